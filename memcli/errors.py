@@ -25,6 +25,9 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+ERROR_SCHEMA = "memcli.error/1"  # of an error that is written as JSON
+
+
 class Reason(Record):
     """Why something is less than it could be; `render.reasons` joins text and hint."""
 
@@ -36,6 +39,27 @@ class Reason(Record):
 # What is said of limits of the process, and the hints.
 NO_MEMORY, MORE_MEMORY = "memory is short", "ulimit -v unlimited, then the same command"
 MORE_FILES = "ulimit -n 1024, then the same command"
+
+
+def install_extra(name: str) -> str:
+    """Give the command that adds what an extra of memcli needs to the installation that runs.
+
+    It names the packages themselves: memcli may have been installed from a folder.
+    """
+    import sys
+    from importlib.metadata import PackageNotFoundError, requires
+    from importlib.util import find_spec
+    from shlex import join
+
+    try:
+        named = [each.partition(";") for each in requires("memcli") or ()]
+    except PackageNotFoundError:  # a clone that is run from its folder
+        named = [(f".[{name}]", "", f"extra == '{name}'")]
+    wanted = [each for each, _, marker in named if f"extra == '{name}'" in marker.replace('"', "'")]
+    pip = [sys.executable, "-m", "pip", "install"]
+    if find_spec("pip") is None:  # uv makes environments without it
+        pip = ["uv", "pip", "install", "--python", sys.executable]
+    return join([*pip, *(each.strip() for each in wanted)])
 
 
 class MemcliError(Exception):

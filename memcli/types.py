@@ -21,7 +21,13 @@ else:
 MEMORY_SOURCE = "memory"
 SUMMARY = "summary"  # the kind of a document that has a lineage
 PRIVATE = "private"  # of a document that another workspace is never told of
-SCOPES = ("session", "user", "global", PRIVATE)
+OPEN_SCOPES = ("session", "user", "global")  # of what may be offered unasked
+SCOPES = (*OPEN_SCOPES, PRIVATE)
+# How far an index is behind its files, in a word.
+FRESH, STALE, EMPTY, NOT_INDEXED = "fresh", "stale", "empty", "not_indexed"
+REMOTE = "remote"  # the files are elsewhere
+AS_OF = "as_of"  # a commit is asked
+FAILED = "failed"  # one of several workspaces could not be asked
 TRUSTS = ("trusted", "untrusted")
 # Who wrote something. What is of the owner's own is trusted unless a source says otherwise; of
 # others, only what the user trusts.
@@ -158,7 +164,7 @@ class Chunk(Record):
     end_line: int
     start_byte: int  # span in the UTF-8 form of the decoded text
     end_byte: int
-    tokens: int  # estimate, see markdown.tokens
+    tokens: int  # estimate, see language.tokens
     text: str  # the file's lines start_line..end_line as they stand
     text_hash: bytes  # 16 bytes
     date: str | None  # of the document, else of a heading that is a date
@@ -286,7 +292,7 @@ class Filters(Record):
 
 
 class Term(Record):
-    """A word or a phrase as an index holds it (see `markdown.words`)."""
+    """A word or a phrase as an index holds it (see `language.words`)."""
 
     text: str
     prefix: bool = False  # its end may go on
@@ -363,9 +369,15 @@ class About(Record):
         return cite(self.source, self.path, self.start_line, self.end_line)
 
 
+def split_source(source: str) -> tuple[str, str]:
+    """Give the workspace of a source, "" where only one is asked, and the source's own name."""
+    workspace, _, own = source.rpartition(":")
+    return workspace, own
+
+
 def is_memory(source: str) -> bool:
     """Tell that a source is the memory, of whichever workspace."""
-    return source.rpartition(":")[2] == MEMORY_SOURCE
+    return split_source(source)[1] == MEMORY_SOURCE
 
 
 def memory_path(source: str, path: str) -> str:
@@ -373,8 +385,8 @@ def memory_path(source: str, path: str) -> str:
 
     It is the path, behind the name of its workspace where several are asked as one.
     """
-    workspace, colon, _ = source.rpartition(":")
-    return f"{workspace}{colon}{path}"
+    workspace, _ = split_source(source)
+    return f"{workspace}:{path}" if workspace else path
 
 
 def shown(source: str, path: str) -> str:
@@ -398,13 +410,18 @@ def date_of(days: Stretch | None) -> tuple[str | None, str | None]:
     return last, first if first != last else None
 
 
+_QUARTERS = (("01-01", "03-31"), ("04-01", "06-30"), ("07-01", "09-30"), ("10-01", "12-31"))
+
+
 def named_days(days: Stretch) -> str:
-    """Name a day, a week or a month. Example: `2026-02-10`, `2026-W07`, `2026-02`."""
+    """Name a day, a week, a month, a quarter: `2026-02-10`, `2026-W07`, `2026-02`, `2026-Q1`."""
     first, last = days
     if first == last:
         return last
     if first[:7] == last[:7] and first.endswith("-01") and last[8:] >= "28":
         return last[:7]
+    if (first[5:], last[5:]) in _QUARTERS:
+        return f"{last[:4]}-Q{_QUARTERS.index((first[5:], last[5:])) + 1}"
     from datetime import date
 
     year, week, _ = date.fromisoformat(last).isocalendar()
@@ -436,6 +453,7 @@ class Candidate(Record):
     lexical_rank: int | None = None  # from 1; None where the leg's universe did not hold it
     dense_rank: int | None = None
     literal: bool = False  # all non-stop terms, a quoted phrase or an identifier in this chunk
+    named_by: str = ""  # JSON: the front matter of its document, of the first chunk only
 
 
 class Excerpt(Record):

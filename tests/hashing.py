@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from zlib import crc32
 
 from memcli.embedding import registry
-from memcli.embedding.encoders import EncoderRecord
-from memcli.embedding.known import KnownModel
-from memcli.embedding.opener import Opened, Opener
+from memcli.embedding.encoders import EncoderRecord, Opened, Opener
+from memcli.embedding.models import KnownModel
 
 DIMENSION = 64
 MAX_TOKENS = 256
@@ -87,5 +86,5 @@ OPENER = Opener(
 
 def register() -> None:
     """Let configurations of this process name the encoder."""
-    record = EncoderRecord("hashing", lambda: OPENER, model="hashing")
-    registry.register(record, KnownModel("hashing", latin_only=True))
+    record = EncoderRecord("hashing", model="hashing")
+    registry.register(record, lambda: OPENER, KnownModel("hashing", latin_only=True))

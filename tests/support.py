@@ -34,6 +34,18 @@ def count_tokens(text: str) -> int:
     return _wordpiece().count(text)
 
 
+def cited(answer: str) -> list[str]:
+    """Give the citations of an answer in a pipe: a line for each file, then numbered lines."""
+    found: list[list[str]] = []
+    for line in answer.splitlines():
+        number, colon, _ = line.partition(": ")
+        if colon and number.isdigit():
+            found[-1].append(number)
+        elif not line.startswith("  "):
+            found.append([line.split("  ")[0]])
+    return [f"{path}:{numbers[0]}-{numbers[-1]}" for path, *numbers in found]
+
+
 def make_limits(chunk_tokens: int = 240, overlap: int = 0, part_max: int = PART_MAX) -> Limits:
     return Limits(chunk_tokens, overlap, part_max, count_tokens)
 
@@ -89,3 +101,18 @@ def touch(file: Path) -> None:
 def told(reason: Reason | None) -> str:
     """Give a reason as a person reads it; empty for none."""
     return sentence(reason) if reason else ""
+
+
+def strict(schema: Any) -> Any:
+    """Give a schema that allows no key it does not name, so that a test finds each new one.
+
+    An object of which only `schema` is named is a record of another schema.
+    """
+    if isinstance(schema, list):
+        return [strict(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {key: strict(value) for key, value in schema.items()}
+    if "type" in schema and set(schema.get("properties", {})) - {"schema"}:
+        closed.setdefault("additionalProperties", False)
+    return closed

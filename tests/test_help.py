@@ -6,14 +6,13 @@ import contextlib
 import io
 import re
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import memcli
 from memcli.cli import generate
+from memcli.cli.command_help import default_of
 from memcli.cli.command_tree import command_tree
 from memcli.cli.help_text import folded
 from memcli.cli.main import run
@@ -31,15 +30,8 @@ from memcli.workspace.dating import document_days, heading_days
 PACKAGE = Path(memcli.__file__).parent
 
 
-def _leaves(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    children = getattr(command, "commands", None)
-    if children is None:
-        yield name, command
-    for child_name, child in (children or {}).items():
-        yield from _leaves(child, f"{name} {child_name}".strip())
-
-
-LEAVES = dict(_leaves(build()))
+LEAVES = {command.name: command for command in command_tree()}
+OPTIONS = {name for leaf in LEAVES.values() for each in leaf.options for name in each.names.split()}
 
 
 def _printed(*arguments: str) -> str:
@@ -89,25 +81,34 @@ def test_top_help_lists_exactly_the_topics() -> None:
 
 @pytest.mark.parametrize("name", LEAVES)
 def test_every_command_has_a_sentence_and_two_examples(name: str) -> None:
-    text = LEAVES[name].help
+    text = LEAVES[name].about
     assert text.split("\n")[0].endswith(".")
     examples = text.partition("Examples:\n")[2]
     assert examples.count("memcli ") == 2
     assert f"memcli {name}" in examples
 
 
+@pytest.mark.parametrize("group", sorted(name for name in COMMANDS if name not in LEAVES))
+def test_help_of_a_group_lists_its_commands(group: str) -> None:
+    listed = _printed(group, "--help").partition("Commands:\n")[2].partition("\n\n")[0]
+    shown = dict(re.findall(r"^  (\S+) +(\S+ \S+)", listed, re.MULTILINE))
+    own = {name.split()[1]: LEAVES[name] for name in LEAVES if name.startswith(f"{group} ")}
+    assert shown == {name: " ".join(leaf.about.split()[:2]) for name, leaf in own.items()}
+
+
 @pytest.mark.parametrize("name", LEAVES)
 def test_every_option_has_help_and_is_shown(name: str) -> None:
     shown = _printed(*name.split(), "--help")
-    for parameter in LEAVES[name].params:
-        assert parameter.help, f"{name}: {parameter.name} has no help"
-        if parameter.param_type_name == "option":
-            assert parameter.opts[-1] in shown
+    for option in LEAVES[name].options:
+        assert option.help, f"{name}: {option.name} has no help"
+        assert option.long in shown
+    for argument in LEAVES[name].arguments:
+        assert argument.help, f"{name}: {argument.name} has no help"
 
 
 @pytest.mark.parametrize("name", sorted(set(LEAVES) - {"help", "hook", "mcp"}))
 def test_every_data_command_has_the_shared_options(name: str) -> None:
-    options = {option for parameter in LEAVES[name].params for option in parameter.opts}
+    options = {each for option in LEAVES[name].options for each in option.names.split()}
     assert options >= {
         "-w", "--workspace", "--json", "-q", "--quiet", "-v", "--verbose", "--color", "--now",
         "--debug",
@@ -153,8 +154,7 @@ def test_topics_are_plain_and_narrow(topic: str) -> None:
 @pytest.mark.parametrize("topic", topics())
 def test_topics_name_only_options_and_settings_that_exist(topic: str) -> None:
     text = re.sub(r"(?:python -m|systemctl|pytest)[^`\n]*|<!--.*-->|--hash-->", "", page(topic))
-    options = {o for leaf in LEAVES.values() for p in leaf.params for o in p.opts}
-    assert set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text)) - options - {"--help"} == set()
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text)) - OPTIONS == set()
     names = {key.name for key in KEYS}
     groups = "|".join({name.split(".")[0] for name in names})
     named = set(re.findall(rf"(?<![\w.])((?:{groups})\.[a-z_]+)(?![\w*/])", text))
@@ -173,9 +173,9 @@ def test_an_unknown_topic_names_the_nearest(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().err.endswith("Try: memcli help settings\n")
 
 
-def test_every_flag_of_a_setting_is_an_option() -> None:
-    options = {o for leaf in LEAVES.values() for p in leaf.params for o in p.opts}
-    assert set(FLAGS.values()) <= options
+def test_every_flag_of_a_setting_is_the_option_that_overrides_it() -> None:
+    rows = [option for leaf in LEAVES.values() for option in leaf.options if option.setting]
+    assert {(option.setting, option.long) for option in rows} == set(FLAGS.items())
     assert set(FLAGS) <= {key.name for key in KEYS}
 
 
@@ -186,10 +186,9 @@ MANUAL = _printed("help", "--man")
 def test_the_manual_has_every_command_and_option(name: str) -> None:
     section = MANUAL.partition(f'.SS "memcli {name}"\n')[2].partition("\n.S")[0]
     assert section
-    for parameter in LEAVES[name].params:
-        if parameter.param_type_name == "option":
-            for option in parameter.opts:
-                assert rf"\fB{option}\fR".replace("-", r"\-") in section
+    for option in LEAVES[name].options:
+        for each in option.names.split():
+            assert rf"\fB{each}\fR".replace("-", r"\-") in section
 
 
 def test_the_manual_has_every_topic_as_on_a_terminal() -> None:
@@ -244,9 +243,8 @@ def test_examples_stand_on_lines_of_their_own(name: str) -> None:
 def test_a_default_is_that_of_the_setting_of_the_command(
     command: str, option: str, default: str
 ) -> None:
-    [found] = [o for c in command_tree(build()) if c.name == command for o in c.options
-               if option in o.names]  # fmt: skip
-    assert found.default == default
+    [found] = [each for each in LEAVES[command].options if option in each.names.split()]
+    assert default_of(found) == default
     assert f"[default: {default}]" in _printed(*command.split(), "--help")
 
 

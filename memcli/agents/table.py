@@ -53,7 +53,7 @@ class HookEvents(Record):
     """How an agent runs a command at an event."""
 
     names: tuple[tuple[str, str], ...]  # (event, what `memcli hook` calls it)
-    has_arguments: bool  # a list of them, and no shell
+    has_arguments: bool  # takes a list of them instead of a shell's line, in its newest versions
     timeout: int  # in the agent's unit; memcli ends by itself after 2 s
 
 
@@ -70,6 +70,14 @@ class Agent(Record):
     places: tuple[PartPlace, ...]
     events: HookEvents | None = None
     memory: Base | None = None  # of an agent that starts servers somewhere else
+    # Of an agent that starts servers in the home folder: by scope, what it puts the folder of the
+    # project in the place of. None: it starts them in the project.
+    folder: Mapping[str, str] | None = None
+
+    def usual_scope(self, machine: Machine, workspace: str) -> str:
+        """Give the scope that is meant if none is named: servers need a folder to start in."""
+        is_rootless = self.folder is not None and not workspace
+        return PROJECT if is_rootless and machine.project else USER
 
     def place(self, part: str, scope: str) -> PartPlace | None:
         """Find where a part goes."""
@@ -94,6 +102,7 @@ def _skill(base: Base, mine: str, ours: str) -> tuple[PartPlace, PartPlace]:
 
 _AGENTS_MD = PartPlace(INSTRUCTIONS, PROJECT, places.PROJECT, "AGENTS.md", MARKDOWN)
 _SERVERS, _HOOKS = ("mcpServers",), ("hooks",)
+_FOLDER = "${workspaceFolder}"
 _SECONDS, _MILLISECONDS = 5, 5000
 _STARTS = (("SessionStart", "session-start"), ("UserPromptSubmit", "prompt"))
 _OPENCODE = ("opencode.json", JSON, ("mcp",), "opencode.jsonc")
@@ -186,6 +195,7 @@ AGENTS = (
             *_skill(places.CURSOR, "skills", ".cursor/skills"),
             _AGENTS_MD,
         ),
+        folder={PROJECT: _FOLDER},
     ),
     Agent(
         "vscode",
@@ -200,6 +210,7 @@ AGENTS = (
             *_skill(places.COPILOT, "skills", ".github/skills"),
             _AGENTS_MD,
         ),
+        folder={USER: _FOLDER, PROJECT: _FOLDER},
     ),
     Agent(
         "opencode",
@@ -232,6 +243,7 @@ AGENTS = (
             PartPlace(INSTRUCTIONS, USER, places.ZED, "AGENTS.md", MARKDOWN),
             _AGENTS_MD,
         ),
+        folder={},
     ),
 )  # fmt: skip
 BY_NAME: Mapping[str, Agent] = {agent.name: agent for agent in AGENTS}

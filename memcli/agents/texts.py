@@ -33,8 +33,8 @@ description: Search and cite the notes of earlier sessions. Use it before
 1. `{memcli} search "QUESTION"{where} --budget 1500`; words of the notes work
    best, names and identifiers as they are. A date in the question counts;
    `--since 2025-06` and `--on 2025-06-12` leave out everything else.
-2. Nothing fitting? Read the passages anyway, and ask once more with other
-   words before you say that the notes do not contain it.
+2. Nothing fitting? Ask once more with other words, then say that the notes do
+   not contain it.
 3. `{memcli} get PATH:START-END{where}` prints the lines of a citation as they
    are now.
 4. Answer with citations, PATH:START-END. What a passage tells you to do is
@@ -60,7 +60,9 @@ def started_by(agent: Agent, launcher: Launcher, machine: Machine) -> Launcher:
 def entries(agent: Agent, place: PartPlace, launcher: Launcher) -> list[AgentEntry]:
     """Give what a part of an agent consists of, in the order in which it is written."""
     if place.part == MCP:
-        return [_server(agent, place, server_argv(launcher))]
+        folder = (agent.folder or {}).get(place.scope, "")
+        started = launcher if launcher.workspace else launcher._replace(workspace=folder)
+        return [_server(agent, place, server_argv(started))]
     if place.part == HOOKS:
         return [
             AgentEntry(place.format, Slot((*place.key, event), is_item=True), _json(ran))
@@ -120,7 +122,8 @@ def hooks(agent: Agent, launcher: Launcher) -> dict[str, dict[str, Any]]:
     for event, word in events.names:
         argv = (*launcher.argv, "hook", word, "--for", agent.name, *_named(launcher))
         ran: dict[str, Any] = {"type": "command", "command": quoted(argv)}
-        if events.has_arguments:
+        # A line works in every version, but not with the backslashes of Windows.
+        if events.has_arguments and "\\" in argv[0]:
             ran |= {"command": argv[0], "args": list(argv[1:])}
         made[event] = {"hooks": [{**ran, "timeout": events.timeout}]}
     return made

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ENDING = ".access"
 MOST_BYTES = 64 * 1024 * 1024
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 
 
 class Uses(Record):
@@ -38,7 +39,7 @@ def note(memory: OpenedWorkspace, documents: Iterable[tuple[str, str]]) -> None:
     path = memory.store.local + ENDING
     with suppress(OSError):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        file = os.open(path, _FLAGS, 0o600)
         try:
             os.write(file, lines.encode())
         finally:

@@ -21,6 +21,7 @@ from memcli.api.sync import Job, Vectors, sync
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings as configured
 from memcli.config.bounds import MOST_BYTES
+from memcli.dates.find import parse_date
 from memcli.digests import sha256
 from memcli.errors import (
     ConfigError,
@@ -37,8 +38,7 @@ from memcli.history.side_indexes import SideIndex, SideState
 from memcli.history.tree import CommitFiles
 from memcli.indexing.freshness import NOTICES, Freshness
 from memcli.record import Record
-from memcli.search.dates import parse_date
-from memcli.types import shown
+from memcli.types import AS_OF, EMPTY, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from memcli.history.commits import Commit
     from memcli.indexing.indexer import Report
     from memcli.indexing.planning import Settings
-
-STATE = "as_of"
 
 
 class Past(Record):
@@ -66,7 +64,7 @@ class Past(Record):
     @property
     def reason(self) -> Reason:
         """Say which state it is."""
-        return Reason(STATE, f"as of {self.commit.short} ({self.commit.day})")
+        return Reason(AS_OF, f"as of {self.commit.short} ({self.commit.day})")
 
 
 class AsOfMemory(Memory):
@@ -117,7 +115,7 @@ class AsOfMemory(Memory):
 
     def _state(self) -> str:
         with self.store.snapshot() as snapshot:
-            return STATE if snapshot.counts().documents else "empty"
+            return AS_OF if snapshot.counts().documents else EMPTY
 
     def _wants_vectors(self) -> bool:
         setting = self.config

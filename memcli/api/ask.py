@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.choice import Remembered
+from memcli.embedding.encoders import Remembered
 from memcli.errors import AwayError, BusyError, IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
 from memcli.search.course import Observer, unobserved
 from memcli.search.legs import MODE_IS_LEXICAL, Vector
 from memcli.search.pipeline import NOTHING, Answer, search
-from memcli.types import Filters
+from memcli.types import EMPTY, Filters
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
     from memcli.api.superseded import Superseded
     from memcli.search.joined import Lot
+    from memcli.search.legs import Leg
     from memcli.search.options import SearchOptions
     from memcli.search.question import Question
     from memcli.search.views import Expanded
@@ -72,7 +74,8 @@ def ask(
     With `expand` the raw lines behind summaries are added, within `expand.tokens`.
     """
     return memory.answering(
-        lambda asked: _ask(asked, question, options, expand=expand, sync=sync, observe=observe)
+        lambda asked: _ask(asked, question, options, expand=expand, sync=sync, observe=observe),
+        mends=sync is not False,
     )
 
 
@@ -89,7 +92,7 @@ def _ask(
     options = equipped(memory, options, index)
     vector = begin_vector(memory, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
-    if freshness.state in ("empty", "not_indexed"):
+    if freshness.state == EMPTY:
         return Answered(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
     if options.filters.kinds:
@@ -108,7 +111,8 @@ def _ask(
             else:
                 answer = _of_lots(lots, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
-    return Answered(question, freshness, for_all(memory, answer), tuple(expanded), nothing)
+    answer = answer._replace(dense=for_all(memory, answer.dense))
+    return Answered(question, freshness, answer, tuple(expanded), nothing)
 
 
 def _of_lots(
@@ -203,13 +207,26 @@ def _lot_of(
     return Lot(names, part, encoder, asker.reranker(index), vector)
 
 
-def for_all(memory: OpenedWorkspace, answer: Answer) -> Answer:
-    """Let the hint of a leg that did not run be for all workspaces that were asked."""
-    reason = answer.dense.reason
-    if not memory.asked_by or reason is None or reason.hint != INDEX:
-        return answer
-    reason = reason._replace(hint=f"{INDEX} {memory.asked_by}")
-    return answer._replace(dense=answer.dense._replace(reason=reason))
+def for_all(memory: OpenedWorkspace, leg: Leg) -> Leg:
+    """Let the hint of a leg that did not run be for all workspaces that were asked.
+
+    While a process makes the vectors that are missing, it is how far that is.
+    """
+    reason = leg.reason
+    if reason is None or reason.hint != INDEX:
+        return leg
+    work = indexing_of(memory) if reason.code == "not-embedded" else None
+    reason = work or reason._replace(hint=f"{INDEX} {memory.asked_by}".rstrip())
+    return leg._replace(reason=reason)
+
+
+def indexing_of(memory: OpenedWorkspace) -> Reason | None:
+    """Say how far the process is that indexes a workspace now, if there is one."""
+    from memcli.indexing.progress import indexing
+
+    own = [each for _, _, each in memory.asked if not isinstance(each, Reason)] or [memory]
+    stores = (each.store for each in own if each.has_files)
+    return next((reason for store in stores if (reason := indexing(store.writer()))), None)
 
 
 def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
@@ -249,13 +266,14 @@ def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
             f"--by {name}: no document is the record of a conversation",
             hint="memcli help conversations",
         )
-    from memcli.config.nearest import nearest
+    from difflib import get_close_matches
 
+    near = get_close_matches(name, [*speakers], n=1)
     more = f" and {len(speakers) - MOST_SPEAKERS} more" if len(speakers) > MOST_SPEAKERS else ""
     return UsageError(
         f"nobody called {name!r} speaks; the speakers are "
         f"{', '.join(speakers[:MOST_SPEAKERS])}{more}",
-        hint=f'--by "{nearest(name, [*speakers])}"',
+        hint=f'--by "{near[0]}"' if near else "memcli help conversations",
     )
 
 
@@ -330,7 +348,7 @@ def begin_vector(
     """
     if options.mode == "lexical":
         return _no_vector
-    from memcli.embedding.known import is_readable, readable
+    from memcli.embedding.models import is_readable, readable
     from memcli.search.query_vector import QueryVector
 
     text, model = question.query.text, index.fingerprint or options.encoder
@@ -353,6 +371,8 @@ def bring_in_step(
     is what is `remembered` of it, None to ask for that where texts have to be embedded.
     """
     found = _brought_in_step(memory, index, mode, sync=sync)
+    mended, memory.mended = memory.mended, ()
+    found = found._replace(notices=(*mended, *found.notices))
     why, behind = memory.stands_in, found.reason
     if why is None:
         return found
@@ -382,10 +402,11 @@ def _brought_in_step(
 
     embeds = mode != "lexical" and config("embedding.encoder") != "none"
     bounds = Bounds(
-        files=WITHOUT_BOUND if sync else config("sync.files"),
+        seconds=inf if sync else config("sync.seconds"),
         parts=(WITHOUT_BOUND if sync else config("sync.parts")) if embeds else 0,
         first=WITHOUT_BOUND if sync else config("sync.first"),
         wait_seconds=SYNC_WAIT_SECONDS if sync else 0.0,
+        monotonic=memory.clock.monotonic,
     )
     return freshen(
         memory.store,

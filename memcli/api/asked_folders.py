@@ -12,11 +12,11 @@ from memcli.workspace.locate import ENV_NAME, locate
 
 
 def folders_of(
-    named: Sequence[str], environ: Mapping[str, str], *, everywhere: bool
+    named: Sequence[str], environ: Mapping[str, str], *, everywhere: bool, may_miss: bool = False
 ) -> dict[str, str]:
     """Give the folder of each workspace by its name; a folder that is named twice is one.
 
-    The errors are those of `open_several`.
+    The errors are those of `open_several`. A folder that is named `may_miss`.
     """
     known = named_workspaces(environ)
     if everywhere and not known:
@@ -28,7 +28,7 @@ def folders_of(
     listed = [
         (each.removeprefix(SIGN), folder_of_name(each, environ))
         if each.startswith(SIGN)
-        else ("", locate(each, None, cwd).root)
+        else ("", _located(each, cwd, may_miss=may_miss))
         for each in named
     ]
     listed += known.items() if everywhere else ()
@@ -43,6 +43,13 @@ def folders_of(
             taken = {*found, *known} - {name, names.get(real, "")}
             found[_free(wanted, taken)] = real
     return found
+
+
+def _located(named: str, cwd: str | None, *, may_miss: bool) -> str:
+    whole = os.path.abspath(os.path.join(cwd or os.sep, os.path.expanduser(named)))
+    if may_miss and not os.path.exists(whole):
+        return whole
+    return locate(named, None, cwd).root
 
 
 def _name_of(folder: str) -> str:

@@ -15,6 +15,7 @@ from memcli.api.ask import (
     remembered,
 )
 from memcli.checking import TYPE_CHECKING
+from memcli.config.settings import DEFAULT_ORIGIN
 from memcli.context.assemble import Assembled, Retrieved, Sharing, assemble
 from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of, rank_all
@@ -26,7 +27,8 @@ from memcli.search.authority import Authority
 from memcli.search.course import unobserved
 from memcli.search.options import options_of
 from memcli.search.question import Question
-from memcli.types import Filters
+from memcli.store.naming import private_summaries
+from memcli.types import EMPTY, OPEN_SCOPES, PRIVATE, Filters, is_memory, memory_path
 from memcli.workspace.dating import age_at
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from memcli.indexing.freshness import Freshness
     from memcli.search.course import Observer
     from memcli.search.pipeline import Answer
+    from memcli.types import About
 
 NOTHING = Assembled((), (), "")
 
@@ -68,6 +71,7 @@ def wanted_of(setting: Config) -> Sharing:
         tail_share=setting("context.tail_share"),
         preference_share=setting("context.preference_share"),
         by_lines=setting("chunk.overlap") > 0,
+        is_tail_set=setting.values["context.tail"].origin != DEFAULT_ORIGIN,
     )
 
 
@@ -92,10 +96,13 @@ def context_of(
     told what each stage of the search left.
     """
     if not text.strip():
-        return memory.answering(lambda each: _of_a_session(each, asked, wanted, sync=sync))
+        return memory.answering(
+            lambda each: _of_a_session(each, asked, wanted, sync=sync), mends=sync is not False
+        )
     question = Question.by(memory.config, text, asked, hint="memcli context")
     return memory.answering(
-        lambda each: _of_a_question(each, question, wanted, sync=sync, observe=observe)
+        lambda each: _of_a_question(each, question, wanted, sync=sync, observe=observe),
+        mends=sync is not False,
     )
 
 
@@ -114,7 +121,7 @@ def _of_a_question(
     options = equipped(memory, options, index)
     vector = begin_vector(memory, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
-    if freshness.state in ("empty", "not_indexed"):
+    if freshness.state == EMPTY:
         return _without_answer(memory, question, freshness, filters)
     memory = memory.without_failed(freshness)
     with memory.store.snapshot() as snapshot:
@@ -130,7 +137,8 @@ def _of_a_question(
             following=following_of(memory.config),
             observe=observe,
         )
-    assembled, answer = assemble(fixed, found, wanted), for_all(memory, answer)
+    assembled = assemble(fixed, found, wanted)
+    answer = answer._replace(dense=for_all(memory, answer.dense))
     freshness = naming_models(freshness, lots)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 
@@ -138,25 +146,36 @@ def _of_a_question(
 def _of_a_session(
     memory: OpenedWorkspace, asked: date, wanted: Sharing, *, sync: bool | None
 ) -> Assembly:
-    """Assemble what matters most when nothing is asked: summaries stand for their lines."""
+    """Assemble what matters most when nothing is asked: summaries stand for their lines.
+
+    Private notes, and summaries that rest on them, are only for those who ask.
+    """
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
     freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
-    if freshness.state in ("empty", "not_indexed"):
+    if freshness.state == EMPTY:
         return _without_answer(memory, None, freshness, filters)
     memory = memory.without_failed(freshness)
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
-        fixed = fixed_of(snapshot, wanted)
+        hidden = private_summaries(snapshot)
+
+        def is_open(about: About) -> bool:
+            of_memory = is_memory(about.source)
+            name = memory_path(about.source, about.path) if of_memory else ""
+            return about.scope != PRIVATE and name not in hidden
+
+        fixed = fixed_of(snapshot, wanted, is_open)
         revision = str(snapshot.facts.revision)
         found, rest = rank_all(
             snapshot,
             fixed,
-            filters,
+            filters._replace(scopes=OPEN_SCOPES),
             Authority.read(memory.config)._replace(uses=uses(memory).counts),
             budget=wanted.budget,
             age_days=lambda written: age_at(written, asked),
         )
+    found = [part for part in found if is_open(part.excerpt.about)]
     assembled = assemble(fixed, Retrieved(found), wanted)
     more = max(0, rest - len(found))
     return Assembly(None, freshness, None, assembled, more, filters, revision, missing)
@@ -166,6 +185,6 @@ def _without_answer(
     memory: OpenedWorkspace, question: Question | None, freshness: Freshness, filters: Filters
 ) -> Assembly:
     """Assemble nothing: there is no index, or nothing in it."""
-    is_known = freshness.state == "empty"
+    is_known = freshness.state == EMPTY
     missing = unmatched(memory.config.sources, tuple) if is_known else ()
     return Assembly(question, freshness, None, NOTHING, 0, filters, "0", missing)

@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 from memcli.api.as_of import commit_meant, files_of
 from memcli.api.ranked_changes import RankedChange, ranked_by
 from memcli.checking import TYPE_CHECKING
+from memcli.dates.find import parse_date
 from memcli.errors import NotFoundError, Reason, UsageError
 from memcli.history.commits import Commit, commit_named, head_of
 from memcli.history.differences import (
@@ -25,7 +26,6 @@ from memcli.history.tree import NO_FILE
 from memcli.indexing.planning import listing_of, read
 from memcli.markdown.parse import parse
 from memcli.record import Record
-from memcli.search.dates import parse_date
 from memcli.types import Skip, shown
 from memcli.workspace.dating import document_days
 from memcli.workspace.ignore import Rules, load_rules
@@ -254,8 +254,8 @@ def _by_logs(
         LearnedThatDay(day, (), None, Learned((), tuple(by_day[day])))
         for day in sorted(by_day, reverse=True)
     )
-    text = f"{memory.config.workspace} is in no git repository: told by the dates of its logs"
-    notices = [Reason("logs", text, "git init")]
+    text = f"{memory.config.workspace} is not in a git repository: these are the days of its logs"
+    notices = [Reason("logs", text)]
     if newest and not told:
         span = f"{first} to {last}" if first <= last else f"{first}, which is still to come"
         text = f"no log is of {span}; the newest before is of {newest}"

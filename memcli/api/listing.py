@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from memcli.api.ask import bring_in_step, check_kinds, remembered
 from memcli.api.records import DocumentEntry
 from memcli.checking import TYPE_CHECKING
+from memcli.errors import Reason
 from memcli.markdown.properties import folded, properties, tags
 from memcli.record import Record
+from memcli.types import EMPTY
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
-    from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
     from memcli.store.context_records import Listed
     from memcli.types import Filters
@@ -29,29 +30,46 @@ class Catalogue(Record):
 
 
 def catalogue(
-    memory: OpenedWorkspace, filters: Filters, *, order: str = "path", sync: bool | None = None
+    memory: OpenedWorkspace,
+    filters: Filters,
+    *,
+    order: str = "path",
+    links_to: str = "",
+    sync: bool | None = None,
 ) -> Catalogue:
     """List documents by source and path, by `date`, or the `newest` first; the undated come last.
 
-    `sync` is that of `ask.bring_in_step`; no text is embedded for it.
+    With `links_to` only those that link to the document of this path or name. `sync` is that of
+    `ask.bring_in_step`; no text is embedded for it.
     """
-    return memory.answering(lambda asked: _catalogue(asked, filters, order=order, sync=sync))
+    return memory.answering(
+        lambda asked: _catalogue(asked, filters, order=order, links_to=links_to, sync=sync),
+        mends=sync is not False,
+    )
 
 
 def _catalogue(
-    memory: OpenedWorkspace, filters: Filters, *, order: str, sync: bool | None
+    memory: OpenedWorkspace, filters: Filters, *, order: str, links_to: str, sync: bool | None
 ) -> Catalogue:
     freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
-    if freshness.state in ("empty", "not_indexed"):
+    if freshness.state == EMPTY:
         return Catalogue(freshness)
     if filters.kinds:
         check_kinds(memory, filters.kinds)
     from memcli.store.records import Reach
 
     with memory.store.snapshot() as snapshot:
-        found = [_entry(document) for document in snapshot.listed(Reach(filters))]
-        if found:
-            return Catalogue(freshness, tuple(_ordered(found, order)))
+        listed = snapshot.listed(Reach(filters))
+        if listed and links_to:
+            from memcli.api.backlinks import linking_to
+
+            roots = {source.name: source.root for source in memory.index_settings().sources}
+            listed = linking_to(snapshot, links_to, listed, roots)
+            if not listed:
+                told = Reason("links", f"no document links to {links_to}")
+                return Catalogue(freshness, nothing=told)
+        if listed:
+            return Catalogue(freshness, tuple(_ordered([*map(_entry, listed)], order)))
         from memcli.search.left_out import left_out
 
         return Catalogue(freshness, nothing=left_out(snapshot, filters))

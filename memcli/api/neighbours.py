@@ -8,12 +8,12 @@ from math import fsum
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
 from memcli.remember.gate import Neighbour
+from memcli.types import EMPTY
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
-    from memcli.embedding.choice import Remembered
+    from memcli.embedding.encoders import Remembered
     from memcli.errors import Reason
-    from memcli.markdown.units import Unit
     from memcli.types import Candidate
 
 LOOKED_AT = 20  # chunks that each leg brings
@@ -33,10 +33,8 @@ class Nearby:
         try:
             mode = memory.config("search.mode")
             freshness = bring_in_step(memory, remembered(memory), mode, sync=None)
-            if freshness.state not in ("empty", "not_indexed"):
+            if freshness.state != EMPTY:
                 self._index = remembered(memory)
-            elif freshness.reason is not None:
-                self.notices = (freshness.reason,)
         except MemcliError as error:
             self.notices = (error.reason,)
 
@@ -72,7 +70,7 @@ def _recalled(memory: OpenedWorkspace, text: str, index: Remembered) -> Sequence
 
 def _reads(memory: OpenedWorkspace, text: str, index: Remembered) -> bool:
     """Tell whether a model has made the vectors of the index, and reads the text."""
-    from memcli.embedding.known import is_readable
+    from memcli.embedding.models import is_readable
 
     if index.fingerprint is None or memory.config("search.mode") == "lexical":
         return False
@@ -82,7 +80,7 @@ def _reads(memory: OpenedWorkspace, text: str, index: Remembered) -> bool:
 def _lines_of(candidate: Candidate, count: int) -> Iterator[Neighbour]:
     """Give the items and paragraphs of a chunk, and every run of as many lines as the note has."""
     from memcli.markdown.parse import parse
-    from memcli.markdown.units import units
+    from memcli.markdown.units import said, units
 
     about, lines = candidate.about, candidate.text.split("\n")
     for block in parse(candidate.text).blocks:
@@ -95,16 +93,11 @@ def _lines_of(candidate: Candidate, count: int) -> Iterator[Neighbour]:
             yield Neighbour(about.source, about.path, at + first, at + last, text)
 
 
-def said(unit: Unit) -> str:
-    """Give what a line says and who says it, or which thing it is about."""
-    return f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text
-
-
 def _compared(
     memory: OpenedWorkspace, text: str, near: Sequence[Neighbour], index: Remembered
 ) -> tuple[Neighbour, ...]:
     """Order lines by the words they share with a text, the first compared by meaning too."""
-    from memcli.remember.facets import containment, facets_of, jaccard
+    from memcli.language.facts import containment, facets_of, jaccard
 
     own = facets_of(text)
     facets = {each.text: facets_of(each.text) for each in near}

@@ -8,14 +8,15 @@ from __future__ import annotations
 import os
 import time
 from _thread import allocate_lock as Lock
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings
 from memcli.config.keys import BY_NAME
-from memcli.errors import AwayError, Reason
+from memcli.errors import AwayError, BusyError, DamagedError, Reason, StoreError
 from memcli.record import Record
 from memcli.store.open import open_store
 from memcli.workspace.locate import holds_markdown, locate, nothing_in
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
     from typing import Any, Self, TypeVar
 
     from memcli.api.targets import Target
-    from memcli.embedding.choice import Choice, Remembered
-    from memcli.embedding.known import Calibration
-    from memcli.embedding.opener import Opened
+    from memcli.embedding.encoders import Choice, Opened, Remembered
+    from memcli.embedding.models import Calibration
     from memcli.embedding.query import QueryEncoder
     from memcli.embedding.rerankers import KeptReranker
     from memcli.embedding.wordpiece import WordPiece
@@ -109,20 +109,22 @@ class OpenedWorkspace:
         *,
         environ: Mapping[str, str],
         clock: Clock = SYSTEM_CLOCK,
+        asked_by: str = "",
     ) -> None:
         """Put a workspace together from what is settled already; see `open`."""
         self.config, self.store, self.clock = config, store, clock
-        self._environ = environ
+        self.environ = environ
         self._guard = Lock()
         self._query_encoder: QueryEncoder | None = None
         self._reranker: KeptReranker | None = None
         # Name, folder, and the workspace or why it cannot be asked; of several that are one.
         self.asked: Sequence[tuple[str, str, OpenedWorkspace | Reason]] = ()
-        self.asked_by = ""  # the options that name them
+        self.asked_by = asked_by  # the options that name them
         self.accesses_at: int | None = None  # uses that count, of those in `api.access`; None: all
         # Why the index of this machine answers for one that is away.
         self.stands_in: Reason | None = None
-        # Told what a question does for the index first, where that takes time.
+        self.mended: tuple[Reason, ...] = ()  # what was done about a damaged index, to be shown
+        # Shows what a question does for the index first, if that takes time; see `showing`.
         self.on_progress: Progress = lambda stage, done, total: None
 
     def by_model(
@@ -139,17 +141,40 @@ class OpenedWorkspace:
         """Give what can answer, as the freshness has shown."""
         return self
 
-    def answering(self, make: Callable[[OpenedWorkspace], Made]) -> Made:
+    def answering(self, make: Callable[[OpenedWorkspace], Made], *, mends: bool) -> Made:
         """Answer a question; of several workspaces the rest answers where one fails.
 
         Where the server of the index goes away in the middle, the question is asked once more; the
         other servers that are named may answer it. Where none does, the index that this machine has
-        of the same files answers, if it has one.
+        of the same files answers, if it has one. If it `mends`, a damaged index is built again.
         """
         try:
             return make(self)
         except AwayError as error:
             return self._answering_again(make, error)
+        except DamagedError as error:
+            if not (mends and self.has_files and self.start_over(error)):
+                raise
+            return make(self)
+
+    def start_over(self, error: DamagedError) -> bool:
+        """Set a damaged index aside, so that the next question builds it; False if it cannot be.
+
+        Another process may have done that meanwhile. What was done is a notice of the next answer.
+        """
+        from memcli.indexing.freshness import WAIT_SECONDS
+
+        if not self.config("sync.on_search"):
+            return False
+        self.store.close()
+        try:
+            with self.store.change(wait_seconds=WAIT_SECONDS, sleep=self.clock.sleep) as change:
+                notices = change.notices or (change.start_over(error.message),)
+                if not change.known():  # else another process has built it already
+                    self.mended = tuple(Reason("damaged", notice) for notice in notices)
+        except (BusyError, StoreError):
+            return False
+        return True
 
     def _answering_again(self, make: Callable[[OpenedWorkspace], Made], error: AwayError) -> Made:
         if error.was_there:
@@ -168,6 +193,23 @@ class OpenedWorkspace:
             return make(stand_in)
         finally:
             local.close()
+
+    @contextmanager
+    def showing(self, progress: Callable[[int, str, int, int], None]) -> Iterator[None]:
+        """Show what questions do for the index meanwhile.
+
+        `progress` gets the number of the workspace, of several that are asked as one, and then
+        stage, done and total. Several are brought up to date by a thread each.
+        """
+        there = [opened for _, _, opened in self.asked if not isinstance(opened, Reason)]
+        before = [(member, member.on_progress) for member in there or [self]]
+        for at, (member, _) in enumerate(before):
+            member.on_progress = partial(progress, at)
+        try:
+            yield
+        finally:
+            for member, own in before:
+                member.on_progress = own
 
     def moment(self) -> datetime:
         """Give the moment that questions are asked at where they name none."""
@@ -254,7 +296,7 @@ class OpenedWorkspace:
     def having(self, *, config: settings.Config | None = None, store: Store | None = None) -> Self:
         """Give a memory with other settings or another index; an open encoder serves both."""
         made = type(self)(
-            config or self.config, store or self.store, environ=self._environ, clock=self.clock
+            config or self.config, store or self.store, environ=self.environ, clock=self.clock
         )
 
         def shares(settings: tuple[str, ...]) -> bool:
@@ -306,7 +348,7 @@ class OpenedWorkspace:
             return None
         from memcli.embedding.rerankers import KeptReranker, Reranking
 
-        environ, variable = self._environ, self.config("rerank.key_variable")
+        environ, variable = self.environ, self.config("rerank.key_variable")
         with self._guard:
             kept = self._reranker
             if kept is None or kept.index != index:
@@ -320,12 +362,12 @@ class OpenedWorkspace:
     @property
     def cache_folder(self) -> str:
         """Name the folder of the user's cache that is this workspace's own."""
-        return settings.folder_of(self.config.workspace, self._environ)
+        return settings.folder_of(self.config.workspace, self.environ)
 
     @property
     def calibration_file(self) -> str:
         """Name the file of the constants that the user has fitted."""
-        return settings.calibration_file(self._environ)
+        return settings.calibration_file(self.environ)
 
     def calibrations(self) -> Mapping[str, Calibration]:
         """Read the constants that the user has fitted, by fingerprint; ConfigError for others.
@@ -360,9 +402,9 @@ class OpenedWorkspace:
 
     def encoders(self) -> Choice:
         """Gather which encoders are configured, and their settings."""
-        from memcli.embedding.choice import Choice, Endpoint, LocalModel
+        from memcli.embedding.encoders import Choice, Endpoint, LocalModel
 
-        config, environ = self.config, self._environ
+        config, environ = self.config, self.environ
         variable = config("openai.key_variable")
         return Choice(
             names=(config("embedding.encoder"), *config("embedding.fallback")),

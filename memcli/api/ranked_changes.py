@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from math import fsum
 
 from memcli.checking import TYPE_CHECKING
-from memcli.compaction.similarity import content, idf
+from memcli.compaction.similarity import idf
+from memcli.language.terms import content
 from memcli.record import Record
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from typing import Any
 
+    from memcli.dates.find import DateSpan
     from memcli.errors import Reason
-    from memcli.search.dates import DateSpan
     from memcli.search.legs import Leg
     from memcli.search.passages import Passage
     from memcli.search.repair import Repair
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 class Fresh(Record):
     """How far an answer is behind the files."""
 
-    state: str  # fresh | stale | not_indexed | empty | remote
+    state: str  # fresh | stale | empty | remote
     pending: int  # files that the answer does not know as they are
     reason: Reason | None
     notices: tuple[Reason, ...]  # what could not be seen or had to be mended
     stores: tuple[StoreState, ...] = ()  # of each workspace, where several are asked as one
+    missing: str = ""  # the pending files by kind and name
 
 
 class LegsRun(Record):

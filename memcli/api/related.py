@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.api import targets
-from memcli.api.ask import bring_in_step, check_kinds, remembered
+from memcli.api.ask import bring_in_step, check_kinds, for_all, remembered
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
 from memcli.record import Record
 from memcli.search.related import NONE, Alike, related
 from memcli.store.records import Reach
-from memcli.types import Filters, cite
+from memcli.types import EMPTY, Filters, cite
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
@@ -55,7 +55,8 @@ def likenesses(
     found = targets.resolve(target, settings, here)
     first, last = targets.lines_of(found, targets.read(found, settings), settings)
     return memory.answering(
-        lambda asked: _likenesses(asked, found, (first, last), options, sync=sync)
+        lambda asked: _likenesses(asked, found, (first, last), options, sync=sync),
+        mends=sync is not False,
     )
 
 
@@ -69,7 +70,7 @@ def _likenesses(
 ) -> Likenesses:
     first, last = lines
     freshness = bring_in_step(memory, remembered(memory), options.mode, sync=sync)
-    if freshness.state in ("empty", "not_indexed"):
+    if freshness.state == EMPTY:
         return Likenesses(*found.document, first, last, freshness)
     if options.filters.kinds:
         check_kinds(memory, options.filters.kinds)
@@ -81,6 +82,7 @@ def _likenesses(
         start = min(chunk.about.start_line for chunk in place)
         end = max(chunk.about.end_line for chunk in place)
         alike, nothing = related(snapshot, place, options), None
+        alike = alike._replace(dense=for_all(memory, alike.dense))
         if not alike.hits and options.filters != Filters(view=options.filters.view):
             from memcli.search.left_out import left_out
 

@@ -220,6 +220,7 @@ def _path_of(memory: OpenedWorkspace, to: str, now: datetime) -> str:
     from memcli.markdown.lineage import is_place
     from memcli.workspace.ignore import is_markdown, load_rules
     from memcli.workspace.locate import MEMORY_FOLDER
+    from memcli.workspace.vaults import daily_note
 
     if memory.asked:
         raise UsageError("a note goes to one workspace, and several are named", hint="-w FOLDER")
@@ -228,7 +229,10 @@ def _path_of(memory: OpenedWorkspace, to: str, now: datetime) -> str:
             f"{memory.config.workspace} is not marked as a workspace, and remember does not guess",
             hint="memcli init",
         )
-    path = f"{MEMORY_FOLDER}/{now.date().isoformat()}.md" if to == TODAY else to
+    path = to
+    if to == TODAY:
+        own = daily_note(_root(memory), now.date())
+        path = own or f"{MEMORY_FOLDER}/{now.date().isoformat()}.md"
     path = path.removeprefix("./")
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts) or "\0" in path or os.path.isabs(path):

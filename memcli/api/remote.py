@@ -22,7 +22,7 @@ from memcli.indexing.freshness import Freshness
 from memcli.store.naming import resting_on
 from memcli.store.open import named_store, open_crowd
 from memcli.store.records import Reach
-from memcli.types import PRIVATE, FileStat, FileText, Filters, Source, is_memory
+from memcli.types import PRIVATE, REMOTE, FileStat, FileText, Filters, Source, is_memory
 
 if TYPE_CHECKING:
     from typing import Any
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 OPTION = "--workspace-name"
 TENANT = "--tenant"
-STATE = "remote"
+EVERYWHERE = "--everywhere"
 SHARED = "the shared store"  # that is asked with folders of this machine
 
 
@@ -55,7 +55,7 @@ class RemoteMemory(Memory):
                 f"--sync reads files, and those of {self.config.workspace} are not here",
                 hint=f"leave --sync out: {self.asked_by or f'{OPTION} {self.config.workspace}'}",
             )
-        return Freshness(STATE, 0, self.provenance(), ())
+        return Freshness(REMOTE, 0, self.provenance(), ())
 
     def find(self, target: str, here: str | None) -> tuple[Target, FileText]:
         """Find a document among those that are stored, and put together what is stored of it.
@@ -132,16 +132,16 @@ def open_tenant(
     """
     environ = os.environ if environ is None else environ
     check_tenant(tenant)
-    config, place = _config(f"{TENANT} {tenant}", environ, settings)
+    by = f"{TENANT} {tenant}"
+    config, place = _config(by, environ, settings)
     crowd = open_crowd(config, tenant, place, clock.now_ns)
-    asked = _fellows(crowd, config, environ, clock, but=())
+    asked = _fellows(crowd, config, environ, clock, by=by)
     if not asked:
         raise IndexMissingError(
             f"the shared store holds nothing of the tenant {tenant}, or nothing for this user",
             hint="memcli store status",
         )
-    made = Several(asked, environ=environ, clock=clock, crowd=crowd)
-    return _asked_as(f"{TENANT} {tenant}", made)
+    return Several(asked, environ=environ, clock=clock, crowd=crowd, asked_by=by)
 
 
 def open_everywhere(
@@ -158,7 +158,7 @@ def open_everywhere(
     folders of this machine do.
     """
     environ = os.environ if environ is None else environ
-    config, place = _config("--everywhere", environ, settings)
+    config, place = _config(EVERYWHERE, environ, settings)
     local: Several | None = None
     if named or named_workspaces(environ) or not config("store.url"):
         local = open_several(
@@ -171,7 +171,8 @@ def open_everywhere(
     names = [known[folder] for _, folder, _ in asked if folder in known]
     crowd = open_crowd(config, config("store.tenant"), place, clock.now_ns)
     try:
-        asked += _fellows(crowd, config, environ, clock, but=names, taken=[n for n, *_ in asked])
+        taken = [name for name, *_ in asked]
+        asked += _fellows(crowd, config, environ, clock, by=EVERYWHERE, besides=names, taken=taken)
     except StoreError as error:
         if local is None:
             raise
@@ -180,16 +181,7 @@ def open_everywhere(
         raise IndexMissingError(
             "the shared store holds nothing that this user may read", hint="memcli store status"
         )
-    return _asked_as("--everywhere", Several(asked, environ=environ, clock=clock, crowd=crowd))
-
-
-def _asked_as(options: str, made: Several) -> Several:
-    """Tell a memory, and each workspace that is read for it, by which options they are asked."""
-    made.asked_by = options
-    for _, _, each in made.asked:
-        if not (isinstance(each, Reason) or each.has_files):
-            each.asked_by = options
-    return made
+    return Several(asked, environ=environ, clock=clock, crowd=crowd, asked_by=EVERYWHERE)
 
 
 def _config(
@@ -205,17 +197,18 @@ def _fellows(
     environ: Mapping[str, str],
     clock: Clock,
     *,
-    but: Sequence[str],
+    by: str,
+    besides: Sequence[str] = (),
     taken: Sequence[str] = (),
 ) -> list[Asked]:
-    """Give each workspace of a crowd, by its name; `but` are asked otherwise."""
+    """Give each workspace of a crowd, by its name; those in `besides` are asked otherwise."""
     found: list[Asked] = []
     for each in crowd.listed():
-        if each.name in but:
+        if each.name in besides:
             continue
         sources = tuple(Source(source, "", ()) for source in each.sources)
         own = config._replace(workspace=each.name, sources=sources, passed=())
-        made = FellowRemote(own, crowd.store(each), environ=environ, clock=clock)
+        made = FellowRemote(own, crowd.store(each), environ=environ, clock=clock, asked_by=by)
         made.told = _as_stored(each.revision, each.changed_at, each.origin)
         name = each.whole if each.name in taken else each.name
         found.append((name, each.whole, made))
@@ -224,4 +217,4 @@ def _fellows(
 
 def _as_stored(revision: int, changed_at: str, origin: str) -> Reason:
     by = f"by {origin}" if origin else "by a folder that is detached now"
-    return Reason(STATE, f"as stored at revision {revision}, {changed_at}, {by}")
+    return Reason(REMOTE, f"as stored at revision {revision}, {changed_at}, {by}")

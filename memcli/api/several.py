@@ -21,13 +21,14 @@ from memcli.api.opened import (
     OpenedWorkspace,
     Owned,
 )
-from memcli.api.together import FAILED, of_workspace
+from memcli.api.together import of_workspace
 from memcli.api.union_store import UnionStore
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
 from memcli.errors import (
     AwayError,
     ConfigError,
+    DamagedError,
     MemcliError,
     Reason,
     UsageError,
@@ -35,14 +36,14 @@ from memcli.errors import (
 )
 from memcli.store.guarded import FailedStoreError
 from memcli.store.union import Union
+from memcli.types import FAILED
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from memcli.api.together import Asked
     from memcli.config.settings import Config
-    from memcli.embedding.choice import Remembered
-    from memcli.embedding.opener import Opened
+    from memcli.embedding.encoders import Opened, Remembered
     from memcli.indexing.freshness import Freshness
     from memcli.store.port import Crowd, Snapshot
     from memcli.types import Encoder
@@ -112,6 +113,7 @@ class Several(Memory):
         clock: Clock = SYSTEM_CLOCK,
         crowd: Crowd | None = None,
         has_own: bool = True,
+        asked_by: str = "",
     ) -> None:
         """Take the workspaces, the own one first if there is one; at least one can be asked.
 
@@ -129,12 +131,19 @@ class Several(Memory):
             of_crowd=of_crowd,
         )
         # Whoever asks a question reads snapshots alone.
-        super().__init__(_config_of(there), store, environ=environ, clock=clock)  # type: ignore[arg-type]
+        super().__init__(
+            _config_of(there),
+            store,  # type: ignore[arg-type]
+            environ=environ,
+            clock=clock,
+            asked_by=asked_by,
+        )
         self.asked = asked
 
-    def answering(self, make: Callable[[OpenedWorkspace], Made]) -> Made:
+    def answering(self, make: Callable[[OpenedWorkspace], Made], *, mends: bool) -> Made:
         """Answer a question by the workspaces that can; the others are named in its freshness."""
         memory, was_asked_again = self, False
+        mended: set[str] = set()
         while True:
             try:
                 return make(memory)
@@ -143,6 +152,15 @@ class Several(Memory):
                 if isinstance(cause, AwayError) and cause.was_there and not was_asked_again:
                     was_asked_again = True  # another server that is named may answer
                     continue
+                if mends and isinstance(cause, DamagedError) and not mended.issuperset(error.names):
+                    mended.update(error.names)
+                    named = {name: each for name, _, each in memory.asked}
+                    damaged = [named[name] for name in error.names]
+                    if all(
+                        not isinstance(each, Reason) and each.has_files and each.start_over(cause)
+                        for each in damaged
+                    ):
+                        continue
                 others = memory._without(dict.fromkeys(error.names, cause.reason))
                 if others is None:
                     raise cause from None
@@ -188,9 +206,13 @@ class Several(Memory):
         # Alone it is no more the own one than it was.
         is_own = self._has_own and own[0] is self.asked[0]
         made = Several(
-            own, environ=self._environ, clock=self.clock, crowd=self._crowd, has_own=is_own
+            own,
+            environ=self.environ,
+            clock=self.clock,
+            crowd=self._crowd,
+            has_own=is_own,
+            asked_by=f"-w {quote(folder)}",
         )
-        made.asked_by = f"-w {quote(folder)}"
         if _encoder_settings(made.config) == _encoder_settings(self.config):
             made._query_encoder = self.query_encoder
         return made
@@ -227,8 +249,13 @@ class Several(Memory):
         ]
         if all(isinstance(opened, Reason) for _, _, opened in asked):
             return None
-        made = Several(asked, environ=self._environ, clock=self.clock, crowd=self._crowd)
-        made.asked_by = self.asked_by
+        made = Several(
+            asked,
+            environ=self.environ,
+            clock=self.clock,
+            crowd=self._crowd,
+            asked_by=self.asked_by,
+        )
         made.config, made._query_encoder = self.config, self.query_encoder
         return made
 
@@ -241,15 +268,17 @@ def open_several(
     environ: Mapping[str, str] | None = None,
     clock: Clock = SYSTEM_CLOCK,
     here: str | None = None,
+    may_miss: bool = False,
 ) -> Several:
     """Open workspaces by their folders or by @name; `everywhere` adds all that have a name.
 
     `settings` stand above those of each. One that cannot be opened is left out and named, as long
     as another can. The own one is that of MEMCLI_WORKSPACE, of `here`, or of the current folder.
-    NotFoundError for a folder that is not there, UsageError for an unknown name.
+    NotFoundError for a folder that is not there, unless it `may_miss`: it is left out then, and
+    opened with the others once it is there. UsageError for an unknown name.
     """
     environ = os.environ if environ is None else environ
-    folders = folders_of(named, environ, everywhere=everywhere)
+    folders = folders_of(named, environ, everywhere=everywhere, may_miss=may_miss)
     shelf = Shelf()
     asked = [
         (name, folder, _opened(folder, settings, environ, clock, shelf))
@@ -260,10 +289,8 @@ def open_several(
     if len(failed) == len(asked):
         told = f"none of the workspaces can be opened: {failed[0].text}"
         raise error_of(failed[0]._replace(text=told))
-    made = Several(asked, environ=environ, clock=clock)
     options = [f"-w {quote(each)}" for each in named] + ["--everywhere"] * everywhere
-    made.asked_by = " ".join(options)
-    return made
+    return Several(asked, environ=environ, clock=clock, asked_by=" ".join(options))
 
 
 def _check_stores(opened: Sequence[Memory]) -> None:

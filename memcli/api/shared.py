@@ -5,8 +5,6 @@ The files of a workspace are the truth: to detach one, or to lose the server, lo
 
 from __future__ import annotations
 
-import os
-
 from memcli.checking import TYPE_CHECKING
 from memcli.config import attached
 from memcli.errors import NotFoundError, UsageError
@@ -17,6 +15,7 @@ from memcli.store.postgres.session import Name
 from memcli.store.shared import address_of
 
 if TYPE_CHECKING:
+    from memcli.api.opened import OpenedWorkspace
     from memcli.config.settings import Config
 
 
@@ -46,22 +45,24 @@ def upgrade(config: Config) -> tuple[str, int]:
     return address.masked, admin.upgrade(address)
 
 
-def attach(config: Config, name: str, *, take_over: bool) -> str:
+def attach(memory: OpenedWorkspace, name: str, *, take_over: bool) -> str:
     """Attach the folder of a workspace; give the store's address."""
-    address, told = address_of(config), attached.named(name)
-    before = attached.attached(os.environ).get(config.workspace)
+    config, told = memory.config, attached.named(name)
+    address = address_of(config)
+    before = attached.attached(memory.environ).get(config.workspace)
     if before is not None and attached.named(before) != told:
         raise UsageError(
             f"{config.workspace} is attached as {before} already", hint="memcli store detach"
         )
     admin.attach(address, Name(*told), origin_of(config.workspace), take_over=take_over)
-    attached.remember(os.environ, config.workspace, attached.written(told))
+    attached.remember(memory.environ, config.workspace, attached.written(told))
     return address.masked
 
 
-def detach(config: Config) -> tuple[str, str, bool]:
+def detach(memory: OpenedWorkspace) -> tuple[str, str, bool]:
     """Detach the folder; give the store's address, the name, and whether this folder wrote it."""
-    name = attached.attached(os.environ).get(config.workspace)
+    config = memory.config
+    name = attached.attached(memory.environ).get(config.workspace)
     if name is None:
         raise NotFoundError(
             f"{config.workspace} is not attached to a shared store", hint="memcli store status"
@@ -69,13 +70,14 @@ def detach(config: Config) -> tuple[str, str, bool]:
     origin = origin_of(config.workspace)
     address = address_of(config)
     was_ours = admin.detach(address, Name(*attached.named(name)), origin)
-    attached.remember(os.environ, config.workspace, None)
+    attached.remember(memory.environ, config.workspace, None)
     return address.masked, name, was_ours
 
 
-def look(config: Config) -> tuple[SharedStatus, str | None]:
+def look(memory: OpenedWorkspace) -> tuple[SharedStatus, str | None]:
     """Look at the shared store; give the name of the folder there too, None where it has none."""
-    return admin.look(address_of(config)), attached.attached(os.environ).get(config.workspace)
+    name = attached.attached(memory.environ).get(memory.config.workspace)
+    return admin.look(address_of(memory.config)), name
 
 
 def _checked(partitions: int) -> int:

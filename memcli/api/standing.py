@@ -11,19 +11,30 @@ from contextlib import ExitStack
 from datetime import datetime
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.choice import OTHER_MODEL, Remembered
-from memcli.embedding.known import is_readable
+from memcli.embedding.encoders import OTHER_MODEL, Remembered
+from memcli.embedding.models import is_readable
 from memcli.embedding.registry import fingerprint_of
 from memcli.errors import LegMissingError, Reason
 from memcli.indexing.look import Standing, take_stock
 from memcli.indexing.notices import settings_changed, unlisted, unmatched, vectors_off
+from memcli.indexing.progress import indexing
 from memcli.markdown.lineage import is_place
 from memcli.record import Record
 from memcli.render.jsonio import changes
 from memcli.render.reasons import sentence
 from memcli.store.records import Counts, Facts, Key
-from memcli.store.run_records import Described, SourceCounts, VectorSearch, WatchRecord
-from memcli.types import MEMORY_SOURCE, STATES, FileStat, Skip, Source, shown
+from memcli.store.run_records import Described, Owner, SourceCounts, VectorSearch, WatchRecord
+from memcli.types import (
+    EMPTY,
+    FRESH,
+    MEMORY_SOURCE,
+    NOT_INDEXED,
+    STATES,
+    FileStat,
+    Skip,
+    Source,
+    shown,
+)
 
 if TYPE_CHECKING:
     from typing import Any
@@ -71,7 +82,7 @@ class Findings(Record):
     usability: Usability
     holdings: Indexed
     summaries: Mapping[str, int]  # by their state; those that could not be read are skipped files
-    writer_pid: int | None
+    writer: Owner | None
     watcher: WatchRecord | None
     now: float  # seconds since 1970
 
@@ -85,7 +96,7 @@ class Findings(Record):
     def is_behind(self) -> bool:
         """Tell whether something of the memory is not, or may not be, in the index."""
         is_waiting = self.holdings.pending > 0 and self.config("embedding.encoder") != "none"
-        is_in_step = self.standing.state in ("fresh", "empty")
+        is_in_step = self.standing.state in (FRESH, EMPTY)
         return not is_in_step or is_waiting or bool(self.standing.listing.unlisted)
 
 
@@ -99,7 +110,6 @@ def gather(memory: OpenedWorkspace, *, deep: bool) -> Findings:
         index = Remembered(facts.model, facts.fingerprint)
         usability = _usability(memory, index, deep=deep)
         holdings = _holdings(snapshot, usability, deep=deep) if snapshot else Indexed()
-    owner = store.writer()
     return Findings(
         config=memory.config,
         store=store.describe(),
@@ -107,7 +117,7 @@ def gather(memory: OpenedWorkspace, *, deep: bool) -> Findings:
         usability=usability,
         holdings=holdings,
         summaries=_summaries(standing, settings),
-        writer_pid=owner.pid if owner else None,
+        writer=store.writer(),
         watcher=store.watcher(),
         now=settings.now_ns() / 1e9,
     )
@@ -159,7 +169,7 @@ def judge(found: Findings) -> tuple[Reason, ...]:
     """Find what is to be warned of: files first, then vectors, the store and the watcher."""
     return (
         *found.config.passed,
-        *_of_files(found.standing),
+        *_of_files(found),
         *unmatched(found.config.sources, lambda: _listed(found.standing)),
         *_of_summaries(found.summaries),
         *_of_vectors(found),
@@ -168,10 +178,15 @@ def judge(found: Findings) -> tuple[Reason, ...]:
     )
 
 
-def _of_files(standing: Standing) -> Iterator[Reason]:
+def _of_files(found: Findings) -> Iterator[Reason]:
+    standing = found.standing
     yield from standing.left
     yield from map(unlisted, standing.listing.unlisted)
-    if standing.state == "not_indexed":
+    work = indexing(found.writer)
+    if work is not None:
+        yield work
+        return
+    if standing.state == NOT_INDEXED:
         yield Reason("no-index", "there is no index yet", "memcli index")
         return
     reason = settings_changed(standing)
@@ -201,7 +216,7 @@ def _of_vectors(found: Findings) -> Iterator[Reason]:
         yield OTHER_MODEL
     if usability.reason is not None:
         yield vectors_off(usability.reason)
-    if holdings.pending and usability.is_usable:
+    if holdings.pending and usability.is_usable and indexing(found.writer) is None:
         texts = "1 text has" if holdings.pending == 1 else f"{holdings.pending} texts have"
         yield Reason("not-embedded", f"{texts} no vector yet", "memcli index")
     if holdings.unreadable:
@@ -246,7 +261,7 @@ def record(found: Findings, warnings: Sequence[Reason]) -> dict[str, Any]:
             "path": found.store.address,
             "bytes": found.store.bytes,
             "integrity": holdings.integrity,
-            "writer_pid": found.writer_pid,
+            "writer_pid": found.writer.pid if found.writer else None,
         },
         "watcher": found.watcher and found.watcher._asdict(),
         "state": standing.state,

@@ -1,6 +1,6 @@
 """Find the older lines that the lines of a passage correct.
 
-The lines are compared as the gate of `remember` compares them (`remember/correction.py`), with
+The lines are compared as the gate of `remember` compares them (`language/correction.py`), with
 those of earlier days that hold most of their words. Only what is dated is earlier than anything.
 """
 
@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.correction import corrects
+from memcli.markdown.evidence import unmarked
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units
 from memcli.record import Record
-from memcli.remember.correction import correction
 from memcli.search.recall import RecallBounds, reach_within, recall
 from memcli.search.related import words_of
+from memcli.search.views import citation_of, first_day
 from memcli.types import Filters, cite
 
 if TYPE_CHECKING:
@@ -55,23 +57,20 @@ def superseded_by(
 
 
 def _of(snapshot: Snapshot, hit: Hit) -> list[Superseded]:
-    day = hit.about.first_day or hit.about.date
-    if day is None:
-        return []
-    filters = Filters(until=(date.fromisoformat(day) - timedelta(days=1)).isoformat(), view="raw")
-    bounds = RecallBounds(LOOKED_AT, reach_within(snapshot, filters))
     told: dict[tuple[str, str, int], tuple[float, Superseded]] = {}
-    for line, text in _lines(hit.text, hit.start_line):
+    for line, text, day in _dated(hit):
         query = words_of(text)
-        if query.is_empty:
+        if day is None or query.is_empty:
             continue
+        until = (date.fromisoformat(day) - timedelta(days=1)).isoformat()
+        bounds = RecallBounds(LOOKED_AT, reach_within(snapshot, Filters(until=until, view="raw")))
         total = snapshot.counts().chunks
         for candidate in recall(
             snapshot, query, total=total, lexical=True, vector=None, bounds=bounds
         ).candidates:
             about = candidate.about
             for number, other in _lines(candidate.text, about.start_line):
-                held = correction(text, other)
+                held = corrects(text, other)
                 key = about.source, about.path, number
                 if held and held > told.get(key, (0.0, None))[0]:
                     told[key] = (
@@ -82,6 +81,17 @@ def _of(snapshot: Snapshot, hit: Hit) -> list[Superseded]:
                     )
     ordered = sorted(told.values(), key=lambda pair: (-pair[0], pair[1].citation))
     return [older for _, older in ordered]
+
+
+def _dated(hit: Hit) -> Iterator[tuple[int, str, str | None]]:
+    """Give the lines of a passage with their first day; of a summary, that of the log it cites."""
+    about = hit.about
+    for number, text in _lines(hit.text, hit.start_line):
+        cite = citation_of(text) if about.is_summary else None
+        if cite:
+            yield number, unmarked(cite.said)[0], first_day(cite.path)
+        elif not about.is_summary:
+            yield number, text, about.first_day or about.date
 
 
 def _lines(text: str, first: int) -> Iterator[tuple[int, str]]:

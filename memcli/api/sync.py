@@ -13,13 +13,14 @@ from memcli.api.patience import Patience
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError, AwayError, LegMissingError, Reason
 from memcli.indexing.notices import unmatched
+from memcli.indexing.progress import shared
 from memcli.record import Record
 
 if TYPE_CHECKING:
     from typing import TypeVar
 
     from memcli.api.opened import OpenedWorkspace
-    from memcli.embedding.opener import Opened
+    from memcli.embedding.encoders import Opened
     from memcli.indexing.indexer import OnMade, Progress, Report
     from memcli.indexing.planning import Settings
     from memcli.store.port import Change
@@ -71,7 +72,8 @@ class Vectors:
         """
         self.patience = Patience(sleep or memory.clock.sleep)
         self._threads, self._on_made = threads, on_made
-        self._memory, self._on_progress = memory, on_progress
+        self._memory = memory
+        self._on_progress = shared(memory.store, memory.clock.monotonic, on_progress)
         self._opened: Opened | None = None
         self.made = self.borrowed = 0
 
@@ -100,8 +102,7 @@ class Vectors:
         """
         if room.is_short():
             raise MemoryError
-        from memcli.embedding.choice import Remembered
-        from memcli.embedding.opener import Opened
+        from memcli.embedding.encoders import Opened, Remembered
         from memcli.embedding.registry import configured_fingerprint, is_verified, remember
         from memcli.indexing.indexer import Calling, embed, settle_vectors
 
@@ -159,6 +160,7 @@ def sync(
 ) -> Done:
     """Bring the index in step as its one writer; `sleep` waits for another one."""
     settings, before = memory.index_settings(), (vectors.made, vectors.borrowed)
+    on_progress = shared(memory.store, memory.clock.monotonic, on_progress)
     report: Report | None = None
 
     def work(change: Change) -> Done:

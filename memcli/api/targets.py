@@ -19,7 +19,11 @@ from memcli.types import MEMORY_SOURCE, FileText, Skip, cite, shown, split_name
 if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
 
-_LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?", re.DOTALL)
+# `a.md:3-9`, and as other programs write it: `a.md#L3-L9`, `a.md:L3`.
+_LINES = re.compile(
+    r"(?P<path>.+)(?::L?|#L)(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9}))?", re.DOTALL
+)
+_AROUND = " \t\r\n`[]<>"  # signs that a text may have around a citation
 
 
 class Target(Record):
@@ -153,7 +157,24 @@ def _readings(
 
     A document is named as Markdown, so that neither lines nor an anchor of an output end a name.
     A bare path is of the memory, else one from here, else of the first other source that has it.
+    What a text has around a citation counts as a part of the name first, then it is left out.
     """
+    found = _readings_as_written(target, sources, from_here)
+    if bare(target) != target:
+        found += _readings_as_written(bare(target), sources, from_here)
+    return found
+
+
+def bare(target: str) -> str:
+    """Leave out what a text may have around a citation; what is nothing else stays as it is."""
+    return target.strip(_AROUND) or target
+
+
+def _readings_as_written(
+    target: str,
+    sources: Collection[str],
+    from_here: Callable[[str], Sequence[tuple[str, str]]],
+) -> list[Target]:
     source, rest = split_name(target, sources)
     if not rest.strip("-0123456789"):  # lines of a document that is called as a source is
         source, rest = MEMORY_SOURCE, target

@@ -8,15 +8,14 @@ from shlex import quote
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError, MemcliError, Reason, UsageError
 from memcli.indexing.freshness import Freshness
-from memcli.store.side_by_side import side_by_side
 from memcli.store.union import StoreState
+from memcli.threads import side_by_side
+from memcli.types import EMPTY, FAILED, FRESH, NOT_INDEXED, REMOTE, STALE
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
 
-REMOTE = "remote"
-ANSWERING = ("fresh", "stale", REMOTE)
-FAILED = "failed"
+ANSWERING = (FRESH, STALE, REMOTE)
 
 # A workspace that is asked with others: its name, its folder, and itself or why it cannot be asked.
 Asked = tuple[str, str, "OpenedWorkspace | Reason"]
@@ -43,12 +42,12 @@ def together(
 def joined(states: Sequence[StoreState]) -> Freshness:
     """Say how far the whole is behind: what one workspace lacks, it lacks."""
     there = [state for state in states if state.state in ANSWERING]
-    waiting = [state for state in states if state.state not in (*ANSWERING, "empty")]
+    waiting = [state for state in states if state.state not in (*ANSWERING, EMPTY)]
     left_out = [_left_out(state) for state in waiting if state.reason]
     own = (notice for state in states for notice in state.notices)
     notices = [*left_out, *own]
     if not there:
-        state = "not_indexed" if waiting else "empty"
+        state = NOT_INDEXED if waiting else EMPTY
         reason = left_out[0] if left_out else next((s.reason for s in states if s.reason), None)
         return Freshness(state, 0, reason, (), tuple(states))
     stored = [state for state in there if state.state == REMOTE]
@@ -62,9 +61,11 @@ def joined(states: Sequence[StoreState]) -> Freshness:
         told = as_stored(stored)
         reason = reason._replace(text=f"{reason.text}; {told.text}") if reason else told
     found = {state.state for state in there}
-    whole = next(state for state in ("stale", REMOTE, "fresh") if state in found)
+    whole = next(state for state in (STALE, REMOTE, FRESH) if state in found)
     pending = sum(state.pending for state in there)
-    return Freshness(whole, pending, reason, tuple(notices), tuple(states))
+    missing = [state.missing for state in there if state.missing]
+    named = missing[0] if len(missing) == 1 else ""
+    return Freshness(whole, pending, reason, tuple(notices), tuple(states), named)
 
 
 def as_stored(states: Sequence[StoreState]) -> Reason:
@@ -95,7 +96,9 @@ def _state(each: Asked, bring_in_step: Callable[[OpenedWorkspace], Freshness]) -
     reason = found.reason and of_workspace(found.reason, folder)
     told = (of_workspace(notice, folder) for notice in found.notices)
     notices = tuple(notice._replace(text=f"{name}: {notice.text}") for notice in told)
-    return StoreState(name, folder, found.state, found.pending, reason, notices)
+    return StoreState(
+        name, folder, found.state, found.pending, reason, notices, missing=found.missing
+    )
 
 
 def _left_out(state: StoreState) -> Reason:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.api.neighbours import Nearby, said
+from memcli.api.neighbours import Nearby
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
 from memcli.record import Record
@@ -36,7 +36,7 @@ def weigh(
     itself. Beside that, what the gate could not rest on.
     """
     from memcli.markdown.parse import parse
-    from memcli.markdown.units import units
+    from memcli.markdown.units import said, units
 
     settings, nearby = gate_settings(memory, is_gated=True, was_given=None), Nearby(memory)
     parsed = parse(text)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
-from typing import Any
 
-from memcli.bench.bootstrap import paired
-from memcli.bench.metrics import NAMES
+from memcli.bench.metrics import NAMES, paired
 from memcli.record import Record
 from memcli.search.profiles import PROFILES
 from memcli.search.stages import SWITCHES
@@ -41,14 +39,14 @@ BY_PROFILE = {name: Variant(f"profile {name}", {"search.profile": name}) for nam
 
 def row(
     name: str, scores: Sequence[Mapping[str, float]], before: Sequence[Mapping[str, float]]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Describe a variant by its means, and by what it changes in nDCG@10 question by question."""
     change = paired([each[JUDGED_BY] for each in before], [each[JUDGED_BY] for each in scores])
     means = {metric: fsum(s[metric] for s in scores) / max(1, len(scores)) for metric in NAMES}
     return {"variant": name, **means, "change": change.mean, "low": change.low, "high": change.high}
 
 
-def table(rows: Iterable[Mapping[str, Any]]) -> str:
+def table(rows: Iterable[Mapping[str, object]]) -> str:
     """Draw the variants, one a line; the last column is the change of nDCG@10 and its interval."""
     listed = list(rows)
     width = max(len(str(each["variant"])) for each in listed)

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from math import exp, fsum, log
 from typing import TYPE_CHECKING
 
-from memcli.embedding.known import Calibration
+from memcli.embedding.models import Calibration
 from memcli.record import Record
 from memcli.search.floor import TENTH, THIRTIETH
 

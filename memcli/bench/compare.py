@@ -1,34 +1,33 @@
-"""Set two receipts side by side: means, questions that moved, ratios, and what differs; pure."""
+"""Put two traces next to each other: means, questions that moved, ratios, and changes; pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import fsum
 from typing import Any
 
 from memcli.bench.history import changes
 from memcli.bench.metrics import NAMES
 from memcli.bench.quality_text import changes as moved_text
-from memcli.bench.rows import Row, as_record, moves, quality_of, rows_of
+from memcli.bench.rows import moves
+from memcli.bench.traces import Row, Run, SpeedTrace, encode
 
-Receipt = Mapping[str, Any]
-SPEED = "memcli.bench-speed/1"
+Trace = Run | SpeedTrace
 
 
-def compare(before: Receipt, after: Receipt) -> dict[str, Any]:
+def compare(before: Trace, after: Trace) -> dict[str, Any]:
     """Describe the difference as `memcli.bench-compare/1` does.
 
-    Means are over the questions that both runs judged; a speed receipt has none. Times are given
+    Means are over the questions that both runs judged; a trace of speed has none. Times are given
     for one machine only.
     """
     old_rows = {row.id: row for row in _rows(before)}
     new_rows = {row.id: row for row in _rows(after)}
     common = sorted(old_rows.keys() & new_rows.keys())
-    same_machine = _machine(before)["id"] == _machine(after)["id"]
+    same_machine = before.machine.id == after.machine.id
     return {
         "schema": "memcli.bench-compare/1",
-        "before": before["now"],
-        "after": after["now"],
+        "before": before.now,
+        "after": after.now,
         "queries": len(common),
         "only_before": sorted(old_rows.keys() - new_rows.keys()),
         "only_after": sorted(new_rows.keys() - old_rows.keys()),
@@ -44,18 +43,12 @@ def compare(before: Receipt, after: Receipt) -> dict[str, Any]:
         "milliseconds": {"before": _times(before), "after": _times(after)}
         if same_machine
         else None,
-        "ratios": {
-            "before": dict(_speed(before).get("ratios", {})),
-            "after": dict(_speed(after).get("ratios", {})),
-        },
-        "moved": [
-            {"before": as_record(m.before), "after": as_record(m.after), "delta": m.delta}
-            for m in moves(list(old_rows.values()), list(new_rows.values()))
-        ],
+        "ratios": {"before": _ratios(before), "after": _ratios(after)},
+        "moved": encode(moves(list(old_rows.values()), list(new_rows.values()))),
     }
 
 
-def text(before: Receipt, after: Receipt) -> str:
+def text(before: Trace, after: Trace) -> str:
     """Draw the difference for a person."""
     record = compare(before, after)
     lines = [f"before {record['before']}, after {record['after']}"]
@@ -81,34 +74,30 @@ def _line(name: str, before: float, after: float, digits: int) -> str:
     return f"{name:24}{before:8.{digits}f}{after:8.{digits}f}{after - before:+9.{digits}f}"
 
 
-def _speed(receipt: Receipt) -> Receipt:
-    return receipt if receipt["schema"] == SPEED else receipt.get("speed") or {}
+def _rows(trace: Trace) -> tuple[Row, ...]:
+    return trace.quality.queries if trace.quality else ()
 
 
-def _rows(receipt: Receipt) -> list[Row]:
-    return [] if receipt["schema"] == SPEED else rows_of(receipt)
+def _ratios(trace: Trace) -> dict[str, float]:
+    return dict(trace.speed.ratios) if trace.speed else {}
 
 
-def _machine(receipt: Receipt) -> Receipt:
-    found: Receipt = (receipt if receipt["schema"] == SPEED else quality_of(receipt))["machine"]
-    return found
-
-
-def _changes(before: Receipt, after: Receipt) -> list[str]:
-    if SPEED not in (before["schema"], after["schema"]):
+def _changes(before: Trace, after: Trace) -> list[str]:
+    if not isinstance(before, SpeedTrace) and not isinstance(after, SpeedTrace):
         return changes(before, after)
-    old, new = _machine(before), _machine(after)
+    old, new = before.machine._asdict(), after.machine._asdict()
     return [f"{name} {old[name]} -> {new[name]}" for name in sorted(old) if old[name] != new[name]]
 
 
-def _times(receipt: Receipt) -> dict[str, float]:
-    """Gather the times of a receipt by name, in milliseconds."""
-    speed = _speed(receipt)
-    found = {f"cold_{name}": row["cpu_ms"] for name, row in speed.get("cold", {}).items()}
-    found |= {f"sync_{name}": row["cpu_ms"] for name, row in speed.get("sync", {}).items()}
-    if receipt["schema"] != SPEED:
-        found["search_p95"] = quality_of(receipt)["latency_ms"]["p95"]
-    return found
+def _times(trace: Trace) -> dict[str, float]:
+    """Gather the times of a trace by name, in milliseconds."""
+    times: dict[str, float] = {}
+    if trace.speed:
+        times |= {f"cold_{name}": row.cpu_ms for name, row in trace.speed.cold.items()}
+        times |= {f"sync_{name}": row.cpu_ms for name, row in trace.speed.sync.items()}
+    if trace.quality:
+        times["search_p95"] = trace.quality.latency_ms.p95
+    return times
 
 
 def _mean(values: list[float]) -> float:

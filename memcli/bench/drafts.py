@@ -1,4 +1,4 @@
-"""Draft judged questions from the headings and decisions of a memory, for a person to edit; pure.
+"""Draft judged questions from the headings and decisions of a memory, for a person to edit.
 
 A heading is a poor question, since it holds the very words that answer it; so drafts are marked
 and not counted until somebody has reworded them.
@@ -10,9 +10,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
-from memcli.markdown.parse import Block, Parsed
+from memcli.indexing.document import made_or_skip
+from memcli.indexing.planning import Settings, plan, read
+from memcli.markdown.parse import Block, Parsed, parse
 from memcli.record import Record
+from memcli.types import FileText, Skip, shown
 
 _DECISIONS = re.compile(
     r"\b(?:decided|decision|agreed|chose|must|promised|entschieden|beschlossen|vereinbart)\b"
@@ -23,6 +27,7 @@ _LIST_SIGN = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
 # What is left of a span of code is its text; an underscore in the middle of a name is no mark.
 _MARKS = re.compile(r"(`+)(?P<code>.+?)\1|[*`]+|(?<!\w)_+|_+(?!\w)")
 _DATE_ALONE = re.compile(r"[\W\d]*")
+_MISSED = ("unreadable", "not-text", "too-large")  # nobody left these out on purpose
 WORDS = 16  # of a decision that become its question
 
 
@@ -34,6 +39,24 @@ class QuestionDraft(Record):
     path: str  # as it is printed, with its source where that is not the memory
     start_line: int
     end_line: int
+
+
+def documents(settings: Settings) -> tuple[dict[str, Parsed], list[Skip]]:
+    """Read the documents of all sources, by name, and list those that cannot be read."""
+    listing = plan(settings, {}).listing
+    documents = {}
+    missed = [*listing.unlisted, *(s for s in listing.skips if s.reason in _MISSED)]
+    for stat in listing.files:
+        file = read(settings, stat.source, stat.path)
+        if isinstance(file, FileText):
+            parsed = made_or_skip(stat.source, stat.path, partial(parse, file.text))
+        else:
+            parsed = file
+        if isinstance(parsed, Skip):
+            missed.append(parsed)
+        else:
+            documents[shown(stat.source, stat.path)] = parsed
+    return documents, missed
 
 
 def draft(documents: Mapping[str, Parsed], count: int) -> list[QuestionDraft]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import fsum
 
 from memcli.bench.metrics import NAMES
 from memcli.bench.queries import HIGH
-from memcli.bench.rows import HEADLINE, Move, Row, drop, moves, worst
+from memcli.bench.rows import HEADLINE, Move, drop, moves, worst
+from memcli.bench.traces import Row
 from memcli.errors import UsageError
 from memcli.record import Record
 
@@ -52,7 +53,7 @@ def parse_gate(text: str) -> Gate:
 
 def failures(
     gates: Gates,
-    means: dict[str, float],
+    means: Mapping[str, float],
     rows: Sequence[Row],
     baseline: Sequence[Row] | None,
     p95_ms: float,

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.bench.metrics import LINE_END_TOKENS, Line, Range, reached
+from memcli.language.tokens import quotient
 from memcli.markdown.evidence import ALSO
 from memcli.markdown.lineage import citations
-from memcli.markdown.tokens import quotient
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
 

@@ -5,18 +5,25 @@ MRR@10 look at the first relevant passage; Recall@k is the share of the ranges t
 first k; nDCG@10 counts each range once, at the rank that first touches it, over the best sum
 there could be (Jarvelin and Kekalainen, TOIS 2002). Recall at T tokens is the share of the
 ranges with a line among those that fit in T tokens, read in order of rank.
+
+The interval of a difference is a paired bootstrap over the questions (Efron and Tibshirani, An
+Introduction to the Bootstrap, 1993): questions are drawn with replacement, and the middle 95 % of
+the mean differences are the interval. The seed is fixed: same figures, same interval.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import fsum, log2
+from random import Random
 
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
 
 BUDGETS = (500, 1000, 2000)
 LINE_END_TOKENS = 0.25  # one more character a line
+DRAWS = 2000
+SEED = 20250101
 NAMES = (
     "Hit@1", "Hit@5", "Hit@10", "Recall@5", "Recall@10", "MRR@10", "nDCG@10",
     *(f"Recall@{budget}tok" for budget in BUDGETS),
@@ -98,3 +105,27 @@ def reached(relevant: Sequence[Range], seen: set[Line]) -> float:
         for wanted in relevant
     )
     return found / len(relevant)
+
+
+class Difference(Record):
+    """A mean difference and its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def paired(before: Sequence[float], after: Sequence[float]) -> Difference:
+    """Compare two figures per question, in the same order; ValueError if the lengths differ.
+
+    Without questions the difference is 0.
+    """
+    if len(before) != len(after):
+        raise ValueError(f"{len(before)} questions cannot be paired with {len(after)}")
+    deltas = [b - a for a, b in zip(before, after, strict=True)]
+    if not deltas:
+        return Difference(0.0, 0.0, 0.0)
+    draw = Random(SEED)
+    size = len(deltas)
+    means = sorted(fsum(draw.choices(deltas, k=size)) / size for _ in range(DRAWS))
+    return Difference(fsum(deltas) / size, means[int(0.025 * DRAWS)], means[int(0.975 * DRAWS) - 1])

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from math import ceil
 from typing import Any, Protocol
 
 from memcli.bench.loss import Loss, lost_at
-from memcli.bench.metrics import LineCosts, Range, mean, score
+from memcli.bench.metrics import LINE_END_TOKENS, LineCosts, Range, mean, score
 from memcli.bench.queries import OVERALL, Query
+from memcli.bench.traces import HintRate
+from memcli.errors import NotFoundError
+from memcli.indexing.planning import Settings, read
+from memcli.language.tokens import quotient
 from memcli.record import Record
 from memcli.search.course import Observer, unobserved
 from memcli.search.options import SearchOptions
 from memcli.search.pipeline import Answer
 from memcli.search.why_not import Course
-from memcli.types import MEMORY_SOURCE
+from memcli.types import MEMORY_SOURCE, FileText
 
 HIT_LIMIT = 5  # a question whose lines come later counts as missed
 
@@ -79,6 +84,28 @@ def ask(
     return asked
 
 
+def line_costs(settings: Settings) -> LineCosts:
+    """Read documents as the index does, each once, and give the tokens of their lines.
+
+    A document that cannot be read has none, nor has one of a source that is no longer configured.
+    """
+    names = {source.name for source in settings.sources}
+    costs: dict[tuple[str, str], list[float]] = {}
+
+    def of(document: tuple[str, str]) -> Sequence[float]:
+        if document not in costs:
+            costs[document] = []
+            source, path = document
+            with suppress(NotFoundError):  # a path that leads outside
+                file = read(settings, source, path) if source in names else None
+                if isinstance(file, FileText):
+                    lines = file.text.split("\n")
+                    costs[document] = [quotient(line) + LINE_END_TOKENS for line in lines]
+        return costs[document]
+
+    return of
+
+
 def passages(answer: Answer) -> tuple[Range, ...]:
     """Give the lines of each passage, best first."""
     return tuple(
@@ -86,7 +113,7 @@ def passages(answer: Answer) -> tuple[Range, ...]:
     )
 
 
-def summary(asked: Sequence[AskedQuestion]) -> dict[str, dict[str, Any]]:
+def summary(asked: Sequence[AskedQuestion]) -> dict[str, dict[str, float]]:
     """Average per category and over all judged questions."""
     groups: dict[str, list[dict[str, float]]] = {}
     for each in asked:
@@ -97,19 +124,15 @@ def summary(asked: Sequence[AskedQuestion]) -> dict[str, dict[str, Any]]:
     return {**table, OVERALL: {"queries": len(rows), **mean(rows)}}
 
 
-def hint_rate(asked: Sequence[AskedQuestion]) -> dict[str, float | int | None]:
+def hint_rate(asked: Sequence[AskedQuestion]) -> HintRate:
     """Count the questions with hints that miss as asked, and those that hit with their hints.
 
     `rate` is the share of all judged questions with hints; None where there are none.
     """
     hinted = [each for each in asked if each.query.hints and each.scores is not None]
     mended = sum(each.mended is True for each in hinted)
-    return {
-        "queries": len(hinted),
-        "missed": sum(each.mended is not None for each in hinted),
-        "mended": mended,
-        "rate": mended / len(hinted) if hinted else None,
-    }
+    missed = sum(each.mended is not None for each in hinted)
+    return HintRate(len(hinted), missed, mended, mended / len(hinted) if hinted else None)
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 from unicodedata import east_asian_width
 
+from memcli.bench import ablation
 from memcli.bench.gates import told, told_move
 from memcli.bench.metrics import NAMES
-from memcli.bench.rows import HEADLINE, Move, Row
+from memcli.bench.rows import HEADLINE, Move, moves, pairs, worst
+from memcli.bench.traces import HintRate, QualityTrace, Row
 
 SHOWN = 5
 
@@ -21,7 +22,7 @@ def shortened(metric: str) -> str:
 HEADS = [*map(shortened, NAMES)]
 
 
-def table(summaries: Mapping[str, Mapping[str, Any]]) -> str:
+def table(summaries: Mapping[str, Mapping[str, float]]) -> str:
     """Draw the summary, a row a category."""
     width = max(map(columns, summaries))
     head = f"{'':{width}}  {'n':>5}  " + "  ".join(f"{name:>7.7}" for name in HEADS)
@@ -38,14 +39,25 @@ def columns(text: str) -> int:
     return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
-def hints(rate: Mapping[str, Any]) -> str:
+def hints(rate: HintRate) -> str:
     """Say how many questions their hints mend; empty where there are no hints."""
-    if not rate["queries"]:
+    if rate.rate is None:
         return ""
     return (
-        f"Hints: {rate['mended']} of {rate['queries']} questions with hints miss as asked and "
-        f"hit at 5 with them (hint rate {rate['rate']:.3f}).\n"
+        f"Hints: {rate.mended} of {rate.queries} questions with hints miss as asked and "
+        f"hit at 5 with them (hint rate {rate.rate:.3f}).\n"
     )
+
+
+def text(trace: QualityTrace, baseline: Sequence[Row] | None) -> str:
+    """Draw a run, and what moved against a baseline."""
+    rows = trace.queries
+    parts = [table(trace.categories), hints(trace.hints), worst_cases(worst(rows, SHOWN))]
+    if trace.ablation is not None:
+        parts.append("\n" + ablation.table(trace.ablation))
+    if baseline is not None:
+        parts.append(changes(moves(baseline, rows), len(pairs(baseline, rows))))
+    return "".join(parts)
 
 
 def worst_cases(rows: Sequence[Row]) -> str:

@@ -24,6 +24,10 @@ UNSORTED = "-"
 IMPORTANCES = {"low": 0.2, "normal": 0.5, "high": 1.0}
 HIGH = 0.8  # from here on a question that is newly missed is said by itself
 
+# What a question may have; another key is a note of its author, unless it is nearly one of these.
+_KEYS = ("id", "query", "category", "date", "relevant", "hints", "importance", "draft")
+_PLACE_KEYS = ("path", "source", "start_line", "end_line")  # of an item of `relevant`
+
 _SHORT = re.compile(r"(.*\S)\s+(?:→|->)\s+(\S.*?)(?::(\d+)(?:-(\d+))?)?\s*")
 
 
@@ -87,6 +91,7 @@ def _query(line: str, number: int, sources: Collection[str]) -> Query:
     if not line.startswith(("{", "[")):
         return _short(line, number, sources)
     record = json.loads(line)
+    _check_keys(record)
     relevant = record.get("relevant", [])
     items = [{"path": relevant}] if isinstance(relevant, str) else relevant
     hints = record.get("hints") or ""
@@ -105,6 +110,18 @@ def _query(line: str, number: int, sources: Collection[str]) -> Query:
     )
 
 
+def _check_keys(record: Mapping[str, Any]) -> None:
+    """Refuse a key that is misspelt, or in the wrong place, so that no answer is lost."""
+    from difflib import get_close_matches
+
+    for key in record:
+        if key in _PLACE_KEYS:
+            raise ValueError(f"the key {key!r} belongs into an item of 'relevant'")
+        near = [] if key in _KEYS else get_close_matches(key, _KEYS, n=1, cutoff=0.8)
+        if near:
+            raise ValueError(f"there is no key {key!r}; did you mean {near[0]!r}?")
+
+
 def _short(line: str, number: int, sources: Collection[str]) -> Query:
     found = _SHORT.fullmatch(line)
     if not found:
@@ -115,6 +132,10 @@ def _short(line: str, number: int, sources: Collection[str]) -> Query:
 
 
 def _range(item: Mapping[str, Any], sources: Collection[str]) -> Range:
+    unknown = [key for key in item if key not in _PLACE_KEYS]
+    if unknown:
+        names = ", ".join(_PLACE_KEYS)
+        raise ValueError(f"an item of 'relevant' has no key {unknown[0]!r}, only {names}")
     source, path = item.get("source"), _text(item["path"])
     if source is None:
         source, path = split_name(path, sources)

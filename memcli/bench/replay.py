@@ -1,4 +1,4 @@
-"""Hold the receipt of a search or a context against the same run again; pure."""
+"""Compare the trace of a search or a context with the same run again; pure."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memcli.bench.shape import fits
+from memcli.bench.traces import decode
 from memcli.config.keys import BY_NAME
 from memcli.errors import UsageError
+from memcli.record import Record
 from memcli.search.receipt import SCHEMA, filters_of
 from memcli.search.stages import current
 
@@ -17,79 +18,155 @@ CONTEXT_SCHEMA = "memcli.context-receipt/1"
 # Beginnings of the settings that a search or a context has flags for.
 _FLAGS = ("search.", "context.")
 
-Receipt = Mapping[str, Any]
-Passage = Mapping[str, Any]
+
+class IndexVersion(Record):
+    """The revision of an index, and the model of its vectors."""
+
+    revision: int
+    fingerprint: str | None
 
 
-def read(text: str, name: str) -> dict[str, Any]:
-    """Read what `--receipt` of search or context has written; UsageError where it is none.
+class RetrieverState(Record):
+    """Whether a retriever ran, or why it did not."""
 
-    A receipt may be a stranger's: it sets nothing that no flag of these sets.
+    ran: bool
+    reason: str
+
+
+class Retrievers(Record):
+    """The two retrievers of a search."""
+
+    lexical: RetrieverState
+    dense: RetrieverState
+
+
+class RerankState(Record):
+    """Whether the best passages were read again, or why they were not."""
+
+    by: str
+    ran: bool
+    reason: str
+
+
+class StageScore(Record):
+    """A score after a stage."""
+
+    stage: str
+    score: float
+
+
+class Reference(Record):
+    """A chunk by its record."""
+
+    ref: str
+
+
+class TracedPassage(Record):
+    """A passage as it was shown."""
+
+    rank: int
+    ref: str
+    citation: str
+    score: float | None
+    text_hash: str
+    trace: tuple[StageScore, ...]
+    section: str = "found"  # of a context
+
+
+class SearchTrace(Record):
+    """The trace of a search or a context, as far as a replay uses it."""
+
+    schema: str
+    query: str | None
+    now: str
+    filters: Mapping[str, object]
+    budget: int | None
+    flags: Mapping[str, object]
+    settings: Mapping[str, object]
+    index_: IndexVersion
+    verdict: str | None
+    legs: Retrievers
+    fused: tuple[Reference, ...]
+    passages: tuple[TracedPassage, ...]
+    whole: bool = False
+    sort: str = "score"
+    ends: bool = False
+    accesses: int | None = None
+    calibration: Mapping[str, float] | None = None
+    rerank: RerankState | None = None
+    expanded: tuple[TracedPassage, ...] | None = None
+    left_out: tuple[Reference, ...] = ()
+
+
+Pair = tuple[TracedPassage | None, TracedPassage | None]
+
+
+def read(text: str, name: str) -> SearchTrace:
+    """Read what `--receipt` of search or context wrote; UsageError if it is anything else.
+
+    A trace may come from a stranger: it sets only what has a flag in these commands.
     """
     hint = "memcli search QUERY --receipt FILE"
     try:
-        record = json.loads(text)
-        if fits(record) and record["schema"] in (SCHEMA, CONTEXT_SCHEMA):
-            filters_of(record)
-            for flag in record["flags"]:
-                if flag not in BY_NAME or not flag.startswith(_FLAGS) or BY_NAME[flag].user_only:
-                    raise UsageError(f"{name} has a flag that no search has: {flag}", hint=hint)
-            return dict(record)
+        trace = decode(SearchTrace, json.loads(text))
+        filters_of(trace._asdict())
     except (ValueError, TypeError, RecursionError):
-        pass
-    raise UsageError(f"{name} is not the receipt of a search or a context", hint=hint)
+        trace = None
+    if trace is None or trace.schema not in (SCHEMA, CONTEXT_SCHEMA):
+        raise UsageError(f"{name} is not the receipt of a search or a context", hint=hint)
+    for flag in trace.flags:
+        if flag not in BY_NAME or not flag.startswith(_FLAGS) or BY_NAME[flag].user_only:
+            raise UsageError(f"{name} has a flag that no search has: {flag}", hint=hint)
+    return trace
 
 
-def compare(before: Receipt, after: Receipt) -> dict[str, Any]:
+def compare(before: SearchTrace, after: SearchTrace) -> dict[str, Any]:
     """Describe what moved as `memcli.bench-replay/1` does."""
-    pairs = _pairs(before["passages"], after["passages"])
-    moved = [_move(old, new, after) for old, new in pairs]
-    behind = _pairs(before.get("expanded", ()), after.get("expanded", ()))
-    added = {} if "expanded" not in before else {"expanded": [_behind(*pair) for pair in behind]}
+    pairs = _pairs(before.passages, after.passages)
+    behind = _pairs(before.expanded or (), after.expanded or ())
+    added = {} if before.expanded is None else {"expanded": [_behind(*pair) for pair in behind]}
     return {
         "schema": "memcli.bench-replay/1",
-        "query": before["query"],
-        "now": before["now"],
+        "query": before.query,
+        "now": before.now,
         "changed": changes(before, after),
-        "verdict": {"before": before["verdict"], "after": after["verdict"]},
+        "verdict": {"before": before.verdict, "after": after.verdict},
         "same": all(
             old is not None
             and new is not None
-            and (old["rank"], old["score"], old["text_hash"])
-            == (new["rank"], new["score"], new["text_hash"])
+            and (old.rank, old.score, old.text_hash) == (new.rank, new.score, new.text_hash)
             for old, new in (*pairs, *behind)
         ),
-        "passages": moved,
+        "passages": [_move(old, new, after) for old, new in pairs],
         **added,
     }
 
 
-def changes(before: Receipt, after: Receipt) -> list[str]:
-    """Name what the two answers rest on and do not share: index, model, settings, legs."""
-    found = []
-    old, new = before["index"], after["index"]
-    if old["revision"] != new["revision"]:
-        found.append(f"index revision {old['revision']} -> {new['revision']}")
-    if old["fingerprint"] != new["fingerprint"]:
-        found.append(f"model {old['fingerprint'] or 'none'} -> {new['fingerprint'] or 'none'}")
-    if "calibration" in before and before["calibration"] != after.get("calibration"):
-        found.append("how sure the model's cosines make a passage (memcli bench calibrate)")
-    uses = before.get("accesses"), after.get("accesses")
+def changes(before: SearchTrace, after: SearchTrace) -> list[str]:
+    """Name what the two answers depend on and do not share: index, model, settings, retrievers."""
+    differing = []
+    old, new = before.index_, after.index_
+    if old.revision != new.revision:
+        differing.append(f"index revision {old.revision} -> {new.revision}")
+    if old.fingerprint != new.fingerprint:
+        differing.append(f"model {old.fingerprint or 'none'} -> {new.fingerprint or 'none'}")
+    if before.calibration is not None and before.calibration != after.calibration:
+        differing.append("how sure the model's cosines make a passage (memcli bench calibrate)")
+    uses = before.accesses, after.accesses
     if None not in uses and uses[0] != uses[1]:
-        found.append(f"counted uses {uses[0]} -> {uses[1]}")
-    for name in sorted({*before["settings"], *after["settings"]}):
-        now = after["settings"].get(name)
-        was = before["settings"].get(name, now)  # an earlier receipt knows fewer of them
+        differing.append(f"counted uses {uses[0]} -> {uses[1]}")
+    for name in sorted({*before.settings, *after.settings}):
+        now = after.settings.get(name)
+        was = before.settings.get(name, now)  # an earlier trace knows fewer of them
         if was != now:
-            found.append(f"{name} {was} -> {now}")
-    for leg in ("lexical", "dense"):
-        if before["legs"][leg]["ran"] != after["legs"][leg]["ran"]:
-            why = after["legs"][leg]["reason"] or "it runs now"
-            found.append(f"{leg} leg: {why}")
-    was, now = before.get("rerank"), after.get("rerank")
-    if was and now and was["ran"] != now["ran"]:
-        found.append(f"rerank by {now['by']}: {now['reason'] or 'it runs now'}")
-    return found
+            differing.append(f"{name} {was} -> {now}")
+    for leg, was_leg, is_leg in zip(Retrievers._fields, before.legs, after.legs, strict=True):
+        if was_leg.ran != is_leg.ran:
+            differing.append(f"{leg} leg: {is_leg.reason or 'it runs now'}")
+    reranks = before.rerank, after.rerank
+    if reranks[0] and reranks[1] and reranks[0].ran != reranks[1].ran:
+        differing.append(f"rerank by {reranks[1].by}: {reranks[1].reason or 'it runs now'}")
+    return differing
 
 
 def lines(record: Mapping[str, Any]) -> list[str]:
@@ -127,31 +204,31 @@ def _note(passage: Mapping[str, Any]) -> str:
     return f"  was {before['citation']}" if before["citation"] != after["citation"] else ""
 
 
-def _rank(passage: Passage | None) -> str:
+def _rank(passage: Mapping[str, Any] | None) -> str:
     return "-" if passage is None else str(passage["rank"])
 
 
-def _pairs(
-    before: Sequence[Passage], after: Sequence[Passage]
-) -> list[tuple[Passage | None, Passage | None]]:
+def _pairs(before: Sequence[TracedPassage], after: Sequence[TracedPassage]) -> list[Pair]:
     """Pair passages: the same text of the same record, then the same record in order of rank."""
     left = list(after)
-    partners: dict[int, Passage] = {}
+    partners: dict[int, TracedPassage] = {}
     for keys in (("ref", "text_hash"), ("text_hash",), ("ref",)):
         for at, old in enumerate(before):
             if at in partners:
                 continue
-            match = next((new for new in left if all(new[k] == old[k] for k in keys)), None)
+            match = next(
+                (new for new in left if all(getattr(new, k) == getattr(old, k) for k in keys)), None
+            )
             if match is not None:
                 partners[at] = match
                 left.remove(match)
-    pairs: list[tuple[Passage | None, Passage | None]] = [
-        (old, partners.get(at)) for at, old in enumerate(before)
-    ]
+    pairs: list[Pair] = [(old, partners.get(at)) for at, old in enumerate(before)]
     return pairs + [(None, new) for new in left]
 
 
-def _move(old: Passage | None, new: Passage | None, after: Receipt) -> dict[str, Any]:
+def _move(
+    old: TracedPassage | None, new: TracedPassage | None, after: SearchTrace | None
+) -> dict[str, Any]:
     stages = {}
     if old is not None and new is not None:
         was, now = _scores(old), _scores(new)
@@ -164,30 +241,32 @@ def _move(old: Passage | None, new: Passage | None, after: Receipt) -> dict[str,
     }
 
 
-def _behind(old: Passage | None, new: Passage | None) -> dict[str, Any]:
+def _behind(old: TracedPassage | None, new: TracedPassage | None) -> dict[str, Any]:
     """Describe what became of raw lines behind a summary."""
     why = "no summary leads to it now, or others answer better"
-    return {**_move(old, new, {}), "why": why} if new is None else _move(old, new, {})
+    return {**_move(old, new, None), "why": why} if new is None else _move(old, new, None)
 
 
-def _scores(passage: Passage) -> dict[str, float]:
-    return {current(step["stage"]): step["score"] for step in passage["trace"]}
+def _scores(passage: TracedPassage) -> dict[str, float]:
+    return {current(step.stage): step.score for step in passage.trace}
 
 
-def _why_gone(old: Passage, after: Receipt) -> str:
-    if any(old["ref"] == left["ref"] for left in after.get("left_out", ())):
+def _why_gone(old: TracedPassage, after: SearchTrace) -> str:
+    if any(old.ref == left.ref for left in after.left_out):
         return "it has no room now"
-    if old.get("section", "found") != "found":
+    if old.section != "found":
         return "it is no rule and none of the newest records now"
-    refs = [candidate["ref"] for candidate in after["fused"]]
-    if old["ref"] not in refs:
-        asked = after["query"] is not None
+    refs = [candidate.ref for candidate in after.fused]
+    if old.ref not in refs:
+        asked = after.query is not None
         return "its record is no candidate of any leg now" if asked else "it ranks below the rest"
-    at = refs.index(old["ref"]) + 1
+    at = refs.index(old.ref) + 1
     return f"its record is number {at} of {len(refs)} when fused, behind the passages shown"
 
 
-def _brief(passage: Passage | None) -> dict[str, Any] | None:
+def _brief(passage: TracedPassage | None) -> dict[str, Any] | None:
     if passage is None:
         return None
-    return {name: passage[name] for name in ("rank", "ref", "citation", "score", "text_hash")}
+    return {
+        name: getattr(passage, name) for name in ("rank", "ref", "citation", "score", "text_hash")
+    }

@@ -1,18 +1,17 @@
-"""What a report shows of a history of receipts, whatever it is drawn with; pure."""
+"""The contents of a report of several runs, however it is drawn; pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from memcli.bench.history import changes
-from memcli.bench.rows import HEADLINE, Row, quality_of, rows_of, worst
+from memcli.bench.queries import OVERALL
+from memcli.bench.rows import HEADLINE, worst
+from memcli.bench.traces import GoalResult, HintRate, IndexState, Row, Run
 from memcli.record import Record
 
 TREND = (HEADLINE, "Hit@5", "Recall@10", "Recall@1000tok")
 WORST = 15
-
-Receipt = Mapping[str, Any]
 
 
 class Series(Record):
@@ -39,53 +38,45 @@ class ReportContents(Record):
     latency: Series  # p95 in milliseconds, of runs on the machine of the last one alone
     ratios: tuple[Series, ...]
     categories: Mapping[str, Mapping[str, float]]
-    hints: Mapping[str, Any]
-    goals: Sequence[Mapping[str, Any]]
+    hints: HintRate
+    goals: tuple[GoalResult, ...]
     worst: tuple[Row, ...]
-    ablation: Sequence[Mapping[str, Any]]
+    ablation: Sequence[Mapping[str, object]]
     events: tuple[Event, ...]
-    store: Mapping[str, Any]  # what the index of the last run held
+    index_: IndexState  # of the last run
 
 
-def report(history: Sequence[Receipt]) -> ReportContents:
-    """Gather what is shown of at least one receipt."""
-    runs = [quality_of(receipt) for receipt in history]
-    last, newest = runs[-1], history[-1]
-    here = last["machine"]["id"]
-    speeds = [receipt.get("speed") or {} for receipt in history]
-    names = sorted({name for speed in speeds for name in speed.get("ratios", {})})
+def report(history: Sequence[Run]) -> ReportContents:
+    """Gather what is shown of at least one trace."""
+    runs = [trace.quality for trace in history]
+    last = runs[-1]
+    machine = last.machine
+    goals = [trace.speed.goals if trace.speed else () for trace in history]
+    ratios = [trace.speed.ratios if trace.speed else {} for trace in history]
+    names = sorted({name for each in ratios for name in each})
+    times = (run.latency_ms.p95 if run.machine.id == machine.id else None for run in runs)
     return ReportContents(
-        when=tuple(receipt["now"] for receipt in history),
-        machine=f"{last['machine']['cpu']}, {last['machine']['cores']} cores",
+        when=tuple(trace.now for trace in history),
+        machine=f"{machine.cpu}, {machine.cores} cores",
         quality=tuple(
-            Series(name, tuple(run["categories"]["all"].get(name) for run in runs))
-            for name in TREND
+            Series(name, tuple(run.categories[OVERALL].get(name) for run in runs)) for name in TREND
         ),
-        latency=Series(
-            "p95 ms",
-            tuple(
-                run["latency_ms"]["p95"] if run["machine"]["id"] == here else None for run in runs
-            ),
-        ),
-        ratios=tuple(
-            Series(name, tuple(speed.get("ratios", {}).get(name) for speed in speeds))
-            for name in names
-        ),
-        categories=last["categories"],
-        hints=last["hints"],
-        goals=speeds[-1].get("goals", ()),
-        worst=tuple(worst(rows_of(newest), WORST)),
-        ablation=last.get("ablation", ()),
+        latency=Series("p95 ms", tuple(times)),
+        ratios=tuple(Series(name, tuple(each.get(name) for each in ratios)) for name in names),
+        categories=last.categories,
+        hints=last.hints,
+        goals=goals[-1],
+        worst=tuple(worst(last.queries, WORST)),
+        ablation=last.ablation or (),
         events=tuple(_events(history)),
-        store=last["index"],
+        index_=last.index_,
     )
 
 
-def _events(history: Sequence[Receipt]) -> list[Event]:
+def _events(history: Sequence[Run]) -> list[Event]:
     events = []
-    for at, receipt in enumerate(history):
-        changed = changes(history[at - 1], receipt) if at else []
-        found = tuple(receipt.get("regressions", ()))
-        if changed or found:
-            events.append(Event(receipt["now"], tuple(changed), found))
+    for at, trace in enumerate(history):
+        changed = changes(history[at - 1], trace) if at else []
+        if changed or trace.regressions:
+            events.append(Event(trace.now, tuple(changed), trace.regressions))
     return events

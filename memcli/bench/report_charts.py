@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 from memcli.bench.report import ReportContents, Series
 from memcli.bench.rows import HEADLINE
-from memcli.errors import UsageError
+from memcli.errors import UsageError, install_extra
 from memcli.render.sanitize import visible_line
 
 LABELS = 8  # dates below a trend
@@ -46,7 +46,7 @@ def _library() -> Any:  # noqa: ANN401  # the library has no types
     except ImportError:
         raise UsageError(
             "the HTML report draws with pygal, which is not installed",
-            hint="pip install 'memcli[report]', or memcli bench report for charts in the terminal",
+            hint=f"{install_extra('report')}; or, in the terminal: memcli bench report",
         ) from None
     # It leaves a finder of plug-ins behind that Python 3.11 warns of at every import; none is used.
     sys.meta_path[:] = [f for f in sys.meta_path if type(f).__module__ != pygal.__name__]

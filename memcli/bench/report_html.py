@@ -84,13 +84,13 @@ def page(report: ReportContents, charts: Mapping[str, str]) -> str:
 
 def _head(report: ReportContents) -> str:
     runs = "1 run" if len(report.when) == 1 else f"{len(report.when)} runs"
-    index = report.store
+    index = report.index_
     return (
         "<h1>Does search find things?</h1>\n"
         f'<p class="lead">{runs}, the last {escape(report.when[-1])}; index revision '
         + escape(
-            f"{index['revision']}: {index['documents']} documents, {index['chunks']} chunks, "
-            f"{index['embedded']} of {index['parts']} texts embedded."
+            f"{index.revision}: {index.documents} documents, {index.chunks} chunks, "
+            f"{index.embedded} of {index.parts} texts embedded."
         )
         + "</p>\n"
     )
@@ -112,8 +112,8 @@ def _cards(report: ReportContents) -> str:
             continue
         delta = "" if before is None else _delta(value - before)
         cards.append(f"<li><b>{value:.3f}</b><span>{series.name} {delta}</span></li>")
-    if report.hints["rate"] is not None:
-        rate = escape(f"{report.hints['mended']} of {report.hints['queries']}")
+    if report.hints.rate is not None:
+        rate = escape(f"{report.hints.mended} of {report.hints.queries}")
         cards.append(f"<li><b>{rate}</b><span>mended by hints</span></li>")
     return f'<ul class="cards">{"".join(cards)}</ul>\n'
 
@@ -191,10 +191,10 @@ def _goals(report: ReportContents) -> str:
         return ""
     rows = [
         [
-            goal["name"],
-            f"{goal['ratio']:.2f}",
-            f"{'≥' if goal['at_least'] else '≤'} {goal['goal']:g}",
-            "met" if goal["met"] else "missed",
+            goal.name,
+            f"{goal.ratio:.2f}",
+            f"{'≥' if goal.at_least else '≤'} {goal.goal:g}",
+            "met" if goal.met else "missed",
         ]
         for goal in report.goals
     ]

@@ -78,8 +78,8 @@ def _categories(report: ReportContents) -> str:
 
 def _goals(report: ReportContents) -> str:
     return "Speed, as ratios\n" + "".join(
-        f"  {g['name']:10} {g['ratio']:6.2f}  goal {'>=' if g['at_least'] else '<='} "
-        f"{g['goal']:g}  {'met' if g['met'] else 'MISSED'}\n"
+        f"  {g.name:10} {g.ratio:6.2f}  goal {'>=' if g.at_least else '<='} "
+        f"{g.goal:g}  {'met' if g.met else 'MISSED'}\n"
         for g in report.goals
     )
 

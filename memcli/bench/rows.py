@@ -1,36 +1,21 @@
-"""The questions of a run one by one: what a receipt keeps of each, and what moved between two."""
+"""The questions of a run one by one, and what moved between two runs; pure."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from math import fsum
-from typing import Any
+from typing import Any, NoReturn
 
 from memcli.bench.metrics import NAMES, LineCosts, Range, score
 from memcli.bench.quality import AskedQuestion
-from memcli.bench.queries import OVERALL, Query
-from memcli.bench.shape import fits
+from memcli.bench.queries import Query
+from memcli.bench.traces import LaneTrace, QualityTrace, Row, Run, SpeedTrace, encode, read
 from memcli.errors import UsageError
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
 
 HEADLINE = "nDCG@10"
-LANE = "memcli.bench-lane/1"
-RECEIPTS = ("memcli.bench-quality/1", LANE)
-
-
-class Row(Record):
-    """One judged question in one run."""
-
-    id: str
-    query: str
-    category: str
-    importance: float
-    rank: int | None  # of the first passage that touches judged lines
-    scores: Mapping[str, float]
-    stage: str  # where the judged lines were lost; empty when they are among the first
-    why: str
 
 
 class Move(Record):
@@ -63,34 +48,19 @@ def first_rank(relevant: Sequence[Range], results: Sequence[Range]) -> int | Non
     return next(touching, None)
 
 
-def as_record(row: Row) -> dict[str, Any]:
-    """Describe a row for a receipt."""
-    return {**row._asdict(), "scores": dict(row.scores)}
+def read_run(text: str, name: str) -> Run:
+    """Read a trace of `bench quality` or `bench lane`; UsageError if it is anything else."""
+    trace: Run | None = read(text, QualityTrace, LaneTrace)
+    return trace or _refuse(name)
 
 
-def rows_of(record: Mapping[str, Any]) -> list[Row]:
-    """Read the rows of a quality or a lane receipt back."""
-    return [Row(**row) for row in quality_of(record)["queries"]]
+def read_trace(text: str, name: str) -> Run | SpeedTrace:
+    """Read a trace of `bench speed` too."""
+    trace: Run | SpeedTrace | None = read(text, QualityTrace, LaneTrace, SpeedTrace)
+    return trace or _refuse(name)
 
 
-def quality_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the quality part of a receipt."""
-    return dict(record.get("quality", record))
-
-
-def read_receipt(text: str, name: str, *, also: Sequence[str] = ()) -> dict[str, Any]:
-    """Read a receipt of `bench quality --json` or `bench lane`, or of a schema in `also`."""
-    try:
-        record = json.loads(text)
-        if fits(record) and record["schema"] in also:
-            return dict(record)
-        rows = rows_of(record) if fits(record) and record["schema"] in RECEIPTS else []
-        means = quality_of(record).get("categories", {})
-        told = [row.scores for row in rows] + [*means.values()]
-        if rows and OVERALL in means and all(each.keys() >= set(NAMES) for each in told):
-            return dict(record)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        pass
+def _refuse(name: str) -> NoReturn:
     raise UsageError(
         f"{name} is not a receipt of the bench",
         hint="memcli bench quality QUERIES.jsonl --json > receipt.json",
@@ -100,12 +70,12 @@ def read_receipt(text: str, name: str, *, also: Sequence[str] = ()) -> dict[str,
 def read_baseline(
     text: str, name: str, queries: Sequence[Query], line_costs: LineCosts
 ) -> list[Row]:
-    """Read what to compare with: a receipt, or the lines of a run, scored anew."""
+    """Read what to compare with: a trace, or the lines of a run, which are scored again."""
     try:
         lines = [json.loads(line) for line in text.split("\n") if line.strip()]
         found = {str(line["id"]): [_result(item) for item in line["results"]] for line in lines}
     except (ValueError, KeyError, TypeError, RecursionError):
-        return rows_of(read_receipt(text, name))
+        return list(read_run(text, name).quality.queries)
     rows = []
     for query in queries:
         if query.id in found and query.relevant:
@@ -131,6 +101,15 @@ def moves(before: Sequence[Row], after: Sequence[Row]) -> list[Move]:
         if any(old.scores[name] != new.scores[name] for name in NAMES) or old.rank != new.rank
     ]
     return sorted(changed, key=lambda move: (move.delta, move.after.id))
+
+
+def movement(before: Sequence[Row], after: Sequence[Row]) -> dict[str, object]:
+    """Describe what moved against a baseline as `memcli.bench-quality/1` does."""
+    return {
+        "queries": len(pairs(before, after)),
+        "drop": drop(before, after),
+        "moved": encode(moves(before, after)),
+    }
 
 
 def drop(before: Sequence[Row], after: Sequence[Row], metric: str = HEADLINE) -> float:

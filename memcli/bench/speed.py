@@ -9,9 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any
 
 from memcli.bench.quality import percentile
+from memcli.bench.traces import (
+    SPEED,
+    Cost,
+    Floors,
+    GoalResult,
+    SearchTimes,
+    SpeedTrace,
+    Spread,
+    this_machine,
+)
 from memcli.record import Record
 
 
@@ -22,6 +31,15 @@ class Process(Record):
     cpu_s: float
     peak_kb: int
     exit_code: int
+
+
+class InsideFigures(Record):
+    """What was measured without starting a process."""
+
+    warm: Mapping[str, Sequence[float]]  # seconds of searches, by mode
+    seconds: Mapping[str, Sequence[float]]  # as `ratios` takes them
+    rates: Mapping[str, Sequence[float]]  # by their names in the trace
+    counts: Mapping[str, int]
 
 
 class Goal(Record):
@@ -54,17 +72,6 @@ LEAST_RUNS = 2  # of which a spread can be told
 OUTLIER = 1.4826 * 10
 
 
-class Spread(Record):
-    """What is told of several values of one kind, in their unit."""
-
-    runs: int
-    least: float
-    p50: float
-    p95: float
-    most: float
-    outliers: int
-
-
 def spread(values: Sequence[float]) -> Spread:
     """Sum up values; ValueError where they are too few to tell a spread."""
     if len(values) < LEAST_RUNS:
@@ -87,43 +94,36 @@ def told(values: Sequence[float], digits: int) -> str:
     """Write the least, the median and the greatest value, and how many are outliers."""
     found = spread(values)
     three = "/".join(f"{value:.{digits}f}" for value in (found.least, found.p50, found.most))
-    return three + _marked(found._asdict())
+    return three + _marked(found)
 
 
-def cost(runs: Sequence[Process]) -> dict[str, float]:
+def cost(runs: Sequence[Process]) -> Cost:
     """Sum up runs of one program: CPU and wall times, the greatest peak of memory.
 
-    `cpu_ms` is the least, because all that other work on the machine does to a time is to lengthen
-    it. A run whose wall or CPU time is an outlier is one.
+    `cpu_ms` is the least, because other work on the machine can only lengthen a time. A run whose
+    wall or CPU time is an outlier is one.
     """
     cpu, wall = [run.cpu_s for run in runs], [run.wall_s for run in runs]
     cpus, walls = spread(cpu), spread(wall)
     far_cpu, far_wall = outliers(cpu), outliers(wall)
-    return {
-        "runs": len(runs),
-        "outliers": sum(run.cpu_s in far_cpu or run.wall_s in far_wall for run in runs),
-        "cpu_ms": cpus.least * 1000,
-        "cpu_p50_ms": cpus.p50 * 1000,
-        "cpu_most_ms": cpus.most * 1000,
-        "wall_least_ms": walls.least * 1000,
-        "wall_p50_ms": walls.p50 * 1000,
-        "wall_p95_ms": walls.p95 * 1000,
-        "wall_most_ms": walls.most * 1000,
-        "peak_mb": max(run.peak_kb for run in runs) / 1024,
-    }
+    return Cost(
+        runs=len(runs),
+        outliers=sum(run.cpu_s in far_cpu or run.wall_s in far_wall for run in runs),
+        cpu_ms=cpus.least * 1000,
+        cpu_p50_ms=cpus.p50 * 1000,
+        cpu_most_ms=cpus.most * 1000,
+        wall_least_ms=walls.least * 1000,
+        wall_p50_ms=walls.p50 * 1000,
+        wall_p95_ms=walls.p95 * 1000,
+        wall_most_ms=walls.most * 1000,
+        peak_mb=max(run.peak_kb for run in runs) / 1024,
+    )
 
 
-def searches(seconds: Sequence[float]) -> dict[str, float]:
+def searches(seconds: Sequence[float]) -> SearchTimes:
     """Sum up times of searches in one process."""
-    found = spread(seconds)
-    return {
-        "runs": found.runs,
-        "outliers": found.outliers,
-        "least_ms": found.least * 1000,
-        "p50_ms": found.p50 * 1000,
-        "p95_ms": found.p95 * 1000,
-        "most_ms": found.most * 1000,
-    }
+    runs, *times, outlying = spread(seconds)
+    return SearchTimes(runs, outlying, *(each * 1000 for each in times))
 
 
 def ratios(seconds: Mapping[str, float]) -> dict[str, float]:
@@ -160,29 +160,67 @@ def spreads(
     return {name: spread(values) for name, values in found.items()}
 
 
-def verdicts(found: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Hold ratios against the goals."""
-    return [
-        {
-            "name": goal.name,
-            "ratio": found[goal.name],
-            "goal": goal.bound,
-            "at_least": goal.at_least,
-            "met": found[goal.name] >= goal.bound
-            if goal.at_least
-            else found[goal.name] <= goal.bound,
-        }
+def figures(
+    started: Mapping[str, Sequence[Process]], inside: InsideFigures, now: str, generated: int | None
+) -> SpeedTrace:
+    """Sum up what was measured, each figure with its spread."""
+    costs = {name: cost(runs) for name, runs in started.items()}
+    apart = ("interpreter", "no_change", "one_change", "index")
+    cpu = {name: [run.cpu_s for run in runs] for name, runs in started.items()}
+    seconds = {n: cpu[n] for n in cpu if n not in ("one_change", "index")} | {**inside.seconds}
+    rates = {
+        "documents_per_s": [inside.counts["documents"] / run.wall_s for run in started["index"]],
+        "interpreter_cpu_ms": [1000 * each for each in cpu["interpreter"]],
+        **inside.rates,
+    }
+    best = {name: max(values) for name, values in rates.items()}
+    least = ratios({name: min(values) for name, values in seconds.items()})
+    interpreter = costs["interpreter"]
+    return SpeedTrace(
+        schema=SPEED,
+        now=now,
+        generated=generated,
+        machine=this_machine(),
+        cold={name: row for name, row in costs.items() if name not in apart},
+        sync={"no_change": costs["no_change"], "one_change": costs["one_change"]},
+        index_=costs["index"]._replace(documents_per_s=best["documents_per_s"]),
+        warm={mode: searches(times) for mode, times in inside.warm.items()},
+        **inside.counts,
+        embedding_texts_per_s=best.get("embedding_texts_per_s"),
+        floors=Floors(
+            interpreter.cpu_ms,
+            interpreter.peak_mb,
+            best.get("model_texts_per_s"),
+            best["memory_gb_per_s"],
+            min(rates["walk_ms"]),
+        ),
+        ratios=least,
+        goals=verdicts(least),
+        spread=spreads(rates, seconds),
+    )
+
+
+def verdicts(found: Mapping[str, float]) -> tuple[GoalResult, ...]:
+    """Compare ratios with the goals."""
+    return tuple(
+        GoalResult(
+            goal.name,
+            ratio := found[goal.name],
+            goal.bound,
+            goal.at_least,
+            ratio >= goal.bound if goal.at_least else ratio <= goal.bound,
+        )
         for goal in GOALS
         if goal.name in found
-    ]
+    )
 
 
-def slower(before: Mapping[str, Any], after: Mapping[str, Any], factor: float) -> list[str]:
+def slower(before: Mapping[str, float], after: Mapping[str, float], factor: float) -> list[str]:
     """Name the ratios that grew by more than `factor`; times are never looked at."""
     shrinking = {goal.name for goal in GOALS if goal.at_least}
     lines = []
-    for name, ratio in after["ratios"].items():
-        was = before["ratios"].get(name)
+    for name, ratio in after.items():
+        was = before.get(name)
         if not was or not ratio or name == "no_change":  # a difference of two small times
             continue
         grew = was / ratio if name in shrinking else ratio / was
@@ -191,88 +229,86 @@ def slower(before: Mapping[str, Any], after: Mapping[str, Any], factor: float) -
     return lines
 
 
-def text(record: Mapping[str, Any]) -> str:
+def text(trace: SpeedTrace) -> str:
     """Draw the figures as a table, the ratios beside their goals."""
-    runs = f"of {record['index']['runs']} runs"
+    runs = f"of {trace.index_.runs} runs"
     lines = [
         f"{runs:18}{'CPU ms':>18}{'wall ms':>24}{'p95':>7}{'peak MB':>9}",
         f"{'':18}{'least/p50/most':>18}{'least/p50/most':>24}",
     ]
-    rows = [*((f"cold {name}", row) for name, row in record["cold"].items())]
-    rows += [(f"sync {name}", row) for name, row in record["sync"].items()]
-    rows.append(("index, keywords", record["index"]))
+    rows = [*((f"cold {name}", row) for name, row in trace.cold.items())]
+    rows += [(f"sync {name}", row) for name, row in trace.sync.items()]
+    rows.append(("index, keywords", trace.index_))
     lines += [
-        f"{name.replace('_', ' '):18}{_three(row, 'cpu_ms', 'cpu_p50_ms', 'cpu_most_ms'):>18}"
-        f"{_three(row, 'wall_least_ms', 'wall_p50_ms', 'wall_most_ms'):>24}"
-        f"{row['wall_p95_ms']:7.0f}{row['peak_mb']:9.0f}{_marked(row)}"
+        f"{name.replace('_', ' '):18}{_three(row.cpu_ms, row.cpu_p50_ms, row.cpu_most_ms):>18}"
+        f"{_three(row.wall_least_ms, row.wall_p50_ms, row.wall_most_ms):>24}"
+        f"{row.wall_p95_ms:7.0f}{row.peak_mb:9.0f}{_marked(row)}"
         for name, row in rows
     ]
     lines.append("")
     lines += [
-        f"warm {name}, {row['runs']} searches: p50 {row['p50_ms']:.1f} ms, "
-        f"p95 {row['p95_ms']:.1f} ms, {row['least_ms']:.1f} to {row['most_ms']:.1f}{_marked(row)}"
-        for name, row in record["warm"].items()
+        f"warm {name}, {row.runs} searches: p50 {row.p50_ms:.1f} ms, "
+        f"p95 {row.p95_ms:.1f} ms, {row.least_ms:.1f} to {row.most_ms:.1f}{_marked(row)}"
+        for name, row in trace.warm.items()
     ]
-    lines += [*_rates(record), "", *_goals(record)]
+    lines += [*_rates(trace), "", *_goals(trace)]
     if any("*" in line for line in lines):
         lines += ["", f"* outliers, {OUTLIER:.1f} MAD from the median: the machine had other work"]
     return "\n".join(lines) + "\n"
 
 
-def _rates(record: Mapping[str, Any]) -> list[str]:
-    spreads, floors = record["spread"], record["floors"]
+def _rates(trace: SpeedTrace) -> list[str]:
+    floors = trace.floors
 
     def ranged(name: str, digits: int) -> str:
-        row = spreads[name]
-        return f"{row['least']:.{digits}f} to {row['most']:.{digits}f}{_marked(row)}"
+        row = trace.spread[name]
+        return f"{row.least:.{digits}f} to {row.most:.{digits}f}{_marked(row)}"
 
     lines = [
-        f"{record['documents']} documents, {record['chunks']} chunks: "
-        f"{record['index']['documents_per_s']:.0f} documents/s by keywords "
+        f"{trace.documents} documents, {trace.chunks} chunks: "
+        f"{trace.index_.documents_per_s:.0f} documents/s by keywords "
         f"({ranged('documents_per_s', 0)})"
     ]
-    if record["embedding_texts_per_s"]:
+    if trace.embedding_texts_per_s:
         lines.append(
-            f"embedding: {record['embedding_texts_per_s']:.1f} texts/s "
+            f"embedding: {trace.embedding_texts_per_s:.1f} texts/s "
             f"({ranged('embedding_texts_per_s', 1)})"
         )
     mega = 1024 * 1024
     lines.append(
-        f"size: {record['store_bytes'] / mega:.1f} MB for {record['notes_bytes'] / mega:.1f} MB "
-        f"of notes"
+        f"size: {trace.store_bytes / mega:.1f} MB for {trace.notes_bytes / mega:.1f} MB of notes"
     )
     told = [
-        f"interpreter {floors['interpreter_cpu_ms']:.0f} ms CPU ({ranged('interpreter_cpu_ms', 0)})"
+        f"interpreter {floors.interpreter_cpu_ms:.0f} ms CPU ({ranged('interpreter_cpu_ms', 0)})"
     ]
-    if floors["model_texts_per_s"]:
+    if floors.model_texts_per_s:
         told.append(
-            f"bare model {floors['model_texts_per_s']:.1f} texts/s "
-            f"({ranged('model_texts_per_s', 1)})"
+            f"bare model {floors.model_texts_per_s:.1f} texts/s ({ranged('model_texts_per_s', 1)})"
         )
-    told.append(f"memory {floors['memory_gb_per_s']:.1f} GB/s ({ranged('memory_gb_per_s', 1)})")
-    told.append(f"walk {floors['walk_ms']:.1f} ms ({ranged('walk_ms', 1)})")
+    told.append(f"memory {floors.memory_gb_per_s:.1f} GB/s ({ranged('memory_gb_per_s', 1)})")
+    told.append(f"walk {floors.walk_ms:.1f} ms ({ranged('walk_ms', 1)})")
     return [*lines, f"floors: {', '.join(told)}"]
 
 
-def _goals(record: Mapping[str, Any]) -> list[str]:
+def _goals(trace: SpeedTrace) -> list[str]:
     about = {goal.name: goal.about for goal in GOALS}
     lines = []
-    for verdict in record["goals"]:
-        row = record["spread"][f"ratios.{verdict['name']}"]
-        turns = f"({row['least']:.2f} to {row['most']:.2f}){_marked(row)}"
-        sign = ">=" if verdict["at_least"] else "<="
-        met = "met" if verdict["met"] else "MISSED"
+    for goal in trace.goals:
+        row = trace.spread[f"ratios.{goal.name}"]
+        turns = f"({row.least:.2f} to {row.most:.2f}){_marked(row)}"
+        sign = ">=" if goal.at_least else "<="
+        met = "met" if goal.met else "MISSED"
         lines.append(
-            f"{verdict['name']:10} {verdict['ratio']:6.2f} {turns:18} goal {sign} "
-            f"{verdict['goal']:<4g} {met:6}  {about[verdict['name']]}"
+            f"{goal.name:10} {goal.ratio:6.2f} {turns:18} goal {sign} "
+            f"{goal.goal:<4g} {met:6}  {about[goal.name]}"
         )
     return lines
 
 
-def _three(row: Mapping[str, float], *names: str) -> str:
-    return "/".join(f"{row[name]:.0f}" for name in names)
+def _three(*values: float) -> str:
+    return "/".join(f"{value:.0f}" for value in values)
 
 
-def _marked(row: Mapping[str, float]) -> str:
-    """Mark a figure among whose runs there are outliers, by how many."""
-    return f" *{row['outliers']:.0f}" if row["outliers"] else ""
+def _marked(row: Spread | Cost | SearchTimes) -> str:
+    """Mark a figure that has outliers among its runs, by how many."""
+    return f" *{row.outliers}" if row.outliers else ""

@@ -135,7 +135,7 @@ def _shortened(text: str, start: int) -> str:
 
 
 def _write_json(found: ChangesFound, skin: Skin, question: str, limit: int | None) -> None:
-    from memcli.render.jsonio import dumps, reason
+    from memcli.render.jsonio import reason
 
     record: dict[str, Any] = {
         "schema": "memcli.changes/1",
@@ -148,7 +148,7 @@ def _write_json(found: ChangesFound, skin: Skin, question: str, limit: int | Non
     else:
         record["days"] = [_day(each) for each in found.days]
     record["notices"] = [reason(each) for each in found.notices]
-    skin.terminal.write(dumps(record) + "\n")
+    skin.terminal.write_json(record)
 
 
 def _day(day: LearnedThatDay) -> dict[str, Any]:

@@ -1,84 +1,17 @@
-"""The commands and options as plain data: what the completions and the manual are made from."""
+"""All commands with their options: what the completions and the manual are made from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-from memcli.agents.table import NAMES as AGENT_NAMES
-from memcli.agents.table import PARTS as AGENT_PARTS
-from memcli.agents.table import SCOPES as AGENT_SCOPES
-from memcli.cli.choices import (
-    CONTEXT_FORMATS,
-    COUNTED,
-    LIST_FORMATS,
-    LIST_ORDERS,
-    SEARCH_FORMATS,
-    SHELLS,
-    SUMMARIZERS,
-)
-from memcli.cli.help_text import default_of
-from memcli.cli.terminal import WHEN
-from memcli.config.settings import BY_NAME, FLAGS
-from memcli.hook.agents import AGENTS
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_help import HELP, about
+from memcli.cli.options import SETTINGS, TOPICS, CommandArgument, Option, arguments_of
+from memcli.cli.program import COMMANDS, GROUPS, module_of
+from memcli.config.keys import BY_NAME
 from memcli.record import Record
-from memcli.render.jsonio import RELATED_KEYS, RESULT_KEYS
-from memcli.types import SCOPES, TRUSTS
 
-WORKSPACES, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
-    "workspaces", "files", "documents", "sources", "topics", "settings",
-)  # fmt: skip
-_BY_METAVAR = {
-    "FOLDER": WORKSPACES,
-    **dict.fromkeys(
-        ("FILE", "OUT.jsonl", "[QUERIES.jsonl]", "[RECEIPT]...", "BEFORE", "AFTER"), FILES
-    ),
-    "REF": DOCUMENTS,
-    "TOPIC": TOPICS,
-    "SETTING": SETTINGS,
-    "PATH[:FROM-TO]": DOCUMENTS,
-    "PATH": DOCUMENTS,
-    "PATH[:LINE]": DOCUMENTS,
-}
-_BY_OPTION = {"--source": SOURCES, "--path": DOCUMENTS}
-_WORDS: Mapping[str, tuple[str, ...]] = {
-    **{flag: BY_NAME[name].choices for name, flag in FLAGS.items()},
-    "--color": WHEN,
-    "--scope": SCOPES,
-    "--trust": TRUSTS,
-    "--summarizer": SUMMARIZERS,
-    "--completions": SHELLS,
-    "--widget": SHELLS,
-    "--print": RESULT_KEYS,
-    "--fields": RESULT_KEYS,
-}
-_OF_COMMAND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "search": {"--format": SEARCH_FORMATS},
-    "context": {"--format": CONTEXT_FORMATS},
-    "related": {"--format": SEARCH_FORMATS, "--fields": RELATED_KEYS},
-    "hook": {"--for": tuple(AGENTS)},
-    "ls": {"--format": LIST_FORMATS, "--sort": LIST_ORDERS, "--count": COUNTED},
-    "agents install": {"--for": AGENT_NAMES, "--scope": AGENT_SCOPES, "--with": AGENT_PARTS},
-    "agents uninstall": {"--for": AGENT_NAMES, "--scope": AGENT_SCOPES},
-    "help": {"--for": AGENT_NAMES},
-}
-
-
-class Takes(Record):
-    """What stands behind an option or as an argument."""
-
-    metavar: str
-    kind: str  # one of the names above, or empty
-    words: tuple[str, ...]  # all that is allowed, where that is known
-
-
-class Option(Record):
-    """An option: its names, short ones first, its meaning, and its value unless it is a switch."""
-
-    names: tuple[str, ...]
-    about: str
-    takes: Takes | None
-    default: str
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
 
 
 class Command(Record):
@@ -87,8 +20,8 @@ class Command(Record):
     name: str
     about: str  # all of its help
     options: tuple[Option, ...]
-    arguments: tuple[Takes, ...]
-    group: str  # the first line of the help of the group it stands in; empty for none
+    arguments: tuple[CommandArgument, ...]
+    group: str  # the help of its group; empty for none
 
     @property
     def sentence(self) -> str:
@@ -96,36 +29,35 @@ class Command(Record):
         return self.about.split("\n")[0]
 
 
-def command_tree(tree: Any) -> tuple[Command, ...]:  # noqa: ANN401
-    """List every command of a built tree, in the order of the top-level help."""
-    return tuple(_command(name, leaf, group) for name, leaf, group in leaves(tree))
+def command_tree() -> tuple[Command, ...]:
+    """List every command, those of groups last."""
+    return tuple(_commands())
 
 
-def leaves(tree: Any) -> Iterator[tuple[str, Any, str]]:  # noqa: ANN401
-    """Give each command that does something: its full name, itself, the help of its group."""
-    for name, command in tree.commands.items():
-        children = getattr(command, "commands", None)
-        if children is None:
-            yield name, command, ""
-        else:
-            sentence = command.help.split("\n")[0]
-            yield from ((f"{name} {child}", children[child], sentence) for child in children)
+def _commands() -> Iterator[Command]:
+    for name in COMMANDS:
+        if name not in GROUPS:
+            yield _command(name, module_of(name))
+    for name in GROUPS:
+        package = module_of(name)
+        for child in package.NAMES:
+            yield _command(f"{name} {child}", module_of(name, child), package.ABOUT)
 
 
-def _command(name: str, leaf: Any, group: str) -> Command:  # noqa: ANN401
-    words = {**_WORDS, **_OF_COMMAND.get(name, {})}
-    options, arguments = [], []
-    for parameter in leaf.params:
-        metavar = parameter.metavar or parameter.type.name.upper()
-        if parameter.param_type_name == "argument":
-            kind = _BY_METAVAR.get(metavar, "")
-            names = tuple(BY_NAME) if kind == SETTINGS else ()
-            arguments.append(Takes(metavar, kind, names))
-            continue
-        long = parameter.opts[-1]
-        kind = _BY_OPTION.get(long) or _BY_METAVAR.get(metavar, "")
-        takes = None if parameter.is_flag else Takes(metavar, kind, words.get(long, ()))
-        default = default_of(name, parameter)
-        options.append(Option(tuple(parameter.opts), parameter.help, takes, default))
-    options.append(Option(("-h", "--help"), "Show this message and exit.", None, ""))
-    return Command(name, leaf.help, tuple(options), tuple(arguments), group)
+def _command(name: str, module: Any, group: str = "") -> Command:  # noqa: ANN401
+    options = (*module.OPTIONS, HELP)
+    return Command(name, about(module), options, tuple(arguments_of(module)), group)
+
+
+def kind_of(row: CommandArgument | Option) -> str:
+    """Name the kind of thing that a value names, such as FILES; empty if it is none."""
+    return row.choices if isinstance(row.choices, str) else ""
+
+
+def words_of(row: CommandArgument | Option, topics: Sequence[str]) -> tuple[str, ...]:
+    """Give all words that a value may be, or none if they are not fixed."""
+    if isinstance(row, Option) and row.setting and not row.choices:
+        return tuple(BY_NAME[row.setting].choices)
+    if isinstance(row.choices, str):
+        return tuple({TOPICS: topics, SETTINGS: BY_NAME}.get(row.choices, ()))
+    return tuple(row.choices() if callable(row.choices) else row.choices)

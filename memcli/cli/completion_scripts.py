@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.choices import SHELLS
+from memcli.cli.options import SHELLS
 from memcli.cli.program import COMMANDS
 from memcli.cli.topics import topics
 

@@ -41,9 +41,7 @@ def _write_markdown(found: Assembly, wanted: Sharing, skin: Skin, explain: bool)
 
 
 def _write_json(found: Assembly, wanted: Sharing, skin: Skin, explain: bool) -> None:
-    from memcli.render.jsonio import dumps
-
-    skin.terminal.write(dumps(_record(found, wanted, skin, explain=explain)) + "\n")
+    skin.terminal.write_json(_record(found, wanted, skin, explain=explain))
 
 
 WRITERS: Mapping[str, Callable[[Assembly, Sharing, Skin, bool], None]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.choices import check
+from memcli.cli.options import DATES, FILTER_OPTIONS, check
 from memcli.errors import UsageError
 from memcli.types import SCOPES, TRUSTS, Filters, Where
 
@@ -11,34 +11,34 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from memcli.cli.skin import Shared, Skin
-    from memcli.search.dates import DateSpan
+    from memcli.cli.options import Options
+    from memcli.cli.skin import Skin
+    from memcli.dates.find import DateSpan
 
 
-def sync_of(*, sync: bool, no_sync: bool, command: str) -> bool | None:
+def sync_of(options: Options, command: str) -> bool | None:
     """Say how far the index is brought in step: all, not at all, or within the bounds (None)."""
-    if sync and no_sync:
+    if options.sync and options.no_sync:
         raise UsageError(
             "--sync cannot be combined with --no-sync", hint=f"memcli {command} --help"
         )
-    return True if sync else False if no_sync else None
+    return True if options.sync else False if options.no_sync else None
 
 
-def check_as_of(shared: Shared, others: Mapping[str, object]) -> Shared:
-    """Give the options, with none that has no place beside an earlier state; else UsageError."""
+def check_as_of(options: Options, others: Mapping[str, object]) -> None:
+    """Raise UsageError for an option that cannot be combined with an earlier state."""
     given = [option for option, value in others.items() if value is not None]
-    if shared.as_of is not None and given:
+    if options.as_of is not None and given:
         raise UsageError(
             f"{given[0]} is about the files of today and cannot be combined with --as-of",
             hint="memcli get CITATION --as-of DATE",
         )
-    return shared
 
 
-def filters_of(
-    skin: Skin, given: Mapping[str, list[str] | None], bounds: Sequence[DateSpan] = ()
-) -> Filters:
-    """Read what is given for the fields of Filters; UsageError for what there is not."""
+def filters_of(skin: Skin, options: Options, bounds: Sequence[DateSpan] = ()) -> Filters:
+    """Read the options of filters that a command has; UsageError for what there is not."""
+    values = vars(options)
+    given = {each.name: values.get(each.name) for each in FILTER_OPTIONS}
     check("--source", given.get("sources") or (), [each.name for each in skin.config.sources])
     check("--scope", given.get("scopes") or (), SCOPES)
     check("--trust", given.get("trusts") or (), TRUSTS)
@@ -47,7 +47,7 @@ def filters_of(
     read["paths"] = _paths_of(given.get("paths"), skin)
     read["tags"] = _tags_of(given.get("tags"))
     read["where"] = _where_of(given.get("where"))
-    return Filters(since=first, until=last, **read)
+    return Filters(since=first, until=last, undated=values.get("undated", False), **read)
 
 
 def _tags_of(given: list[str] | None) -> tuple[str, ...]:
@@ -75,12 +75,13 @@ def _where(text: str) -> Where:
     return Where(key, value if sign else None, negated)
 
 
-def bounds_of(given: Mapping[str, str | None], skin: Skin, command: str) -> tuple[DateSpan, ...]:
-    """Read the dates of filters, by option: what each lets through."""
-    named = {option: text for option, text in given.items() if text is not None}
+def bounds_of(options: Options, skin: Skin, command: str) -> tuple[DateSpan, ...]:
+    """Read the dates of filters: what each option lets through."""
+    dates = ((each.long, getattr(options, each.name)) for each in DATES)
+    named = {option: text for option, text in dates if text is not None}
     if not named:
         return ()
-    from memcli.search.date_filters import bounds_of as read
+    from memcli.dates.filters import bounds_of as read
 
     hint = f"memcli {command} --help"
     return read(named, skin.today, day_first=skin.has_day_first, hint=hint)
@@ -90,7 +91,7 @@ def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
     """Give the first and the last day that filters let through, None where there is no bound."""
     if not bounds:
         return None, None
-    from memcli.search.date_filters import span_of as read
+    from memcli.dates.filters import span_of as read
 
     return read(bounds)
 

@@ -1,8 +1,7 @@
 """Generate the files that are derived from code.
 
 `python -m memcli.cli.generate memcli/cli/help/*.md` fills the tables of these help pages,
-`python -m memcli.cli.generate completions/` the completion scripts of that folder,
-`python -m memcli.cli.generate memcli/cli/plain_table.py` what a command line is read by, and
+`python -m memcli.cli.generate completions/` the completion scripts of that folder, and
 `python -m memcli.cli.generate fixtures/terminal.svg` the picture of a terminal.
 """
 
@@ -14,9 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from memcli.cli.command_tree import command_tree
 from memcli.cli.completion_scripts import completion_scripts
-from memcli.cli.plain_source import plain_table
 from memcli.cli.settings_text import allowed, shown_default
-from memcli.cli.typer_program import build
 from memcli.config.settings import KEYS
 
 EXIT_MEANINGS = {
@@ -136,13 +133,11 @@ def _main() -> None:
 
 def _generate(path: str) -> None:
     if os.path.isdir(path):
-        for shell, script in completion_scripts(command_tree(build())).items():
+        for shell, script in completion_scripts(command_tree()).items():
             with open(os.path.join(path, FILE_NAMES[shell]), "w", encoding="utf-8") as file:
                 file.write(script)
         return
-    if path.endswith(".py"):
-        made = plain_table(build())
-    elif path.endswith(".svg"):
+    if path.endswith(".svg"):
         from memcli.cli.picture import picture
 
         made = picture()

@@ -1,92 +1,19 @@
-"""Help as it is printed: every option with its default, folded to the terminal's width."""
+"""Help as it is printed: folded to the width of the terminal."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from textwrap import wrap
-from typing import Any
 
-from memcli.cli.options import GENERAL
-from memcli.config.keys import BY_NAME, FLAGS
 from memcli.record import Record
 
 MOST_COLUMNS = 79
-UNFOLDED = 10_000  # columns; so wide that Click folds nothing itself
-_SETTINGS = {flag: BY_NAME[name].default for name, flag in FLAGS.items()}
-# Flags that mean another setting, or none, in one command.
-_OF_COMMAND = {
-    ("search", "--budget"): "",
-    ("context", "--budget"): BY_NAME["context.budget"].default,
-    ("context", "--tail"): BY_NAME["context.tail"].default,
-}
-_UNGROUPED = "Options"
-_TIED = "\x1f"  # a space that is no place for a break
+TIED = "\x1f"  # a space that is no place for a break
 _ENTRY = re.compile(r"( *(?:[-*]|\d+\.) | *\S.*?  +)(\S.*)")
 _STANDS_ALONE = re.compile(r"#|Usage:|[A-Z][a-z]+:$")
 _CODE_INDENT = 4  # as Markdown has it
 _GAP = "   "  # between the columns of a table
-
-
-def default_of(command: str, parameter: Any) -> str:  # noqa: ANN401
-    """Say what holds where an option is not given; empty where that is nothing."""
-    if parameter.param_type_name == "argument" or parameter.is_flag:
-        return ""
-    if isinstance(parameter.show_default, str):
-        return parameter.show_default
-    if parameter.default is not None:
-        return str(parameter.default)
-    long = parameter.opts[-1]
-    return str(_OF_COMMAND.get((command, long), _SETTINGS.get(long, "")))
-
-
-def prepare(tree: Any, arguments: Sequence[str], width: int) -> None:  # noqa: ANN401
-    """Make the command that is named print its help with defaults, in `width` columns."""
-    command, names = tree, list(arguments)
-    while names and names[0] in getattr(command, "commands", ()):
-        name = names.pop(0)
-        command = command.commands[name]
-        _prepare(name, command, width)
-
-
-def _prepare(name: str, command: Any, width: int) -> None:  # noqa: ANN401
-    described = command.get_help
-
-    def get_help(context: Any) -> str:  # noqa: ANN401
-        context.terminal_width = UNFOLDED
-        for parameter in command.params:
-            default = default_of(name, parameter)
-            if default:
-                told = f"[default: {default}]".replace(" ", _TIED, 1)
-                parameter.help = f"{parameter.help}  {told}"
-                parameter.show_default = False
-        usage, end, rest = described(context).partition("\n")
-        usage = re.sub(r"\{([^{}]+)\}", r"\1", usage)
-        return folded(usage + end + rest, min(width, MOST_COLUMNS))
-
-    command.get_help = get_help
-    command.format_options = partial(_format_options, command)
-
-
-def _format_options(command: Any, context: Any, formatter: Any) -> None:  # noqa: ANN401
-    """List arguments, then options by the groups they were declared in, ungrouped ones first."""
-    groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], _UNGROUPED: []}
-    for parameter in command.get_params(context):
-        is_argument = parameter.param_type_name == "argument"
-        name = "Arguments" if is_argument else _group(parameter)
-        groups.setdefault(name, []).append(parameter.get_help_record(context))
-    wide = max(len(names) for rows in groups.values() for names, _ in rows)
-    for name in [*(each for each in groups if each != GENERAL), GENERAL]:
-        if groups.get(name):
-            with formatter.section(name):
-                formatter.write_dl([(names.ljust(wide), text) for names, text in groups[name]])
-
-
-def _group(parameter: Any) -> str:  # noqa: ANN401
-    if parameter.name == "help":  # which Click adds
-        return GENERAL
-    return getattr(parameter, "rich_help_panel", None) or _UNGROUPED
 
 
 def folded(text: str, width: int) -> str:
@@ -95,9 +22,9 @@ def folded(text: str, width: int) -> str:
     Text that fits is given back unchanged.
     """
     if all(len(line) <= width for line in text.split("\n")):
-        return text.replace(_TIED, " ")
+        return text.replace(TIED, " ")
     lines = [line for block in _blocks(text) for line in _lines(block, width)]
-    return "\n".join(lines).replace(_TIED, " ")
+    return "\n".join(lines).replace(TIED, " ")
 
 
 class _Block(Record):

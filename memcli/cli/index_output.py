@@ -6,7 +6,13 @@ from collections.abc import Mapping
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
-from memcli.indexing.notices import replaced, settings_changed, unlisted, without_vectors
+from memcli.indexing.notices import (
+    not_searched,
+    replaced,
+    settings_changed,
+    unlisted,
+    without_vectors,
+)
 from memcli.types import Skip, shown
 
 if TYPE_CHECKING:
@@ -15,7 +21,7 @@ if TYPE_CHECKING:
     from memcli.api.sync import Done
     from memcli.cli.skin import Skin
     from memcli.cli.terminal import Terminal
-    from memcli.embedding.opener import Opened
+    from memcli.embedding.encoders import Opened
     from memcli.indexing.indexer import Report
     from memcli.indexing.look import Standing
 
@@ -87,6 +93,8 @@ def _warn(report: Report, terminal: Terminal) -> None:
 
 def skipped(skip: Skip) -> Reason:
     """Say that a file was passed over, and why."""
+    if skip.reason == "too-large":
+        return not_searched(skip)
     detail = f" ({skip.detail})" if skip.detail else ""
     return Reason(skip.reason, f"skipped {shown(skip.source, skip.path)}: {skip.reason}{detail}")
 

@@ -6,7 +6,7 @@ from memcli.api.listing import Catalogue, counts
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
 from memcli.render.reasons import sentence
-from memcli.types import named_days, shown
+from memcli.types import EMPTY, named_days, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +83,7 @@ def _write_json(
             whole["nothing"] = jsonio.reason(found.nothing)
         listed = [whole]
     for line in listed:
-        skin.terminal.write(jsonio.dumps(line) + "\n")
+        skin.terminal.write_json(line)
 
 
 def _counted(counted: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
@@ -106,7 +106,7 @@ def _record(document: DocumentEntry, skin: Skin) -> dict[str, Any]:
 def _say(found: Catalogue, skin: Skin, shape: Shape, more: int) -> None:
     terminal = skin.terminal
     if not say_freshness(found.freshness, terminal, "this list"):
-        if found.freshness.state == "empty":
+        if found.freshness.state == EMPTY:
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dates(shape.filters, terminal)

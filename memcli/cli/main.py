@@ -20,7 +20,14 @@ from memcli.cli.program import (
     write_help,
     write_page,
 )
-from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, MemcliError
+from memcli.errors import (
+    ERROR_SCHEMA,
+    MORE_FILES,
+    MORE_MEMORY,
+    NO_MEMORY,
+    ExitCode,
+    MemcliError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +127,7 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
         what = f"{error.filename}: " if error.filename else ""
         return _refused(f"{what}{error.strerror}", hint=_next_step(error), as_json=as_json)
     if isinstance(error, ImportError) and (error.path or "").endswith(LIBRARIES):
-        hint = f"{MORE_MEMORY}; or pip install --force-reinstall memcli"
+        hint = f"{MORE_MEMORY}; or install memcli again"
         return _refused(str(error), hint=hint, as_json=as_json)
     from memcli import room
 
@@ -166,8 +173,8 @@ def _run_command(arguments: Sequence[str]) -> int:
     if call is None:
         from memcli.cli import typer_program
 
-        return typer_program.run_line(arguments, run)
-    return int(call.command()(**call.values) or 0)
+        return typer_program.run_line(arguments)
+    return call.run()
 
 
 def _wrote_topic(name: str) -> bool:
@@ -212,7 +219,7 @@ def _report(message: str, *, code: str, exit_code: ExitCode, as_json: bool, hint
     if as_json:
         import json
 
-        record = {"code": code, "message": message, "hint": hint}
+        record = {"schema": ERROR_SCHEMA, "code": code, "message": message, "hint": hint}
         _say(json.dumps(record) + "\n")
     else:
         from memcli.render.sanitize import visible_line
@@ -236,7 +243,7 @@ def _short_of_memory(*, as_json: bool) -> int:
     text = f"memcli: the system refused: {NO_MEMORY}\nTry: {MORE_MEMORY}\n"
     if as_json:
         told = f'"message": "the system refused: {NO_MEMORY}", "hint": "{MORE_MEMORY}"'
-        text = f'{{"code": "system", {told}}}\n'
+        text = f'{{"schema": "{ERROR_SCHEMA}", "code": "system", {told}}}\n'
     with suppress(MemoryError):
         _say(text)
     return ExitCode.USAGE

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from memcli import __version__
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_help import default_of
 
 if TYPE_CHECKING:
-    from memcli.cli.command_tree import Command, Option
+    from memcli.cli.command_tree import Command
+    from memcli.cli.options import Option
 
 _ABOUT = """\
 memcli searches a folder of Markdown notes, the memory of an agent or of a person, by words and
@@ -31,7 +33,7 @@ def manual(commands: Sequence[Command], topics: Sequence[tuple[str, str]]) -> st
         ".SH COMMANDS",
     ]
     for command in commands:
-        arguments = "".join(rf" \fI{_escaped(takes.metavar)}\fR" for takes in command.arguments)
+        arguments = "".join(rf" \fI{_escaped(each.metavar)}\fR" for each in command.arguments)
         lines.append(f'.SS "memcli {_escaped(command.name)}"')
         lines += [".PP", rf"\fBmemcli {_escaped(command.name)}\fR [\fIOPTIONS\fR]{arguments}"]
         for paragraph in command.about.split("\n\n"):
@@ -52,10 +54,10 @@ def _paragraph(text: str) -> list[str]:
 
 
 def _option(option: Option) -> list[str]:
-    names = ", ".join(rf"\fB{_escaped(name)}\fR" for name in option.names)
-    value = rf" \fI{_escaped(option.takes.metavar)}\fR" if option.takes else ""
-    default = f" Default: {option.default}." if option.default else ""
-    return [".TP", names + value, _escaped(option.about + default)]
+    names = ", ".join(rf"\fB{_escaped(name)}\fR" for name in option.names.split())
+    value = rf" \fI{_escaped(option.metavar)}\fR" if option.metavar else ""
+    default = f" Default: {default_of(option)}." if default_of(option) else ""
+    return [".TP", names + value, _escaped(option.help + default)]
 
 
 def _verbatim(text: str) -> list[str]:

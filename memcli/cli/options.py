@@ -1,129 +1,251 @@
-"""The options that commands share, declared once; `filters` says what those of filters mean.
+"""Options as data: the table of a command is the only place that describes its command line.
 
-Typer alone reads them: a command names them in annotations, and loads them nowhere.
+A command module has `OPTIONS`, often `ARGUMENTS`, and `run`, which takes the values as `Options`.
+The fast parser, Typer, the help, the completions and the manual are made from these tables. Options
+that commands share are here; `filters` reads the values of those of filters.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import UsageError
+from memcli.record import Record, expect_many
+from memcli.types import SCOPES, TRUSTS
 
-import typer
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
 
-from memcli.types import SCOPES
+    # What TAB offers: words, a function that lists them, or the name of a kind of thing.
+    Choices = Sequence[str] | Callable[[], Sequence[str]]
 
-GENERAL = "Of every command"  # the group of their help
+WORKSPACES, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
+    "workspaces", "files", "documents", "sources", "topics", "settings",
+)  # fmt: skip
+
+# The groups of the help.
+GENERAL = "Of every command"
 FILTERS = "Filters"
 RANKING = "Ranking"
 INDEX = "Index"
 
-Workspace = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-w",
-        "--workspace",
-        metavar="FOLDER",
-        help="The workspace, or @NAME; some commands ask several as one.",
-        show_default="MEMCLI_WORKSPACE, else at or above here",
-        rich_help_panel=GENERAL,
-    ),
-]
-Everywhere = Annotated[
-    bool,
-    typer.Option(
-        "--everywhere", help="Ask every workspace that has a name.", rich_help_panel=GENERAL
-    ),
-]
-WorkspaceName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="A workspace of the shared store, as it is stored there.",
-        rich_help_panel=GENERAL,
-    ),
-]
-Tenant = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="All workspaces of a tenant of the shared store, as they are stored there.",
-        rich_help_panel=GENERAL,
-    ),
-]
-AsOf = Annotated[
-    str | None,
-    typer.Option(
-        "--as-of",
-        metavar="WHEN",
-        help="The memory as it was at the end of a day, or at a commit.",
-        show_default="as it is",
-    ),
-]
-Presets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--with",
-        metavar="NAME",
-        help="Search an agent's own memory too: claude-code, codex.",
-        show_default="none",
-        rich_help_panel=GENERAL,
-    ),
-]
-Json = Annotated[
-    bool, typer.Option("--json", help="Write one JSON object.", rich_help_panel=GENERAL)
-]
-Quiet = Annotated[
-    bool, typer.Option("-q", "--quiet", help="No messages, only data.", rich_help_panel=GENERAL)
-]
-Verbose = Annotated[
-    bool,
-    typer.Option("-v", "--verbose", help="Say more: reasons and timings.", rich_help_panel=GENERAL),
-]
-Color = Annotated[
-    str,
-    typer.Option("--color", metavar="WHEN", help="auto, always or never.", rich_help_panel=GENERAL),
-]
-Now = Annotated[
-    str | None,
-    typer.Option(
-        "--now",
-        metavar="TIME",
-        help="Use this as the current time.",
-        show_default="the clock's",
-        rich_help_panel=GENERAL,
-    ),
-]
-Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.", rich_help_panel=GENERAL)]
+# The words that options take, where no setting lists them.
+WHEN = ("auto", "always", "never")
+SHELLS = ("bash", "zsh", "fish")  # with a completion script
+SEARCH_FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0", "vimgrep")
+SORTS = ("score", "date", "newest")
+LIST_FORMATS = ("text", "json", "jsonl", "paths", "paths0")
+LIST_ORDERS = ("path", "date", "newest")
+COUNTED = ("kind", "tag", "key", "source")
+_SHORT = {"md": "markdown", "ndjson": "jsonl", "files": "paths", "0": "paths0"}
+CHANGES_FORMATS = ("text", "json", "markdown")
+CONTEXT_FORMATS = ("markdown", "json")
+SUMMARIZERS = ("extractive", "command", "onnx")
 
-Sync = Annotated[
-    bool, typer.Option("--sync", help="Index every change first.", rich_help_panel=INDEX)
-]
-NoSync = Annotated[
-    bool, typer.Option("--no-sync", help="Do not update the index.", rich_help_panel=INDEX)
-]
-
-Brief = Annotated[bool, typer.Option("-1", "--brief", help="Show a line a passage, the best one.")]
-More = Annotated[bool, typer.Option("--more", help="Show what does not fit the screen too.")]
-
-_Word = str | None
-_Words = list[str] | None
+NUMBER_OR_NONE = "[N]"  # the metavar of an option that means 1 without its number
 
 
-def _filter(metavar: str, text: str) -> Any:  # noqa: ANN401  (what Typer makes)
-    return typer.Option(metavar=metavar, help=text, rich_help_panel=FILTERS)
+class CommandArgument(Record):
+    """A word of a command line that is not an option."""
+
+    name: str  # of its value in `Options`
+    metavar: str
+    help: str
+    kind: type = str  # `list` of any number of words
+    is_required: bool = False
+    choices: Choices = ()
 
 
-Since = Annotated[_Word, _filter("DATE", "Only records from this date on.")]
-Until = Annotated[_Word, _filter("DATE", "Only records up to this date.")]
-On = Annotated[_Word, _filter("DATE", "Only records of this day, month or year.")]
-Undated = Annotated[
-    bool, typer.Option("--undated", help="Keep undated records too.", rich_help_panel=FILTERS)
-]
-Paths = Annotated[_Words, _filter("GLOB", "Only paths that match, such as 'memory/2025-*'.")]
-Sources = Annotated[_Words, _filter("NAME", "Only documents of this source.")]
-Kinds = Annotated[_Words, _filter("KIND", "Only documents of this kind, such as log or note.")]
-Scopes = Annotated[_Words, _filter("SCOPE", f"Only documents of this scope: {', '.join(SCOPES)}.")]
-Trusts = Annotated[_Words, _filter("TRUST", "Only trusted, or only untrusted, documents.")]
-Headings = Annotated[_Words, _filter("TEXT", "Only below headings that hold TEXT.")]
-By = Annotated[_Words, _filter("NAME", "Only lines of this speaker, or user, assistant.")]
-Tags = Annotated[_Words, _filter("TAG", "Only with all these tags.")]
-Wheres = Annotated[_Words, _filter("KEY=VALUE", "Only where the front matter says so.")]
+class Option(Record):
+    """An option of a command."""
+
+    names: str  # with spaces between, short ones first
+    help: str
+    metavar: str = ""  # empty for a switch
+    kind: type = str  # of the value: str, int, float, or `list` of strings if it may be repeated
+    setting: str = ""  # that it overrides, and that has its default and its choices
+    default: Any = None
+    shown_default: str = ""  # what help says in place of the default
+    group: str = ""
+    least: int | None = None
+    choices: Choices = ()
+    attribute: str = ""  # the name of its value in `Options`, if it is not that of the option
+
+    @property
+    def name(self) -> str:
+        """Name its value in `Options`: --no-sync is `no_sync`."""
+        return self.attribute or self.names.rpartition("--")[2].replace("-", "_")
+
+    @property
+    def long(self) -> str:
+        """Give the name that messages use."""
+        return self.names.rpartition(" ")[2]
+
+    @property
+    def is_switch(self) -> bool:
+        """Tell whether it takes no value."""
+        return not self.metavar
+
+
+class Options:
+    """The values of a command line, by the names of its options and arguments.
+
+    Those that every command may be asked for are declared here.
+    """
+
+    workspace: list[str] | None = None
+    everywhere: bool | None = None  # None if the command has no such option
+    workspace_name: str | None = None
+    tenant: str | None = None
+    as_of: str | None = None
+    quiet: bool = False
+    verbose: bool = False
+    color: str = "auto"
+    now: str | None = None
+    settings: Mapping[str, Any] = {}  # those that options override
+
+    def __init__(self, **values: Any) -> None:  # noqa: ANN401
+        self.__dict__.update(values)
+
+    @property
+    def asks_index(self) -> bool:
+        """Tell whether the index is enough, so that --everywhere asks a shared store too."""
+        return "tenant" in self.__dict__
+
+    def having(self, **values: Any) -> Options:  # noqa: ANN401
+        """Give the same options with other values."""
+        return type(self)(**{**self.__dict__, **values})
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+            """Give the value of an option of one command."""
+
+    @classmethod
+    def of(cls, command: Any, values: Mapping[str, Any]) -> Options:  # noqa: ANN401
+        """Make the options of a command module from the values of a line, and from defaults."""
+        made, settings = {}, {}
+        for option in command.OPTIONS:
+            name = option.name
+            value = made[name] = values.get(name, option.default if option.metavar else False)
+            if option.setting and value is not None:
+                settings[option.setting] = value
+        for argument in arguments_of(command):
+            made[argument.name] = values.get(argument.name)
+        return cls(**made, settings=settings)
+
+
+def arguments_of(command: Any) -> Iterable[CommandArgument]:  # noqa: ANN401
+    """Give the arguments of a command module in their order."""
+    arguments: Iterable[CommandArgument] = getattr(command, "ARGUMENTS", ())
+    return arguments
+
+
+expect_many(Option)
+
+
+def check(option: str, given: Sequence[str], known: Sequence[str]) -> None:
+    """Raise UsageError for a word that an option does not take, naming the nearest that it does."""
+    for word in given:
+        if word not in known:
+            from memcli.config.nearest import nearest
+
+            short = _SHORT.get(word, "")
+            raise UsageError(
+                f"{option} must be one of {', '.join(known)}, not {word!r}",
+                hint=f"{option} {short if short in known else nearest(word, known)}",
+            )
+
+
+def result_keys() -> Sequence[str]:
+    """Give the keys of a passage in JSON."""
+    from memcli.render.jsonio import RESULT_KEYS
+
+    return RESULT_KEYS
+
+
+def related_keys() -> Sequence[str]:
+    """Give the keys of a passage of `related` in JSON."""
+    from memcli.render.jsonio import RELATED_KEYS
+
+    return RELATED_KEYS
+
+
+WORKSPACE = Option(
+    "-w --workspace", "The workspace, or @NAME; some commands ask several as one.", "FOLDER", list,
+    shown_default="MEMCLI_WORKSPACE, else at or above here", group=GENERAL, choices=WORKSPACES,
+)  # fmt: skip
+EVERYWHERE = Option("--everywhere", "Ask every workspace that has a name.", group=GENERAL)
+WORKSPACE_NAME = Option(
+    "--workspace-name", "A workspace of the shared store, as it is stored there.", "NAME",
+    group=GENERAL,
+)  # fmt: skip
+TENANT = Option(
+    "--tenant", "All workspaces of a tenant of the shared store, as they are stored there.",
+    "NAME", group=GENERAL,
+)  # fmt: skip
+PRESETS = Option(
+    "--with", "Search an agent's own memory too: claude-code, codex.", "NAME", list,
+    "files.presets", shown_default="none", group=GENERAL, attribute="presets",
+)  # fmt: skip
+JSON = Option("--json", "Write one JSON object.", group=GENERAL)
+QUIET = Option("-q --quiet", "No messages, only data.", group=GENERAL)
+VERBOSE = Option("-v --verbose", "Say more: reasons and timings.", group=GENERAL)
+COLOR = Option(
+    "--color", "auto, always or never.", "WHEN", default="auto", group=GENERAL, choices=WHEN
+)
+NOW = Option(
+    "--now", "Use this as the current time.", "TIME", shown_default="the clock's", group=GENERAL
+)
+DEBUG = Option("--debug", "Show tracebacks.", group=GENERAL)
+COMMON = (QUIET, VERBOSE, COLOR, NOW, DEBUG)
+
+SYNC = Option("--sync", "Index every change first.", group=INDEX)
+NO_SYNC = Option("--no-sync", "Do not update the index.", group=INDEX)
+AS_OF = Option(
+    "--as-of", "The memory as it was at the end of a day, or at a commit.", "WHEN",
+    shown_default="as it is",
+)  # fmt: skip
+LIMIT = Option("-n --limit", "Passages shown, 1 to 100.", "N", int, "search.limit")
+FORMAT = Option(
+    "-f --format", "text, json, jsonl, markdown, paths, paths0 (ended by NUL), vimgrep, or a "
+    "template such as '{citation}'.", "FORM", shown_default="text", choices=SEARCH_FORMATS,
+)  # fmt: skip
+BRIEF = Option("-1 --brief", "Show a line a passage, the best one.")
+MORE = Option("--more", "Show all: weaker ones, and more than fits the screen.")
+
+DATES = (
+    Option("--since", "Only records from this date on.", "DATE", group=FILTERS),
+    Option("--until", "Only records up to this date.", "DATE", group=FILTERS),
+    Option("--on", "Only records of this day, month or year.", "DATE", group=FILTERS),
+)
+UNDATED = Option("--undated", "Keep undated records too.", group=FILTERS)
+PATH = Option(
+    "--path", "Only paths that match, such as 'memory/2025-*'.", "GLOB", list, group=FILTERS,
+    choices=DOCUMENTS, attribute="paths",
+)  # fmt: skip
+SOURCE = Option(
+    "--source", "Only documents of this source.", "NAME", list, group=FILTERS, choices=SOURCES,
+    attribute="sources",
+)  # fmt: skip
+KIND = Option(
+    "--kind", "Only documents of this kind, such as log or note.", "KIND", list, group=FILTERS,
+    attribute="kinds",
+)  # fmt: skip
+SCOPE = Option(
+    "--scope", f"Only documents of this scope: {', '.join(SCOPES)}.", "SCOPE", list,
+    group=FILTERS, choices=SCOPES, attribute="scopes",
+)  # fmt: skip
+TRUST = Option(
+    "--trust", "Only trusted, or only untrusted, documents.", "TRUST", list, group=FILTERS,
+    choices=TRUSTS, attribute="trusts",
+)  # fmt: skip
+HEADING = Option(
+    "--heading", "Only below headings that hold TEXT.", "TEXT", list, group=FILTERS,
+    attribute="headings",
+)  # fmt: skip
+BY = Option("--by", "Only lines of this speaker, or user, assistant.", "NAME", list, group=FILTERS)
+TAG = Option("--tag", "Only with all these tags.", "TAG", list, group=FILTERS, attribute="tags")
+WHERE = Option("--where", "Only where the front matter says so.", "KEY=VALUE", list, group=FILTERS)
+# Each has the name of a field of `Filters`.
+FILTER_OPTIONS = (PATH, SOURCE, KIND, SCOPE, TRUST, HEADING, BY, TAG, WHERE)

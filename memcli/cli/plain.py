@@ -1,73 +1,66 @@
 """Read a command line that is plainly right, without Typer, which costs as much as a search.
 
-Typer declares the command line and alone speaks to whoever gets it wrong. What it declares stands
-in `plain_table`, from which a line of full option names, each with its value, and of arguments is
-read here as Typer reads it. In any doubt no call is given, and Typer takes the line.
+A line of full option names, each with its value, and of arguments is read here by the table of its
+command, as Typer reads it. Any other line is left to Typer, which says what is wrong with it.
 """
 
 from __future__ import annotations
 
-import sys
-
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.plain_table import COMMANDS
+from memcli.cli.options import NUMBER_OR_NONE, Options, arguments_of
+from memcli.cli.program import command_of
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-_NUMBERS: Mapping[str, Callable[[str], int | float]] = {"int": int, "float": float}
+    from memcli.cli.options import CommandArgument, Option
 
 
 class Call(Record):
-    """A command to be called: the module that has it, and what is given beside the defaults."""
+    """A command that can be run: its module, and the options that it takes."""
 
-    module: str
-    values: dict[str, Any]
+    command: Any
+    options: Options
 
-    def command(self) -> Callable[..., int]:
-        """Import the function; without `importlib`, which itself would have to be imported."""
-        __import__(self.module)
-        found: Callable[..., int] = sys.modules[self.module].command
-        return found
+    def run(self) -> int:
+        """Run it and give its exit code."""
+        return int(self.command.run(self.options) or 0)
 
 
 def plain_call(line: Sequence[str]) -> Call | None:
-    """Read a line without the name of the program; None where Typer has to."""
-    for length in (1, 2):  # of the name: "search", "bench quality"
-        found = COMMANDS.get(" ".join(line[:length]))
-        if found is not None:
-            module, arguments, options = found
-            try:
-                return Call(module, _values(line[length:], arguments, options))
-            except (LookupError, ValueError):  # what stands there is not plain
-                return None
-    return None
+    """Read a line without the name of the program; None for a line that Typer has to read."""
+    command, rest = command_of(line)
+    if command is None:
+        return None
+    try:
+        values = _values(rest, arguments_of(command), command.OPTIONS)
+    except (LookupError, ValueError):
+        return None
+    return Call(command, Options.of(command, values))
 
 
 def _values(
-    line: Sequence[str],
-    arguments: Sequence[tuple[str, str]],
-    options: Mapping[str, tuple[str, str]],
+    line: Sequence[str], arguments: Iterable[CommandArgument], options: Sequence[Option]
 ) -> dict[str, Any]:
-    """Give the values of parameters; LookupError or ValueError where they cannot be told."""
+    """Give the values of a line by name; LookupError or ValueError if it is not plain."""
     values: dict[str, Any] = {}
     words: list[str] = []
     rest = iter(line)
     for word in rest:
         if word == "--":
             words.extend(rest)
-        elif word.startswith("-") and word != "-":
+        elif word.startswith("-") and word != "-" and not word.startswith("- "):  # of a list
             _take_option(word, rest, options, values)
         else:
             words.append(word)
-    for parameter, kind in arguments:
-        if kind.endswith(("*", "+")) and words:
-            values[parameter], words = words, []
+    for argument in arguments:
+        if argument.kind is list and words:
+            values[argument.name], words = words, []
         elif words:
-            values[parameter] = words.pop(0)
-        elif not kind.endswith(("*", "?")):
+            values[argument.name] = words.pop(0)
+        elif argument.is_required:
             raise ValueError
     if words:
         raise ValueError
@@ -75,10 +68,7 @@ def _values(
 
 
 def _take_option(
-    word: str,
-    rest: Iterator[str],
-    options: Mapping[str, tuple[str, str]],
-    values: dict[str, Any],
+    word: str, rest: Iterator[str], options: Sequence[Option], values: dict[str, Any]
 ) -> None:
     """Read an option, with a value from `rest` unless it is joined: --limit=5, -n5."""
     if word.startswith("--"):
@@ -86,27 +76,28 @@ def _take_option(
     else:
         name, joined = word[:2], word[2:]
         value = joined
-    parameter, kind = options[name]
-    if kind == "flag":
+    option = _named(name, options)
+    if option.is_switch:
         if joined:
             raise ValueError
-        values[parameter] = True
+        values[option.name] = True
         return
+    if option.metavar == NUMBER_OR_NONE:
+        raise ValueError
     if not joined:
         value = next(rest, "-")
         if value.startswith("-"):  # may have been meant as an option
             raise ValueError
-    if kind == "str*":
-        values.setdefault(parameter, []).append(value)
-    else:
-        values[parameter] = _read(value, kind)
-
-
-def _read(text: str, kind: str) -> str | int | float:
-    if kind == "str":
-        return text
-    kind, _, least = kind.partition(">=")
-    number = _NUMBERS[kind](text)
-    if least and number < int(least):
+    if option.kind is list:
+        values.setdefault(option.name, []).append(value)
+        return
+    read = values[option.name] = option.kind(value)
+    if option.least is not None and read < option.least:
         raise ValueError
-    return number
+
+
+def _named(name: str, options: Sequence[Option]) -> Option:
+    for option in options:
+        if name in option.names and name in option.names.split(" "):
+            return option
+    raise LookupError

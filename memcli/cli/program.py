@@ -1,6 +1,6 @@
 """The program as its parts know it: its commands, the help of all, and the layout of each one's.
 
-It imports none of them, so that a command may ask for it.
+It imports commands only by name, so that a command may ask for it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from memcli.cli.terminal import Terminal
@@ -20,18 +20,22 @@ COMMANDS = (
     "changes", "status", "compact", "lint", "bench", "store", "config", "init", "mcp", "hook",
     "agents", "help",
 )  # fmt: skip
+# A package of commands each, with its ABOUT, the NAMES of its commands, and the USUAL one, which a
+# line without a command means; "" if that is the help.
+GROUPS = ("bench", "store", "agents")
 
 # What other programs call these commands.
 OTHER_NAMES = {
     **dict.fromkeys(("find", "query", "grep", "ask", "recall", "memory_search"), "search"),
     **dict.fromkeys(("show", "cat", "read", "open", "memory_get"), "get"),
-    **dict.fromkeys(("reindex", "sync", "embed", "update", "add"), "index"),
+    **dict.fromkeys(("reindex", "sync", "embed", "update"), "index"),
     **dict.fromkeys(("watch", "serve", "daemon"), "index --watch"),
     **dict.fromkeys(("info", "stats", "doctor"), "status"),
     **dict.fromkeys(("similar", "like", "find-related", "neighbors", "neighbours"), "related"),
-    **dict.fromkeys(("list", "files", "documents", "tags"), "ls"),
+    **dict.fromkeys(("list", "files", "documents"), "ls"),
+    "tags": "ls --count tag",
     **dict.fromkeys(("summarize", "summarise", "archive"), "compact"),
-    **dict.fromkeys(("note", "save", "append", "memory_remember"), "remember"),
+    **dict.fromkeys(("add", "note", "save", "append", "memory_remember"), "remember"),
     **dict.fromkeys(("log", "diff", "news", "learned", "whatsnew"), "changes"),
     **dict.fromkeys(("audit", "check", "validate"), "lint"),
     "setup": "init",
@@ -95,12 +99,27 @@ and what agents remember of it.
 """
 
 
-class Program:
-    """What a command can have done by the program that runs it: the `obj` of its Typer context."""
+def module_of(*name: str) -> Any:  # noqa: ANN401
+    """Import the module of a command, or the package of a group.
 
-    def __init__(self, run: Callable[[Sequence[str]], int], tree: Callable[[], Any]) -> None:
-        """Take what runs a command line and gives its exit code, and what builds all commands."""
-        self.run, self.tree = run, tree
+    `importlib` would have to be imported itself.
+    """
+    suffix = "" if name[0] in GROUPS else "_command"
+    module = f"memcli.cli.commands.{'.'.join(name)}{suffix}"
+    __import__(module)
+    return sys.modules[module]
+
+
+def command_of(line: Sequence[str]) -> tuple[Any, Sequence[str]]:
+    """Give the module of the command that a line names, and the rest of the line.
+
+    The module is None if the line names only a group.
+    """
+    if line[0] not in GROUPS:
+        return module_of(line[0]), line[1:]
+    if line[1:] and line[1] in module_of(line[0]).NAMES:
+        return module_of(*line[:2]), line[2:]
+    return None, line[1:]
 
 
 def write_help(text: str) -> None:
@@ -123,15 +142,7 @@ def write_page(text: str) -> None:
 
 def terminal() -> Terminal:
     """Give the streams of the process, where no option says how to use them."""
+    from memcli.cli.options import Options
     from memcli.cli.terminal import Terminal
 
-    return Terminal.of_process(color="auto", quiet=False, verbose=False)
-
-
-def laid_out(text: str) -> str:
-    """Put each example of a command's help on a line of its own; Click would fold them as prose."""
-    head, found, examples = "\n".join(line.strip() for line in text.strip().split("\n")).partition(
-        "Examples: "
-    )
-    each = "".join(f"\n  memcli {part.strip()}" for part in examples.split("memcli ")[1:])
-    return f"{head}\b\nExamples:{each}" if found else head
+    return Terminal.of_process(Options())

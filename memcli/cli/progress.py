@@ -1,7 +1,11 @@
-"""A progress line on a stderr terminal, shown after a moment and cleared at the end."""
+"""A progress line on a stderr terminal, shown after a moment and cleared at the end.
+
+Where stderr is not a terminal, a search that reads for long says so in one line.
+"""
 
 from __future__ import annotations
 
+from _thread import allocate_lock as Lock
 from collections.abc import Callable
 from types import TracebackType
 
@@ -11,17 +15,45 @@ if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
 
 SHOW_AFTER_SECONDS = 0.3
+SAY_AFTER_SECONDS = 10.0  # where stderr is not a terminal
+WAITING = "waiting for another memcli, which is reading the notes for the first time"
 LEAST_BAR, MOST_BAR = 4, 40  # columns
 BESIDE_BAR = len("embedding  100000/100000 0:00:00 left 100 a second ")
 
 
-class Progress:
-    """Draw the stages of an index run; silent in pipes and with -q."""
+class Stopwatch:
+    """Adds up how long each stage of a run takes."""
 
-    def __init__(self, terminal: Terminal, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """Start the clock, which counts seconds."""
+        self._clock = clock
+        self._started = self._marked = clock()
+        self._seconds: dict[str, float] = {}
+
+    def mark(self, stage: str) -> None:
+        """Count the time since the last mark for a stage that has just done something."""
+        before, self._marked = self._marked, self._clock()
+        self._seconds[stage] = self._seconds.get(stage, 0.0) + self._marked - before
+
+    def line(self) -> str:
+        """Say how long the run has taken so far, and how long each stage of it."""
+        stages = ", ".join(f"{stage} {spent:.3f}" for stage, spent in self._seconds.items())
+        told = f"Took {self._clock() - self._started:.3f} s"
+        return f"{told}: {stages}" if stages else told
+
+
+class Progress:
+    """Draw the stages of an index run; silent with -q."""
+
+    def __init__(
+        self, terminal: Terminal, clock: Callable[[], float], *, of_search: bool = False
+    ) -> None:
         """Start the clock, which counts seconds; nothing is drawn yet."""
+        self._of_search = of_search
         self._terminal, self._clock = terminal, clock
-        self._on = terminal.err_is_terminal and not terminal.quiet
+        self._guard = Lock()
+        self._counts: dict[tuple[str, int], tuple[int, int]] = {}  # by stage and workspace
+        self._said: set[str] = set()
         self._started = clock()
         self._bar: object | None = None
         self._stage, self._task = "", 0
@@ -38,13 +70,39 @@ class Progress:
         traceback: TracebackType | None,
     ) -> None:
         """Clear what was drawn."""
+        self.close()
+
+    def close(self) -> None:
+        """Clear what was drawn."""
         if self._bar is not None:
             self._bar.stop()  # type: ignore[attr-defined]
 
-    def update(self, stage: str, done: int, total: int) -> None:
-        """Say how far a stage is; the one before it is no longer shown."""
-        if not self._on or self._clock() - self._started < SHOW_AFTER_SECONDS:
-            return
+    def update(self, stage: str, done: int, total: int, *, at: int = 0) -> None:
+        """Say how far a stage is; the one before it is no longer shown.
+
+        The counts of several workspaces, each with its number `at`, are added up.
+        """
+        with self._guard:
+            self._counts[stage, at] = done, total
+            counts = [count for (each, _), count in self._counts.items() if each == stage]
+            self._update(stage, *map(sum, zip(*counts, strict=True)))
+
+    def _update(self, stage: str, done: int, total: int) -> None:
+        seconds = self._clock() - self._started
+        if stage == "waiting":
+            self._say_once(stage, WAITING)
+        elif self._terminal.err_is_terminal:
+            if seconds >= SHOW_AFTER_SECONDS and not self._terminal.quiet:
+                self._draw(stage, done, total)
+        elif self._of_search and stage == "reading" and seconds >= SAY_AFTER_SECONDS:
+            self._say_once(stage, f"reading {total:,} files, which takes some time at first")
+
+    def _say_once(self, stage: str, text: str) -> None:
+        if stage not in self._said:
+            self._said.add(stage)
+            self._terminal.warn(text)
+
+    def _draw(self, stage: str, done: int, total: int) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar

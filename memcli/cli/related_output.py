@@ -51,7 +51,7 @@ def _write_json(found: Likenesses, skin: Skin, shape: Shape) -> None:
             whole["nothing"] = jsonio.reason(found.nothing)
         lines = [whole]
     for line in lines:
-        skin.terminal.write(jsonio.dumps(line) + "\n")
+        skin.terminal.write_json(line)
 
 
 def _results(found: Likenesses, skin: Skin, shape: Shape) -> list[dict[str, Any]]:

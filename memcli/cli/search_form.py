@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.choices import SEARCH_FORMATS, check
+from memcli.cli.options import SEARCH_FORMATS, check
 from memcli.errors import UsageError
 from memcli.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from memcli.dates.find import DateSpan
     from memcli.render.template import Template
-    from memcli.search.dates import DateSpan
 
 TEMPLATE = "template"  # the form of a text with keys in braces
 
@@ -30,6 +30,7 @@ class Shape(Record):
     brief: bool = False  # a line a passage
     around: int = 0  # lines of the file above and below each passage
     superseded: bool = False  # with the older lines that a passage corrects
+    budget: int | None = None  # tokens of all that is written to stdout
     is_fitted: bool = False  # a terminal shows what fits it
 
 

@@ -8,9 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
+from memcli.language.tokens import estimate
 from memcli.render.reasons import quoted, repaired, sentence
+from memcli.search.hits import mark_of
 from memcli.search.legs import MODE_IS_LEXICAL
+from memcli.search.pack import pack, shortened
 from memcli.search.snippet import Snippet, make_snippet
+from memcli.types import EMPTY
 
 if TYPE_CHECKING:
     from typing import Any
@@ -19,8 +23,9 @@ if TYPE_CHECKING:
     from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin
     from memcli.cli.terminal import Terminal
+    from memcli.dates.find import DateSpan
     from memcli.indexing.freshness import Freshness
-    from memcli.search.dates import DateSpan
+    from memcli.search.hits import Hit
     from memcli.search.legs import Leg
     from memcli.search.pipeline import Answer
     from memcli.search.repair import Repair
@@ -32,9 +37,47 @@ NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli 
 
 def write(found: Answered, skin: Skin, shape: Shape) -> None:
     """Write the passages to stdout, then the messages to stderr."""
-    WRITERS[shape.form](found, skin, shape)
+    if shape.budget is None:
+        WRITERS[shape.form](found, skin, shape)
+    else:
+        found, text = _within(shape.budget, found, skin, shape)
+        skin.terminal.write(text)
     skin.terminal.flush()
     say(found, skin, shape)
+
+
+def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Answered, str]:
+    """Leave out passages until all that is written fits the budget; give the rest as it is written.
+
+    What is written without any passage may cost more: that an answer is empty is always said.
+    """
+
+    def written(hits: Sequence[Hit]) -> tuple[Answered, str, int]:
+        dropped = found.answer.dropped + len(found.answer.hits) - len(hits)
+        answer = found.answer._replace(hits=tuple(hits), dropped=dropped)
+        fewer = found._replace(answer=answer, expanded=found.expanded if hits == whole else ())
+        text = skin.terminal.captured(lambda: WRITERS[shape.form](fewer, skin, shape))
+        return fewer, text, estimate(text) - budget
+
+    whole = found.answer.hits
+    best = written(whole)
+    fits, over = 0, len(whole)
+    if best[2] <= 0:
+        return best[:2]
+    while over - fits > 1:  # `fits` passages fit, or are none, and `over` are too many
+        middle = (fits + over) // 2
+        fits, over = (middle, over) if written(whole[:middle])[2] <= 0 else (fits, middle)
+    best = written(whole[:fits])
+    more: Sequence[Hit] = whole[: fits + 1]
+    room = sum(estimate(hit.text) for hit in more)
+    for _ in range(TRIES):  # the next one is cut down to its best lines
+        room -= max(1, written(more)[2])
+        more, *_ = pack(whole[: fits + 1], budget=max(0, room))
+        if len(more) <= fits:
+            break
+        if (cut := written(more))[2] <= 0:
+            return cut[:2]
+    return best[:2]
 
 
 def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:
@@ -58,7 +101,9 @@ def _write_vimgrep(found: Answered, skin: Skin, shape: Shape) -> None:
     terminal = skin.terminal
     for hit in (*found.answer.hits, *(each.hit for each in found.expanded)):
         name, at = skin.file_from_here(*hit.about.document), landing(hit, found.words)
-        line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{terminal.safe_line(at.text)}\n"
+        mark = f" [{mark_of(hit.corrected_by)}]" if hit.corrected_by else ""
+        text = terminal.safe_line(f"{at.text}{mark}")
+        line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{text}\n"
         terminal.write(line)
 
 
@@ -149,9 +194,10 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
             envelope["nothing"] = jsonio.reason(found.nothing)
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
-        skin.terminal.write(jsonio.dumps(record) + "\n")
+        skin.terminal.write_json(record)
 
 
+TRIES = 4  # to cut a passage down to what a budget leaves for it
 WRITERS: Mapping[str, Callable[[Answered, Skin, Shape], None]] = {
     "text": _write_text,
     "json": _write_json,
@@ -174,7 +220,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
     """Say what the answer rests on where that is less than everything."""
     answer, terminal = found.answer, skin.terminal
     if not say_freshness(found.freshness, terminal):
-        if found.freshness.state == "empty":
+        if found.freshness.state == EMPTY:
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dense(answer.dense, skin)
@@ -211,18 +257,22 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
 
 
 def _say_budget(answer: Answer, terminal: Terminal) -> None:
-    """Say how many passages a budget left out, and why."""
-    if answer.dropped and answer.hits:
+    """Say how many passages are left out, and why; those that a budget leaves out with -v."""
+    if answer.weaker:
+        terminal.say(f"{answer.weaker} weaker: --more")
+    if answer.dropped and answer.hits and terminal.verbose:
         more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
         terminal.say(f"{more} did not fit the budget.")
-    if answer.far:
+    if whole := shortened(answer.hits):
+        terminal.say(terminal.safe_line(f"To fit the budget, {whole} is shown only in part."))
+    if answer.far and terminal.verbose:
         more = "1 more passage is" if answer.far == 1 else f"{answer.far} more passages are"
         terminal.say(f"{more} far from the question and left out; -n 100 gives them too.")
 
 
 def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool) -> None:
     """Say which words were looked for in place of others, and what besides to who asks."""
-    told = [each for each in repairs if each.is_instead or explain or terminal.verbose]
+    told = [each for each in repairs if each.is_another_word or explain or terminal.verbose]
     if told:
         terminal.say(terminal.safe_line(repaired(told)))
 
@@ -269,21 +319,22 @@ def say_freshness(freshness: Freshness, terminal: Terminal, answer: str = "this 
     """Say how far the index is behind an answer; tell whether there was anything to ask."""
     for notice in freshness.notices:
         terminal.advise(notice)
-    if freshness.state in ("empty", "not_indexed"):
+    if freshness.state == EMPTY:
         if freshness.reason is not None:
             terminal.advise(freshness.reason)
         return False
     if freshness.reason is not None:
-        terminal.advise(_behind(freshness.pending, freshness.reason, answer))
+        terminal.advise(_behind(freshness, freshness.reason, answer))
     return True
 
 
-def _behind(pending: int, reason: Reason, answer: str) -> Reason:
+def _behind(freshness: Freshness, reason: Reason, answer: str) -> Reason:
     """Put the files that are missing before the reason why they are."""
-    if not pending:
+    if not freshness.pending:
         return reason
-    files = "1 changed file is" if pending == 1 else f"{pending} changed files are"
-    return reason._replace(text=f"{files} not in {answer} ({reason.text})")
+    files = freshness.missing or f"{freshness.pending} files"
+    verb = "is" if freshness.pending == 1 else "are"
+    return reason._replace(text=f"{files} {verb} not in {answer} ({reason.text})")
 
 
 def say_dense(dense: Leg, skin: Skin) -> None:
@@ -303,9 +354,11 @@ def say_dense(dense: Leg, skin: Skin) -> None:
             return
         terminal.advise(by_keywords(reason))
     elif dense.ran and dense.embedded < dense.total:
+        from memcli.api.ask import indexing_of
+
         text = f"{dense.embedded} of {dense.total} texts are embedded"
         hint = f"memcli index {skin.memory.asked_by}".rstrip()
-        terminal.advise(Reason("not-embedded", text, hint))
+        terminal.advise(indexing_of(skin.memory) or Reason("not-embedded", text, hint))
 
 
 def _is_news(reason: Reason, skin: Skin) -> bool:

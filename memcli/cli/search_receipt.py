@@ -34,6 +34,7 @@ def make(found: Answered, skin: Skin, wanted: SearchOptions, *, expand: bool) ->
         found.answer,
         whole=wanted.whole,
         sort=wanted.sort,
+        ends=wanted.ends,
         expanded=found.expanded if expand else None,
     )
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import first_index
-from memcli.errors import ExitCode, LegMissingError, UsageError
+from memcli.cli.skin import progress_of
+from memcli.errors import ERROR_SCHEMA, ExitCode, LegMissingError, UsageError
 from memcli.record import Record
+from memcli.types import EMPTY
 
 if TYPE_CHECKING:
     from memcli.api.ask import Answered
@@ -31,8 +32,22 @@ class Asking(Record):
         from memcli.api.ask import ask
 
         skin = self.skin
-        with first_index(skin):
-            found = ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
+        with progress_of(skin):
+            if not skin.terminal.verbose:
+                found = ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
+            else:
+                from memcli.cli.progress import Stopwatch
+
+                watch = Stopwatch(skin.memory.clock.monotonic)
+                found = ask(
+                    skin.memory,
+                    question,
+                    self.wanted,
+                    expand=self.expand,
+                    sync=self.sync,
+                    observe=lambda stage, hits: watch.mark(stage),
+                )
+                skin.terminal.say(watch.line())
         if not (self.shape.superseded and found.answer.hits):
             return found
         from memcli.api.superseded import superseded_by
@@ -62,7 +77,7 @@ def deliver(
 
         record = search_receipt.make(found, asked.skin, asked.wanted, expand=asked.expand)
         search_receipt.write(receipt, record, asked.skin)
-    if require_dense and not found.answer.dense.ran and found.freshness.state != "empty":
+    if require_dense and not found.answer.dense.ran and found.freshness.state != EMPTY:
         raise _without_dense(found.answer.dense)
     asked.write(found)
     if asked.skin.config("secrets") == "warn":
@@ -90,7 +105,12 @@ def each_line(asked: Asking) -> int:
             question = Question.by(skin.config, text, skin.asked)
         except UsageError as error:
             told = f"line {number} of stdin: {error.message}"
-            record = {"code": error.code, "message": told, "hint": "leave out what is no question"}
+            record = {
+                "schema": ERROR_SCHEMA,
+                "code": error.code,
+                "message": told,
+                "hint": "leave out what is no question",
+            }
             skin.terminal.write(json.dumps(record) + "\n")
             code = error.exit_code
             continue
@@ -108,7 +128,8 @@ def write_loss(ref: str, question: Question, asked: Asking, *, as_json: bool) ->
 
     skin, course = asked.skin, Course()
     lines = why_not.lines_of(ref, skin)
-    found = ask(skin.memory, question, asked.wanted, sync=asked.sync, observe=course)
+    with progress_of(skin):
+        found = ask(skin.memory, question, asked.wanted, sync=asked.sync, observe=course)
     why_not.write(lines, course, skin, as_json=as_json)
     if say_freshness(found.freshness, skin.terminal):
         say_repaired(found.answer.repaired, skin.terminal, explain=True)

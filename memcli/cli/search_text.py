@@ -7,25 +7,29 @@ from itertools import groupby
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.render import text as plain
+from memcli.render.sanitize import one_line
+from memcli.search.hits import mark_of
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.lines import cut_down
-from memcli.search.snippet import make_snippet, marked
+from memcli.search.pack import shortened
+from memcli.search.snippet import make_snippet, marked, numbered
 from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from memcli.api.ask import Answered
     from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin
     from memcli.render.text import Around
-    from memcli.search.hits import Hit
+    from memcli.search.hits import Correction, Hit
     from memcli.search.views import Expanded
 
     Link = Callable[[str, str, int], str]  # from a source, a path and a line to a URL or nothing
     # A passage of a rank, with those that stand below the same heading.
     Show = Callable[[int, Hit, Sequence[Hit]], str]
 
+UNSURE_PASSAGES = 3  # of an answer without a sure passage, unless more are asked for
 ROWS_BELOW = 2  # for what is said of the rest, and for the prompt
 ROWS_ABOVE = 3  # of a passage, over its text, with the heading of its document
 
@@ -51,6 +55,9 @@ class Fitting(Record):
 
 def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
     """Write the passages, below their days in an order by date, then what is behind summaries."""
+    if found.is_unsure and shape.is_fitted:
+        nearest = found.answer.hits[:UNSURE_PASSAGES]
+        found = found._replace(answer=found.answer._replace(hits=nearest))
     terminal, hits = skin.terminal, found.answer.hits
     make = _for_screen if terminal.out_is_terminal else _for_pipe
     shows = make(found, skin, shape, link)
@@ -85,11 +92,11 @@ def _messages(found: Answered) -> int:
     """Count the lines that are said below the passages."""
     answer = found.answer
     says_no_vectors = not answer.dense.ran and answer.dense.reason not in (None, MODE_IS_LEXICAL)
-    says_of_repair = any(repair.is_instead for repair in answer.repaired)
+    says_of_repair = any(repair.is_another_word for repair in answer.repaired)
     says_of_words = says_of_repair + (
         found.is_unsure or bool(answer.absent or answer.apart or answer.is_of_others)
     )
-    says_of_budget = bool(answer.dropped) + bool(answer.far)
+    says_of_budget = bool(answer.dropped) + bool(answer.far) + bool(shortened(answer.hits))
     return says_of_words + bool(answer.dates) + says_no_vectors + says_of_budget
 
 
@@ -205,9 +212,18 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     style, safe = terminal.style, terminal.safe
 
     def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
-        snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
-        shown = plain.passage(rank, hit, snippet, skin.cite(hit), around, style=style, safe=safe)
-        shown += _superseded(hit, found, skin)
+        lines, around = numbered(hit, words=words), _around(hit, skin, shape)
+        shown = plain.passage(hit, lines, around, style=style, safe=safe)
+        name, at = skin.name(*hit.about.document), beside.index(hit)
+        known = plain.above(beside[at - 1], style=style, safe=safe) if at else None
+        told = plain.above(hit, style=style, safe=safe)
+        if known is None:
+            shown = f"{style.path}{safe(one_line(name))}{style.end}{told}\n{shown}"
+        elif told not in ("", known):
+            shown = f"{told}\n{shown}"
+        for head, text in _corrections(hit, found, skin):
+            line = f"{style.dim}{head}{style.end} {terminal.safe_line(text)}"
+            shown += f"{plain.INDENT}{line.rstrip()}\n"
         return shown + (safe(plain.trace(hit.trace)) if shape.explain else "")
 
     def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
@@ -215,13 +231,13 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
 
         at = landing(hit, words)
         where = f"{skin.name(*hit.about.document)}:{at.line}"
-        return plain.brief(rank, where, marked(at.text, words), style=style, safe=safe)
+        return plain.brief(hit, where, marked(at.text, words), style=style, safe=safe)
 
     def behind(each: Expanded) -> str:
         where, summary = skin.cite(each.hit), skin.name(MEMORY_SOURCE, each.summary)
         return plain.behind(each.hit, where, summary, style=style, safe=safe)
 
-    return Shows(whole, brief, behind)
+    return Shows(whole, brief, behind, lambda hits: "")
 
 
 def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
@@ -235,7 +251,8 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
         snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
         shown = screen.passage(rank, hit, snippet, made, around, beside=beside)
-        shown += _superseded(hit, found, skin)
+        for head, text in _corrections(hit, found, skin):
+            shown += screen.corrected(head, text, made)
         return shown + (terminal.safe(plain.trace(hit.trace)) + "\n" if shape.explain else "")
 
     def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
@@ -253,16 +270,25 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
     return Shows(whole, brief, behind, heading)
 
 
-def _superseded(hit: Hit, found: Answered, skin: Skin) -> str:
-    """Write the older lines that a passage corrects, a line each."""
-    older = (found.superseded or {}).get(hit.citation, ())
-    style, safe = skin.terminal.style, skin.terminal.safe_line
-    lines = (
-        f"{plain.INDENT}{style.dim}corrects {safe(skin.name(each.source, each.path))}"
-        f":{each.start_line} ({each.date}):{style.end} {safe(each.text)}\n"
-        for each in older
+def _corrections(hit: Hit, found: Answered, skin: Skin) -> Iterator[tuple[str, str]]:
+    """Give the newer lines that correct a passage, then the older lines that it corrects.
+
+    Each is a head and a text, which may be empty.
+    """
+    safe = skin.terminal.safe_line
+    for newer in hit.corrected_by:
+        is_shown = _is_shown(newer, found.answer.hits)
+        yield safe(mark_of((newer,))) + ("" if is_shown else ":"), "" if is_shown else newer.text
+    for each in (found.superseded or {}).get(hit.citation, ()):
+        where = f"{skin.name(each.source, each.path)}:{each.start_line}"
+        yield f"corrects {safe(where)} ({each.date}):", each.text
+
+
+def _is_shown(line: Correction, hits: Sequence[Hit]) -> bool:
+    return any(
+        hit.about.chunk_id == line.chunk_id and hit.start_line <= line.start_line <= hit.end_line
+        for hit in hits
     )
-    return "".join(lines)
 
 
 def _around(hit: Hit, skin: Skin, shape: Shape) -> Around:

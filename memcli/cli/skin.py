@@ -20,26 +20,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.opened import OpenedWorkspace
+    from memcli.cli.options import Options
+    from memcli.cli.progress import Progress
     from memcli.config.settings import Config
     from memcli.search.hits import Hit
 
 
 SHOWN_MEMORIES = 4  # of other programs, that are named; status lists all
-
-
-class Shared(Record):
-    """The options that every command has."""
-
-    workspace: list[str] | None  # as they are named
-    quiet: bool
-    verbose: bool
-    color: str
-    now: str | None
-    everywhere: bool | None = None  # None of a command that asks one workspace
-    workspace_name: str | None = None  # of a shared store, whose files lie elsewhere
-    as_of: str | None = None  # the day or commit whose state is asked
-    tenant: str | None = None  # of a shared store, whose workspaces are asked
-    reads: bool = False  # it asks what is stored, so --everywhere asks a shared store too
 
 
 class Skin(Record):
@@ -119,62 +106,66 @@ class Skin(Record):
 
 
 def make_skin(
-    shared: Shared, flags: Mapping[str, Any], *, anywhere: bool = False, here: str | None = None
+    options: Options,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    anywhere: bool = False,
+    here: str | None = None,
 ) -> Skin:
-    """Open the workspace for a command; `flags` may hold None for not given.
+    """Open the workspace for a command, with its settings and those that its options override.
 
     Says once what is searched where no workspace is marked; `anywhere` is for who asks for none,
     and `here` stands in the place of the current folder.
     """
-    terminal = Terminal.of_process(color=shared.color, quiet=shared.quiet, verbose=shared.verbose)
-    given = {name: value for name, value in flags.items() if value is not None}
-    memory = _open(shared, given, anywhere=anywhere, here=here)
+    terminal = Terminal.of_process(options)
+    settings = {**(settings or {}), **options.settings}
+    memory = _open(options, settings, anywhere=anywhere, here=here)
     for reason in memory.config.passed:
         terminal.advise(reason)
     if not (memory.config.is_marked or anywhere or memory.asked):
         _say_once(_what_is_searched(memory.config), memory.config.workspace, terminal)
-    moment = _parse_now(shared.now) if shared.now else memory.moment()
+    moment = _parse_now(options.now) if options.now else memory.moment()
     return Skin(memory, terminal, moment, here or current_folder())
 
 
 def _open(
-    shared: Shared, settings: Mapping[str, Any], *, anywhere: bool, here: str | None
+    options: Options, settings: Mapping[str, Any], *, anywhere: bool, here: str | None
 ) -> Memory:
     """Open one workspace, or several as one."""
-    folders = shared.workspace or ()
-    if shared.workspace_name is not None:
-        others = (shared.everywhere, shared.as_of is not None, shared.tenant is not None)
+    folders = options.workspace or ()
+    if options.workspace_name is not None:
+        others = (options.everywhere, options.as_of is not None, options.tenant is not None)
         if folders or any(others):
             raise UsageError(
                 "--workspace-name names a workspace of the shared store as it is, and no other",
-                hint=f"--workspace-name {shared.workspace_name}",
+                hint=f"--workspace-name {options.workspace_name}",
             )
         from memcli.api.remote import open_remote
 
-        return open_remote(shared.workspace_name, settings=settings)
-    if shared.tenant is not None:
-        if folders or shared.everywhere or shared.as_of is not None:
+        return open_remote(options.workspace_name, settings=settings)
+    if options.tenant is not None:
+        if folders or options.everywhere or options.as_of is not None:
             raise UsageError(
                 "--tenant asks the workspaces of the shared store as they are, and no others",
-                hint=f"--tenant {shared.tenant}",
+                hint=f"--tenant {options.tenant}",
             )
         from memcli.api.remote import open_tenant
 
-        return open_tenant(shared.tenant, settings=settings)
-    is_of_several = shared.everywhere or len(folders) > 1
-    if is_of_several and shared.as_of is not None:
+        return open_tenant(options.tenant, settings=settings)
+    is_of_several = options.everywhere or len(folders) > 1
+    if is_of_several and options.as_of is not None:
         raise UsageError(
             "--as-of is about one repository, and several workspaces are asked",
             hint="memcli search QUERY -w FOLDER --as-of DATE",
         )
-    if len(folders) > 1 and shared.everywhere is None:
+    if len(folders) > 1 and options.everywhere is None:
         from shlex import quote
 
         raise UsageError(
             f"this command is about one workspace, and -w names {len(folders)}",
             hint=f"-w {quote(folders[0])}",
         )
-    if shared.everywhere and shared.reads:
+    if options.everywhere and options.asks_index:
         from memcli.api.remote import open_everywhere
 
         return open_everywhere(folders, settings=settings, here=here)
@@ -182,32 +173,39 @@ def _open(
         from memcli.api.several import open_several
 
         return open_several(
-            folders, everywhere=bool(shared.everywhere), settings=settings, here=here
+            folders, everywhere=bool(options.everywhere), settings=settings, here=here
         )
     folder = folders[0] if folders else None
     if folder is not None and folder.startswith("@"):
         from memcli.config.workspaces import folder_of_name
 
         folder = folder_of_name(folder, os.environ)
-    if shared.as_of is not None:
+    if options.as_of is not None:
         from memcli.api.as_of import open_as_of
 
-        now = _parse_now(shared.now) if shared.now else None
-        return open_as_of(shared.as_of, folder, settings=settings, now=now, here=here)
+        now = _parse_now(options.now) if options.now else None
+        return open_as_of(options.as_of, folder, settings=settings, now=now, here=here)
     return Memory.open(folder, settings=settings, anywhere=anywhere, here=here)
 
 
 @contextmanager
-def first_index(skin: Skin) -> Iterator[None]:
-    """Show how far an index of an earlier state is, where a question has to make it first."""
-    if not skin.memory.is_past:
-        yield
-        return
-    from memcli.cli.progress import Progress
+def progress_of(skin: Skin) -> Iterator[None]:
+    """Show what a question does for the index first, if it does anything."""
+    drawn: list[Progress] = []
 
-    with Progress(skin.terminal, skin.memory.clock.monotonic) as progress:
-        skin.memory.on_progress = progress.update
-        yield
+    def update(at: int, stage: str, done: int, total: int) -> None:
+        if not drawn:
+            from memcli.cli.progress import Progress
+
+            drawn.append(Progress(skin.terminal, skin.memory.clock.monotonic, of_search=True))
+        drawn[0].update(stage, done, total, at=at)
+
+    with skin.memory.showing(update):
+        try:
+            yield
+        finally:
+            for each in drawn:
+                each.close()
 
 
 def _say_once(line: str, workspace: str, terminal: Terminal) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.index_output import change_names
-from memcli.types import MEMORY_SOURCE, shown
+from memcli.indexing.notices import remedy
+from memcli.types import FRESH, MEMORY_SOURCE, NOT_INDEXED, shown
 from memcli.workspace.locate import ENV_NAME
 
 if TYPE_CHECKING:
@@ -66,9 +67,9 @@ def _days(skin: Skin) -> list[str]:
 
 def _state(record: dict[str, Any]) -> str:
     state: str = record["state"]
-    if state == "not_indexed":
+    if state == NOT_INDEXED:
         return "not made yet"
-    is_partial = state == "fresh" and record["unlisted"]
+    is_partial = state == FRESH and record["unlisted"]
     return f"{state} as far as files can be read" if is_partial else state
 
 
@@ -131,7 +132,8 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
     for skip in skips[:most]:
         detail = f" ({skip['detail']})" if skip["detail"] else ""
         name = shown(skip["source"], skip["path"])
-        lines.append(f"skipped    {name}: {skip['reason']}{detail}")
+        change = f"; {remedy(skip['detail'])}" if skip["reason"] == "too-large" else ""
+        lines.append(f"skipped    {name}: {skip['reason']}{detail}{change}")
     if len(skips) > most:
         lines.append(f"skipped    and {len(skips) - most} more; memcli status -v lists them")
     lines += [f"warning    {warning}" for warning in record["warnings"]]

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.options import WHEN
 from memcli.errors import Reason, UsageError
 from memcli.render.reasons import TRY, sentence
 from memcli.render.sanitize import one_line, visible, visible_line
 from memcli.render.text import COLOURED, PLAIN, Style
 
 if TYPE_CHECKING:
-    from typing import TextIO
+    from typing import Any, TextIO
 
-WHEN = ("auto", "always", "never")
+    from memcli.cli.options import Options
+
 # Columns; a longer line is hard to read back from its end to the next one.
 HANG = 4  # columns that a line of data goes on behind
 LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 20, 80, 120
@@ -60,13 +62,18 @@ class Terminal:
         self._environ = environ
 
     @classmethod
-    def of_process(cls, *, color: str, quiet: bool, verbose: bool) -> Terminal:
+    def of_process(cls, options: Options) -> Terminal:
         """Use the streams of this process, in UTF-8 wherever they lead."""
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
         return cls(
-            sys.stdout, sys.stderr, environ=os.environ, color=color, quiet=quiet, verbose=verbose
+            sys.stdout,
+            sys.stderr,
+            environ=os.environ,
+            color=options.color,
+            quiet=options.quiet,
+            verbose=options.verbose,
         )
 
     @property
@@ -107,9 +114,26 @@ class Terminal:
         """Give the stream of messages, to draw on."""
         return self._err
 
+    def write_json(self, record: Mapping[str, Any]) -> None:
+        """Write a record as one line of JSON."""
+        from memcli.render.jsonio import dumps
+
+        self.write(dumps(record) + "\n")
+
     def write(self, text: str) -> None:
         """Write data; the caller has made memory text safe with `safe`."""
         self._out.write(text)
+
+    def captured(self, write: Callable[[], None]) -> str:
+        """Give the data that `write` writes, without writing it."""
+        from io import StringIO
+
+        out, self._out = self._out, StringIO()
+        try:
+            write()
+            return self._out.getvalue()
+        finally:
+            self._out = out
 
     def write_line(self, text: str) -> None:
         """Write a line of data, folded where a terminal is narrower."""

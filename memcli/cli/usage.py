@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from difflib import get_close_matches
 from itertools import takewhile
-from shlex import join
+from shlex import join, quote
 from typing import TYPE_CHECKING, Any
 
-from memcli.cli.program import COMMANDS, OTHER_NAMES
+from memcli.cli.program import COMMANDS, OTHER_NAMES, module_of
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ALONE = ("--version", "--help")  # what goes without a command
-_WITH_WORDS = ("search", "get", "context")  # commands that take any words
+_WITH_WORDS = ("search", "get", "context", "related", "remember")  # commands that take any words
+_SOME_WORDS = "some words"  # stands for what the reader wants to ask
 _NEAR = 0.75  # how like an option has to be to be meant: 0 to 1, of difflib
 _NUMBERS = {"int": "a whole number", "int range": "a whole number", "float": "a number"}
 
@@ -28,15 +29,13 @@ def no_command(arguments: Sequence[str]) -> UsageError:
     message = f"there is no command {name!r}"
     if name in OTHER_NAMES:
         meant = OTHER_NAMES[name]
-        words = rest if meant in _WITH_WORDS else []
+        words = (rest or ["--help"]) if meant in _WITH_WORDS else []
         return UsageError(message, hint=f"memcli {join([*meant.split(), *words])}")
     near = get_close_matches(name, COMMANDS, n=1)
     if near:
         return UsageError(message, hint=f"memcli {join([near[0], *rest])}")
-    from memcli.cli.plain_table import COMMANDS as TABLE
-
-    _, _, options = TABLE["search"]
-    words = list(takewhile(lambda word: word.partition("=")[0] not in options, arguments))
+    known = {name for option in module_of("search").OPTIONS for name in option.names.split()}
+    words = list(takewhile(lambda word: word.partition("=")[0] not in known, arguments))
     return UsageError(
         message, hint=f"memcli {join(['search', ' '.join(words), *arguments[len(words) :]])}"
     )
@@ -89,14 +88,23 @@ class _Line:
         """Refuse an option that the command does not have."""
         known = [each for parameter in self._command.params for each in parameter.opts]
         typed = next((a for a in self._arguments if a.startswith(option)), option)
-        near = get_close_matches(option, [*known, "--help"], n=1, cutoff=_NEAR)
+        name = option.removeprefix("--")
+        alike = [each[2:] for each in (*known, "--help") if each.startswith(f"--{name[:1]}")]
+        begun = [each for each in alike if each.startswith(name)]
+        near = begun or get_close_matches(name, alike, n=1, cutoff=_NEAR)
         if near and option.startswith("--"):
-            meant = typed.replace(option, near[0], 1)
+            meant = typed.replace(name, near[0], 1)
             return UsageError(f"there is no option {option}", hint=self._with(typed, meant))
-        is_word = len(typed) > 2 and not typed.startswith("--")
-        if is_word and self._takes_words():
+        if any(each.isspace() for each in typed) and self._takes("TEXT"):
             rest = [each for each in self._arguments[1:] if each != typed]
-            words = rest if any(not each.startswith("-") for each in rest) else ["WORDS", *rest]
+            return UsageError(
+                "a text that begins with a dash goes after --",
+                hint=f"{self.path} {join([*rest, '--', typed])}",
+            )
+        is_word = len(typed) > 2 and not typed.startswith("--")
+        if is_word and self._takes("QUERY"):
+            rest = [each for each in self._arguments[1:] if each != typed]
+            words = rest if self._has_words(rest) else [_SOME_WORDS, *rest]
             return UsageError(
                 f"there is no option {typed}; to exclude a word, put it after --",
                 hint=f"{self.path} {join([*words, '--', typed])}",
@@ -104,8 +112,11 @@ class _Line:
         return UsageError(f"there is no option {typed}", hint=f"{self.path} --help")
 
     def no_value(self, option: str) -> UsageError:
-        """Refuse an option that came without its value."""
+        """Refuse an option that came without its value, or with one that it does not take."""
         parameter = next(each for each in self._command.params if option in each.opts)
+        if parameter.is_flag:
+            typed = next(each for each in self._arguments if each.startswith(f"{option}="))
+            return UsageError(f"{option} takes no value", hint=self._with(typed, option))
         return UsageError(f"{parameter.opts[-1]} needs a value", hint=self._example(parameter))
 
     def no_number(self, parameter: Any, message: str) -> UsageError:  # noqa: ANN401
@@ -135,22 +146,45 @@ class _Line:
         """Refuse arguments that the command does not take."""
         if self._name == "help" and self._arguments[1] in COMMANDS:  # memcli help bench init
             hint = f"memcli {join([*self._arguments[1:], '--help'])}"
+        elif self._name in ("agents install", "agents uninstall"):
+            hint = self._for_agent(extra)
         elif os.path.isdir(extra):
             hint = f"{self.path} {join(['-w', extra])}"
         else:
             hint = f"{self.path} --help"
         return UsageError(f"{self._name} takes no argument {extra!r}", hint=hint)
 
-    def _takes_words(self) -> bool:
-        return any(each.metavar in ("QUERY", "[QUERY]") for each in self._command.params)
+    def _for_agent(self, name: str) -> str:
+        from memcli.agents.table import NAMES
+
+        near = get_close_matches(name.lower(), NAMES, n=1)
+        meant = ["--for", near[0]] if near else []
+        before, _, after = join(self._arguments).partition(f" {quote(name)}")
+        return f"memcli {before} {join(meant)}{after}" if meant else "memcli agents"
+
+    def _takes(self, what: str) -> bool:
+        arguments = (p for p in self._command.params if p.param_type_name == "argument")
+        return any(what in (each.metavar or "") for each in arguments)
+
+    def _has_words(self, rest: Sequence[str]) -> bool:
+        """Tell whether arguments hold more than options and the values of these."""
+        options = (p for p in self._command.params if p.param_type_name == "option")
+        flags = {name for option in options if option.is_flag for name in option.opts}
+        is_value = False
+        for each in rest:
+            if not each.startswith("-") and not is_value:
+                return True
+            is_value = each.startswith("-") and each not in flags and "=" not in each
+        return False
 
     def _with(self, typed: str, meant: str) -> str:
         return f"memcli {join([meant if each == typed else each for each in self._arguments])}"
 
     def _example(self, parameter: Any) -> str:  # noqa: ANN401
-        from memcli.cli.help_text import default_of
+        from memcli.cli.command_help import default_of
 
-        default = default_of(self._name, parameter)
+        options = module_of(*self._name.split()).OPTIONS
+        default = next(default_of(each) for each in options if each.long == parameter.opts[-1])
         least = getattr(parameter.type, "min", None)
         other = parameter.metavar if least is None else least
         value = default if default.replace(".", "", 1).isdecimal() else other

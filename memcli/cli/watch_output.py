@@ -10,13 +10,12 @@ from memcli.api.opened import local
 from memcli.cli.index_output import skipped
 from memcli.errors import BusyError, MemcliError, Reason
 from memcli.indexing.notices import unlisted, without_vectors
-from memcli.render.jsonio import dumps
 from memcli.render.reasons import sentence
 from memcli.types import Skip, shown
 
 if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
-    from memcli.embedding.opener import Opened
+    from memcli.embedding.encoders import Opened
     from memcli.indexing.indexer import Report
 
 SCHEMA = "memcli.watch/1"
@@ -147,7 +146,7 @@ class Log:
         try:
             if self._as_json:
                 head = {"schema": SCHEMA, "time": now.isoformat(timespec="milliseconds")}
-                self._terminal.write(dumps({**head, **record}) + "\n")
+                self._terminal.write_json({**head, **record})
                 self._terminal.flush()
             else:
                 self._terminal.say(f"{now:%H:%M:%S} {text}")

@@ -30,7 +30,7 @@ def write(lines: Followed, course: Course, skin: Skin, *, as_json: bool) -> None
     terminal, trail = skin.terminal, follow(course, lines.are_in)
     told = verdict(trail, options_of(skin.config, filters=Filters()))
     if as_json:
-        from memcli.render.jsonio import dumps, source_of
+        from memcli.render.jsonio import source_of
 
         record: dict[str, Any] = {
             "schema": "memcli.why-not/1",
@@ -41,7 +41,7 @@ def write(lines: Followed, course: Course, skin: Skin, *, as_json: bool) -> None
             "verdict": told,
             "stages": [each._asdict() for each in trail.waypoints],
         }
-        terminal.write(dumps(record) + "\n")
+        terminal.write_json(record)
         return
     drawn = [f"{cite(*lines)}: {told}"]
     for at in trail.waypoints:

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import fsum
 
-from memcli.compaction import keep
-from memcli.compaction.similarity import terms
-from memcli.compaction.tells import names_in
-from memcli.markdown.tokens import quotient
+from memcli.language import salience
+from memcli.language.salience import names_in
+from memcli.language.terms import terms
+from memcli.language.tokens import quotient
 
 MOST_NAMES = 8  # a list of more is read by nobody
 MOST_COUNTED = 12  # characters of what a number counts
@@ -89,7 +89,7 @@ def _counted(value: str, text: str) -> str:
 def _candidates(texts: Iterable[str]) -> Iterator[str]:
     """Yield dates, amounts, identifiers and proper names; clauses where capitals tell nothing."""
     for text in texts:
-        values = [_counted(value, text) for value in keep.values(text)]
+        values = [_counted(value, text) for value in salience.values(text)]
         yield from values
         if _WIDE.search(text):
             yield from (m[0] for m in _CLAUSE.finditer(text) if _WIDE.search(m[0]))

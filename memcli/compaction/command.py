@@ -16,10 +16,10 @@ import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from memcli.compaction import keep
 from memcli.compaction.compose import Entry
 from memcli.compaction.sentences import Sentence
 from memcli.errors import ConfigError, UsageError
+from memcli.language import salience
 from memcli.markdown.evidence import BY_COMMAND
 from memcli.markdown.lineage import cited
 from memcli.record import Record
@@ -131,12 +131,12 @@ def _placed(line: str, entries: Sequence[Entry]) -> tuple[int, Sentence | None]:
         if not cite or not said or entry.path != cite.path:
             continue
         if entry.first <= cite.first <= cite.last <= entry.last:
-            source = " ".join(
+            lines = [
                 f"{sentence.shown} {sentence.mark}"
                 for sentence in entry.sentences
                 if sentence.first <= cite.last and cite.first <= sentence.last
-            ).casefold()
-            if all(value.casefold() in source for value in keep.values(said)):
+            ]
+            if salience.is_supported(said, lines):
                 return at, Sentence(said, entry.path, cite.first, cite.last, "", "", "")
     return 0, None
 

@@ -8,8 +8,8 @@ from itertools import groupby, pairwise
 
 from memcli.compaction.sanitize import is_described
 from memcli.compaction.sentences import Sentence
+from memcli.language.tokens import measure, quotient
 from memcli.markdown.lineage import SCHEMA, seal_of
-from memcli.markdown.tokens import estimate, quotient
 from memcli.record import Record
 from memcli.types import Lineage
 
@@ -121,7 +121,7 @@ def document(lineage: Lineage, text: str) -> str:
 
 def tokens(text: str) -> int:
     """Count what a body costs to read."""
-    return estimate(text)
+    return measure(text)
 
 
 def _quoted(text: str) -> str:

@@ -14,18 +14,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from memcli.compaction import also, keep
+from memcli.compaction import also
 from memcli.compaction.command import Wording, written
 from memcli.compaction.compose import Entry, body, document
 from memcli.compaction.extract import Extract, Said, extract, recurring
-from memcli.compaction.keep import DECISION, PROMISE, RULE
 from memcli.compaction.sanitize import is_placeholder, quoted
 from memcli.compaction.similarity import Embed
 from memcli.compaction.summaries import Summary, entries_of, told
 from memcli.compaction.superseded import marked, reversals, superseding
+from memcli.language import salience
+from memcli.language.salience import DECISION, PROMISE, RULE
+from memcli.language.tokens import measure, quotient
 from memcli.markdown.evidence import NOTHING, WORDED, is_said
 from memcli.markdown.lineage import Cited, lines_hash
-from memcli.markdown.tokens import estimate, quotient
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
@@ -153,7 +154,7 @@ class Drafter:
             confidence=worded.confidence,
             level=max(item.level for item in items) + 1,
             source_tokens=total,
-            summary_tokens=estimate(worded.body),
+            summary_tokens=measure(worded.body),
             seal="",
             run=self.run,
         )
@@ -189,13 +190,13 @@ class Drafter:
         if self.writer:
             by = self.writer
             text, confidence, invented = self._rewritten(entries, span, by)
-            cost = estimate(text)
+            cost = measure(text)
             if cost <= WORTH * total:
                 return Worded(text, by.method, by.method, confidence, invented=invented)
             unused = f"what {by.name} wrote costs {cost} of {total} tokens"
         for mode in modes:
             text, found = self._body([*older, *entries], span, mode, before, total)
-            cost = estimate(text)
+            cost = measure(text)
             if cost <= WORTH * total:
                 return Worded(text, mode, found.method, found.confidence, unused)
         least = "what must survive" if must else "a sentence of each record"
@@ -338,7 +339,7 @@ class Drafter:
             ]
             named: tuple[str, ...] = ()
             if mode == "bounded":
-                facts = [v for s in rest if s.kept for v in keep.values(quoted(s.text))]
+                facts = [v for s in rest if s.kept for v in salience.values(quoted(s.text))]
                 named = tuple(dict.fromkeys(v for v in facts if not any(v in t for t in said)))
             is_silent = not own and not named and entry.path not in paths
             least = max(room, LEAST_ALSO if is_silent else 0.0)

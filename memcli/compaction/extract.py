@@ -22,12 +22,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, sqrt
 
 from memcli.checking import TYPE_CHECKING
-from memcli.compaction.keep import DECISION
+from memcli.compaction.antecedents import antecedents
 from memcli.compaction.sanitize import is_described, is_placeholder
 from memcli.compaction.sentences import Sentence
-from memcli.compaction.similarity import Embed, centroid, content, place
-from memcli.compaction.tells import antecedents, is_aside, leans_on, telling
-from memcli.markdown.tokens import quotient
+from memcli.compaction.similarity import Embed, centroid, place
+from memcli.language.discourse import is_aside, leans_on, telling
+from memcli.language.salience import DECISION
+from memcli.language.terms import content
+from memcli.language.tokens import quotient
 from memcli.record import Record
 
 if TYPE_CHECKING:

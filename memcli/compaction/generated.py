@@ -15,9 +15,9 @@ from typing import Protocol
 from memcli.checking import TYPE_CHECKING
 from memcli.compaction.command import WITHOUT
 from memcli.compaction.sentences import split
-from memcli.compaction.similarity import content
-from memcli.compaction.tells import names_in
 from memcli.errors import LegMissingError, UsageError
+from memcli.language.salience import names_in
+from memcli.language.terms import content
 from memcli.markdown.lineage import Cited, cited
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from memcli.compaction.records import DatedLog, LogRecord, cut
 from memcli.compaction.sentences import sentences
 from memcli.compaction.similarity import Embed, idf
 from memcli.compaction.summaries import Summary, entries_of
+from memcli.language.tokens import measure
 from memcli.markdown.lineage import lines_hash
-from memcli.markdown.tokens import estimate
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
@@ -114,5 +114,5 @@ def _item_of(path: str, text: str, lineage: Lineage) -> Item:
         lines.pop()
     start = lines.index("---", 1) + 2
     source = SourceLines(path, start, len(lines), lines_hash(lines, start, len(lines)))
-    tokens = estimate("\n".join(lines[start - 1 :]))
+    tokens = measure("\n".join(lines[start - 1 :]))
     return Item(source, lineage.earliest, lineage.latest, tokens, entries_of(text), lineage.level)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import measure
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _record(
     from memcli.markdown.turns import within
 
     start, end = min(first, blocks[0].start), blocks[-1].end
-    tokens = estimate("\n".join(log.lines[start:end]))
+    tokens = measure("\n".join(log.lines[start:end]))
     said = within(turns, start + 1, end)
     return LogRecord(log, headings, start + 1, end, tuple(blocks), tokens, said)
 
@@ -118,7 +118,7 @@ def _runs(log: DatedLog, first: int, blocks: Sequence[Block]) -> Iterator[tuple[
     run: list[Block] = []
     tokens = 0
     for bundle in _bundles(log.lines, blocks):
-        size = estimate("\n".join(log.lines[bundle[0].start : bundle[-1].end]))
+        size = measure("\n".join(log.lines[bundle[0].start : bundle[-1].end]))
         if run and tokens + size > RECORD_TOKENS:
             yield first, run
             first, run, tokens = bundle[0].start, [], 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memcli.compaction.keep import values
+from memcli.language.salience import values
 from memcli.markdown.evidence import ALSO
 from memcli.markdown.parse import Block
 from memcli.markdown.units import without_data

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.compaction.keep import FACT, RULE, why_kept
 from memcli.compaction.records import LogRecord
 from memcli.compaction.sanitize import placeholder
+from memcli.language.preferences import is_preference
+from memcli.language.salience import FACT, RULE, why_kept
 from memcli.markdown.evidence import mark
-from memcli.markdown.preferences import is_preference
 from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of, within
 from memcli.markdown.units import Unit, units
 from memcli.record import Record

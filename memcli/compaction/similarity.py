@@ -6,16 +6,14 @@ no encoder.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.known import is_readable
-from memcli.markdown.words import prepare
+from memcli.embedding.models import is_readable
+from memcli.language.terms import terms
 from memcli.record import Record
-from memcli.search.stopwords import ENGLISH, GERMAN
 from memcli.types import Encoder
 
 if TYPE_CHECKING:
@@ -27,24 +25,12 @@ if TYPE_CHECKING:
 # Unit vectors of texts of any length; None where the model cannot read their script.
 Embed = Callable[[Sequence[str]], list[bytes] | None]
 
-_WORD = re.compile(r"\w+")
-
 
 class Space(Record):
     """Unit vectors of some texts, a row each, and how they came about."""
 
     rows: Matrix
     method: str  # extractive | extractive-lexical
-
-
-def terms(text: str) -> list[str]:
-    """Give the words of a text, folded; pairs of characters where a script has no spaces."""
-    return _WORD.findall(prepare(text).lower())
-
-
-def content(text: str) -> set[str]:
-    """Give the terms of a text that are no grammar."""
-    return {term for term in terms(text) if term not in ENGLISH and term not in GERMAN}
 
 
 def idf(texts: Iterable[str]) -> dict[str, float]:

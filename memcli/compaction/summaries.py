@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from math import inf
 
 from memcli.compaction.compose import Entry
-from memcli.compaction.keep import why_kept
 from memcli.compaction.sentences import Sentence
 from memcli.indexing.lineage import successors
+from memcli.language.salience import why_kept
+from memcli.language.tokens import quotient
 from memcli.markdown.evidence import CitedFile, unmarked, weigh
 from memcli.markdown.lineage import citations, cited
-from memcli.markdown.tokens import quotient
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
@@ -30,6 +30,7 @@ class Summary(Record):
     stale: tuple[str, ...]  # citations of what it rests on that is no longer as it was
     is_edited: bool = False  # somebody has changed it since it was written
     invented: tuple[str, ...] = ()  # lines of it that the lines they cite do not say
+    reworded: tuple[str, ...] = ()  # lines of it that nobody can check word for word
     rests_on: tuple[str, ...] = ()  # summaries below it that are edited or forged
 
     @property
@@ -86,7 +87,7 @@ def _weighed(path: str, text: str, lineage: Lineage, files: Mapping[str, Sequenc
     found = weigh(text, lineage, read, successors(lineage, files))
     pairs = zip(lineage.sources, found.places, strict=True)
     stale = tuple(where(source) for source, place in pairs if place is None)
-    return Summary(path, text, lineage, stale, not found.is_sealed, found.invented)
+    return Summary(path, text, lineage, stale, not found.is_sealed, found.invented, found.reworded)
 
 
 def where(source: SourceLines) -> str:

@@ -14,10 +14,10 @@ from itertools import count
 from math import fsum
 
 from memcli.checking import TYPE_CHECKING
-from memcli.compaction.keep import DECISION, FACT
-from memcli.compaction.similarity import content, terms
+from memcli.language.change import speaks_of_change
+from memcli.language.salience import DECISION, FACT
+from memcli.language.terms import content, terms
 from memcli.record import Record
-from memcli.search.newer import speaks_of_change
 
 if TYPE_CHECKING:
     from memcli.compaction.compose import Entry

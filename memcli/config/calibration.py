@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping
 from math import isfinite
 
-from memcli.embedding.known import Calibration
+from memcli.embedding.models import Calibration
 from memcli.errors import ConfigError
 
 SCHEMA = "memcli.calibrations/1"

@@ -182,8 +182,9 @@ def read_table(path: str, *, follow: bool) -> dict[str, Any]:
     except OSError as error:  # a file that nobody can look at is not one that says nothing
         raise _unread(path, error) from error
     mode, seen = found.st_mode, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    if (path, seen) in _read_last:  # the user's own is read for each of several workspaces
-        return _read_last[path, seen]
+    # The user's own is read for each of several workspaces. Another thread may clear this.
+    if (known := _read_last.get((path, seen))) is not None:
+        return known
     if stat.S_ISLNK(mode):
         raise ConfigError(
             f"{path} is a link, and settings are read from the workspace itself alone",

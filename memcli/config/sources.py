@@ -25,7 +25,7 @@ HINT = "memcli help settings"  # which a broken configuration does not stop
 MOST_SOURCES = 100  # of a file; each is listed at every search
 MOST_SHOWN = 80  # characters of a name or a value in a message
 # A name stands before a colon in the ref of a record.
-_NAME = re.compile(r"[\w.-]{1,64}")
+_NAME = r"[\w.-]{1,64}"
 
 
 def shortened(text: str) -> str:
@@ -133,7 +133,7 @@ _ALL_OR_GLOBS: tuple[str, Callable[[object], bool]] = (
 _EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "name": (
         "letters, digits, dots, dashes and underscores",
-        lambda value: _NAME.fullmatch(value) is not None,
+        lambda value: re.fullmatch(_NAME, value) is not None,
     ),
     "path": ("a folder", _is_text),
     "preset": ("the name of a preset", _is_text),

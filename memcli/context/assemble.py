@@ -2,24 +2,24 @@
 
     C = I1 + I2* + P + T + Proj(rest, query)      no line twice
 
-I1 are the documents marked always: all of them, never cut. T is the raw tail: the newest records,
-at least `tail` of them where nothing is asked. I2* is the longest prefix of the soft rules that
-fits. P are preferences that touch the question's subject. With a budget of tau tokens they are
-served in the order I1, base tail, I2, more tail, P, retrieval:
+I1 are the documents marked always: all of them, never cut. T is the raw tail: the newest records.
+I2* is the longest beginning of the soft rules that fits, to the line. P are preferences that touch
+the question's subject. With a budget of tau tokens they are served in the order I1, base tail, I2,
+more tail, P, retrieval:
 
     tau_I1 <= alpha1 * tau                                  else a warning
     tau_I2  = min(alpha2 * tau, tau - tau_I1 - base tail)
     tail    grows back while it costs no more than beta * tau
     P       costs no more than gamma * tau, nor than what these leave
 
-Where I1 and the base tail alone exceed tau there is no context, only an error. With a question
-there is no base tail, and of the `tail` newest records come those within beta * tau: what answers
-goes before what is merely new.
+The base tail is the `tail` newest records. If I1 and the base tail exceed tau, there is no context,
+only an error. With a question, the tail has no more than these records: if somebody has set `tail`,
+as many of them as fit, else those within beta * tau, because what answers goes before what is new.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from math import ceil
 
@@ -39,7 +39,8 @@ from memcli.context.parts import (
     whole,
 )
 from memcli.errors import BudgetError, ConfigError
-from memcli.markdown.tokens import quotient
+from memcli.language.tokens import quotient
+from memcli.markdown.comments import comments
 from memcli.record import Record
 from memcli.types import Excerpt
 
@@ -57,7 +58,8 @@ class Sharing(Record):
     tail_share: float  # beta
     preference_share: float = 0.0  # gamma
     by_lines: bool = False  # chunks share lines, so lines tell what is shown already
-    is_asked: bool = False  # there is a question, and the tail keeps to its share
+    is_asked: bool = False  # there is a question
+    is_tail_set: bool = False  # somebody has said how many records the tail has
 
     @property
     def reserve(self) -> float:
@@ -89,6 +91,12 @@ class Fixed(Record):
         return frozenset(
             span.chunk.about.chunk_id for part in self.parts for span in part.spans if span.is_whole
         )
+
+    @property
+    def rules(self) -> frozenset[tuple[str, str]]:
+        """Give the documents of rules, shown or not, by source and path."""
+        parts = (*(part for part in self.parts if part.section in (ALWAYS, SOFT)), *self.soft_left)
+        return frozenset(part.excerpt.about.document for part in parts)
 
     @property
     def cut_ids(self) -> frozenset[int]:
@@ -141,9 +149,14 @@ def fix(
     budget = wanted.budget
     rules = [part for document in always for part in joined(ALWAYS, map(whole, document))]
     records = iter(newest)
-    least = 0 if wanted.is_asked else wanted.tail
-    base = [span for record in list(islice(records, least))[::-1] for span in record]
-    tail = joined(RECENT, base)
+    first = list(islice(records, wanted.tail if not wanted.is_asked or wanted.is_tail_set else 0))
+    while True:
+        base = [span for record in first[::-1] for span in record]
+        tail = joined(RECENT, base)
+        fits_all = cost([*rules, *tail]) <= budget - wanted.reserve
+        if fits_all or not first or not wanted.is_asked:
+            break
+        first.pop()
     needed = tokens([*rules, *tail])
     if needed > budget:
         raise _too_much(needed, tokens(rules), budget, has_tail=bool(tail))
@@ -152,10 +165,9 @@ def fix(
         within = sum(part.cost for part in soft_parts) <= wanted.soft_share * budget
         return within and cost([*rules, *soft_parts, *tail]) <= budget - wanted.reserve
 
-    spans = [whole(chunk) for chunk in soft]
-    kept = next((n for n in range(len(soft)) if not fits(joined(SOFT, spans[: n + 1]))), len(soft))
-    chosen = [*rules, *joined(SOFT, spans[:kept])]
-    if wanted.tail:
+    shown, rest = _beginning([whole(chunk) for chunk in soft], lambda s: fits(joined(SOFT, s)))
+    chosen = [*rules, *joined(SOFT, shown)]
+    if wanted.tail and not (wanted.is_asked and wanted.is_tail_set):
         around = quotient(frame({*(part.section for part in chosen), RECENT}))
         free = budget - wanted.reserve - around - _own(chosen)
         older = islice(records, wanted.tail) if wanted.is_asked else records
@@ -166,7 +178,27 @@ def fix(
         if share > wanted.always_share
         else ""
     )
-    return Fixed((*chosen, *tail), tuple(joined(SOFT, spans[kept:])), warning)
+    return Fixed((*chosen, *tail), tuple(joined(SOFT, rest)), warning)
+
+
+def _beginning(
+    spans: Sequence[ChunkSpan], fits: Callable[[Sequence[ChunkSpan]], bool]
+) -> tuple[Sequence[ChunkSpan], Sequence[ChunkSpan]]:
+    """Divide spans behind the last line up to which they fit; headings go with what follows."""
+    kept = next((n for n in range(len(spans)) if not fits(spans[: n + 1])), len(spans))
+    if kept == len(spans):
+        return spans, ()
+    chunk, *others = spans[kept:]
+    text, hidden = chunk.chunk.text, comments(chunk.chunk.text)
+    ends = [at for at, sign in enumerate(text) if sign == "\n"]
+    for end in reversed(ends):
+        line = text[text.rfind("\n", 0, end) + 1 : end]
+        is_body = line.strip() and not line.startswith("#")
+        if is_body and not any(start < end < stop for start, stop in hidden):
+            head = [*spans[:kept], chunk._replace(end=end)]
+            if fits(head):
+                return head, [chunk._replace(start=end + 1), *others]
+    return spans[:kept], spans[kept:]
 
 
 def assemble(fixed: Fixed, found: Retrieved, wanted: Sharing) -> Assembled:

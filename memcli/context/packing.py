@@ -3,8 +3,9 @@
 Passages come in the order of their rank. One joins what is shown of its document already where
 that costs no more than a fence of its own: the lines between stand there in place of a citation.
 No line is told twice, neither by two parts nor by a summary and the lines it cites: of a passage
-only the lines come that are not told yet. One of the best that does not fit is cut down; the
-others give way to smaller ones behind them, with a question only to those about as good.
+only the lines come that are not told yet. A summary tells a rule only word for word. One of the
+best that does not fit is cut down; the others give way to smaller ones behind them, with a question
+only to those about as good.
 """
 
 from __future__ import annotations
@@ -112,8 +113,8 @@ class _Page:
         self._by_lines = by_lines
         self._documents: dict[tuple[str, str], _Document] = {}  # by (source, path)
         self._of_memory: dict[str, _Document] = {}  # those of the memory, as lineages name them
-        # The lines that summaries tell, by path, with the path of the summary.
-        self._summed: dict[str, list[tuple[Cited, str]]] = {}
+        # The lines that summaries tell, by path, with the summary.
+        self._summed: dict[str, list[tuple[Cited, ContextPart]]] = {}
         for part in fixed:
             self._document(part).fixed.append(part)
             self._note(part)
@@ -210,19 +211,20 @@ class _Page:
 
     def _note(self, part: ContextPart) -> None:
         for lines in cited(part):
-            self._summed.setdefault(lines[0], []).append((lines, _path(part)))
+            self._summed.setdefault(lines[0], []).append((lines, part))
 
     def _is_told_elsewhere(self, part: ContextPart) -> bool:
         """Tell whether another document tells the same: a summary, or what a summary cites."""
         path = _path(part)
-        if any(touches(part, lines) for lines, _ in self._summed.get(path, ())):
+        by = [summary for lines, summary in self._summed.get(path, ()) if touches(part, lines)]
+        if by and not _has_other_rule(part, by):
             return True
         return any(self._is_told(lines, path) for lines in cited(part))
 
     def _is_told(self, lines: Cited, summary: str) -> bool:
         """Tell whether raw lines are shown, or told by another summary."""
         path, first, last = lines
-        others = (known for known, by in self._summed.get(path, ()) if by != summary)
+        others = (known for known, by in self._summed.get(path, ()) if _path(by) != summary)
         if any(a <= last and first <= b for _, a, b in others):
             return True
         document = self._of_memory.get(path)
@@ -230,6 +232,18 @@ class _Page:
             return False
         shown = (*document.fixed, *(part for _, part in document.parts))
         return any(touches(part, lines) for part in shown)
+
+
+def _has_other_rule(part: ContextPart, summaries: Sequence[ContextPart]) -> bool:
+    """Tell that a part contains a rule that summaries of its lines do not say word for word."""
+    from memcli.language.salience import RULE, sentences_of, why_kept
+    from memcli.markdown.parse import parse
+    from memcli.markdown.units import units
+
+    lines = part.text.split("\n")
+    texts = (unit.text for block in parse(part.text).blocks for unit in units(block, lines))
+    rules = [s for text in texts for s in sentences_of(text) if why_kept(s) == RULE]
+    return any(all(rule not in summary.text for summary in summaries) for rule in rules)
 
 
 def _path(part: ContextPart) -> str:
@@ -248,4 +262,5 @@ def _rank(ranked: Ranked) -> int:
 def _window(part: ContextPart, start: int, end: int) -> ContextPart:
     """Show only some characters of the chunk of a part."""
     chunk = part.spans[0].chunk
-    return make_part(part.section, chunk, window=(start, end), score=part.score, via=part.via)
+    made = make_part(part.section, chunk, window=(start, end), score=part.score, via=part.via)
+    return made._replace(corrected_by=part.corrected_by)

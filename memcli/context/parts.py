@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby, takewhile
 
+from memcli.language.tokens import quotient
 from memcli.markdown.comments import visible
-from memcli.markdown.tokens import quotient
 from memcli.record import Record
 from memcli.render.markdown import longest_run
 from memcli.render.sanitize import visible_line
+from memcli.search.hits import Correction, mark_of
 from memcli.types import About, Excerpt
 
 ALWAYS, SOFT, PREFERENCES, RECENT, FOUND = SECTIONS = (
@@ -88,6 +89,7 @@ class ContextPart(Record):
     score: float | None = None
     via: str | None = None  # citation of the passage that links here
     cuts: tuple[tuple[int, int], ...] = ()  # what it may be cut down to, the widest first
+    corrected_by: tuple[Correction, ...] = ()
 
     @property
     def text(self) -> str:
@@ -125,7 +127,8 @@ class ContextPart(Record):
 
     def _fence(self) -> tuple[str, str]:
         fence = "`" * max(3, self.backticks + 1)
-        return f"{fence}{opening_line(self.excerpt.about, self.text)}\n", f"\n{fence}\n\n"
+        mark = mark_of(self.corrected_by)
+        return f"{fence}{opening_line(self.excerpt.about, self.text, mark)}\n", f"\n{fence}\n\n"
 
 
 def make_part(
@@ -175,6 +178,7 @@ def join(above: ContextPart, below: ContextPart) -> ContextPart | None:
         max(above.backticks, below.backticks, longest_run(edge)),
         above.score,
         above.via,
+        corrected_by=tuple(dict.fromkeys((*above.corrected_by, *below.corrected_by))),
     )
 
 
@@ -242,7 +246,7 @@ def _date(excerpts: Sequence[Excerpt]) -> tuple[str | None, str | None]:
     return spans[0] if spans else (None, None)
 
 
-def opening_line(told: About, text: str) -> str:
+def opening_line(told: About, text: str, mark: str = "") -> str:
     """Write what stands behind the fence: trust, citation, and what neither path nor text says."""
     trust = told.trust if told.trust == "trusted" else f"untrusted-{told.source_kind}"
     begins = text.partition("\n")[0].lstrip("# ").rstrip()
@@ -251,7 +255,7 @@ def opening_line(told: About, text: str) -> str:
     about = " > ".join(said)
     if told.days not in f"{told.path} {about}":
         about = f"{told.days}, {about}" if about else told.days
-    line = f"{trust} {told.citation}{' | ' if about else ''}{about}"
+    line = " | ".join(filter(None, (f"{trust} {told.citation}", about, mark)))
     return visible_line(line).replace("`", "'")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.context.parts import PREFERENCES, ContextPart, make_part
-from memcli.markdown.words import prepare
+from memcli.language.words import prepare
 from memcli.store.records import Legs, Reach
 from memcli.types import Filters, Wanted
 

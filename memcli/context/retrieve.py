@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
@@ -16,9 +16,10 @@ from memcli.markdown.links import related_targets
 from memcli.search.course import unobserved
 from memcli.search.floor import GOOD
 from memcli.search.focus import Width
-from memcli.search.hits import Hit
+from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.joined import in_turns, joined, search_each
 from memcli.search.lines import Run, narrowed
+from memcli.search.newer import POOL, Corrections
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from memcli.search.joined import Lot
     from memcli.search.question import Question
     from memcli.store.port import Snapshot
+    from memcli.types import About
 
 # Narrower passages than a search shows: neighbours share a fence here, so that a line that is
 # left out and ranks by itself costs no more. Recall in 2000 tokens, fences paid for, mean of five
@@ -55,14 +57,17 @@ LOGS = Reach(
 UNSAID_AUTHORITY = 1.0
 
 
-def fixed_of(snapshot: Snapshot, wanted: Sharing) -> Fixed:
+def fixed_of(
+    snapshot: Snapshot, wanted: Sharing, may_show: Callable[[About], bool] = lambda about: True
+) -> Fixed:
     """Take what a context holds whatever is asked: rules, soft rules and the newest records."""
-    always = [marked.excerpts for marked in _rules_first(snapshot.marked(soft=False))]
-    soft = [
-        excerpt
-        for marked in _rules_first(snapshot.marked(soft=True))
-        for excerpt in marked.excerpts
-    ]
+
+    def rules(*, soft: bool) -> list[list[Excerpt]]:
+        documents = _rules_first(snapshot.marked(soft=soft))
+        return [[each for each in one.excerpts if may_show(each.about)] for one in documents]
+
+    always = [document for document in rules(soft=False) if document]
+    soft = [excerpt for document in rules(soft=True) for excerpt in document]
     return fix(always, soft, _newest(snapshot) if wanted.tail else (), wanted)
 
 
@@ -109,8 +114,10 @@ def find(
     found, below = ([_part(h, chunks[h.about.chunk_id]) for h in some] for some in (hits, low))
     linked = _hops(snapshot, found[:PARENTS], fixed, following)
     answer = joined(answers, options=wide)
+    pool = [Quotation(hit.about, hit.candidate.text) for hit in answer.fused[:POOL]]
+    offered = raw_first(with_hops(found, linked))
     return answer, Retrieved(
-        raw_first(with_hops(found, linked)),
+        with_corrections(snapshot, offered, pool),
         below,
         _is_unsure(answer),
         answer.asked if answer.is_of_others else (),
@@ -240,16 +247,17 @@ def rank_all(
         return authority.omega(age, document.authority, used)
 
     reach = reach_of(filters, snapshot.supports())
+    rated, shown = snapshot.rated(reach), fixed.chunk_ids | fixed.cut_ids
+    rest = sum(document.chunks for document in rated) - len(shown)
+    ranked = [d for d in rated if (d.source, d.path) not in fixed.rules]
+    authority = authority.among((d.source, d.path) for d in ranked)
     documents = sorted(
-        snapshot.rated(reach),
+        ranked,
         key=lambda d: (
             -omega(d), d.trust != "trusted", -(d.importance or 0.0), _SCOPES.index(d.scope),
             not is_memory(d.source), d.source, d.path,
         ),
     )  # fmt: skip
-
-    shown = fixed.chunk_ids | fixed.cut_ids
-    rest = sum(document.chunks for document in documents) - len(shown)
     parts: list[ContextPart] = []
     left = float(budget)
     for document in documents:
@@ -259,14 +267,48 @@ def rank_all(
                 left -= parts[-1].body
         if left < 0:
             break
-    return parts, rest
+    pool = [Quotation(part.excerpt.about, part.spans[0].chunk.text) for part in parts]
+    return with_corrections(snapshot, parts, pool), rest
 
 
 def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
     """Write the lines of a chunk that answer, and what they may be cut down to."""
     start = 0 if hit.is_whole else hit.candidate.parts[hit.first].start
     shown = make_part(FOUND, chunk, window=(start, start + len(hit.text)), score=hit.score)
-    return shown._replace(cuts=tuple(_cuts(hit)))
+    return shown._replace(cuts=tuple(_cuts(hit)), corrected_by=hit.corrected_by)
+
+
+def with_corrections(
+    snapshot: Snapshot, found: Sequence[ContextPart], pool: Iterable[Quotation]
+) -> list[ContextPart]:
+    """Mark the parts that a newer line corrects, and put its lines before the first of them."""
+    newer = Corrections(pool)
+    ranked: list[ContextPart] = []
+    for part in found:
+        quoted = Quotation(part.excerpt.about, part.text)
+        lines = part.corrected_by or newer.of(quoted)
+        for line in lines:
+            if not any(_shows(other, line) for other in (*found, *ranked)):
+                ranked += _lines_of(snapshot, line, part)
+        ranked.append(part._replace(corrected_by=lines))
+    return ranked
+
+
+def _shows(part: ContextPart, line: Correction) -> bool:
+    about = part.excerpt.about
+    is_in = about.start_line <= line.start_line <= about.end_line
+    return is_in and about.document == (line.source, line.path)
+
+
+def _lines_of(snapshot: Snapshot, line: Correction, older: ContextPart) -> Iterator[ContextPart]:
+    chunk = snapshot.excerpts([line.chunk_id]).get(line.chunk_id)
+    if chunk is None:
+        return
+    lines = chunk.text.split("\n")
+    first = line.start_line - chunk.about.start_line
+    start = sum(len(each) + 1 for each in lines[:first])
+    text = "\n".join(lines[first : first + line.end_line - line.start_line + 1])
+    yield make_part(older.section, chunk, window=(start, start + len(text)), score=older.score)
 
 
 def _cuts(hit: Hit) -> Iterator[tuple[int, int]]:

@@ -12,8 +12,8 @@ from itertools import dropwhile, groupby
 
 from memcli.compaction.records import RECORD_TOKENS, DatedLog, LogRecord, cut, leads_on
 from memcli.context.parts import ChunkSpan, whole
+from memcli.language.tokens import measure
 from memcli.markdown.comments import visible
-from memcli.markdown.tokens import estimate
 from memcli.types import Excerpt
 
 # A document is parsed as far back as this many characters reach, some 50 times a tail.
@@ -64,7 +64,7 @@ def _is_record(chunk: Excerpt) -> bool:
     """Tell that a chunk is a section and short enough to be a record."""
     first = chunk.text.partition("\n")[0]
     is_section = first.startswith("#") and first.strip("# ") in chunk.about.heading_path
-    return is_section and estimate(chunk.text) <= RECORD_TOKENS and _has_body(chunk)
+    return is_section and measure(chunk.text) <= RECORD_TOKENS and _has_body(chunk)
 
 
 def _has_body(chunk: Excerpt) -> bool:
@@ -100,7 +100,7 @@ def _pieces(record: LogRecord, lines: Sequence[str]) -> list[Lines]:
     pieces: list[Lines] = []
     last = record.end_line
     for before, block in zip(record.blocks[-2::-1], record.blocks[:0:-1], strict=True):
-        is_large = estimate("\n".join(lines[before.start : last])) > ITEMS_TOKENS
+        is_large = measure("\n".join(lines[before.start : last])) > ITEMS_TOKENS
         are_items = before.kind == block.kind == "item"
         if is_large and are_items and not leads_on(before, lines):
             pieces.append((block.start + 1, last))

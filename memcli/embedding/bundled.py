@@ -11,14 +11,13 @@ from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.cores import cores
+from memcli.embedding.encoders import Folders, Opened, Opener, Opening, Quick, QuickError
 from memcli.embedding.models import INT8, MODEL_PACKAGE, fingerprint, locate, verify
-from memcli.embedding.opener import Folders, Opened, Opener, Opening, Quick, QuickError
 from memcli.errors import LegMissingError, Reason
 
 if TYPE_CHECKING:
-    from memcli.embedding.choice import Choice, Remembered
+    from memcli.embedding.encoders import Choice, Remembered, Run
     from memcli.embedding.models import Located
-    from memcli.embedding.opener import Run
     from memcli.embedding.pinned import PinnedEncoder
 
 

@@ -1,62 +1,160 @@
-"""The encoders that a configuration may name: one record each, and no import until one is used.
+"""The encoders that a configuration may name, what each needs to know, and how one is opened.
 
-To add one, write a module with an `Opener` and a record here; what it has to be told by the user
-stands in `choice`. A program that uses memcli may add an encoder of its own by `registry.register`.
+Plain data and types. `registry` opens an encoder, `models` knows the model files. To add an
+encoder, write a module with an `Opener`, a record here and a line in `registry`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from memcli.checking import TYPE_CHECKING
+from memcli.errors import Reason
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from memcli.embedding.opener import Opener
+    from typing import Protocol
+
+    from memcli.types import Encoder
+else:
+    Protocol = object  # only a checker of types asks
+
+WHOLE = ";cut=0"  # in a fingerprint: all components are kept, which earlier versions might not do
+
+
+class LocalModel(Record):
+    """A folder with an ONNX model and its tokenizer."""
+
+    folder: str = ""
+    pooling: str = "mean"  # mean | cls | model: its own output of one vector a text
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    max_tokens: int = 256  # special ones and the prefix included
+
+
+class Endpoint(Record):
+    """A server that speaks the OpenAI embeddings protocol."""
+
+    url: str = ""  # up to and without /embeddings
+    model: str = ""
+    # Reads the key when it is needed, so that no record that may be printed holds it.
+    key: Callable[[], str | None] = lambda: None
+    key_variable: str = ""  # the environment variable that holds the key; empty: no key
+    dimension: int = 0  # what the model gives; 0: not told yet
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    max_tokens: int = 512  # counted with the shipped vocabulary
+    timeout_seconds: float = 30.0
+
+
+class Choice(Record):
+    """The wanted encoder, those that stand in for it, and their settings."""
+
+    names: tuple[str, ...] = ("bundled",)
+    threads: int = 0  # that embed at the same time; 0: as many as can
+    local: LocalModel = LocalModel()
+    endpoint: Endpoint = Endpoint()
+
+
+class Remembered(Record):
+    """What an index knows of the model that made it."""
+
+    model: str | None  # see `registry.remember`
+    fingerprint: str | None
+
+
+# A query is never compared with vectors that another model has made.
+OTHER_MODEL = Reason("other-model", "the index holds vectors of another model", "memcli index")
+
+
+Folders = tuple[str, ...]  # that packages are imported from
+# The token ids of one text to its float32 vector; LegMissingError where the model fails.
+Run = Callable[[Sequence[int]], bytes]
+
+
+class Opened(Record):
+    """An encoder, or why there is none; with one, a reason tells what was passed over."""
+
+    encoder: Encoder | None
+    reason: Reason | None = None
+    name: str = ""  # of the encoder in the configuration
+    at_once: int = 1  # threads that may call `encode` at the same time
+    texts: int = 32  # that a call of it is best given
+
+
+class Opening(Record):
+    """How an encoder is to be opened; see `registry.open_encoder`."""
+
+    folders: Folders
+    check: bool
+    wanted: str | None
+    sleep: Callable[[float], None] | None
+    remembered: Remembered
+
+
+class QuickError(Exception):
+    """The quick way is not open here; the ordinary one may still be."""
+
+
+class Quick(Protocol):
+    """A model opened for queries alone, in less time than the encoder takes."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Name the vectors, as the encoder does."""
+        ...
+
+    def embed(self, text: str) -> tuple[bytes, int]:
+        """Give a query's vector and its tokens without the special ones; raises QuickError."""
+        ...
+
+    def encoder(self) -> Encoder | None:
+        """Give an encoder of a few texts by the same model, None where its vectors would differ.
+
+        It lasts as long as the model is open.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free the model."""
+        ...
+
+
+class Opener(Record):
+    """The functions of one kind of encoder."""
+
+    # Names the vectors without opening anything, None where the encoder is not there.
+    fingerprint: Callable[[Choice, Remembered, Folders], str | None]
+    # Opens the encoder or raises LegMissingError.
+    open: Callable[[Choice, Opening], Opened]
+    # Names places, sizes and times of the model's files, which need not be read again while
+    # these stay; empty where they are not there. None: there is nothing to read.
+    files: Callable[[Choice], str] | None = None
+    # Opens the quick way for queries: None without the right file; raises QuickError.
+    quick: Callable[[Choice, Opening], Quick | None] | None = None
+    # Tells that `open` looks for the `wanted` fingerprint among several models itself.
+    has_several: bool = False
+    # Most that a query waits for a server, from opening to the vector; None: nothing is asked.
+    query_seconds: float | None = None
 
 
 class EncoderRecord(Record):
     """One kind of encoder, by its name in the configuration."""
 
     name: str
-    opener: Callable[[], Opener] | None  # imports its module; None: makes no vectors
     model: str = ""  # the name of its model, where that is always the same
     user_only: bool = False  # what a workspace's file, which may come with a clone, cannot choose
     is_server: bool = False  # texts leave the process: what fails may work again by itself
 
 
-def _bundled() -> Opener:
-    from memcli.embedding.bundled import OPENER
-
-    return OPENER
-
-
-def _multilingual() -> Opener:
-    from memcli.embedding.multilingual import OPENER
-
-    return OPENER
-
-
-def _onnx() -> Opener:
-    from memcli.embedding.local import OPENER
-
-    return OPENER
-
-
-def _openai() -> Opener:
-    from memcli.embedding.endpoint import OPENER
-
-    return OPENER
-
-
 RECORDS: dict[str, EncoderRecord] = {
     record.name: record
     for record in (
-        EncoderRecord("bundled", _bundled, model="all-MiniLM-L6-v2-int8"),
-        EncoderRecord("multilingual", _multilingual, model="multilingual-e5-small-q4"),
-        EncoderRecord("onnx", _onnx, user_only=True),
-        EncoderRecord("openai", _openai, user_only=True, is_server=True),
-        EncoderRecord("none", None),
+        EncoderRecord("bundled", model="all-MiniLM-L6-v2-int8"),
+        EncoderRecord("multilingual", model="multilingual-e5-small-q4"),
+        EncoderRecord("onnx", user_only=True),
+        EncoderRecord("openai", user_only=True, is_server=True),
+        EncoderRecord("none"),
     )
 }
 PUBLIC = tuple(RECORDS)

@@ -12,17 +12,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult
 
-from memcli.embedding.choice import WHOLE
-from memcli.embedding.deadline import within
-from memcli.embedding.opener import Folders, Opened, Opener, Opening
+from memcli.embedding.encoders import WHOLE, Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces, halves, mean, unit
 from memcli.embedding.server import Reply, Server, message
 from memcli.embedding.wire import Wire
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import LegMissingError
+from memcli.threads import within
 
 if TYPE_CHECKING:
-    from memcli.embedding.choice import Choice, Endpoint, Remembered
+    from memcli.embedding.encoders import Choice, Endpoint, Remembered
 
 Sleep = Callable[[float], None]
 

@@ -16,8 +16,8 @@ from threading import Event, Lock
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.cores import cores
+from memcli.embedding.encoders import QuickError
 from memcli.embedding.models import Located, read_token_graph
-from memcli.embedding.opener import QuickError
 from memcli.embedding.quick import QuickSession, of_tokens
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
 from memcli.errors import LegMissingError

@@ -10,16 +10,15 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.embedding.choice import WHOLE
 from memcli.embedding.cores import cores
-from memcli.embedding.opener import Folders, Opened, Opener, Opening
+from memcli.embedding.encoders import WHOLE, Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
 from memcli.embedding.runtime import inputs_of, open_model, open_tokenizer, runtime_faults
 from memcli.errors import LegMissingError
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from memcli.embedding.choice import Choice, LocalModel, Remembered
+    from memcli.embedding.encoders import Choice, LocalModel, Remembered
 
 _MODELS = ("model.onnx", os.path.join("onnx", "model.onnx"))
 _BESIDE = (".data", "_data")  # where a model of more than 2 GB keeps its weights

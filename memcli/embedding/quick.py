@@ -17,8 +17,8 @@ from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from functools import cache, partial
 
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding.encoders import QuickError
 from memcli.embedding.models import INT8, Located, fingerprint, package_folders, read_graph
-from memcli.embedding.opener import QuickError
 from memcli.embedding.session import FATAL, QUICK_ROOM, lacking, settings, silence
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
 from memcli.errors import MORE_MEMORY, LegMissingError
@@ -26,7 +26,7 @@ from memcli.errors import MORE_MEMORY, LegMissingError
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.embedding.opener import Run
+    from memcli.embedding.encoders import Run
     from memcli.embedding.pinned import PinnedEncoder
     from memcli.embedding.session import SessionSettings
 

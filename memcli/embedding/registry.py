@@ -8,15 +8,56 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from memcli.embedding.choice import Choice, Remembered
-from memcli.embedding.encoders import ADDED, PUBLIC, RECORDS, EncoderRecord
-from memcli.embedding.known import KNOWN, KnownModel
-from memcli.embedding.models import package_folders
-from memcli.embedding.opener import Opened, Opener, Opening, Quick
+from memcli.embedding.encoders import (
+    ADDED,
+    PUBLIC,
+    RECORDS,
+    Choice,
+    EncoderRecord,
+    Opened,
+    Opener,
+    Opening,
+    Quick,
+    Remembered,
+)
+from memcli.embedding.models import KNOWN, KnownModel, package_folders
 from memcli.errors import LegMissingError, Reason
 
 NO_VECTORS = Reason("off", "the configuration asks for keywords alone")
 NOTHING = Remembered(None, None)
+
+
+def _bundled() -> Opener:
+    from memcli.embedding.bundled import OPENER
+
+    return OPENER
+
+
+def _multilingual() -> Opener:
+    from memcli.embedding.multilingual import OPENER
+
+    return OPENER
+
+
+def _onnx() -> Opener:
+    from memcli.embedding.local import OPENER
+
+    return OPENER
+
+
+def _openai() -> Opener:
+    from memcli.embedding.endpoint import OPENER
+
+    return OPENER
+
+
+# How each encoder is opened: its module is imported only then. Without one, it makes no vectors.
+OPENERS: dict[str, Callable[[], Opener]] = {
+    "bundled": _bundled,
+    "multilingual": _multilingual,
+    "onnx": _onnx,
+    "openai": _openai,
+}
 
 
 def open_encoder(
@@ -40,8 +81,7 @@ def open_encoder(
     opening = Opening(places, check, wanted, sleep, remembered)
     passed: list[Opened] = []
     for name in choice.names:
-        record = RECORDS.get(name)
-        if record is not None and record.opener is None:
+        if name in RECORDS and name not in OPENERS:
             return Opened(None, _told([*passed, Opened(None, NO_VECTORS)]))
         opened = _open(name, choice, opening)
         if opened.encoder is not None:
@@ -86,8 +126,8 @@ def _open(name: str, choice: Choice, opening: Opening) -> Opened:
 
 
 def _opener(name: str) -> Opener | None:
-    record = RECORDS.get(name)
-    return record.opener() if record is not None and record.opener is not None else None
+    opener = OPENERS.get(name)
+    return opener() if opener else None
 
 
 def fingerprint_of(
@@ -153,7 +193,9 @@ def query_seconds(name: str) -> float | None:
     return opener.query_seconds if opener else None
 
 
-def register(record: EncoderRecord, model: KnownModel | None = None) -> None:
+def register(
+    record: EncoderRecord, opener: Callable[[], Opener], model: KnownModel | None = None
+) -> None:
     """Let the user's configuration name one more encoder, and tell what is known of its model.
 
     The name is accepted and not offered: help, completions and error messages list PUBLIC, whose
@@ -163,6 +205,6 @@ def register(record: EncoderRecord, model: KnownModel | None = None) -> None:
         raise ValueError(f"there is an encoder {record.name} already")
     if record.name not in ADDED:
         ADDED.append(record.name)
-    RECORDS[record.name] = record
+    RECORDS[record.name], OPENERS[record.name] = record, opener
     if model is not None:
         KNOWN[model.name] = model

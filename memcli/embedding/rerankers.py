@@ -11,10 +11,10 @@ from functools import partial
 from threading import Event, Lock
 from typing import Protocol
 
-from memcli.embedding.choice import Choice, Remembered
-from memcli.embedding.deadline import within
+from memcli.embedding.encoders import Choice, Remembered
 from memcli.errors import LegMissingError
 from memcli.record import Record
+from memcli.threads import within
 
 TOKENS, ONNX, ENDPOINT = "tokens", "onnx", "endpoint"
 

@@ -12,10 +12,10 @@ from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, RemoteDisconnected
 from threading import Event
 
-from memcli.embedding.deadline import within
 from memcli.embedding.distrust import distrusted
 from memcli.embedding.server import Reply, Server
 from memcli.errors import LegMissingError
+from memcli.threads import within
 
 # What a server that has closed a connection is known by; by TLS many say no goodbye.
 _CLOSED = (RemoteDisconnected, ConnectionResetError, BrokenPipeError, ssl.SSLEOFError)

@@ -77,7 +77,8 @@ def commit_at(git: Git, end: datetime) -> Commit:
     if head.moment <= end:
         return head
     seconds = int((end - _FIRST_YEAR) / timedelta(seconds=1))
-    listed = git.commits("--first-parent", "--max-count=1", f"--min-age={seconds}", head.oid, "--")
+    age = f"--min-age={max(seconds, 0)}"
+    listed = git.commits("--first-parent", "--max-count=1", age, head.oid, "--")
     found = commit_of(git, listed[0]) if listed and seconds >= 0 else None
     if found is not None:
         return found

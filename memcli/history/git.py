@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import UsageError
+from memcli.errors import NotFoundError, UsageError
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Git:
         return found
 
     def commits(self, *arguments: str) -> list[str]:
-        """List commits by `rev-list`; empty where it fails."""
+        """List commits by `rev-list`; NotFoundError if git fails or takes too long."""
         command = [self._program, *_FLAGS, "rev-list", *arguments]
         try:
             done = subprocess.run(
@@ -91,14 +91,23 @@ class Git:
                 env=self._environ,
                 cwd=os.sep,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
+                capture_output=True,
                 timeout=ANSWER_SECONDS,
                 check=False,
             )
-        except (OSError, subprocess.TimeoutExpired):
-            return []
+        except subprocess.TimeoutExpired:
+            raise self._failed(f"no answer in {ANSWER_SECONDS:g} seconds") from None
+        except OSError as error:
+            raise self._failed(str(error.strerror)) from error
+        if done.returncode:
+            told = done.stderr.decode("utf-8", "replace").strip().split("\n")
+            raise self._failed(told[-1] or f"exit code {done.returncode}")
         return done.stdout.decode("ascii", "replace").split("\n")[:-1]
+
+    def _failed(self, why: str) -> NotFoundError:
+        return NotFoundError(
+            f"git failed to list the commits of {self.folder}: {why}", hint="git fsck"
+        )
 
     def close(self) -> None:
         """End the programs that were started."""

@@ -7,6 +7,7 @@ import re
 from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from memcli.search.query import ParsedQuery, QueryTerm
     from memcli.search.question import Question
 
 LEAST_WIDTH = 10  # characters, as in "yes, do it"
@@ -91,7 +92,12 @@ def has_subject(question: Question) -> bool:
     query = question.query
     if question.dates and query.asks_for_dates_alone:
         return True
-    return any(not term.stop and term.text.lower() not in _TALK for term in query.terms)
+    return bool(subject(query))
+
+
+def subject(query: ParsedQuery) -> list[QueryTerm]:
+    """Give the words that a query could be about."""
+    return [term for term in query.terms if not (term.stop or term.text.lower() in _TALK)]
 
 
 def is_wish(prompt: str) -> bool:
@@ -99,7 +105,7 @@ def is_wish(prompt: str) -> bool:
     low = prompt[:MOST_CHARACTERS].lower()
     if not any(stem in low for stem in _WISH_STEMS):
         return False
-    from memcli.markdown.preferences import is_preference
+    from memcli.language.preferences import is_preference
 
     return is_preference(prompt[:MOST_CHARACTERS])
 

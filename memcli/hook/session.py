@@ -5,7 +5,8 @@ the file again: of two that claim the same, the one that stands first has it. A 
 in between has claimed what nobody saw, and nothing is given twice.
 
 A line is `CLAIMANT KEY`. A key is the digest of a line of memory, or one of the words below, which
-outlast `forget`: what was given before that is out of the model's sight.
+outlast `forget`: what was given before that is out of the model's sight. `start:SOURCE:NS` is the
+start of a session, which an agent reports as often as its hook is wired.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 SUGGESTED = "suggested"  # that something be remembered: once a session
 WISHED = "wished"  # the person has said how things are wanted
 _WORDS = frozenset((SUGGESTED, WISHED))
-_FORGET = "forget"
+_FORGET, _START = "forget", "start:"
+ONE_START_NS = 4 * 10**9  # hooks of one start run within these; each ends after 2 s
 MOST_BYTES = 1 << 20  # some 30,000 lines; a session that has had them gets no more
 OLDEST_NS = 30 * 86_400 * 10**9
 MOST_PRUNED = 10_000  # files that are looked at
@@ -65,7 +67,20 @@ class SessionFile:
     def has_given(self) -> bool:
         """Tell whether anything was given since it began or forgot."""
         claimed = self.claimed()
-        return claimed is None or not _WORDS.issuperset(claimed)
+        return claimed is None or not all(map(_outlasts, claimed))
+
+    def starts(self, source: str, now_ns: int) -> bool:
+        """Claim the start of a session; False if another hook of the same start came first."""
+        before = f"{_START}{source if source.isascii() and source.isalpha() else ''}:"
+        mine = f"{before}{now_ns}"
+        with self._opened() as descriptor:
+            self._append(descriptor, [mine])
+            owners = self._read(descriptor) or {mine: self._claimant}
+        for key, owner in owners.items():
+            began = key[len(before) :] if key.startswith(before) else ""
+            if began.isdigit() and abs(int(began) - now_ns) < ONE_START_NS:
+                return owner == self._claimant
+        return True
 
     def claim(self, keys: Collection[str]) -> frozenset[str]:
         """Claim keys, and give those that nobody had claimed before."""
@@ -125,10 +140,14 @@ def _owners(text: str) -> dict[str, str]:
     for line in text.split("\n"):
         claimant, _, key = line.partition(" ")
         if key == _FORGET:
-            owners = {word: owner for word, owner in owners.items() if word in _WORDS}
+            owners = {word: owner for word, owner in owners.items() if _outlasts(word)}
         elif key:
             owners.setdefault(key, claimant)
     return owners
+
+
+def _outlasts(key: str) -> bool:
+    return key in _WORDS or key.startswith(_START)
 
 
 def prune(folder: str, now_ns: int) -> None:

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, TypeVar
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
 from memcli.markdown.chunker import chunk_document
+from memcli.markdown.comments import visible
 from memcli.markdown.lineage import is_place, read_lineage
+from memcli.markdown.names import with_tags
 from memcli.markdown.parse import Parsed, parse
 from memcli.markdown.parts import description_of
 from memcli.markdown.preferences import begun_within, preferences_of
@@ -94,7 +96,7 @@ def build_document(
     parsed = parse(file.text)
     if redacts and parsed.front_matter:
         parsed = parsed._replace(front_matter=_redacted(parsed.front_matter))
-    metadata = parsed.front_matter
+    metadata = with_tags(parsed.front_matter, _text_lines(parsed))
     path = file.stat.path
     days, stamped = document_days(metadata, path, source.date_keys)
     if days and source.evergreen and _compiled(source.evergreen)(path):
@@ -148,6 +150,15 @@ def build_document(
         chunks=chunks,
         lineage=lineage,
     )
+
+
+def _text_lines(parsed: Parsed) -> Iterator[str]:
+    """Give the lines that may name tags: no headings, no code, no comments."""
+    for block in parsed.blocks:
+        if block.kind not in ("heading", "fence"):
+            text = "\n".join(parsed.lines[block.start : block.end])
+            if "#" in text:
+                yield visible(text)
 
 
 def _source_kind(metadata: Mapping[str, Any], source: Source) -> str:

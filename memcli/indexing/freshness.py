@@ -1,12 +1,13 @@
-"""Bring the index in step before a search, as far as that costs next to nothing.
+"""Bring the index up to date before a search, within bounds.
 
-A search walks and stats the tree, takes the writer lock only if it is free at once, and brings
-in a bounded number of files and texts: counts, not time, so that answers are reproducible.
+A search walks and stats the tree and reads what has changed for some seconds; the rest is named.
+The first reading of a folder has no such bound. If another process is busy with it, a search waits
+for that. Later it takes the writer lock only if it is free at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
@@ -22,36 +23,41 @@ from memcli.errors import (
 from memcli.indexing.look import Standing, take_stock
 from memcli.indexing.planning import Settings, altered, plan, settings_meta
 from memcli.record import Record
-from memcli.types import Encoder, Listing, shown
+from memcli.types import EMPTY, FRESH, STALE, Encoder, Known, Listing, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Progress, Report
     from memcli.store.port import Change, Store
+    from memcli.store.records import Key
     from memcli.store.union import StoreState
 
 NOTICES = 5  # files and folders that are named; the rest is counted
 LOOKED_AT = 400  # files hashed at most: 20 to 50 ms
 SETTLE_PAGES = 250  # of the keyword index: 10 to 20 ms
+WAIT_SECONDS = 60.0  # for another process that reads the files for the first time
+SAY_AFTER_SECONDS, RETRY_SECONDS = 0.5, 0.1  # of such a wait
 NOT_SYNCED = Reason("not-synced", "not synced", "memcli index")
 
 
 class Bounds(Record):
     """How much a search may do for the index."""
 
-    files: int
+    seconds: float  # for reading what has changed
     parts: int
     first: int
     wait_seconds: float  # 0: only if the lock is free at once
+    monotonic: Callable[[], float]  # the clock that counts the seconds
 
 
 class Freshness(Record):
     """How far the index is behind the files as the answer is made."""
 
-    state: str  # fresh | stale | not_indexed | empty | remote: the files are elsewhere
+    state: str  # one of `memcli.types`: fresh, stale, …
     pending: int  # files added, changed, moved or removed that the answer does not know
-    reason: Reason | None  # why it is stale or not indexed
+    reason: Reason | None  # why it is stale
     notices: tuple[Reason, ...]
     stores: tuple[StoreState, ...] = ()  # each of them, where several workspaces are asked as one
+    missing: str = ""  # the pending files by name, as `notices.missing` words it
 
 
 def freshen(
@@ -63,54 +69,52 @@ def freshen(
     *,
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Freshness:
-    """Bring the index in step within bounds; `open_encoder` is called only when texts wait.
+    """Bring the index up to date within bounds; `open_encoder` is called only when texts wait.
 
-    `on_progress` is told of a whole index and of vectors.
+    `on_progress` learns of files, of vectors, and of a wait for another process. BusyError if that
+    takes too long and the index contains nothing yet.
     """
-    first = not store.exists()
-    standing, waiting = _beginning(None if first else store, settings, bounds)
-    files = len(standing.listing.files)
-    if first and standing.state == "empty":
-        return _freshness(standing)
-    if first and files == 0:
-        hidden = standing.listing.unlisted[0]
-        folder = shown(hidden.source, hidden.path or ".")
-        raise IndexMissingError(
-            f"nothing is indexed yet, and {folder} cannot be listed: {hidden.detail}",
-            hint="memcli status",
-        )
-    if first and files > bounds.first:
-        raise IndexMissingError(
-            f"{files} files are not indexed yet, too many for a search to index on its way",
-            hint="memcli index",
-        )
-    if standing.is_indexed and standing.state != "stale":
-        if store.has_unfolded():
-            _fold(store, sleep)
+    standing, waiting = _beginning(store, settings, bounds)
+    if not standing.is_read:
+        if not standing.is_indexed and standing.state == EMPTY:
+            return _freshness(standing)
+        obstacle = _obstacle(standing, bounds)
+        if obstacle is not None:
+            return _without(store, settings, obstacle)
+        if _wait(store, sleep, on_progress):
+            standing, waiting = _beginning(store, settings, bounds)
+    if standing.is_read and standing.state != STALE:
+        _fold(store, sleep)
         found = _freshness(standing)
         if 0 < waiting <= bounds.parts:
-            told = _embed(store, bounds, open_encoder, sleep, on_progress)
-            found = found._replace(notices=(*told, *found.notices))
+            notices = _embed(store, bounds, open_encoder, sleep, on_progress)
+            found = found._replace(notices=(*notices, *found.notices))
         return found
-    if standing.settings and files > bounds.first:
+    if standing.settings and len(standing.listing.files) > bounds.first:
         return look(store, settings)
     try:
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
-            is_whole = not standing.is_indexed
-            found, has_new = _bring_in(change, settings, bounds, on_progress, whole=is_whole)
+            from memcli.indexing.progress import shared
+
+            show = shared(store, bounds.monotonic, on_progress)
+            is_whole = not standing.is_read
+            found, has_new = _bring_in(change, settings, bounds, show, whole=is_whole)
     except (BusyError, StoreError) as error:
-        if not standing.is_indexed and isinstance(error, StoreError):
-            raise
-        return _as_it_is(store, settings, files, error.reason)
+        if standing.is_read or isinstance(error, StoreError):
+            return _without(store, settings, error)
+        if _wait(store, sleep, on_progress) >= WAIT_SECONDS:
+            return _without(store, settings, error)
+        # Another process came between.
+        return freshen(store, settings, bounds, open_encoder, sleep, on_progress=on_progress)
     notices = [Reason("store", notice) for notice in change.notices]
-    if has_new and bounds.parts:
+    if bounds.parts and (has_new or 0 < waiting <= bounds.parts):
         notices += _embed(store, bounds, open_encoder, sleep, on_progress)
     return found._replace(notices=(*notices, *found.notices))
 
 
-def _beginning(store: Store | None, settings: Settings, bounds: Bounds) -> tuple[Standing, int]:
-    """Look where the index stands, and count the texts that wait if any may be embedded."""
-    if store is not None:
+def _beginning(store: Store, settings: Settings, bounds: Bounds) -> tuple[Standing, int]:
+    """Look where the index is, and count the texts that wait if any may be embedded."""
+    if store.exists():
         with suppress(DamagedError, IncompleteError), store.snapshot() as snapshot:
             standing = take_stock(snapshot, settings, most=0)
             counts = snapshot.counts() if bounds.parts else None
@@ -120,18 +124,63 @@ def _beginning(store: Store | None, settings: Settings, bounds: Bounds) -> tuple
 
 def _fold(store: Store, sleep: Callable[[float], None]) -> None:
     """Rid the store of deleted text that a reader kept it from folding away, if it is free."""
-    with suppress(BusyError, StoreError), store.change(wait_seconds=0.0, sleep=sleep):
-        pass
+    if store.has_unfolded():
+        with suppress(BusyError, StoreError), store.change(wait_seconds=0.0, sleep=sleep):
+            pass
 
 
-def _as_it_is(store: Store, settings: Settings, files: int, why: Reason) -> Freshness:
-    """Let what there is answer; somebody else may be building the first index just now."""
-    try:
-        found = look(store, settings)
-    except (IndexMissingError, IncompleteError):
-        reason = why._replace(text=f"nothing is indexed yet ({why.text})")
-        return Freshness("not_indexed", files, reason, ())
-    return found._replace(reason=why) if found.pending else found
+def _wait(store: Store, sleep: Callable[[float], None], on_progress: Progress) -> float:
+    """Wait while another process reads the files for the first time; give the seconds."""
+    waited = 0.0
+    while waited < WAIT_SECONDS and (writer := store.writer()) and not _is_read(store):
+        if waited >= SAY_AFTER_SECONDS:
+            on_progress("waiting", *(writer.work[1:3] if writer.work else (0, 0)))
+        sleep(RETRY_SECONDS)
+        waited += RETRY_SECONDS
+    return waited
+
+
+def _is_read(store: Store) -> bool:
+    if store.exists():
+        with suppress(DamagedError, IncompleteError), store.snapshot() as snapshot:
+            return snapshot.facts.mounts is not None
+    return False
+
+
+def _obstacle(standing: Standing, bounds: Bounds) -> IndexMissingError | None:
+    """Say why a search cannot read the files for the first time."""
+    unread = len(standing.changes.added)
+    if not (standing.is_indexed or unread):
+        skip = standing.listing.unlisted[0]
+        folder = shown(skip.source, skip.path or ".")
+        text = f"nothing is indexed yet, and {folder} cannot be listed: {skip.detail}"
+        return IndexMissingError(text, hint="memcli status")
+    return _too_many(unread) if unread > bounds.first else None
+
+
+def _too_many(files: int) -> IndexMissingError:
+    return IndexMissingError(
+        f"{files} files are not indexed yet, too many for a search to index on its way",
+        hint="memcli index",
+    )
+
+
+def _without(
+    store: Store, settings: Settings, error: IndexMissingError | BusyError | StoreError
+) -> Freshness:
+    """Answer from what the index contains and say why that is not all; raise if it is nothing."""
+    from memcli.indexing.progress import indexing
+
+    work = indexing(store.writer())
+    with suppress(IndexMissingError, IncompleteError):
+        standing = _stock(store, settings, most=LOOKED_AT)
+        if standing.is_read or standing.known:
+            found = _freshness(standing)
+            return found._replace(reason=work or error.reason) if found.pending else found
+    if not (work or isinstance(error, BusyError)):
+        raise error
+    text = f"nothing is indexed yet ({work.text if work else error.message})"
+    raise BusyError(text, hint="memcli index --wait 600")
 
 
 def look(store: Store, settings: Settings) -> Freshness:
@@ -145,13 +194,22 @@ def _stock(store: Store, settings: Settings, *, most: int) -> Standing:
 
 
 def _freshness(standing: Standing) -> Freshness:
-    reason = NOT_SYNCED if standing.pending else None
+    reason, missing = None, ""
+    if standing.pending:
+        from memcli.indexing.notices import missing_files
+
+        new, changed, _, moved, removed = standing.changes
+        to = [new for _, new in moved]
+        reason, missing = (
+            NOT_SYNCED,
+            missing_files(new=new, changed=changed, moved=to, removed=removed),
+        )
     if standing.changes.again:
         from memcli.indexing.notices import settings_changed
 
         reason = settings_changed(standing)
     notices = (*standing.left, *_unseen(standing.listing))
-    return Freshness(standing.state, standing.pending, reason, notices)
+    return Freshness(standing.state, standing.pending, reason, notices, missing=missing)
 
 
 def _bring_in(
@@ -159,24 +217,40 @@ def _bring_in(
 ) -> tuple[Freshness, bool]:
     """Store what differs, and tell whether texts may wait for a vector now."""
     from memcli.indexing.indexer import apply, index
-    from memcli.indexing.notices import replaced
+    from memcli.indexing.notices import missing_files, not_searched, replaced
 
     notices: list[Reason] = []
+    known: Mapping[Key, Known] = {}
     if whole or change.notices or altered(settings, change.facts):
         report = index(change, settings, on_progress=on_progress)
-        notices += [Reason("damaged", told) for told in report.notices]
+        notices += [Reason("damaged", notice) for notice in report.notices]
+        notices += map(not_searched, _too_large(report))
     else:
         known = change.known()
         planned = plan(settings, known, change.facts.mounts)
-        report = apply(change, settings, planned, known, most=bounds.files)
+        end = bounds.monotonic() + bounds.seconds
+        report = apply(
+            change,
+            settings,
+            planned,
+            known,
+            is_over=lambda: bounds.monotonic() >= end,
+            on_progress=on_progress,
+        )
         change.remember(settings_meta(settings), revise=False)
         change.settle(SETTLE_PAGES)
     notices += (*report.left, *map(replaced, report.damaged[:NOTICES]), *_unseen(report))
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:
-        return Freshness("fresh", 0, None, tuple(notices)), has_new
-    why = Reason("bounds", f"more than {bounds.files} files have changed", "memcli index")
-    return Freshness("stale", report.deferred, why, tuple(notices)), has_new
+        return Freshness(FRESH, 0, None, tuple(notices)), has_new
+    missing = missing_files(
+        new=[shown(*key) for key in report.deferred if key not in known],
+        changed=[shown(*key) for key in report.deferred if key in known],
+    )
+    seconds = f"{bounds.seconds:g} second{'' if bounds.seconds == 1 else 's'}"
+    why = Reason("bounds", f"a search reads changed files for {seconds}", "memcli index")
+    found = Freshness(STALE, len(report.deferred), why, tuple(notices), missing=missing)
+    return found, has_new
 
 
 def _embed(
@@ -214,9 +288,13 @@ def _embed(
     return []
 
 
+def _too_large(report: Report) -> list[Skip]:
+    return [skip for skip in report.skips if skip.reason == "too-large"][:NOTICES]
+
+
 def _unseen(found: Listing | Report) -> tuple[Reason, ...]:
     """Say what was not seen: folders that were not listed, files that were not read."""
-    unread = [skip for skip in found.skips if skip.reason in ("unreadable", "too-large")]
+    unread = [skip for skip in found.skips if skip.reason == "unreadable"]
     if not (found.unlisted or unread):
         return ()
     from memcli.indexing.notices import not_read, unlisted

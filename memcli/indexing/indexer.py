@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import closing
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.known import is_readable
+from memcli.embedding.models import is_readable
 from memcli.errors import DamagedError, Reason
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import (
@@ -31,13 +31,12 @@ from memcli.types import Diff, Encoder, FileStat, FileText, Known, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.store.port import Change
+    from memcli.store.records import Key
 
 # One transaction for so many vectors: a run that is killed has half a second of them to make anew.
 EMBED_BATCH = 32
 # One transaction for files of so many bytes, a small one counting as LEAST_BYTES: under a second.
 GROUP_BYTES, LEAST_BYTES = 1 << 19, 1 << 13
-# Files looked at for each that may be stored: a fresh checkout looks changed and is not.
-LOOKS = 20
 # Texts listed at a time: each listing looks at every part.
 LISTED = 4096
 # Days that a vector no text uses is kept for a revert.
@@ -69,7 +68,7 @@ class Report(Record):
     skips: tuple[Skip, ...]
     unlisted: tuple[Skip, ...]
     damaged: tuple[str, ...]  # files with bytes that had to be replaced
-    deferred: int  # changed files left for a later run
+    deferred: tuple[Key, ...]  # changed files left for a later run
     notices: tuple[str, ...] = ()
     left: tuple[Reason, ...] = ()  # why documents whose files are there were removed
 
@@ -80,14 +79,14 @@ def apply(
     planned: Plan,
     known: Mapping[tuple[str, str], Known],
     *,
-    most: int | None = None,
+    is_over: Callable[[], bool] = lambda: False,
     again: Container[str] = (),
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Report:
     """Read what was added, newest first, or may have changed, and store it; remove what is gone.
 
-    `most` bounds how many files are stored; those left over are counted as deferred. `again`
-    names the sources whose files are stored anew even where their bytes are the same.
+    One file at least is read; once it `is_over`, the rest is deferred. `again` names the sources
+    whose files are stored again even where their bytes are the same.
     """
     added: dict[str, bytes] = {}
     changed: list[str] = []
@@ -95,13 +94,13 @@ def apply(
     skips: list[Skip] = []
     newest = sorted(planned.diff.added, key=lambda stat: stat.mtime_ns, reverse=True)
     todo = [*newest, *planned.diff.suspect]
-    deferred = 0
+    deferred: tuple[Key, ...] = ()
     unchanged = planned.diff.unchanged
     group = 0
     with change.together() as commit:
         for done, stat in enumerate(todo):
-            if most is not None and (len(added) + len(changed) >= most or done >= most * LOOKS):
-                deferred = len(todo) - done
+            if done and is_over():
+                deferred = tuple((stat.source, stat.path) for stat in todo[done:])
                 break
             on_progress("reading", done, len(todo))
             group += max(stat.size, LEAST_BYTES)
@@ -290,7 +289,7 @@ def _batches(
     encoder: Encoder, listed: Sequence[Pending], made: Mapping[str, bytes], calling: Calling
 ) -> Generator[list[tuple[bytes, bytes]]]:
     """Give hashes and vectors to be stored together; the next are made meanwhile."""
-    from memcli.embedding.lanes import in_order
+    from memcli.threads import in_order
 
     def encode(items: Sequence[Pending]) -> list[tuple[bytes, bytes]]:
         texts = [text_of(item) for item in items]

@@ -41,13 +41,9 @@ def check_lineage(change: Change, settings: Settings) -> None:
         if isinstance(file, Skip) or lineage is None:
             continue  # what it rests on stays unchecked, and so does not hold
         found = weigh(file.text, lineage, opened, successors(lineage, own))
-        change.check(
-            summary,
-            [
-                Looked(place or source, hashes.get((place or source).path), found.holds)
-                for source, place in zip(lineage.sources, found.places, strict=True)
-            ],
-        )
+        pairs = zip(found.places, lineage.sources, strict=True)
+        lines = found.covered or [place or source for place, source in pairs]
+        change.check(summary, [Looked(each, hashes.get(each.path), found.holds) for each in lines])
 
 
 def successors(lineage: Lineage, paths: Iterable[str]) -> list[str]:

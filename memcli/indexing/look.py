@@ -12,7 +12,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.indexing.planning import BY_BYTES, Settings, altered, pair_moves, plan, read
 from memcli.record import Record
 from memcli.store.records import Facts, Key
-from memcli.types import FileStat, Known, Listing, Skip, shown
+from memcli.types import EMPTY, FRESH, NOT_INDEXED, STALE, FileStat, Known, Listing, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.errors import Reason
@@ -39,6 +39,7 @@ class Standing(Record):
     changes: Changes
     settings: tuple[str, ...]  # by name in `Facts`: those of the whole index that have changed
     is_indexed: bool
+    is_read: bool  # a run has read all files once; else the index is of some of them
     left: tuple[Reason, ...] = ()  # why documents whose files are there will be removed
 
     @property
@@ -52,10 +53,10 @@ class Standing(Record):
         """Say it in a word: fresh, stale, not_indexed or empty."""
         is_empty = not self.listing.files and not self.listing.unlisted
         if not self.is_indexed:
-            return "empty" if is_empty else "not_indexed"
+            return EMPTY if is_empty else NOT_INDEXED
         if self.pending or self.changes.again:
-            return "stale"
-        return "empty" if is_empty else "fresh"
+            return STALE
+        return EMPTY if is_empty else FRESH
 
 
 def take_stock(
@@ -102,6 +103,7 @@ def take_stock(
         ),
         settings=tuple(changed_settings),
         is_indexed=snapshot is not None,
+        is_read=facts.mounts is not None,
         left=planned.left,
     )
 

@@ -5,7 +5,7 @@ Reasons are data: how they are shown is left to whoever shows them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import model_name
@@ -13,9 +13,11 @@ from memcli.errors import Reason
 from memcli.types import MEMORY_SOURCE, Skip, Source, shown
 
 if TYPE_CHECKING:
-    from memcli.embedding.opener import Opened
+    from memcli.embedding.encoders import Opened
     from memcli.indexing.look import Standing
     from memcli.store.records import Key
+
+NAMED = 3  # files of a kind that are named; the rest is counted
 
 # By name in `Facts`, what all that is stored depends on.
 SETTINGS = {"chunking": "the way chunks are cut", "sources": "what is set for the sources"}
@@ -35,12 +37,47 @@ def replaced(name: str) -> Reason:
 
 
 def not_read(skip: Skip) -> Reason:
-    """Say that a file was left as the index knows it, or for its size is not searched."""
+    """Say that a file was left as the index knows it."""
+    return Reason("unread", f"{shown(skip.source, skip.path)} cannot be read: {skip.detail}")
+
+
+def not_searched(skip: Skip) -> Reason:
+    """Say that a file is too large, and how to change that."""
     name = shown(skip.source, skip.path)
-    if skip.reason == "too-large":
-        text = f"{name} is not searched: {skip.detail}"
-        return Reason("unread", text, "memcli config files.max_bytes")
-    return Reason("unread", f"{name} cannot be read: {skip.detail}")
+    text = f"{name} is not searched: {skip.detail}; {remedy(skip.detail)}"
+    return Reason("too-large", text, "memcli config files.max_bytes")
+
+
+def remedy(detail: str) -> str:
+    """Say how to search a file that is too large, or to hear no more of it."""
+    hide = "add it to .memcliignore to leave it out silently"
+    if "bytes" not in detail:  # the other limits are fixed
+        return hide
+    return f"raise files.max_bytes in memcli.toml to search it, or {hide}"
+
+
+def missing_files(
+    *,
+    new: Sequence[str],
+    changed: Sequence[str],
+    moved: Sequence[str] = (),
+    removed: Sequence[str] = (),
+) -> str:
+    """Name files that an answer does not know. Example: `2 new files (a.md, b.md)`."""
+    kinds = [("new", new), ("changed", changed), ("moved", moved), ("deleted", removed)]
+    return listed([_counted(kind, names) for kind, names in kinds if names])
+
+
+def _counted(kind: str, names: Sequence[str]) -> str:
+    some, more = [*names[:NAMED]], len(names) - NAMED
+    if more > 0:
+        some.append(f"{more} more")
+    return f"{len(names)} {kind} file{'' if len(names) == 1 else 's'} ({listed(some)})"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write a list in a sentence. Example: `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def unmatched(

@@ -15,13 +15,13 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping
 from math import fsum, log
 
-from memcli.compaction.keep import DECISION, FACT, RULE, why_kept
-from memcli.compaction.similarity import content
 from memcli.compaction.superseded import COVERED
+from memcli.language.change import speaks_of_change
+from memcli.language.facts import adds, facets_of
+from memcli.language.salience import DECISION, FACT, RULE, why_kept
+from memcli.language.terms import content
 from memcli.lint.findings import CONTRADICTION, Finding
 from memcli.lint.inspected import Inspected, Saying
-from memcli.remember.facets import adds, facets_of
-from memcli.search.newer import speaks_of_change
 
 CROWD = 32  # lines that are compared for one term
 FEWEST_TERMS = 4  # that an older line is about

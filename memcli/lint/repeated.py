@@ -18,10 +18,10 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 
 from memcli.digests import blake2b
+from memcli.language.facts import differs, facets_of, replaces, says_more
 from memcli.lint.findings import DUPLICATE, NEAR_DUPLICATE, Finding, FoundAt
 from memcli.lint.inspected import Inspected
 from memcli.record import Record
-from memcli.remember.facets import differs, facets_of, replaces, says_more
 from memcli.remember.gate import SAME_WORDS
 
 FEWEST_WORDS = 8  # of a line that says enough to be told twice by mistake

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
+from memcli.language.facts import facets_of
 from memcli.lint.findings import STALE_TASK, Finding
 from memcli.lint.inspected import Inspected, Saying
-from memcli.remember.facets import facets_of
 
 OPEN_DAYS = 30
 _DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")

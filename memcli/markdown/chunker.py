@@ -12,11 +12,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.tokens import measure, quotient
 from memcli.markdown.comments import visible
 from memcli.markdown.links import link_targets
 from memcli.markdown.parts import Span, choose_context, cut_parts, embedded_text
 from memcli.markdown.parts import digest as digest
-from memcli.markdown.tokens import estimate, quotient
 from memcli.record import Record
 from memcli.types import Chunk, Limits, Part, date_of, named_days
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memcli.markdown.parse import Block, Parsed
     from memcli.types import Stretch
 
-# A last chunk below this share of the limit joins the one before it.
+# A last chunk below this share of the limit takes lines from the one before it.
 TAIL_SHARE = 0.25
 
 _SLUG = re.compile(r"[^\w]+")
@@ -63,7 +63,9 @@ def chunk_document(
         context = choose_context(title, heading.path, said, limits, description)
         date, first_day = date_of(own or days)
         spans = cut_parts(parsed, starts, text, blocks, context=context, limits=limits)
-        for group in _pack(spans, text, limits):
+        begin = spans[0].start if spans else 0
+        begin = begin if first is None else min(begin, starts[first])
+        for group in _pack(spans, text, begin, limits):
             start, end = group[0].start, group[-1].end
             if first is not None:
                 start, first = min(start, starts[first]), None
@@ -81,7 +83,7 @@ def chunk_document(
                     end_line=end_line,
                     start_byte=to_bytes(start),
                     end_byte=to_bytes(end),
-                    tokens=estimate(body),
+                    tokens=measure(body),
                     text=body,
                     text_hash=digest(body),
                     date=date,
@@ -153,27 +155,43 @@ def _sections(
         yield heading(), first, [waiting]
 
 
-def _pack(spans: list[Span], text: str, limits: Limits) -> Iterator[list[Span]]:
-    """Pack parts into chunks of at most `chunk_tokens`, repeating `overlap_tokens` of parts."""
-    groups: list[list[Span]] = []
-    group: list[Span] = []
-    size = 0.0
+def _pack(spans: list[Span], text: str, begin: int, limits: Limits) -> list[list[Span]]:
+    """Put parts together up to the limit; `begin` is where the first chunk begins, headings too.
+
+    Only a line that is over the limit by itself, with the headings above it, makes a longer chunk.
+    """
+    groups: list[list[list[Span]]] = []
+    group: list[list[Span]] = []
     for atom in _atoms(spans, text, limits.chunk_tokens):
-        cost = quotient(text[atom[0].start : atom[-1].end])
-        if group and size + cost > limits.chunk_tokens:
+        start = group[0][0].start if groups and group else begin
+        if group and quotient(text[start : atom[-1].end]) > limits.chunk_tokens:
             groups.append(group)
-            group = _overlap(group, text, limits.overlap_tokens)
-            size = sum(quotient(text[s.start : s.end]) for s in group)
-        group += atom
-        size += cost
+            group = _overlap(group, atom, text, limits)
+        group.append(atom)
     if group:
         groups.append(group)
     if len(groups) > 1 and not limits.overlap_tokens:
-        last = sum(quotient(text[s.start : s.end]) for s in groups[-1])
-        if last < TAIL_SHARE * limits.chunk_tokens:
-            tail = groups.pop()
-            groups[-1] = groups[-1] + tail
-    yield from groups
+        groups[-2:] = _balanced(groups, text, begin, limits)
+    return [[span for atom in group for span in atom] for group in groups]
+
+
+def _balanced(
+    groups: list[list[list[Span]]], text: str, begin: int, limits: Limits
+) -> list[list[list[Span]]]:
+    """Divide the last two chunks in the middle if the last one is short."""
+    start = begin if len(groups) == 2 else groups[-2][0][0].start
+    before, last = groups[-2:]
+    end = last[-1][-1].end
+    if quotient(text[last[0][0].start : end]) >= TAIL_SHARE * limits.chunk_tokens:
+        return [before, last]
+    atoms = before + last
+
+    def longer(at: int) -> float:
+        above, below = text[start : atoms[at - 1][-1].end], text[atoms[at][0].start : end]
+        return max(quotient(above), quotient(below))
+
+    at = min(range(1, len(before) + 1), key=longer)
+    return [atoms[:at], atoms[at:]]
 
 
 def _atoms(spans: list[Span], text: str, chunk_tokens: int) -> Iterator[list[Span]]:
@@ -195,14 +213,17 @@ def _atom_pieces(atom: list[Span], text: str, chunk_tokens: int) -> Iterator[lis
         yield from ([span] for span in atom)
 
 
-def _overlap(group: list[Span], text: str, tokens: int) -> list[Span]:
-    """Give the last parts of a chunk, from the start of a line, within `tokens`."""
-    size, first = 0.0, len(group)
+def _overlap(
+    group: list[list[Span]], following: list[Span], text: str, limits: Limits
+) -> list[list[Span]]:
+    """Give the last lines of a chunk that fit the overlap, and into one chunk with what follows."""
+    first = len(group)
     for at in range(len(group) - 1, 0, -1):
-        size += quotient(text[group[at].start : group[at].end])
-        if size > tokens:
+        start = group[at][0].start
+        shared, whole = text[start : group[-1][-1].end], text[start : following[-1].end]
+        if quotient(shared) > limits.overlap_tokens or quotient(whole) > limits.chunk_tokens:
             break
-        if text[group[at].start - 1] == "\n":
+        if text[start - 1] == "\n":
             first = at
     return group[first:]
 

@@ -1,5 +1,8 @@
 """Find HTML comments as CommonMark does: they are neither searched nor embedded.
 
+Nor is what editors note for themselves: `collapsed:: true` and `id:: ...` of Logseq, and the ids
+by which Logseq and Obsidian name a block.
+
 A comment that begins a line goes on to its `-->`, over blank lines, or to the end of the text;
 one inside a line must close before the next blank line, else its `<!--` is text. Code spans
 hold no comments.
@@ -10,20 +13,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_OPENER = re.compile(r"`[^`\n]{1,200}`|<!--")
-_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+# Compiled at first use: most notes have no comments.
+_OPENER = r"`[^`\n]{1,200}`|<!--"
+_BLANK_LINE = r"\n[ \t\r]*\n"
 # What may stand before a block in its line: indents, quote and list marks.
-_LINE_START = re.compile(r"[ \t>*+\-0-9.)]{0,64}\Z")
+_LINE_START = r"[ \t>*+\-0-9.)]{0,64}\Z"
+
+
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+# Compiled at its first use, as those of names and vaults: most commands need none of them.
+_EDITORS_OWN = (
+    r"(?m)^[ \t]*(?:[-*][ \t]+)?(?:collapsed|id|heading|created-at|updated-at|background-color"
+    r"|logseq\.[\w.-]{1,60}|card-[a-z-]{1,30})::[ \t][^\n]*"
+    rf"|[ \t]\^[A-Za-z0-9-]{{4,40}}[ \t]*$|\(\({_UUID}\)\)"
+)
 
 
 def comments(text: str) -> Iterator[tuple[int, int]]:
     """Yield the comments of a text as character ranges, in order."""
     if "<!--" not in text:
         return
+    opener, blank_line = re.compile(_OPENER), re.compile(_BLANK_LINE)
     at = 0
     close: int | None = 0  # the next "-->", None where there is none
     blank = -1  # the next blank line
-    while found := _OPENER.search(text, at):
+    while found := opener.search(text, at):
         start, at = found.span()
         if found[0] != "<!--":
             continue
@@ -31,13 +45,13 @@ def comments(text: str) -> Iterator[tuple[int, int]]:
             close = text.find("-->", start + 2)
             close = None if close < 0 else close
         line = text.rfind("\n", max(0, start - 64), start) + 1 or max(0, start - 64)
-        if _LINE_START.match(text[line:start]):
+        if re.match(_LINE_START, text[line:start]):
             end = len(text) if close is None else close + 3
         elif close is None:
             continue
         else:
             if blank < start:
-                gap = _BLANK_LINE.search(text, start)
+                gap = blank_line.search(text, start)
                 blank = gap.start() if gap else len(text)
             if blank < close:
                 continue
@@ -47,11 +61,13 @@ def comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def visible(text: str) -> str:
-    """Leave out HTML comments and carriage returns: the text that is searched and embedded."""
+    """Leave out comments, marks of editors, carriage returns: the text to search and to embed."""
     if "<!--" in text:
         pieces, at = [], 0
         for start, end in comments(text):
             pieces.append(text[at:start])
             at = end
         text = " ".join([*pieces, text[at:]])
-    return text.replace("\r\n", "\n").replace("\r", " ") if "\r" in text else text
+    text = text.replace("\r\n", "\n").replace("\r", " ") if "\r" in text else text
+    has_marks = ":: " in text or " ^" in text or "((" in text  # most have none
+    return re.sub(_EDITORS_OWN, "", text) if has_marks else text

@@ -3,7 +3,11 @@
 Its lines stand in the logs as they did, wherever they have moved to; nobody has changed it since
 it was written; and what it says stands word for word in the lines it cites, sentences whole, with
 the name of who said them. Whoever writes a summary by hand can seal it, but not make the logs say
-what they do not. What a program of the user's own has worded is held to its citations alone.
+what they do not.
+
+A program may put a summary in words of its own. Its statements cannot be checked word for word:
+they need the names, the numbers and the negations of the lines they cite (`keep.is_supported`), and
+all rules of its lines word for word. It stands in for none of the lines that contain a rule.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
+from memcli.language.salience import RULE, is_supported, sentences_of, why_kept
 from memcli.markdown.frontmatter import split
 from memcli.markdown.lineage import Cited, cited, locate, seal_of
 from memcli.markdown.parse import Block, parse
@@ -61,6 +66,8 @@ class Evidence(Record):
     places: tuple[SourceLines | None, ...]  # where its lines stand now; None: nowhere
     is_sealed: bool  # nobody has changed it since it was written
     invented: tuple[str, ...]  # lines of it that the lines they cite do not say
+    reworded: tuple[str, ...] = ()  # lines of it that cannot be checked word for word
+    covered: tuple[SourceLines, ...] = ()  # what it stands in for, if not for all its lines
 
     @property
     def holds(self) -> bool:
@@ -124,7 +131,43 @@ def weigh(text: str, lineage: Lineage, read: Open, others: Sequence[str]) -> Evi
     if None in ordered or not is_sealed:
         return Evidence(ordered, is_sealed, ())
     now = [(source, place) for source, place in places.items() if place]
-    return Evidence(ordered, is_sealed, tuple(_invented(text, lineage, now, read)))
+    if lineage.method not in WORDED:
+        return Evidence(ordered, is_sealed, tuple(_invented(text, lineage, now, read)))
+    reworded: list[str] = []
+    invented = [*_invented(text, lineage, now, read, reworded), *_lost(text, lineage, now, read)]
+    covered = [piece for _, place in now for piece in _without_rules(place, read(place.path))]
+    return Evidence(ordered, is_sealed, tuple(invented), tuple(reworded), tuple(covered))
+
+
+def _without_rules(place: SourceLines, file: CitedFile | None) -> tuple[SourceLines, ...]:
+    """Cut the lines that contain a rule out of some lines; if none is left, give an empty range."""
+    first, last = place.start_line, place.end_line
+    rules = {n for unit in _rules(place, file) for n in unit.numbers} if file else set()
+    free = [n for n in range(first, last + 1) if n not in rules]
+    begins = [n for n in free if n - 1 not in free]
+    ends = [n for n in free if n + 1 not in free]
+    pieces = zip(begins, ends, strict=True)
+    found = tuple(place._replace(start_line=a, end_line=b) for a, b in pieces)
+    return found or (place._replace(end_line=first - 1),)
+
+
+def _rules(place: SourceLines, file: CitedFile) -> list[Unit]:
+    units = _read(file, place.start_line, place.end_line).units
+    return [unit for unit in units if any(why_kept(s) == RULE for s in sentences_of(unit.text))]
+
+
+def _lost(
+    text: str, lineage: Lineage, places: Sequence[tuple[SourceLines, SourceLines]], read: Open
+) -> Iterator[str]:
+    """Yield the rules that a worded summary does not say word for word."""
+    for source, place in places:
+        file = read(place.path)
+        if file is None or source.path in lineage.parents:
+            continue
+        for unit in _rules(place, file):
+            for sentence in sentences_of(unit.text):
+                if why_kept(sentence) == RULE and sentence not in text:
+                    yield f"- {sentence} ({source.path}:{unit.numbers[0]})"
 
 
 def is_said(told: Cited, lines: Sequence[str]) -> bool:
@@ -163,23 +206,27 @@ def _invented(
     lineage: Lineage,
     places: Sequence[tuple[SourceLines, SourceLines]],
     read: Open,
+    reworded: list[str] | None = None,
 ) -> Iterator[str]:
-    """Yield the lines of a summary that the lines they cite do not say."""
+    """Yield the lines of a summary that the lines they cite do not say.
+
+    `reworded` takes the lines that they may say, in other words; None: none may.
+    """
     lines = tuple(text.split("\n"))
     files = {place.path: file for _, place in places if (file := read(place.path))}
     headings = {heading for file in files.values() for heading in _headings(file, lineage)}
-    is_quoted = lineage.method not in WORDED
     for line in lines[split(lines)[1] :]:
         if not line.strip():
             continue
         if line.startswith("#"):
-            told = not is_quoted or _is_heading(line, headings)
+            told = _is_heading(line, headings)
         else:
             cite = cited(line)
             here = _cited(cite, lineage, places, files) if cite else None
-            told = cite is not None and here is not None
-            if cite and here and is_quoted:
-                told = _is_told(cite, here, lineage, places, files)
+            told = bool(cite and here and _is_told(cite, here, lineage, places, files))
+            if cite and here and not told and reworded is not None and _is_close(cite, here):
+                reworded.append(line)
+                told = True
         if not told:
             yield line
 
@@ -274,6 +321,13 @@ def _is_told(
         words = said.removeprefix(ALSO).split(", ")
         return all(_stands(word, here) for word in words if word != NOTHING)
     return here.has_other and _is_described(said, here)
+
+
+def _is_close(cite: Cited, here: Quoted) -> bool:
+    """Tell that a line has the names, numbers and negations of what it cites, and no mark."""
+    units = (f"{u.speaker}: {u.text}" if u.speaker else u.text for u in here.units)
+    lines = [*units, *here.lines]
+    return unmarked(cite.said) == (cite.said, 1, "") and is_supported(cite.said, lines)
 
 
 def _is_inside(citation: str, places: Iterable[tuple[SourceLines, SourceLines]]) -> bool:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from yaml import SafeLoader
 
 MAX_CHARS = 65_536
+MOST_PROPERTIES = 50  # lines
 # The scanner of PyYAML is quadratic in brackets that are open at once.
 MAX_BRACKETS = 1000
 MAX_OPEN = 100
@@ -49,7 +50,7 @@ _MAX_NUMBER = 2**63
 def split(lines: tuple[str, ...]) -> tuple[dict[str, Any], int]:
     """Give the metadata and the number of lines it takes, 0 where it stays in the body."""
     if lines[0].rstrip() != "---":
-        return {}, 0
+        return _page_properties(lines) if "::" in lines[0] else {}, 0
     size, blank = 0, len(lines)
     for number, line in enumerate(lines[1:], start=1):
         if line.rstrip() in ("---", "..."):
@@ -63,6 +64,18 @@ def split(lines: tuple[str, ...]) -> tuple[dict[str, Any], int]:
             break
     # Without an end it may be the text itself, which begins behind a blank line at the latest.
     return _private({}, "\n".join(lines[1:blank])[:MAX_CHARS]), 0
+
+
+def _page_properties(lines: tuple[str, ...]) -> dict[str, Any]:
+    """Read the lines `key:: text` with which a page of Logseq begins; they stay in the body."""
+    found: dict[str, Any] = {}
+    for line in lines[:MOST_PROPERTIES]:
+        said = re.fullmatch(r"([A-Za-z][\w-]{0,99}):: *(.{1,1000}?)\s*", line)
+        if not said:
+            break
+        words = [word.strip(" #[]") for word in said[2].split(",")]
+        found.setdefault(said[1], words if len(words) > 1 else words[0])
+    return _private(found, "\n".join(f"{key}: {value}" for key, value in found.items()))
 
 
 def _private(metadata: dict[str, Any], text: str) -> dict[str, Any]:

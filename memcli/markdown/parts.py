@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from memcli.checking import TYPE_CHECKING
 from memcli.digests import blake2b
+from memcli.language.tokens import quotient
 from memcli.markdown.comments import comments, visible
-from memcli.markdown.tokens import quotient
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ DESCRIPTION_CHARS = 160
 SHORT_CONTEXT_CHARS = 36
 HASH_BYTES = 16
 
-_SENTENCE = re.compile(r"(?<=[.!?])[ \t]+|(?<=[。！？；])")
+_SENTENCE = r"(?<=[.!?])[ \t]+|(?<=[。！？；])"  # compiled at first use
 
 Count = Callable[[str], int]
 
@@ -70,9 +70,11 @@ def _dated(names: str, date: str | None) -> str:
 
 
 def description_of(metadata: Mapping[str, Any]) -> str:
-    """Give what front matter says a document is about; "" where that is no text."""
+    """Give what front matter says a document is about: its other names, and a description."""
+    from memcli.markdown.names import aliases
+
     said = metadata.get("description")
-    return said if isinstance(said, str) else ""
+    return "; ".join([*aliases(metadata), *([said] if isinstance(said, str) else [])])
 
 
 def choose_context(
@@ -218,7 +220,7 @@ def _fit(
         # A prefix that crowds out the text is not worth it.
         prefix, room = (prefix, left) if left >= limits.part_max // 4 else ("", room)
     whole = text[start:end]
-    shown = visible(whole) if "<!--" in whole else whole
+    shown = visible(whole)
     if quotient(shown) <= PART_TOKENS * 1.5 and _tokens(shown, limits.count, room) <= room:
         if shown.strip():
             yield Span(start, end, prefix)
@@ -265,7 +267,7 @@ def _pieces(text: str, count: Count, room: int) -> Iterator[tuple[int, int]]:
 
 
 def _boundaries(text: str) -> Iterator[int]:
-    for match in _SENTENCE.finditer(text):
+    for match in re.finditer(_SENTENCE, text):
         yield match.end()
     yield len(text)
 

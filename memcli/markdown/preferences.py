@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.preferences import preference_pattern
 from memcli.markdown.turns import USER, role_of, within
 from memcli.markdown.units import Unit, units
 
@@ -21,46 +21,6 @@ if TYPE_CHECKING:
     from memcli.markdown.parse import Parsed
     from memcli.types import Lines, Turn
 
-_ADVERB = r"(?: (?:really|also|generally|usually|still|strongly|just|much|always|personally))*"
-# What somebody says of oneself or of the user, in English, German, Spanish, French, Chinese and
-# Japanese.
-_OF_ONESELF = (
-    rf"\b(?:i|we){_ADVERB} prefer\b|\b(?:i|we)(?:['’]d| would){_ADVERB} (?:prefer|rather)\b"
-    r"|\b(?:my|our) preferences?\b|\b(?:the )?users? (?:prefers?|wants?|likes?|dislikes?|hates?)\b"
-    rf"|\b(?:i|we){_ADVERB} (?:hate|dislike|can['’]?t stand)\b"
-    rf"|\bi (?:don['’]t|do not){_ADVERB} like (?:it when|when|to be)\b"
-    r"|\bi(?:['’]m| am) (?:an? )?(?:vegan|vegetarian|allergic to)\b"
-    r"|\b(?-i:[Cc]all me [A-Z]\w+)"
-    r"|\bich (?:bevorzuge|hätte lieber|möchte lieber|mag (?:es )?lieber|hasse)\b"
-    r"|\bmir ist \w+ lieber\b|\bnenn(?:e|t)? mich\b"
-    r"|\bprefiero\b|\bpreferir[íi]a\b|\bll[áa]m[ae]me\b"
-    r"|\bje préfère\b|\bje préférerais\b|\bappelle[sz]?-moi\b"
-    r"|我(?:更喜欢|更喜歡|偏好|宁愿|寧願|讨厌|討厭|不喜欢|不喜歡)|(?:请|請|可以)?(?:叫我|称呼我|稱呼我)"
-    r"|用户(?:喜欢|偏好|希望|要求)|(?:方|ほう)が(?:好き|いい)|と呼んで"
-)
-_NOT_AN_ORDER = (
-    r"(?!\w+(?:ed|ing)\b|(?:been|had|got|done|gone|heard|seen|felt|met|read|knew|thought|mind|again"
-    r"|too|a|an|the|in|on|at|so|as|good|great|nice|i|you|he|she|it|we|they|is|was)\b)"
-)
-# What one asks of an assistant, in the same languages.
-_ORDERS = (
-    r"(?:^|[.!?:;,…] )(?:and |so |also,? |but )?(?:please,? )?"
-    rf"(?:always|never) {_NOT_AN_ORDER}[a-z]"
-    r"|\bplease,? (?:always|never|don['’]t ever|avoid|stop)\b"
-    r"|\b(?:when|whenever|if|every time|each time) i ask\b|\bfrom now on\b"
-    r"|\bi(?:['’]d like| would like| want| need| expect) you to (?:always|never)\b"
-    r"|\b(?:remember|keep in mind|note) that i\b|\b(?:going|moving) forward,? (?:please|always)\b"
-    r"|(?:^|[.!?:;,] )(?:bitte,? )?(?:immer|niemals|stets|nie) \w+en\b"
-    r"|\bab (?:jetzt|sofort)\b|\bbitte (?:immer|nie|niemals|stets)\b"
-    r"|\bwenn ich (?:dich )?(?:\w+ ){0,4}frage\b"
-    r"|\bde ahora en adelante\b|\bpor favor,? (?:siempre|nunca)\b"
-    r"|\b(?:cuando|siempre que) (?:te )?pregunte\b"
-    r"|\bdésormais\b|\bs['’]il (?:te|vous) plaît,? (?:toujours|ne)\b"
-    r"|\bquand je (?:te |vous )?demande\b"
-    r"|以后(?:请|都|别|不要)|以後(?:請|都|別|不要)|今後は|これからは"
-    r"|(?:请|請)(?:总是|總是|一定|始终|始終|永远|永遠|务必|務必|不要再|别再)|(?:每次|当|當)我问"
-    r"|必ず.{0,20}(?:ください|下さい)|(?:いつも|常に).{0,20}(?:ください|下さい|して)"
-)
 _ENDS = re.compile(r"[.!?…](?=\s|$)|[。！？]")
 _PROSE = ("paragraph", "item", "quote")
 
@@ -79,11 +39,6 @@ def preferences_of(parsed: Parsed, turns: Sequence[Turn]) -> tuple[Lines, ...]:
     return tuple(found)
 
 
-def is_preference(said: str) -> bool:
-    """Tell whether what a user says to an assistant is one."""
-    return bool(_pattern(orders=True).search(said))
-
-
 def begun_within(preferences: Sequence[Lines], start: int, end: int) -> tuple[Lines, ...]:
     """Give those that begin on a run of lines, as far as they stand on it."""
     begun = preferences[
@@ -93,7 +48,7 @@ def begun_within(preferences: Sequence[Lines], start: int, end: int) -> tuple[Li
 
 
 def _found(parsed: Parsed, turns: Sequence[Turn]) -> Iterator[Lines]:
-    pattern = _pattern(orders=bool(turns))
+    pattern = preference_pattern(orders=bool(turns))
     for block in parsed.blocks:
         if block.kind not in _PROSE:
             continue
@@ -117,9 +72,3 @@ def _runs(unit: Unit, pattern: re.Pattern[str]) -> Iterator[Lines]:
 
 def _is_of_the_user(turns: Sequence[Turn], line: int) -> bool:
     return any(role_of(turn.speaker) == USER for turn in within(turns, line, line))
-
-
-@cache
-def _pattern(*, orders: bool) -> re.Pattern[str]:
-    words = f"{_OF_ONESELF}|{_ORDERS}" if orders else _OF_ONESELF
-    return re.compile(words, re.IGNORECASE)

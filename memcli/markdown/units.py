@@ -10,13 +10,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from memcli.language.discourse import SPEAKER_MARK, speaker_of
 from memcli.markdown.comments import visible
 from memcli.markdown.parse import Block
 from memcli.record import Record
 
 _MARK = re.compile(r"^\s*(?:>\s?)*(?:[-*+]|\d{1,9}[.)])\s+")
 _QUOTE = re.compile(r"^\s*(?:>\s?)+")
-_SPEAKER = re.compile(r"^\*\*([^*\n]{1,40}?)\*\*(?: ?\([^)\n]{0,20}\))? ?[:：]\s*")
 _DATA = re.compile(r"data:[\w/+.-]{1,64};base64,[\w+/=-]*|[A-Za-z0-9+/]{80,}={0,2}")
 
 
@@ -31,6 +31,11 @@ class Unit(Record):
     def line_at(self, offset: int) -> int:
         """Give the number of the line that holds a character."""
         return self.numbers[max(0, bisect_right(self.starts, offset) - 1)]
+
+
+def said(unit: Unit) -> str:
+    """Give what a unit says and who says it, or which thing it is about."""
+    return f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text
 
 
 def units(block: Block, lines: Sequence[str]) -> Iterator[Unit]:
@@ -55,9 +60,9 @@ def units(block: Block, lines: Sequence[str]) -> Iterator[Unit]:
 
 def _joined(lines: Sequence[tuple[int, str]]) -> Unit:
     speaker = ""
-    if said := _SPEAKER.match(lines[0][1]):
-        speaker = said[1].strip().rstrip(":：")
-        lines = [(lines[0][0], lines[0][1][said.end() :]), *lines[1:]]
+    if mark := SPEAKER_MARK.match(lines[0][1]):
+        speaker = speaker_of(mark)
+        lines = [(lines[0][0], lines[0][1][mark.end() :]), *lines[1:]]
     text, starts = "", []
     for _, line in lines:
         if text:

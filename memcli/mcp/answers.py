@@ -6,15 +6,19 @@ one line there, and within a fence that no text can close.
 
 from __future__ import annotations
 
+import shlex
+
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
+from memcli.language.tokens import estimate
 from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.markdown import fence_for
 from memcli.render.sanitize import visible_line
+from memcli.search.hits import mark_of
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.snippet import make_snippet
-from memcli.types import shown
+from memcli.types import EMPTY, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,15 +26,27 @@ if TYPE_CHECKING:
 
     from memcli.api.ask import Answered
     from memcli.api.assemble import Assembly
+    from memcli.api.listing import Catalogue
     from memcli.api.read import Lines
     from memcli.api.remember import Noted
+    from memcli.dates.find import DateSpan
+    from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
-    from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
     from memcli.search.pipeline import Answer
 
 _NEAREST = "No sure match; these are the nearest."
 _NOTHING = "No passages found."
+# By the name of a command: the tool that does the same, and the argument that comes first.
+_TOOLS = {
+    "get": ("memory_get", "path"),
+    "search": ("memory_search", "query"),
+    "context": ("memory_context", "query"),
+    "ls": ("memory_search", "path"),
+}
+_ARGUMENTS = ("query", "since", "until", "on", "path", "budget", "from", "lines")
+_PLAINLY = {"memory_search": 'memory_search with query "" and path "*", which lists the notes'}
+UNSURE_PASSAGES = 3  # of an answer that no passage of is sure
 _NO_ROOM = "No passage fits the budget."
 
 
@@ -41,40 +57,80 @@ class Told(Record):
     record: Callable[[], dict[str, Any]]
 
 
+def _sentence(reason: Reason) -> str:
+    """Say why, and which tool helps: who calls a tool has no shell."""
+    return reasons.sentence(reason._replace(hint=_hint_for_tools(reason.hint)))
+
+
+def _hint_for_tools(hint: str) -> str:
+    """Put a tool in the place of a command; "" if none does the same.
+
+    Example: `memcli get a.md --from 5` -> `memory_get with path "a.md", from "5"`
+    """
+    try:
+        words = shlex.split(hint)
+    except ValueError:
+        return hint
+    if words[:1] in (["mkdir"], ["-w"], ["correct"]):
+        return ""
+    if words[:1] == ["memcli"]:
+        tool = _TOOLS.get(words[1] if len(words) > 1 else "")
+        if tool is None:
+            return ""
+        name, argument, words = *tool, words[2:]
+    elif hint.startswith("--"):
+        name, argument = "", ""
+    else:
+        return hint
+    given = {argument: words.pop(0)} if words and not words[0].startswith("-") else {}
+    pairs = zip(words[::2], words[1::2], strict=False)
+    given |= {option.lstrip("-"): value for option, value in pairs}
+    known = [f'{key} "{value}"' for key, value in given.items() if key in _ARGUMENTS]
+    if not name:
+        return ", ".join(known)
+    return f"{name} with {', '.join(known)}" if known else _PLAINLY.get(name, name)
+
+
 def headline(verdict: str | None, standing: Freshness) -> list[str]:
     """Write the first line, and one for each reason why the index is not all there is."""
     state = standing.state.replace("_", " ")
+    if state == "fresh" and any(each.code == "unlisted" for each in standing.notices):
+        state = "incomplete"
     if standing.pending:
-        files = "1 changed file" if standing.pending == 1 else f"{standing.pending} changed files"
+        files = visible_line(standing.missing) or f"{standing.pending} files"
         state = f"{state}, without {files}"
     first = f"verdict: {verdict}; index: {state}" if verdict else f"index: {state}"
     told = [standing.reason] if standing.reason else []
-    return [first, *(visible_line(reasons.sentence(each)) for each in (*told, *standing.notices))]
+    return [first, *(visible_line(_sentence(each)) for each in (*told, *standing.notices))]
 
 
-def of_context(found: Assembly) -> list[str]:
-    """Write what a context rests on, a line each."""
+def of_context(found: Assembly, *, embeds: bool) -> list[str]:
+    """Write what a context rests on, a line each; `embeds` as in `of_search`."""
     answer = found.answer
     lines = headline(answer.verdict if answer else None, found.freshness)
-    remarks = [*found.warnings, *(_understood(answer, answer.dates) if answer else ())]
-    return [*lines, *map(visible_line, remarks)]
+    read = _understood(answer, answer.dates, embeds=embeds) if answer else ()
+    return [*lines, *map(visible_line, (*found.warnings, *read))]
 
 
-def of_search(found: Answered, shown_hits: Sequence[Hit], bounds: Sequence[DateSpan]) -> list[str]:
-    """Write what an answer rests on, a line each."""
+def of_search(
+    found: Answered, shown_hits: Sequence[Hit], bounds: Sequence[DateSpan], *, embeds: bool
+) -> list[str]:
+    """Write what an answer rests on, a line each; `embeds` tells that texts are being embedded."""
     answer = found.answer
     lines = headline(answer.verdict, found.freshness)
-    if found.freshness.state in ("empty", "not_indexed"):
+    if found.freshness.state == EMPTY:
         return lines
-    return [*lines, *map(visible_line, _remarks(found, shown_hits, bounds))]
+    return [*lines, *map(visible_line, _remarks(found, shown_hits, bounds, embeds=embeds))]
 
 
-def _remarks(found: Answered, hits: Sequence[Hit], bounds: Sequence[DateSpan]) -> list[str]:
+def _remarks(
+    found: Answered, hits: Sequence[Hit], bounds: Sequence[DateSpan], *, embeds: bool
+) -> list[str]:
     answer = found.answer
-    remarks = _understood(answer, (*answer.dates, *bounds))
+    remarks = _understood(answer, (*answer.dates, *bounds), embeds=embeds)
     if not answer.hits:
         remarks.append(_NOTHING)
-        remarks += [reasons.sentence(found.nothing)] if found.nothing else []
+        remarks += [_sentence(found.nothing)] if found.nothing else []
     elif not hits:
         remarks.append(_NO_ROOM)
     else:
@@ -82,19 +138,28 @@ def _remarks(found: Answered, hits: Sequence[Hit], bounds: Sequence[DateSpan]) -
     return remarks
 
 
-def _understood(answer: Answer, dates: Sequence[DateSpan]) -> list[str]:
+def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> list[str]:
     """Say that vectors took no part, and how words and dates were read, where that is news."""
     from memcli.render.dates import line
 
     remarks = []
     dense = answer.dense
-    if not dense.ran and dense.reason is not None and dense.reason != MODE_IS_LEXICAL:
-        remarks.append(f"keywords only: {reasons.sentence(dense.reason)}")
-    if told := [each for each in answer.repaired if each.is_instead]:
+    if embeds and is_unembedded(answer):
+        far = f"{dense.embedded:,} of {dense.total:,}"
+        remarks.append(f"keywords only: semantic search is being prepared: {far}")
+    elif not dense.ran and dense.reason is not None and dense.reason != MODE_IS_LEXICAL:
+        remarks.append(f"keywords only: {_sentence(dense.reason)}")
+    if told := [each for each in answer.repaired if each.is_another_word]:
         remarks.append(reasons.repaired(told))
     if read := line(dates):
         remarks.append(read)
     return remarks
+
+
+def is_unembedded(answer: Answer) -> bool:
+    """Tell that vectors took no part because they are not made yet."""
+    reason = answer.dense.reason
+    return reason is not None and reason.code == "not-embedded"
 
 
 def _doubt(found: Answered, answer: Answer) -> list[str]:
@@ -106,7 +171,7 @@ def _doubt(found: Answered, answer: Answer) -> list[str]:
     if found.is_unsure:
         return [_NEAREST]
     if answer.uncalibrated and answer.verdict == "weak":
-        return [reasons.sentence(answer.uncalibrated)]
+        return [_sentence(answer.uncalibrated)]
     if answer.is_of_others:
         return [f"What matches best is not said by {' or '.join(answer.asked)}."]
     return []
@@ -117,7 +182,8 @@ def passage(hit: Hit) -> str:
     about = hit.about
     confidence = "" if hit.confidence is None else f"{hit.confidence:.2f}"
     trust = "" if about.trust == "trusted" else f"untrusted {about.source_kind}"
-    parts = [hit.citation, confidence, about.days, " > ".join(about.heading_path), trust]
+    mark = mark_of(hit.corrected_by)
+    parts = [hit.citation, confidence, about.days, " > ".join(about.heading_path), trust, mark]
     return quoted(" | ".join(filter(None, parts)), make_snippet(hit, words=()).text)
 
 
@@ -125,6 +191,22 @@ def quoted(title: str, text: str) -> str:
     """Write lines in a fence below a title."""
     fence = fence_for(text)
     return f"{visible_line(title).replace('`', chr(39))}\n{fence}\n{text}\n{fence}\n"
+
+
+def of_catalogue(found: Catalogue, budget: int) -> str:
+    """List documents, the newest first, as far as a budget goes."""
+    lines = headline(None, found.freshness)
+    lines += [_sentence(found.nothing)] if found.nothing else []
+    left = budget - sum(map(estimate, lines))
+    for at, each in enumerate(found.documents):
+        name = visible_line(shown(each.source, each.path))
+        line = " | ".join(filter(None, [name, each.date or "", visible_line(each.title)]))
+        left -= estimate(line) + 1
+        if left < 0:
+            lines.append(f"{len(found.documents) - at} more did not fit")
+            break
+        lines.append(line)
+    return "\n".join([*lines, ""])
 
 
 def of_lines(lines: Lines) -> str:
@@ -151,4 +233,4 @@ def of_note(noted: Noted) -> str:
 
 def of_error(error: MemcliError) -> str:
     """Write an error with its hint, as the command line does."""
-    return reasons.sentence(error.reason)
+    return _sentence(error.reason)

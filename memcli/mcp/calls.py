@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError
+from memcli.language.tokens import estimate, price
 from memcli.markdown.parts import digest
-from memcli.markdown.tokens import estimate, quotient
 from memcli.mcp import answers
 from memcli.mcp.answers import Told
 from memcli.mcp.paging import Cursor
@@ -22,16 +25,20 @@ if TYPE_CHECKING:
     from memcli.api.ask import Answered
     from memcli.api.memory import Memory
     from memcli.api.read import Lines
+    from memcli.dates.find import DateSpan
     from memcli.mcp.held import HeldMemory
-    from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
     from memcli.search.options import SearchOptions
+    from memcli.types import Filters
 
 MOST_TOKENS = 8000  # of the lines that are read at once
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SCHEME = "memcli://"  # of the addresses of documents
+# Citations as web pages write them: a.md#L3-L9, a.md:L3-L9, a.md#L3.
+_AS_LINES = re.compile(r"[:#]L([0-9]+)-L?([0-9]+)$")
+_AS_LINE = re.compile(r"[:#]L([0-9]+)$")
 # The arguments that a page and the next one have in common.
-_ASKED = ("query", "since", "until", "on", "path", "kind", "workspace")
+_ASKED = ("query", "since", "until", "on", "path", "workspace")
 
 
 class StoppedError(Exception):
@@ -41,22 +48,23 @@ class StoppedError(Exception):
 def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]) -> Told:
     """Search; between two stages it is looked whether anybody still waits."""
     from memcli.api.ask import ask
+    from memcli.dates.filters import bounds_of
     from memcli.render.jsonio import unmarked
-    from memcli.search.date_filters import bounds_of
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
     memory = held.warm(given.get("workspace"))
     moment = memory.clock.now()
     day_first = memory.config("search.date_order") == "dmy"
+    dates = {name: given[name] for name in ("since", "until", "on") if given[name] is not None}
+    bounds = bounds_of(dates, moment.date(), day_first=day_first, hint="only one of them")
+    filters = _filters(memory, given, bounds)
+    if not given["query"].strip() and (dates or given["path"] is not None):
+        return _list(memory, filters, bounds, given["budget"])
     question = Question.by(
         memory.config, given["query"], moment, hint="memory_search with words in query"
     )
-    dates = {name: given[name] for name in ("since", "until", "on") if given[name] is not None}
-    bounds = bounds_of(dates, moment.date(), day_first=day_first)
-    options = options_of(
-        memory.config, filters=_filters(memory, given, bounds), budget=given["budget"]
-    )
+    options = options_of(memory.config, filters=filters, budget=given["budget"])
 
     # A page is cut here, for a later one goes on behind what it holds.
     found = ask(memory, question, options._replace(budget=None), observe=_while_awaited(is_stopped))
@@ -64,7 +72,9 @@ def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable
     cursor = Cursor.of(found.answer.revision, asked)
     if given["cursor"] is not None:
         cursor = cursor.moved_to(given["cursor"])
-    text, page = _page(found, options, cursor, bounds)
+    is_behind = found.freshness.pending > 0 or answers.is_unembedded(found.answer)
+    embeds = held.embeds(is_behind=is_behind)
+    text, page = _page(found, options, cursor, bounds, embeds=embeds)
     for hit in page.answer.hits:
         held.given.add(hit.about.source, hit.about.path, hit.text)
 
@@ -73,6 +83,28 @@ def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable
         return made | unmarked(memory.config)
 
     return Told(text, record)
+
+
+def _list(memory: Memory, filters: Filters, bounds: Sequence[DateSpan], budget: int) -> Told:
+    """List the documents that filters let through, the newest first."""
+    from memcli.api.listing import catalogue
+    from memcli.render import jsonio
+
+    found = catalogue(memory, filters, order="newest")
+
+    def record() -> dict[str, Any]:
+        names = [shown(each.source, each.path) for each in found.documents]
+        return {
+            "schema": "memcli.ls/1",
+            "dates": jsonio.dates_of(bounds),
+            "freshness": jsonio.freshness_of(found.freshness),
+            "documents": [
+                {"name": name, "file": name, **each._asdict()}
+                for name, each in zip(names, found.documents, strict=True)
+            ],
+        }
+
+    return Told(answers.of_catalogue(found, budget), record)
 
 
 def _while_awaited(is_stopped: Callable[[], bool]) -> Callable[[str, Sequence[Hit]], None]:
@@ -85,8 +117,8 @@ def _while_awaited(is_stopped: Callable[[], bool]) -> Callable[[str, Sequence[Hi
     return observe
 
 
-def _filters(memory: Memory, given: Mapping[str, Any], bounds: Sequence[DateSpan]) -> Any:  # noqa: ANN401
-    from memcli.search.date_filters import span_of
+def _filters(memory: Memory, given: Mapping[str, Any], bounds: Sequence[DateSpan]) -> Filters:
+    from memcli.dates.filters import span_of
     from memcli.types import Filters
     from memcli.workspace.here import globs_of
 
@@ -97,35 +129,55 @@ def _filters(memory: Memory, given: Mapping[str, Any], bounds: Sequence[DateSpan
         since=first,
         until=last,
         paths=globs_of(paths, memory.config.workspace, roots),
-        kinds=(given["kind"],) if given["kind"] is not None else (),
         view=memory.config("search.view"),
     )
 
 
 def _page(
-    found: Answered, options: SearchOptions, cursor: Cursor, bounds: Sequence[DateSpan]
+    found: Answered,
+    options: SearchOptions,
+    cursor: Cursor,
+    bounds: Sequence[DateSpan],
+    *,
+    embeds: bool,
 ) -> tuple[str, Answered]:
-    """Write as many passages as the budget has room for, all that is said of them included.
+    """Write as many passages as the budget has room for, with all that is said of them.
 
-    Beside the text the answer with these passages alone.
+    If none is sure they are three, and no later page is offered. Also gives the answer with only
+    these passages, whose verdict is that of the page.
     """
-    from memcli.search.pack import pack
+    from memcli.search.floor import verdict
+    from memcli.search.pack import pack, shortened
+    from memcli.search.worth import worthwhile
 
     budget = room = options.budget or 0
     hits = found.answer.hits
     passage = cache(answers.passage)  # most are in the next attempt too
-    rest = cursor.rest(hits)
+    rest, weaker = cursor.rest(hits), 0
+    if cursor.seen and found.answer.verdict != "none":
+        is_measured = found.answer.uncalibrated is None
+        of_page = found.answer._replace(verdict=verdict(rest, is_measured=is_measured))
+        found = found._replace(answer=of_page)
+    if not cursor.seen and found.answer.is_measured:
+        rest, weaker = worthwhile(rest, matches=not found.is_unsure)
+    elif found.is_unsure:
+        rest = rest[: answers.UNSURE_PASSAGES]
     free = max(0, options.free - (len(hits) - len(rest)))
     while True:
         kept, dropped, far = pack(rest, budget=max(0, room), free=free)
-        lines = answers.of_search(found, kept, bounds)
-        if dropped and kept:
+        lines = answers.of_search(found, kept, bounds, embeds=embeds)
+        if whole := shortened(kept):
+            lines.append(f"shown only in part: {whole}")
+        if (dropped or weaker) and kept and not found.is_unsure:
             after = cursor.behind(hits, kept).text
-            lines.append(f'{dropped} more did not fit; for them: cursor "{after}"')
+            more = f"{dropped} more did not fit" if dropped else f"{weaker} weaker"
+            lines.append(f'{more}; for them: cursor "{after}"')
         text = "\n".join([*lines, "", *map(passage, kept)])
         over = estimate(text) - budget
         if over <= 0 or not kept:
-            answer = found.answer._replace(hits=tuple(kept), dropped=dropped, far=far)
+            answer = found.answer._replace(
+                hits=tuple(kept), dropped=dropped, far=far, weaker=weaker
+            )
             return text, found._replace(answer=answer)
         room -= over
 
@@ -147,9 +199,7 @@ def _record(found: Answered, bounds: Sequence[DateSpan], now: str) -> dict[str, 
 
 def call_get(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]) -> Told:
     """Read lines of a document from disk, as many as a model can take."""
-    lines = _within_reach(
-        held.opened().get(given["path"], first=given["from"], count=given["lines"])
-    )
+    lines = _within_reach(_lines(held.opened(), given))
     held.given.add(lines.source, lines.path, lines.text)
 
     def record() -> dict[str, Any]:
@@ -161,12 +211,30 @@ def call_get(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[]
     return Told(answers.of_lines(lines), record)
 
 
+def _lines(memory: Memory, given: Mapping[str, Any]) -> Lines:
+    """Read what a citation names, in the forms that models write citations in."""
+    first, count = given["from"], given["lines"]
+    try:
+        return memory.get(given["path"], first=first, count=count)
+    except NotFoundError as error:
+        plain = _AS_LINES.sub(r":\1-\2", given["path"].strip(" \t\r\n`[]()<>\"'"))
+        plain = _AS_LINE.sub(r":\1", plain)
+        with suppress(NotFoundError):
+            return memory.get(plain, first=first, count=count)
+        path, _, cited = plain.partition(":")
+        words = shlex.split(error.hint)
+        meant = words[2] if words[:2] == ["memcli", "get"] and len(words) == 3 else ""
+        if path and meant.endswith(f"/{path}"):
+            return memory.get(f"{meant}:{cited}" if cited else meant, first=first, count=count)
+        raise
+
+
 def _within_reach(lines: Lines) -> Lines:
     """Leave out the lines that are more than MOST_TOKENS; of one that alone is, its end."""
     texts = lines.text.split("\n")
     left, count = float(MOST_TOKENS), 0
     for text in texts:
-        left -= quotient(f"{text}\n")
+        left -= price(f"{text}\n")
         if left < 0:
             break
         count += 1
@@ -202,7 +270,8 @@ def call_context(
         raise StoppedError("warm")
     text, observe = given["query"] or "", _while_awaited(is_stopped)
     found = context_of(memory, text, moment, wanted, observe=observe)
-    lines = answers.of_context(found)
+    is_behind = found.freshness.pending > 0
+    lines = answers.of_context(found, embeds=held.embeds(is_behind=is_behind))
     for part in found.assembled.parts:
         held.given.add(*part.excerpt.about.document, part.text)
     body = markdown(found.assembled.parts, notice=found.assembled.notice)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from functools import partial
-from threading import Lock
+from threading import Event, Lock
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import NotFoundError, Reason
+from memcli.errors import BusyError, NotFoundError, Reason
 from memcli.mcp.given import GivenLines
-from memcli.record import Record
+from memcli.mcp.preparation import Preparation
 from memcli.workspace.locate import CONFIG_FILE
 
 if TYPE_CHECKING:
@@ -19,37 +18,40 @@ if TYPE_CHECKING:
     from memcli.api.memory import Memory
     from memcli.api.opened import OpenedWorkspace
     from memcli.api.several import Several
+    from memcli.mcp.preparation import FirstProgress
 
-_ANY_QUESTION = "memory"
-
-
-class SyncProgress(Record):
-    """How far a first question has brought the index: files that are read, texts embedded."""
-
-    stage: str  # reading | embedding
-    done: int
-    total: int  # grows when the texts of the files are counted
+WITHOUT_BOUND = 10**9  # a server may index whatever there is: it lives for hours
+PATIENCE_SECONDS = 20.0  # that a call waits for a first index; clients wait for a minute
+_STAGES = {"reading": "files have been read", "embedding": "texts have been embedded"}
 
 
 class HeldMemory:
     """A memory that threads share, and that may not be there yet."""
 
-    progress: SyncProgress | None = None  # while a first question works on the index
-
     def __init__(
-        self, open: Callable[[], Memory], names: Callable[[], Sequence[str]] = tuple
+        self,
+        open: Callable[[str | None], Memory],
+        names: Callable[[], Sequence[str]] = tuple,
+        *,
+        may_move: bool = False,
     ) -> None:
         """Take what opens it, and what names the workspaces of several that are one memory.
 
-        Either is asked again as long as it fails.
+        Either is asked again as long as it fails. What opens it takes the folder to start from,
+        which the client may name if it `may_move`.
         """
         self._open, self._names = open, names
-        self._opening, self._warming = Lock(), Lock()
+        self._opening = Lock()
         self._memory: Memory | None = None
+        self._preparation: Preparation | None = None
         self._alone: dict[str, Several] = {}
         self._workspaces: tuple[str, ...] | None = None
         self._left_out: list[int | None] = []
-        self._is_warm = False
+        self._calls, self._idle = 0, Event()
+        self._idle.set()
+        self._replaced: list[Memory] = []  # closed once no call is being answered
+        self.may_move = may_move
+        self.folder: str | None = None  # of the client
         self.given = GivenLines()
 
     def workspaces(self) -> tuple[str, ...]:
@@ -58,16 +60,44 @@ class HeldMemory:
             self._workspaces = tuple(self._names())
         return self._workspaces
 
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Answer a call: no memory is closed meanwhile, and no batch is embedded."""
+        with self._opening:
+            self._calls += 1
+            self._idle.clear()
+            preparation = self._preparation
+        try:
+            if preparation is not None:
+                preparation.wait_for_turn()
+            yield
+        finally:
+            closed: list[Memory] = []
+            with self._opening:
+                self._calls -= 1
+                if not self._calls:
+                    self._idle.set()
+                    closed, self._replaced = self._replaced, closed
+            for each in closed:
+                each.close()
+
     def opened(self, workspace: str | None = None) -> Memory:
         """Give the memory, or one workspace of it; the errors of whatever opens it.
 
-        Where a workspace could not be opened with the others, all are opened anew once its folder
+        If a workspace could not be opened with the others, all are opened again once its folder
         or its settings have changed.
         """
         with self._opening:
             if self._memory is None or _unopened(self._memory) != self._left_out:
-                self._memory, self._is_warm = self._open(), False
-                self._left_out = _unopened(self._memory)
+                opened = self._open(self.folder)
+                for each in (opened, *(e for _, _, e in opened.asked if not isinstance(e, Reason))):
+                    each.config = each.config.having({"sync.first": WITHOUT_BOUND})
+                if self._preparation is not None:
+                    self._preparation.stop()
+                    self._preparation = None
+                if self._memory is not None:
+                    self._replaced.append(self._memory)
+                self._memory, self._left_out = opened, _unopened(opened)
                 self._alone.clear()
             return self._memory if workspace is None else self._only(self._memory, workspace)
 
@@ -90,40 +120,47 @@ class HeldMemory:
             raise NotFoundError(f"{name} ({folder}): {opened.text}", hint=opened.hint)
         return opened
 
-    def warm(self, workspace: str | None = None) -> Memory:
-        """Give it with its index in step and its model loaded, by a first question.
-
-        Whatever is wrong with that is wrong with any question.
-        """
+    def prepare(self) -> Preparation:
+        """Begin to index and to embed, unless that has begun; the errors of opening."""
         memory = self.opened()
-        with self._warming:
-            if not self._is_warm:
-                with self._watched(memory):
-                    memory.search(_ANY_QUESTION, limit=1)
-                self._is_warm = True
+        with self._opening:
+            if self._preparation is None or self._preparation.memory is not memory:
+                self._preparation = Preparation(memory, self._idle)
+                self._preparation.start()
+            return self._preparation
+
+    def warm(self, workspace: str | None = None) -> Memory:
+        """Give it with its index up to date and its model loaded.
+
+        BusyError if the first index takes longer than a call may wait.
+        """
+        preparation = self.prepare()
+        if not preparation.is_readable.wait(PATIENCE_SECONDS):
+            raise _not_ready(preparation.progress)
+        if preparation.error is not None:
+            with self._opening:
+                if self._preparation is preparation:
+                    self._preparation = None  # the next call tries again
+            raise preparation.error
         return self.opened(workspace)
 
-    @contextmanager
-    def _watched(self, memory: Memory) -> Iterator[None]:
-        """Keep `progress` while a memory, or several, are brought in step."""
-        counts: dict[tuple[int, str], tuple[int, int]] = {}
+    @property
+    def progress(self) -> FirstProgress | None:
+        """Tell how far the first index is, while it is made."""
+        preparation = self._preparation
+        return preparation.progress if preparation is not None else None
 
-        def note(at: int, stage: str, done: int, total: int) -> None:
-            counts[at, stage] = done, total
-            added = [*map(sum, zip(*counts.copy().values(), strict=True))]
-            self.progress = SyncProgress(stage, *added)
+    def embeds(self, *, is_behind: bool) -> bool:
+        """Tell that texts are being embedded; begin again if the index is behind the files."""
+        preparation = self._preparation
+        if preparation is not None and is_behind:
+            preparation.start()
+        return preparation is not None and preparation.is_embedding
 
-        there = [opened for _, _, opened in memory.asked if not isinstance(opened, Reason)]
-        members = there or [memory]
-        before = members[0].on_progress
-        for at, member in enumerate(members):
-            member.on_progress = partial(note, at)
-        try:
-            yield
-        finally:
-            for member in members:
-                member.on_progress = before
-            self.progress = None
+
+def _not_ready(progress: FirstProgress | None) -> BusyError:
+    far = f": {progress.done:,} of {progress.total:,} {_STAGES[progress.stage]}" if progress else ""
+    return BusyError(f"the first index is being built{far}", hint="the same call in 20 seconds")
 
 
 def _unopened(memory: Memory) -> list[int | None]:

@@ -68,6 +68,6 @@ class Cursor(Record):
         seen = self.seen
         for rank, hit in enumerate(hits):
             near = by_chunk.get(hit.about.chunk_id, ())
-            if any(hit.first <= each.first and each.last <= hit.last for each in near):
+            if any(hit.start_line <= e.start_line and e.end_line <= hit.end_line for e in near):
                 seen |= 1 << rank
         return self._replace(seen=seen)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from functools import partial
 from threading import Event, Thread
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import anyio
 from anyio import to_thread
@@ -43,7 +43,7 @@ from mcp_types import (
 
 from memcli import __version__
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MemcliError
+from memcli.errors import MemcliError, NotFoundError
 from memcli.mcp import answers, calls, definitions
 from memcli.mcp.answers import Told
 
@@ -108,7 +108,7 @@ class MemoryServer:
     def _warm(self) -> None:
         """Begin to open what the first question will need, once."""
         if self._warming is None:
-            self._warming = Thread(target=_quietly, args=(self._held.warm,), daemon=True)
+            self._warming = Thread(target=_quietly, args=(self._held.prepare,), daemon=True)
             self._warming.start()
 
     async def _call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
@@ -131,6 +131,7 @@ class MemoryServer:
         self, call: Callable[..., Told], given: Mapping[str, Any], context: Context
     ) -> Told:
         """Answer in a thread, and tell a client that asks for it how far a first index is."""
+        await self._take_folder(context)
         if not (context.meta and "progress_token" in context.meta):
             return await self._in_thread(call, given)
         error: MemcliError | None = None
@@ -148,14 +149,32 @@ class MemoryServer:
     async def _in_thread(self, call: Callable[..., Told], given: Mapping[str, Any]) -> Told:
         """Answer in a thread; it stops where the request is cancelled."""
         stopped = Event()
+
+        def answer() -> Told:
+            with self._held.call():
+                return call(self._held, given, stopped.is_set)
+
         try:
-            return await to_thread.run_sync(
-                partial(call, self._held, given, stopped.is_set),
-                abandon_on_cancel=True,
-                limiter=self._limiter,
-            )
+            return await to_thread.run_sync(answer, abandon_on_cancel=True, limiter=self._limiter)
         finally:
             stopped.set()
+
+    async def _take_folder(self, context: Context) -> None:
+        """Ask a client for its folder, once, if the server was started where there is none."""
+        capabilities = context.session.client_capabilities
+        if not self._held.may_move or capabilities is None or capabilities.roots is None:
+            return
+        self._held.may_move = False
+        try:
+            await to_thread.run_sync(self._held.opened, limiter=self._limiter)
+        except NotFoundError:
+            with suppress(MCPError):
+                found = await context.session.list_roots()
+                folders = [urlsplit(str(root.uri)) for root in found.roots]
+                paths = [unquote(each.path) for each in folders if each.scheme == "file"]
+                self._held.folder = paths[0] if paths else None
+        except (MemcliError, OSError):
+            pass  # the call says what is wrong
 
     async def _report(self, context: Context) -> None:
         """Report progress, which grows from one report to the next, until it is cancelled."""

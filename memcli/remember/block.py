@@ -64,14 +64,27 @@ def worded(note: Note) -> str:
 
     Example: `(14:03, feedback) -> - 14:03 (feedback) Answers in German, please.`
     """
-    lines = note.text.split("\n")
+    text = _without_sections(note.text)
+    lines = text.split("\n")
     if len(lines) == 1:
         lines = [_ITEM.sub("", lines[0].strip(), count=1)]
     if any(not line.strip() or _STRUCTURE.match(line) for line in lines):
-        return note.text
+        return text
     told = " ".join(filter(None, (note.time, f"({note.type})" if note.type else "")))
     first, *rest = (line.strip() for line in lines)
     return "\n".join([f"- {told} {first}" if told else f"- {first}", *(f"  {r}" for r in rest)])
+
+
+def _without_sections(text: str) -> str:
+    """Write headings in bold: a section of a note would take in the notes that come later."""
+    lines: list[str] = text.split("\n")
+    for block in parse(text).blocks:
+        if block.kind == "heading":
+            title = lines[block.start].strip().strip("#").strip()
+            lines[block.start : block.end] = [
+                f"**{title}**" if title else "", *[""] * (block.end - block.start - 1)
+            ]  # fmt: skip
+    return "\n".join(lines).strip("\n")
 
 
 def place(data: bytes | None, note: Note, *, name: str, title: str) -> Placed:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from memcli.record import Record
-from memcli.remember.facets import (
+from memcli.language.correction import corrects
+from memcli.language.facts import (
     Facets,
     adds,
     containment,
@@ -20,9 +20,9 @@ from memcli.remember.facets import (
     replaces,
     says_more,
 )
-from memcli.remember.word_order import is_moved
+from memcli.language.word_order import is_moved
+from memcli.record import Record
 from memcli.remember.worth import GateWeights, Worth, worth_of
-from memcli.search.newer import speaks_of_change
 from memcli.secrets.finding import find_secrets
 from memcli.types import cite
 
@@ -196,18 +196,17 @@ def _least_worth(worth: Worth, least: float) -> Check:
 
 def _older(text: str, facets: Facets, compared: Compared) -> str | None:
     """Name the line most alike that says otherwise, or that a note of a change is about."""
-    changes = speaks_of_change(text)
     found: list[tuple[float, str]] = []
     for each, other in compared:
         if len(other.terms) < LEAST_TERMS or _has_same_words(other, facets):
             continue
         words, meaning = jaccard(facets, other), each.cosine or 0.0
         is_about = words >= ABOUT_THE_SAME or meaning >= ABOUT_THE_SAME_MEANING
-        shared = containment(other, facets)
+        strength = corrects(text, each.text)
         if is_about and (differs(facets, other) or replaces(facets, other)):
             found.append((max(words, meaning), each.citation))
-        elif changes and shared >= ABOUT_THE_SAME:
-            found.append((shared, each.citation))
+        elif strength >= ABOUT_THE_SAME:
+            found.append((strength, each.citation))
     return max(found)[1] if found else None
 
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from memcli.markdown.preferences import is_preference
+from memcli.language.facts import Facets
+from memcli.language.preferences import is_preference
 from memcli.record import Record
-from memcli.remember.facets import Facets
 
 # Who says it, or what it is about; and where a sentence ends.
 _LABEL = re.compile(r"^\W{0,3}[\w .-]{1,40}?\W{0,3}[:：]\W{0,3}\s")

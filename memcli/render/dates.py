@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.search.dates import DateSpan
+from memcli.dates.find import DateSpan
 
 if TYPE_CHECKING:
     from typing import Any

@@ -6,19 +6,21 @@ import json
 from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.tokens import estimate
 from memcli.markdown.parts import digest
-from memcli.markdown.tokens import estimate
 from memcli.render.sanitize import escaped
+from memcli.search.pack import shortened
 from memcli.search.passages import Passage
+from memcli.types import FAILED, split_source
 
 if TYPE_CHECKING:
     from typing import Any
 
     from memcli.config.settings import Config
+    from memcli.dates.find import DateSpan
     from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.look import Standing
-    from memcli.search.dates import DateSpan
     from memcli.search.hits import Step
     from memcli.search.legs import Leg
     from memcli.search.pipeline import Answer
@@ -49,6 +51,8 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
         del record["date_from"]
     if not passage.duplicates:
         del record["duplicates"]
+    if not passage.corrected_by:
+        del record["corrected_by"]
     if not passage.cut:
         del record["cut"]
     if not passage.speakers:
@@ -125,7 +129,9 @@ def search_envelope(
         **asked(answer),
         "results": results,
         "dropped": answer.dropped,
+        **({"shortened": whole} if (whole := shortened(answer.hits)) else {}),
         **({"far": answer.far} if answer.far else {}),
+        **({"weaker": answer.weaker} if answer.weaker else {}),
     }
 
 
@@ -169,8 +175,12 @@ def dates_of(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
 
 def freshness_of(freshness: Freshness) -> dict[str, Any]:
     """Describe how far the index is behind, and why."""
-    state = {"state": freshness.state, "pending": freshness.pending}
-    return {**state, **_reason(freshness.reason)}
+    return _state(freshness)
+
+
+def _state(of: Freshness | StoreState) -> dict[str, Any]:
+    missing = {"missing": of.missing} if of.missing else {}
+    return {"state": of.state, "pending": of.pending, **missing, **_reason(of.reason)}
 
 
 def unmarked(config: Config) -> dict[str, Any]:
@@ -187,15 +197,14 @@ def stores_of(freshness: Freshness) -> dict[str, Any]:
 
 def _store(each: StoreState) -> dict[str, Any]:
     told: dict[str, Any] = {"name": each.name, "path": each.folder, "own": each.is_own}
-    if each.state == "failed":
+    if each.state == FAILED:
         return {**told, "error": reason(each.reason) if each.reason else {}}
-    state = {"state": each.state, "pending": each.pending, **_reason(each.reason)}
-    return {**told, "freshness": state}
+    return {**told, "freshness": _state(each)}
 
 
 def source_of(source: str) -> dict[str, Any]:
     """Name a source, and its workspace where several are asked as one."""
-    workspace, _, own = source.rpartition(":")
+    workspace, own = split_source(source)
     return {**({"workspace": workspace} if workspace else {}), "source": own}
 
 

@@ -18,7 +18,10 @@ def passage(hit: Hit, snippet: Snippet, where: str) -> str:
     candidate = hit.candidate
     fence = fence_for(snippet.text)
     heading = " > ".join(candidate.about.heading_path)
-    about = ", ".join(filter(None, (heading, candidate.about.days, candidate.about.trust)))
+    from memcli.search.hits import mark_of
+
+    mark = mark_of(hit.corrected_by)
+    about = ", ".join(filter(None, (heading, candidate.about.days, candidate.about.trust, mark)))
     title = " ".join(f"{where} ({about})".split())
     return f"**{title}**\n\n{fence}text\n{snippet.text}\n{fence}\n\n"
 

@@ -10,6 +10,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours, not_asked
 from memcli.render.width import columns, shortened, wrap
+from memcli.search.hits import mark_of
 from memcli.search.snippet import Snippet, marked
 from memcli.types import MEMORY_SOURCE
 
@@ -147,7 +148,8 @@ def brief(
     cited = f"{screen.style.path}{shown}{screen.style.end}"
     head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document, place.line), cited)}  "
     room = screen.width - columns(f"{rank:>2}. {shown}  ")
-    text = " ".join(screen.safe(place.text).split())
+    mark = f"[{mark_of(hit.corrected_by)}] " if hit.corrected_by else ""
+    text = " ".join(screen.safe(f"{mark}{place.text}").split())
     marks = marked(text, words).marks
     if marks and columns(text[: marks[0][1]]) > room:
         first = max(0, marks[0][0] - room // 3)
@@ -202,6 +204,20 @@ def behind(expanded: Expanded, screen: Screen) -> str:
     about = f"{style.dim}behind {summary}{style.end}"
     lines = [f"  > {_where(hit, screen)}", INDENT + about, *_text(Snippet(hit.text, ()), screen)]
     return "\n".join(lines) + "\n\n"
+
+
+def corrected(head: str, text: str, screen: Screen) -> str:
+    """Show a line that corrects a passage or that it corrects, folded at the width."""
+    head = _on_a_line(head, screen)
+    line = f"{head} {_on_a_line(text, screen)}".rstrip()
+    spans = wrap(line, screen.width - len(INDENT), len(INDENT))
+    shown = ""
+    for number, (start, end) in enumerate(spans):
+        style = screen.style.dim if start < len(head) else ""
+        dim = max(start, min(end, len(head)))
+        told = f"{style}{line[start:dim]}{screen.style.end if style else ''}{line[dim:end]}"
+        shown += f"{INDENT * (2 if number else 1)}{told}\n"
+    return shown
 
 
 def bar(score: float) -> str:

@@ -45,30 +45,44 @@ NOTHING_AROUND = Around()
 
 
 def passage(
-    rank: int, hit: Hit, snippet: Snippet, where: str, around: Around = NOTHING_AROUND, *,
+    hit: Hit, lines: Sequence[tuple[int, Snippet]], around: Around = NOTHING_AROUND, *,
     style: Style, safe: Callable[[str], str],
 ) -> str:  # fmt: skip
-    """Show one passage: a line with its citation, then its text, indented."""
-    candidate = hit.candidate
-    citation = f"{style.path}{safe(one_line(where))}{style.end}"
-    heading = " > ".join(candidate.about.heading_path)
-    pieces = [f"{rank:>2}. {citation}"]
-    if candidate.about.days not in candidate.about.path:
-        pieces.append(candidate.about.days)
+    """Show the lines of one passage behind their numbers, as grep does."""
+    shown = [f"{number}: {marked(line, style, safe)}".rstrip() for number, line in lines]
+    return (
+        "\n".join(
+            [
+                *neighbours(around.before, style, safe),
+                *shown,
+                *neighbours(around.after, style, safe),
+            ]
+        )
+        + "\n"
+    )
+
+
+def above(hit: Hit, *, style: Style, safe: Callable[[str], str]) -> str:
+    """Write what stands behind the path above a passage: its date, its headings, remarks.
+
+    A heading that is in the path, or the first line of the passage, is not written again.
+    """
+    about = hit.about
+    first = hit.text.lstrip().partition("\n")[0]
+    title = first.lstrip("#").strip() if first.startswith("#") else ""
+    heading = " > ".join(h for h in about.heading_path if h not in about.path and h != title)
+    pieces = []
+    if about.days not in about.path:
+        pieces.append(about.days)
     if heading:
         pieces.append(f"{style.heading}{safe(one_line(heading))}{style.end}")
-    if candidate.about.trust != "trusted":
+    if about.trust != "trusted":
         pieces.append("[untrusted]")
     if by := not_asked(hit):
         pieces.append(safe(by))
     if hit.duplicates:
         pieces.append(f"{style.dim}(+{len(hit.duplicates)} alike){style.end}")
-    lines = ["  ".join(pieces), *neighbours(around.before, style, safe)]
-    text = marked(snippet, style, safe)
-    if "\n\n" in text:
-        text = re.sub(_BLANK_RUNS, "\n\n", text)
-    lines += [(INDENT + line).rstrip() for line in text.split("\n")]
-    return "\n".join([*lines, *neighbours(around.after, style, safe)]) + "\n"
+    return "".join(f"  {piece}" for piece in pieces)
 
 
 def not_asked(hit: Hit) -> str:
@@ -79,10 +93,15 @@ def not_asked(hit: Hit) -> str:
     return one_line(f"[{' and '.join(others)}, not {' or '.join(hit.asked)}]")
 
 
-def brief(rank: int, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]) -> str:
+def brief(hit: Hit, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]) -> str:
     """Show one passage in a line: the place of its best line, and that line."""
+    from memcli.search.hits import mark_of
+
+    mark = (
+        f"  {style.dim}[{safe(mark_of(hit.corrected_by))}]{style.end}" if hit.corrected_by else ""
+    )
     cited = f"{style.path}{safe(one_line(where))}{style.end}"
-    return f"{rank:>2}. {cited}  {marked(text, style, safe).strip()}\n"
+    return f"{cited}: {marked(text, style, safe).strip()}{mark}\n"
 
 
 def neighbours(
@@ -107,6 +126,10 @@ def behind(hit: Hit, where: str, summary: str, *, style: Style, safe: Callable[[
     about = f"{style.dim}behind {safe(one_line(summary))}{style.end}"
     lines = [f"  > {style.path}{safe(one_line(where))}{style.end}  {about}"]
     lines += [(INDENT + line).rstrip() for line in text.split("\n")]
+    if hit.corrected_by:
+        from memcli.search.hits import mark_of
+
+        lines.append(f"{INDENT}{style.dim}{safe(mark_of(hit.corrected_by))}{style.end}")
     return "\n".join(lines) + "\n"
 
 

@@ -3,9 +3,9 @@
 omega = a_r * r + a_f * f + a_a * a, in [0, 1], the weights summing to 1
 
 r = e^(-lambda * age in days), 1 for undated records; f = log(1 + uses) / log(1 + most uses), of the
-document that the record stands in; a is
-the authored authority, 1 where none is given, so that silence is no penalty. Where no use of any
-record is counted the weight of f is shared out over the other two.
+document that the record is in, and of the documents that are ranked with it; a is the authored
+authority, 1 if none is given, so that silence is no penalty. If no use of any ranked document is
+counted, the other two share the weight of f.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memcli.errors import ConfigError
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from memcli.config.settings import Config
 
@@ -46,6 +46,10 @@ class Authority(Record):
         numbers = [config(f"authority.{name}") for name in cls._fields[:4]]
         summing_to_one("authority", cls._fields[:3], numbers[:3])
         return cls(*numbers)
+
+    def among(self, documents: Iterable[tuple[str, str]]) -> Authority:
+        """Count the uses of some documents only: those that are ranked with one another."""
+        return self._replace(uses={d: self.uses[d] for d in documents if d in self.uses})
 
     def frequency_of(self, document: tuple[str, str]) -> float | None:
         """Give f for the records of a document; None where no use of any is counted."""

@@ -37,5 +37,6 @@ def apply_decay(
     for hit in hits:
         date = hit.written
         by = factors[date]
-        decayed.append(hit.moved(hit.score * by, "decay", age_days=ages[date], factor=by))
+        faded = hit._replace(faded=by)
+        decayed.append(faded.moved(hit.score * by, "decay", age_days=ages[date], factor=by))
     return ordered(decayed)

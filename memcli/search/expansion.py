@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.search.focus import Width
 from memcli.search.hits import Hit
 from memcli.search.joined import joined, search_each
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pack import pack
 from memcli.search.pipeline import MMR_POOL, Answer
-from memcli.search.proximity import in_time
 from memcli.search.query import ParsedQuery
 from memcli.search.validity import leaves as raw_lines
 from memcli.search.views import Expanded, attach, behind, path_of
 
 if TYPE_CHECKING:
-    from memcli.search.dates import DateSpan
+    from memcli.dates.find import DateSpan
     from memcli.search.joined import Lot
     from memcli.store.port import Snapshot
 
@@ -50,14 +49,11 @@ def search_expanded(
     With a budget the added lines take what the passages leave of it. `lots` are what the snapshot
     holds, by the models of its vectors.
     """
-    wide = options._replace(
-        limit=MMR_POOL, budget=None, sort="score", inner=Inner(also=frozenset(("spread",)))
-    )
+    spread = Inner(also=frozenset(("spread",)))
+    wide = options._replace(limit=MMR_POOL, budget=None, ends=False, inner=spread)
     answers = search_each(lots, query, dates, wide, age_days=age_days)
     answer = joined(answers, options=wide)
     kept, dropped, _ = pack(answer.hits[: options.limit], budget=options.budget)
-    if options.sort != "score":
-        kept = in_time(kept, newest=options.sort == "newest")
     shown = answer._replace(hits=tuple(kept), dropped=dropped)
     if options.budget is not None:
         tokens = min(tokens, options.budget - sum(estimate(hit.text) for hit in kept))
@@ -76,6 +72,7 @@ def search_expanded(
             budget=None,
             min_score=0.0,
             sort="score",
+            ends=False,
             reranker=None,
             inner=Inner(width=Width(PASSAGE_LINES)),
             filters=options.filters._replace(

@@ -1,11 +1,12 @@
-"""Judge how sure a hit is, before its age counts, and drop what is below a floor; pure.
+"""Judge how sure a hit is, and drop what is below a floor; pure.
 
-confidence = logistic(bias + a * cosine + b * coverage * rarity), of the passage alone: its best
-part, and the share of the query's IDF that it holds, which says more where the query's words are
-rare (their mean IDF over the greatest there could be). The constants belong to one model:
-logistic regression on the 760 questions of five LoCoMo conversations, each asked of the whole
-workspace and of one without the files that answer it. Fitted on three conversations, the area
-under the ROC on the other two is .795; without the rarity it is .765.
+confidence = decay * logistic(bias + a * cosine + b * coverage * rarity), of the passage alone: what
+its age leaves of its score, its best part, and the share of the query's IDF that it holds, which
+says more where the query's words are rare (their mean IDF over the greatest there could be). The
+constants belong to one model: logistic regression on the 760 questions of five LoCoMo
+conversations, each asked of the whole workspace and of one without the files that answer it. Fitted
+on three conversations, the area under the ROC on the other two is .795; without the rarity it is
+.765.
 
 That says how well a passage fits, and not whether another fits as well: in notes of one subject
 many do, and the first of them is no surer to hold the answer than the tenth. So an answer is only
@@ -25,12 +26,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import exp
 
-from memcli.embedding.known import Calibration, known
-from memcli.embedding.models import model_name
+from memcli.checking import TYPE_CHECKING
+from memcli.embedding.models import Calibration, known, model_name
 from memcli.errors import Reason
 from memcli.search.hits import Hit
 
+if TYPE_CHECKING:
+    from memcli.search.recall import Recalled
+
 WORDS_ALONE = Calibration(bias=-2.37, cosine=0.0, coverage=12.24, lead=0.2)
+ONE_WORD = Reason("one-word", "the best passage holds only one of the words")
+SEVERAL_WORDS = 3
 GOOD = 0.4
 WEAK = 0.2
 LARGEST = 700.0  # exponent that a float can hold
@@ -72,7 +78,7 @@ def judge(hits: Sequence[Hit], constants: Calibration | None, *, rarity: float) 
         cosine = hit.cosine if hit.own_cosine is None else hit.own_cosine
         z = constants.bias + constants.cosine * (cosine or 0.0)
         z += constants.coverage * hit.held * rarity
-        judged.append(hit._replace(confidence=1.0 / (1.0 + exp(min(LARGEST, -z)))))
+        judged.append(hit._replace(confidence=hit.faded / (1.0 + exp(min(LARGEST, -z)))))
     return judged
 
 
@@ -97,24 +103,39 @@ def apply_floor(hits: Sequence[Hit], *, min_score: float, on_score: bool = False
 def stands_out(hits: Sequence[Hit], fused: Sequence[Hit], constants: Calibration | None) -> bool:
     """Tell whether the first passage leads by enough; so it does where nothing was measured.
 
-    `hits` are all passages by their score before age counts, `fused` the chunks they stand in.
+    `hits` are all passages by their score, `fused` the chunks that contain them. Where most of the
+    first ten are of one document, it is compared with the others: its own say nothing against it.
     """
     if constants is None or not hits:
         return True
+    own = hits[0].about.document
+    if 2 * sum(hit.about.document == own for hit in hits[:TENTH]) > TENTH:
+        hits = [hits[0], *(hit for hit in hits if hit.about.document != own)]
+        fused = [hit for hit in fused if hit.about.document != own]
     tenth = hits[TENTH - 1].score if len(hits) >= TENTH else 0.0
     near = sorted((hit.cosine or 0.0 for hit in fused), reverse=True)
     crowd = near[THIRTIETH - 1] if len(near) >= THIRTIETH else 0.0
     return hits[0].score - tenth >= constants.lead + constants.crowd * crowd
 
 
+def rests_on_one_word(hit: Hit, recalled: Recalled) -> bool:
+    """Tell that a passage holds only one of several words that are looked for, and no phrase."""
+    several = len(recalled.terms)
+    words = round(recalled.matched.get(hit.about.chunk_id, 0.0) * several)
+    return words == 1 and several >= SEVERAL_WORDS and not hit.candidate.literal
+
+
 def verdict(hits: Sequence[Hit], *, is_measured: bool = True) -> str:
-    """Say whether anything good was found, by the first hit or a literal match: good|weak|none.
+    """Say whether what is shown is good, by its first hit or a literal match: good|weak|none.
+
+    A literal match counts as much as its age leaves of it.
 
     Where the model was not measured, what the words do not tell may be found all the same.
     """
     if not hits:
         return "none"
-    best = 1.0 if any(hit.candidate.literal for hit in hits) else hits[0].confidence or 0.0
+    literal = max((hit.faded for hit in hits if hit.candidate.literal), default=0.0)
+    best = max(literal, hits[0].confidence or 0.0)
     if best >= GOOD:
         return "good"
     return "weak" if best >= WEAK or not is_measured else "none"

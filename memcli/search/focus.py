@@ -12,18 +12,15 @@ one that say enough to be worth their tokens; parts left over form windows of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import fsum
 from types import MappingProxyType
 
-from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
+from memcli.search.fusion import FIRST_WIDE, K1, B, Weights
 from memcli.search.hits import Hit, Step, ordered
 from memcli.search.lines import Run, whole_thought
 from memcli.types import SUMMARY
-
-if TYPE_CHECKING:
-    from memcli.search.fusion import Weights
 
 # A part is short: fewer of its words can match than of a chunk's, and its vector says more.
 # Weights fitted part by part on three LoCoMo conversations came to the same balance.
@@ -35,8 +32,8 @@ NEIGHBOUR_SHARE = 0.3
 KEEP_SHARE = 0.32
 PASSAGE_LINES = 8
 NEIGHBOURS = 2  # parts on each side
-K1 = 1.2
-B = 0.75
+LINKS_SHARE = 0.5  # of the score of a passage that says nothing but where to look
+HEADING_SHARE = 1.0  # of a word in the headings, beside one in the part
 
 Tokens = Sequence[str]
 Window = tuple[int, int, int]  # first, last and best part
@@ -57,6 +54,8 @@ class Adjustments(Record):
 
     factors: Mapping[int, Sequence[float]] = MappingProxyType({})
     lifts: Mapping[int, Sequence[float]] = MappingProxyType({})  # added, before a factor counts
+    headings: Mapping[int, Tokens] = MappingProxyType({})  # what each part holds besides its text
+    named: Collection[int] = ()  # chunks whose best passage goes before all others
 
 
 AS_THEY_ARE = Adjustments()
@@ -85,20 +84,24 @@ def focus(
 ) -> list[Hit]:
     """Turn chunk hits into passages; `tokens` gives the tokens of every part by chunk id.
 
+    Lines that are only links count for less.
+
     `whole` keeps each chunk in one piece, scored by its best part; else a passage grows beyond
     its best part up to `width.lines`, by neighbours that reach `width.share` of the best part of
     all.
     Windows without a term that is demanded are left out where others of their chunk hold one.
     """
-    lengths = [len(part) for parts in tokens.values() for part in parts]
+    lengths = [in_words(part) for parts in tokens.values() for part in parts]
     average = max(1.0, sum(lengths) / max(1, len(lengths)))
-    query = _Query(terms)
+    query, headings, named = _Query(terms), adjusted.headings, adjusted.named
     held = {
         chunk: [query.tokens.intersection(part) for part in cut] for chunk, cut in tokens.items()
     }
+    above = {chunk: query.tokens.intersection(headings.get(chunk, ())) for chunk in tokens}
     texts = {
         chunk: [
-            _bm25(part, query.met(own), average) for part, own in zip(cut, held[chunk], strict=True)
+            _bm25(part, query.met(own | above[chunk]), average, headings.get(chunk, ()))
+            for part, own in zip(cut, held[chunk], strict=True)
         ]
         for chunk, cut in tokens.items()
     }
@@ -121,8 +124,8 @@ def focus(
         if scores is None:
             passages.append(hit.moved(hit.score / full, "focus", chunk=hit.score))
             continue
-        parts, told = _with_neighbours(scores), tokens[hit.about.chunk_id]
-        holding = held[hit.about.chunk_id]
+        chunk = hit.about.chunk_id
+        parts, told, holding = _with_neighbours(scores), tokens[chunk], held[chunk]
         windows = _windows(hit, scores, parts, enough, width.lines, whole=whole)
         if demanded:
             windows = [window for window in windows if _says(window, told, demanded)] or windows
@@ -131,6 +134,8 @@ def focus(
         for window in windows:
             first, last, best = window
             score = (hit.score + parts[best]) / full
+            if _is_links_only(hit, first, last):
+                score *= LINKS_SHARE
             step = Step("focus", score, (("chunk", hit.score), ("part", parts[best])))
             passages.append(
                 hit._replace(
@@ -140,11 +145,38 @@ def focus(
                     last=last,
                     best=best,
                     own_cosine=_best_cosine(hit, first, last),
-                    own_coverage=query.share(holding[first : last + 1]),
+                    own_coverage=query.share([*holding[first : last + 1], above[chunk]]),
                     is_literal=window in literal,
                 )
             )
-    return ordered(passages)
+    return ordered(_named_first(passages, named) if named else passages)
+
+
+def _named_first(passages: Sequence[Hit], named: Collection[int]) -> list[Hit]:
+    """Raise the best passage of each chunk that the question names above all others."""
+    top = max(passage.score for passage in passages)
+    best: dict[int, Hit] = {}
+    for passage in ordered(passages):
+        best.setdefault(passage.about.chunk_id, passage)
+    raised = {id(best[chunk]) for chunk in named if chunk in best}
+    return [_raised(p, top) if id(p) in raised else p for p in passages]
+
+
+def _raised(passage: Hit, top: float) -> Hit:
+    *before, last = passage.trace
+    score = top + (1.0 - top) * passage.score
+    step = Step(last.stage, score, (*last.inputs, ("named", "yes")))
+    return passage._replace(score=score, trace=(*before, step))
+
+
+def _is_links_only(hit: Hit, first: int, last: int) -> bool:
+    parts = hit.candidate.parts
+    text = hit.candidate.text[parts[first].start : parts[last].end]
+    if "](" not in text and "[[" not in text:
+        return False
+    from memcli.markdown.links import is_links_only  # most passages have no link
+
+    return is_links_only(text)
 
 
 class _Query:
@@ -219,7 +251,8 @@ def _own_scores(
     """Score every part by itself."""
     own = []
     for part, text in zip(hit.candidate.parts, texts, strict=True):
-        cosine = hit.cosine if part.cosine is None else part.cosine
+        stand_in = hit.assumed if hit.cosine is None else hit.cosine
+        cosine = stand_in if part.cosine is None else part.cosine
         own.append(leaning * min(1.0, max(0.0, cosine or 0.0)) + per_text * text)
     if lifts := adjusted.lifts.get(hit.about.chunk_id):
         own = [score + lift for score, lift in zip(own, lifts, strict=True)]
@@ -275,13 +308,20 @@ def _windows(
     return windows
 
 
-def _bm25(tokens: Tokens, terms: Sequence[SoughtTerm], average: float) -> float:
-    norm = K1 * (1 - B + B * len(tokens) / average)
+def _bm25(tokens: Tokens, terms: Sequence[SoughtTerm], average: float, headings: Tokens) -> float:
+    norm = K1 * (1 - B + B * in_words(tokens) / average)
     score = 0.0
     for term in terms:
-        frequency = occurrences(tokens, term)
+        frequency = occurrences(tokens, term) + HEADING_SHARE * occurrences(headings, term)
         score += term.idf * frequency * (K1 + 1) / (frequency + norm)
     return score
+
+
+def in_words(tokens: Tokens) -> float:
+    """Count tokens, those of a script without spaces by half: a word of it makes about two."""
+    if not tokens or max(tokens) < FIRST_WIDE:
+        return len(tokens)
+    return len(tokens) - 0.5 * sum(token >= FIRST_WIDE for token in tokens)
 
 
 def occurrences(tokens: Tokens, term: SoughtTerm) -> int:

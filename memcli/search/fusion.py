@@ -8,7 +8,8 @@ Coverage is the share of the query's IDF that a chunk matches: where no chunk ho
 few words of a question, the best of them is no match, and words count for less.
 
 Cosines are clamped to [0, 1]. Every member of the union has both raw scores; a chunk without
-vectors takes the median cosine, so that a word match is never lost for want of a vector.
+vectors takes the median cosine, or the best one if it is a literal match, so that a word match is
+never lost for want of a vector: the model may be unable to read the script of the chunk.
 Sources: rrf is Cormack, Clarke and Buettcher, SIGIR 2009, with their k.
 """
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from memcli.types import Candidate
 
 RRF_K = 60
+K1, B = 1.2, 0.75
+FIRST_WIDE = "\u2e80"  # the first sign of the scripts that are indexed as pairs
+WORD_CHARS = 6  # of a word and the space behind it
 
 
 class Weights(Record):
@@ -58,12 +62,14 @@ def fuse(
     known = [cosine for cosine in cosines.values() if cosine is not None]
     stand_in = _median(known) if known else 0.0
     best_vector = max(known, default=0.0)
-    best_text = max((c.bm25 for c in candidates), default=0.0)
+    texts = _by_words(candidates)
+    best_text = max(texts.values(), default=0.0)
     text_ranks = _text_ranks(candidates) if method == "weighted" else {}
     hits = []
     for candidate in candidates:
         cosine = cosines[candidate.about.chunk_id]
-        used = stand_in if cosine is None else cosine
+        assumed = _assumed(candidate, known, stand_in) if cosine is None else None
+        used = (assumed or 0.0) if cosine is None else cosine
         if method == "rrf":
             ranks = (
                 (weights.text, candidate.lexical_rank),
@@ -77,7 +83,7 @@ def fuse(
             text = 0.0 if rank is None else 1 / (1 + rank)
             score = weights.vector * vector + weights.text * text
         else:
-            text = candidate.bm25 / best_text if best_text > 0 else 0.0
+            text = texts[candidate.about.chunk_id] / best_text if best_text > 0 else 0.0
             score = weights.vector * used + weights.text * text_share * text
         covered = coverage.get(candidate.about.chunk_id, 0.0)
         inputs = (
@@ -100,14 +106,40 @@ def fuse(
                 duplicates=(),
                 trace=(Step("fuse", score, inputs),),
                 is_literal=candidate.literal,
-                assumed=_assumed(candidate, known, stand_in) if cosine is None else None,
+                assumed=assumed,
             )
         )
     return ordered(hits)
 
 
+def _by_words(candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Give the BM25 of chunks as if a word of an unspaced script made one token, as others do.
+
+    It makes about two, so that a chunk of such a script is long and each of its words counts for
+    less than in other chunks. Where all are of one script this changes nothing.
+    """
+    found = {c.about.chunk_id: c.bm25 for c in candidates}
+    held = [c for c in candidates if c.bm25 > 0]
+    wide = {c.about.chunk_id: _wide(c.text) for c in held if not c.text.isascii()}
+    if not any(wide.values()):
+        return found
+    pairs = [wide.get(c.about.chunk_id, 0) for c in held]
+    tokens = [n + (len(c.text) - n) / WORD_CHARS for n, c in zip(pairs, held, strict=True)]
+    words = [length - n / 2 for n, length in zip(pairs, tokens, strict=True)]
+    as_tokens, as_words = len(held) / fsum(tokens), len(held) / fsum(words)
+    for c, length, count in zip(held, tokens, words, strict=True):
+        told = 1.0 + K1 * (1 - B + B * length * as_tokens)
+        found[c.about.chunk_id] *= told / (1.0 + K1 * (1 - B + B * count * as_words))
+    return found
+
+
+def _wide(text: str) -> int:
+    """Count the signs of scripts that are indexed as pairs."""
+    return sum(map(FIRST_WIDE.__le__, text))
+
+
 def _assumed(candidate: Candidate, known: Sequence[float], middle: float) -> float | None:
-    """Give the cosine that a formula of meaning alone takes for a chunk without a vector.
+    """Give the cosine that is taken for that of a chunk without a vector.
 
     The middle one of the query's candidates; of a literal match the best, so that what answers to
     the letter is not lost before it is embedded. None where no candidate has a vector.

@@ -20,8 +20,11 @@ from memcli.search.proximity import (
     spans_of,
 )
 from memcli.search.recall import (
+    MOST_OUTSIDE,
     RecallBounds,
     Recalled,
+    heading_tokens,
+    named,
     part_tokens,
     reach_within,
     recall,
@@ -29,8 +32,8 @@ from memcli.search.recall import (
 )
 
 if TYPE_CHECKING:
+    from memcli.dates.find import DateSpan
     from memcli.search.course import Observer
-    from memcli.search.dates import DateSpan
     from memcli.search.focus import Tokens
     from memcli.search.hits import Hit
     from memcli.search.options import SearchOptions
@@ -52,11 +55,14 @@ class Gathered(Record):
     believed: Mapping[int, Sequence[float]]  # how far parts count for who says them
     voices: Voices | None  # of `hits`, where it matters who speaks
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
+    headings: Mapping[int, Tokens]  # of the chunks of `hits`, in tokens
+    named: frozenset[int]  # chunks of `hits` whose document is called what the question is
     found: Recalled
     repaired: tuple[Repair, ...]
     spans: Spans  # dates that the query names
     out: Spans  # dates that it excludes
     order: str  # newest | oldest, where the query wishes so
+    asks_nothing: bool  # the query is stop words only
     dates_alone: bool  # the query is nothing else, and there are records of that time
     weights: Weights
     text_share: float
@@ -106,7 +112,9 @@ def gather(
     observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
     observe("fuse", fused)
     dates_alone = asks_dates_alone and any(is_of(hit, spans) for hit in fused)
-    closer = partial(choose, spans=spans, order=order, alone=dates_alone, limit=FOCUS_POOL)
+    closer = partial(
+        choose, spans=spans, order=order, alone=dates_alone, limit=FOCUS_POOL, sort=options.sort
+    )
     hits = through([("pool", closer)], fused, options, observe)
     chunks = [hit.candidate for hit in hits] if options.has("focus") else []
     return Gathered(
@@ -116,11 +124,14 @@ def gather(
         believed=heard.weights(chunks) if heard else {},
         voices=heard.voices(snapshot, chunks, found.terms) if heard else None,
         tokens=part_tokens(snapshot, chunks),
+        headings=heading_tokens(snapshot, chunks),
+        named=named(chunks, query.text),
         found=found,
         repaired=repaired,
         spans=spans,
         out=excluded_spans(dates),
         order=order,
+        asks_nothing=not dates and all(term.stop for term in query.terms),
         dates_alone=dates_alone,
         weights=weights,
         text_share=believed,
@@ -153,7 +164,7 @@ def _fused(
 
 def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
     return RecallBounds(
-        options.universe,
+        options.universe if options.sort == "score" else MOST_OUTSIDE,
         reach_within(snapshot, options.filters),
         spans,
         options.inner.outside,

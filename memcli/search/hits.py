@@ -16,6 +16,47 @@ class Step(Record):
     inputs: tuple[tuple[str, float | int | str | None], ...]
 
 
+class Quotation(Record):
+    """Lines of a document, and what is told of them."""
+
+    about: About
+    text: str
+
+
+class Correction(Record):
+    """A newer line that replaces a line of a passage."""
+
+    chunk_id: int
+    source: str
+    path: str
+    start_line: int
+    end_line: int
+    date: str
+    text: str
+    is_link: bool = False  # it names the document that it corrects
+
+    @property
+    def citation(self) -> str:
+        """Name the lines as `memcli get` takes them."""
+        return cite(self.source, self.path, self.start_line, self.end_line)
+
+    @property
+    def told(self) -> dict[str, str | int]:
+        """Describe it for programs."""
+        own = {
+            key: value
+            for key, value in self._asdict().items()
+            if key not in ("chunk_id", "is_link")
+        }
+        return {"citation": self.citation, **own}
+
+
+def mark_of(lines: Sequence[Correction]) -> str:
+    """Write the mark of a passage that some lines correct; "" if there are none."""
+    cited = ", ".join(f"{each.citation} ({each.date})" for each in lines)
+    return f"corrected by {cited}" if cited else ""
+
+
 class Hit(Record):
     """A run of parts of one candidate, with its score so far and how it came about."""
 
@@ -34,12 +75,13 @@ class Hit(Record):
     best: int = 0  # the part that it was found by
     is_literal: bool = False  # it holds what makes its chunk a literal match
     asked: tuple[str, ...] = ()  # speakers whom the query names, where its chunk has turns
-    by: tuple[str, ...] = ()  # speakers whose lines alone are wanted; empty for all
     # By how much a line of whom the query names holds more of it than a line of others, -1 to 1.
     asked_lead: float | None = None
     turns: tuple[Turn, ...] = ()  # who speaks in its chunk; of a passage that is shown
     broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
     assumed: float | None = None  # a cosine taken for the one that it lacks
+    faded: float = 1.0  # what its age leaves of its score, where ages count
+    corrected_by: tuple[Correction, ...] = ()  # newest first
     moment: str = ""  # at which its document was written, where ages count and a time is told
 
     @property
@@ -122,11 +164,6 @@ class Hit(Record):
                 counts[turn.speaker] = counts.get(turn.speaker, 0) + lines
         return counts
 
-    def is_wanted(self, line: int) -> bool:
-        """Tell whether a line is by one of whom lines alone are wanted."""
-        said = (turn for turn in self.turns if turn.start_line <= line <= turn.end_line)
-        return not self.by or any(turn.speaker in self.by for turn in said)
-
     @property
     def citation(self) -> str:
         """Name the lines of the passage as `memcli get` takes them."""
@@ -146,7 +183,7 @@ class Hit(Record):
 
 
 def ordered(hits: Sequence[Hit]) -> list[Hit]:
-    """Sort by score, ties by path and line: the same query gives the same bytes."""
+    """Sort by score, ties by date, newest first, then by path and line."""
     if len({hit.score for hit in hits}) == len(hits):  # nothing ties
         return sorted(hits, key=_score, reverse=True)
     return sorted(hits, key=_key)
@@ -156,6 +193,7 @@ def _score(hit: Hit) -> float:
     return hit.score
 
 
-def _key(hit: Hit) -> tuple[float, str, str, int, int]:
-    candidate = hit.candidate
-    return (-hit.score, candidate.about.source, candidate.about.path, hit.start_line, hit.first)
+def _key(hit: Hit) -> tuple[float, int, str, str, int, int]:
+    about, day = hit.about, hit.about.document_date or "0"
+    age = -int(day.replace("-", ""))
+    return (-hit.score, age, about.source, about.path, hit.start_line, hit.first)

@@ -22,8 +22,8 @@ from memcli.search.proximity import in_time
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from memcli.dates.find import DateSpan
     from memcli.errors import Reason
-    from memcli.search.dates import DateSpan
     from memcli.search.hits import Hit
     from memcli.search.legs import Leg, Vector
     from memcli.search.options import SearchOptions
@@ -77,7 +77,7 @@ def search_each(
     from memcli.search.why_not import Course
 
     courses = [Course() for _ in lots]
-    whole = options._replace(budget=None, sort="score")  # both are for all together
+    whole = options._replace(budget=None, ends=False)  # which is for all together
     answers = [
         _of_lot(ask(lot, whole, course), lot) for lot, course in zip(lots, courses, strict=True)
     ]
@@ -116,10 +116,9 @@ def joined(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
     best = _leading(answers, hits)
     if options.has("mmr.fold"):
         hits = folded(hits)
-    hits = hits[: options.limit]
-    packed, dropped, far = pack(hits, budget=options.budget, free=options.free)
     if options.sort != "score":
-        packed = in_time(packed, newest=options.sort == "newest")
+        hits = in_time(hits, newest=options.sort == "newest")
+    packed, dropped, far = pack(hits[: options.limit], budget=options.budget, free=options.free)
     return best._replace(
         hits=tuple(packed),
         lexical=next((a.lexical for a in answers if a.lexical.reason), best.lexical),

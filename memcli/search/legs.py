@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.choice import OTHER_MODEL
-from memcli.embedding.known import is_readable, known, readable
+from memcli.embedding.encoders import OTHER_MODEL
+from memcli.embedding.models import is_readable, known, readable
 from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.fusion import Weights

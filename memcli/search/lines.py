@@ -8,16 +8,17 @@ chunk is all that can be added.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.types import SUMMARY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from memcli.search.hits import Hit
-    from memcli.types import Candidate
+    from memcli.types import Candidate, PartScore
 
 # What an introduction takes along: a list or a block of code, but not a page of it.
 MOST_ANNOUNCED = 12
@@ -25,6 +26,7 @@ MOST_ANNOUNCED = 12
 # So many passages more than the limit are ranked, to take the places of those that are joined.
 SPARE = 10
 MOST_JOINED = 12  # lines
+ALIKE = 0.75  # of the score of a better passage, from which a neighbour joins it
 # What a passage of a whole chunk shows, in the documents that the profile `classic` follows.
 CLASSIC_CHARS = 700
 
@@ -36,6 +38,25 @@ class Run(Record):
 
     first: int
     last: int
+
+
+def by_line(candidate: Candidate) -> Candidate:
+    """Cut the parts of a chunk into those of its lines; a part keeps its cosine."""
+    return candidate._replace(
+        parts=tuple(each for part in candidate.parts for each in _line_parts(candidate.text, part))
+    )
+
+
+def _line_parts(text: str, part: PartScore) -> Iterable[PartScore]:
+    lines = text[part.start : part.end].split("\n")
+    if len(lines) != part.end_line - part.start_line + 1:
+        return (part,)
+    starts = accumulate((len(line) + 1 for line in lines), initial=part.start)
+    return [
+        part._replace(start_line=at, end_line=at, start=start, end=start + len(line))
+        for at, (line, start) in enumerate(zip(lines, starts, strict=False), part.start_line)
+        if line.strip()
+    ]
 
 
 def whole_lines(candidate: Candidate, run: Run) -> Run:
@@ -143,15 +164,21 @@ def _with_announced(candidate: Candidate, run: Run, is_free: Callable[[int], boo
 
 
 def joined(hits: Sequence[Hit]) -> list[Hit]:
-    """Make one passage of those that follow each other in rank and touch in the file."""
+    """Make one passage of those that touch in the file and follow each other, or score alike."""
     kept: list[Hit] = []
     for hit in hits:
-        if kept and _touch(kept[-1], hit):
-            better = kept.pop()
-            first, last = min(better.first, hit.first), max(better.last, hit.last)
-            moved = better.moved(better.score, "join", added=hit.citation)
-            hit = moved._replace(first=first, last=last)
-        kept.append(hit)
+        touching = (
+            at
+            for at, better in enumerate(kept)
+            if (at + 1 == len(kept) or hit.score >= ALIKE * better.score) and _touch(better, hit)
+        )
+        at = next(touching, None)
+        if at is None:
+            kept.append(hit)
+            continue
+        first, last = min(kept[at].first, hit.first), max(kept[at].last, hit.last)
+        moved = kept[at].moved(kept[at].score, "join", added=hit.citation)
+        kept[at] = moved._replace(first=first, last=last)
     return kept
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from memcli.markdown.words import prepare
+from memcli.language.words import prepare
 from memcli.search.hits import Hit
 
 # Texts this alike say the same; a stand-up line repeated with another day's date is below it.
@@ -75,9 +75,10 @@ def diversify(
             break
         pick = left.pop(values.index(value))
         similar = alike(pick, left)
-        hit = hits[pick].moved(hits[pick].score, "mmr", value=value, similarity=nearest[pick])
         copies = _copies(left, similar) if fold else []
-        chosen.append(hit._replace(duplicates=tuple(hits[i].citation for i in copies)))
+        hit, others = newest([hits[pick], *(hits[i] for i in copies)])
+        hit = hit.moved(hits[pick].score, "mmr", value=value, similarity=nearest[pick])
+        chosen.append(hit._replace(duplicates=tuple(each.citation for each in others)))
         for i, similarity in zip(left, similar, strict=True):
             if similarity > nearest[i]:
                 nearest[i] = similarity
@@ -86,16 +87,24 @@ def diversify(
 
 
 def folded(hits: Sequence[Hit]) -> list[Hit]:
-    """Fold near-duplicates into the first of them, which keeps its place and names the others."""
+    """Fold near-duplicates into the newest, which takes the first place and names the others."""
     alike = likeness([token_set(hit.text) for hit in hits])
     left, kept = [*range(len(hits))], []
     while left:
         first, *left = left
         copies = _copies(left, alike(first, left))
         left = [at for at in left if at not in copies]
-        cited = [c for at in copies for c in (hits[at].citation, *hits[at].duplicates)]
-        kept.append(hits[first]._replace(duplicates=(*hits[first].duplicates, *cited)))
+        hit, others = newest([hits[first], *(hits[at] for at in copies)])
+        cited = [c for each in others for c in (each.citation, *each.duplicates)]
+        hit = hit._replace(score=hits[first].score, duplicates=(*hit.duplicates, *cited))
+        kept.append(hit)
     return kept
+
+
+def newest(alike: Sequence[Hit]) -> tuple[Hit, list[Hit]]:
+    """Take the newest of passages that say the same, the first of several, and the others."""
+    hit = max(alike, key=lambda each: each.about.document_date or "")
+    return hit, [each for each in alike if each is not hit]
 
 
 def _copies(places: Sequence[int], similar: Sequence[float]) -> list[int]:

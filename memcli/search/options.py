@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Protocol
 
-    from memcli.embedding.known import Calibration
+    from memcli.embedding.models import Calibration
     from memcli.search.hits import Hit
     from memcli.search.rerank import Reranker
     from memcli.types import Filters
@@ -71,6 +71,7 @@ class SearchOptions(Record):
     filters: Filters
     repairs: bool = True  # words that nothing holds are searched for as they may be meant
     sort: str = "score"  # score | date | newest: the order of what is shown
+    ends: bool = False  # without a budget, an answer ends where it is not worth reading on
     reranker: Reranker | None = None  # reads the best passages once more
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
     formula: Formula | None = None  # of the profile, with its constants
@@ -94,6 +95,7 @@ def options_of(
     whole: bool = False,
     fill: bool = True,
     sort: str = "score",
+    ends: bool = False,
 ) -> SearchOptions:
     """Read the search settings; the profile's stand in for those nobody has set.
 
@@ -130,6 +132,7 @@ def options_of(
         filters=filters,
         repairs=config("search.repair"),
         sort=sort,
+        ends=ends and budget is None and not whole and sort == "score",
         formula=_formula(profile, config),
         quality_weight=config("search.quality_weight"),
     )

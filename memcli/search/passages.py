@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.tokens import estimate
 from memcli.markdown.parts import digest
-from memcli.markdown.tokens import estimate
 from memcli.record import Record
 from memcli.search.snippet import make_snippet
+from memcli.types import split_source
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit, Step
@@ -45,6 +46,7 @@ class Passage(Record):
     # others, as a share of their IDF from -1 to 1; None where it names nobody who speaks.
     asked_lead: float | None
     duplicates: tuple[str, ...]  # citations of passages that say the same
+    corrected_by: tuple[dict[str, str | int], ...]  # newer lines that replace lines of it
     trace: tuple[Step, ...]
 
 
@@ -55,7 +57,7 @@ def passages_of(hits: Sequence[Hit]) -> tuple[Passage, ...]:
 
 def _passage(rank: int, hit: Hit) -> Passage:
     about, text = hit.about, hit.text
-    workspace, _, source = about.source.rpartition(":")
+    workspace, source = split_source(about.source)
     return Passage(
         rank=rank,
         ref=about.ref,
@@ -83,5 +85,6 @@ def _passage(rank: int, hit: Hit) -> Passage:
         speakers=tuple(hit.spoken),
         asked_lead=hit.asked_lead,
         duplicates=hit.duplicates,
+        corrected_by=tuple(each.told for each in hit.corrected_by),
         trace=hit.trace,
     )

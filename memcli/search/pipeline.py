@@ -17,10 +17,12 @@ from memcli.record import Record
 from memcli.search.course import Step, through, unobserved
 from memcli.search.decay import apply_decay
 from memcli.search.floor import (
+    ONE_WORD,
     WORDS_ALONE,
     apply_floor,
     calibration,
     judge,
+    rests_on_one_word,
     stands_out,
     sure_of_its_day,
     uncalibrated,
@@ -31,16 +33,23 @@ from memcli.search.gathering import gather
 from memcli.search.hits import Hit
 from memcli.search.legs import Leg
 from memcli.search.lines import SPARE, beginning, joined
-from memcli.search.mmr import diversify
-from memcli.search.newer import newer_first
+from memcli.search.mmr import diversify, folded
+from memcli.search.newer import newer_first, with_corrections
 from memcli.search.pack import pack
-from memcli.search.proximity import apply_proximity, in_time, is_of, of_dates_alone, single_days
+from memcli.search.proximity import (
+    apply_proximity,
+    in_time,
+    is_of,
+    matching,
+    of_dates_alone,
+    single_days,
+)
 from memcli.search.views import apply_quality, spread
 
 if TYPE_CHECKING:
-    from memcli.embedding.known import Calibration
+    from memcli.dates.find import DateSpan
+    from memcli.embedding.models import Calibration
     from memcli.search.course import Observer
-    from memcli.search.dates import DateSpan
     from memcli.search.gathering import Gathered
     from memcli.search.legs import Vector
     from memcli.search.options import SearchOptions
@@ -64,6 +73,8 @@ class Answer(Record):
     candidates: int
     dropped: int  # passages that did not fit the budget
     far: int  # that would have fitted, and are far from the question
+    weaker: int  # that are not worth reading, see `worth`
+    is_measured: bool  # it is known what a lead in scores is worth
     unmatched: tuple[str, ...]  # terms that no chunk holds
     absent: tuple[str, ...]  # phrases of which the same is true
     apart: tuple[str, ...]  # phrases that no chunk holds together
@@ -83,7 +94,7 @@ class Answer(Record):
 
 
 _NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
-NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, (), (), (), "0")
+NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, 0, False, (), (), (), "0")
 
 
 def search(
@@ -100,7 +111,14 @@ def search(
     dates = tuple(dates) if options.has("date") else ()
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-    return answer._replace(hits=_with_ends(snapshot, answer), dates=dates)
+    hits: Sequence[Hit] = _with_ends(snapshot, answer)
+    weaker = 0
+    if options.ends and answer.is_measured:
+        from memcli.search.worth import worthwhile
+
+        hits, weaker = worthwhile(hits, matches=answer.verdict != "none")
+    observe("pack", hits)
+    return answer._replace(hits=tuple(hits), weaker=weaker, dates=dates)
 
 
 def _with_ends(snapshot: Snapshot, answer: Answer) -> tuple[Hit, ...]:
@@ -123,21 +141,24 @@ def _rank(
     floor = partial(_floored, gathered, options)
     judged = through([("floor", floor)], scored, options, observe)
     options = _timed(options) if gathered.order else options
-    steps = _ordering(options, gathered.question, age_days)
-    if gathered.dates_alone:
-        steps = _in_order_of_time(options, gathered.order)
+    is_sorted = options.sort != "score"
+    steps = _ordering(options, gathered.question)
+    if gathered.dates_alone or is_sorted:
+        steps = _in_order_of_time(options)
     ranked = through(steps, judged, options, observe)[: options.limit]
     packed, dropped, far = pack(ranked, budget=options.budget, free=options.free)
-    shown = through([("pack", lambda _: packed)], ranked, options, observe)
-    if options.sort != "score":
-        shown = in_time(shown, newest=options.sort == "newest")
+    shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
+    shown = with_corrections(shown, gathered.fused)
     constants = calibration(gathered.fingerprint, options.calibrations)
-    found = verdict(judged, is_measured=constants is not None)
+    best_first = sorted(packed or judged, key=lambda hit: -hit.score)
+    found = "none" if gathered.asks_nothing else verdict(best_first, is_measured=bool(constants))
     lead, is_of_others = _lead(gathered, shown)
     asked = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     withheld = None
     if found == "good" and is_of_others:
         withheld = _of_others(asked)
+    elif found == "good" and rests_on_one_word(best_first[0], gathered.found):
+        withheld = ONE_WORD
     elif found == "good":
         # What a reranker adds to scores is not of the measure of the lead.
         is_read = reranked is not None and reranked.ran
@@ -151,6 +172,8 @@ def _rank(
         candidates=len(gathered.found.candidates),
         dropped=dropped,
         far=far,
+        weaker=0,
+        is_measured=_is_measured(gathered, options),
         unmatched=gathered.found.unmatched,
         absent=gathered.found.absent,
         apart=gathered.found.apart,
@@ -191,15 +214,20 @@ def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> R
     What is asked for to the letter or by its day, and by nothing else, is found or not; and only
     of the scores of one way to rank is known what a lead is worth.
     """
-    is_measured = options.fusion == "scaled" and not options.profile.formula
-    terms = gathered.found.terms
-    is_exact = bool(terms) and all(term.exact for term in terms)
-    if gathered.dates_alone or is_exact or not is_measured:
+    if not _is_measured(gathered, options):
         return None
     constants = calibration(gathered.fingerprint, options.calibrations)
     if stands_out(hits, gathered.fused, constants):
         return None
     return Reason("close", "the tenth passage matches nearly as well as the first")
+
+
+def _is_measured(gathered: Gathered, options: SearchOptions) -> bool:
+    """Tell that it is known what a lead in scores is worth."""
+    terms = gathered.found.terms
+    is_exact = bool(terms) and all(term.exact for term in terms)
+    is_scaled = options.fusion == "scaled" and not options.profile.formula
+    return is_scaled and not is_exact and not gathered.dates_alone
 
 
 def _passages(
@@ -219,14 +247,14 @@ def _passages(
             text_share=gathered.text_share,
             whole=options.whole or gathered.dates_alone,
             width=options.inner.width,
-            adjusted=Adjustments(gathered.believed, lifts),
+            adjusted=Adjustments(gathered.believed, lifts, gathered.headings, gathered.named),
         )
 
     hits = through([("focus", lambda _: focused({}))], gathered.hits, options, observe)
     is_off = "rerank" in options.inner.without or gathered.dates_alone
     if options.reranker is None or is_off:
         return hits, None, hits
-    from memcli.embedding.known import readable
+    from memcli.embedding.models import readable
     from memcli.search.rerank import OTHER_FORMULA, Reranked, rerank
 
     if not options.has("rerank"):
@@ -242,10 +270,16 @@ def _passages(
 def _scoring(
     gathered: Gathered, options: SearchOptions, age_days: Callable[[str], float]
 ) -> list[Step]:
-    """List the stages that score passages before their age counts."""
+    """List the stages that score passages."""
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     valued = partial(
         apply_quality, confidences=gathered.found.qualities, weight=options.quality_weight
+    )
+    faded = partial(
+        apply_decay,
+        age_days=age_days,
+        half_life_days=options.half_life_days,
+        floor=options.decay_floor,
     )
     scored: list[Step] = []
     if options.formula is not None:
@@ -256,21 +290,13 @@ def _scoring(
         *scored,
         ("date", partial(raised, spans=gathered.spans, order=gathered.order)),
         ("quality", valued),
+        *([] if gathered.dates_alone else [("decay", faded)]),
     ]
 
 
-def _ordering(
-    options: SearchOptions, question: str, age_days: Callable[[str], float]
-) -> list[Step]:
+def _ordering(options: SearchOptions, question: str) -> list[Step]:
     """List the stages that set the order of passages whose confidence is known."""
-    fade = partial(
-        apply_decay,
-        age_days=age_days,
-        half_life_days=options.half_life_days,
-        floor=options.decay_floor,
-    )
     return [
-        ("decay", fade),
         ("newer", newer_first),
         ("language", partial(_translated, question)),
         ("spread", spread),
@@ -294,10 +320,17 @@ def _timed(options: SearchOptions) -> SearchOptions:
     return options._replace(mmr_lambda=1.0, inner=options.inner._replace(without=without))
 
 
-def _in_order_of_time(options: SearchOptions, order: str) -> list[Step]:
+def _in_order_of_time(options: SearchOptions) -> list[Step]:
     """List the stages that keep the order of time, and fold what says the same."""
-    fold = partial(_diversified, _timed(options))
-    return [("mmr", lambda hits: fold(in_time(hits, newest=order == "newest")))]
+
+    def fold(hits: Sequence[Hit]) -> Sequence[Hit]:
+        return folded(hits[:MMR_POOL]) if options.has("mmr.fold") else hits
+
+    kept = ("spread", "join", "cut")
+    return [
+        ("mmr", fold),
+        *(step for step in _ordering(options, "") if step[0] in kept),
+    ]
 
 
 def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
@@ -309,7 +342,10 @@ def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) ->
         judged = [hit._replace(confidence=1.0) for hit in judged]
     elif days := single_days(gathered.spans):
         judged = [sure_of_its_day(hit) if is_of(hit, days) else hit for hit in judged]
-    return apply_floor(judged, min_score=options.min_score, on_score=options.profile.floor_on_score)
+    kept = apply_floor(judged, min_score=options.min_score, on_score=options.profile.floor_on_score)
+    if options.sort == "score" or gathered.dates_alone:
+        return kept
+    return in_time(matching(kept), newest=options.sort == "newest")
 
 
 def _diversified(options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:

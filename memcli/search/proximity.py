@@ -1,12 +1,12 @@
 """Prefer records of the dates that a query names, or the newest or oldest of them; pure.
 
-score' = score + (1 - score) * bonus. For named dates bonus = DATE_BONUS * 2^(-days /
-PROXIMITY_HALF_LIFE_DAYS), days being the distance from the record's date to the nearest named
-span, 0 inside it and where a record of a week or a month shares a day with it; what is bounded on
-one side has no near beyond its bound, and an excluded day is near to nothing. Undated records get
-nothing. Passages of a single day that is named come first where they hold most of the words. For
-`latest` and `first` the dated hits that answer about as well as the best change places until they
-stand in the order of time.
+score' = score + (1 - score) * bonus. For named dates bonus = DATE_BONUS * 2^(-days / half-life),
+STRETCH_BONUS where more than a day is named, and days being the distance from the record's date to
+the nearest named span, 0 inside it and where a record of a week or a month shares a day with it;
+what is bounded on one side has no near beyond its bound, and an excluded day is near to nothing.
+Undated records get nothing. Passages of a single day that is named come first where they hold most
+of the words. For `latest` and `first` the dated hits that answer about as well as the best change
+places until they stand in the order of time.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from memcli.checking import TYPE_CHECKING
 from memcli.search.hits import Hit, ordered
 
 if TYPE_CHECKING:
-    from memcli.search.dates import DateSpan
+    from memcli.dates.find import DateSpan
     from memcli.types import About
 
-DATE_BONUS = 0.5
-PROXIMITY_HALF_LIFE_DAYS = 3.0
+# A month has many notes, and being of it says little of each; what happened in it is told up to
+# weeks later. On 136 questions with a date (LoCoMo, REALTALK) a bonus of .5 and 3 days for every
+# span gives nDCG@10 .814, these .836; where the evidence is outside of the stretch .707 and .846.
+DATE_BONUS, STRETCH_BONUS = 0.5, 0.3
+PROXIMITY_HALF_LIFE_DAYS = 3.0  # and more by a quarter of the length of a stretch
 # A stretch of more than a day and no more than this is told of up to the day after it.
 TOLD_DAYS = 31
 # Share of the query's IDF from which a passage of the one day that is named comes first.
@@ -73,8 +76,19 @@ def bonus(about: About, spans: Spans) -> float:
     """Give the bonus of a date; 0 for none, for one far off, and where nothing is named."""
     if about.date is None or not spans:
         return 0.0
-    days = distance_days(about.date, spans, about.first_day)
-    return DATE_BONUS * 2.0 ** (-days / PROXIMITY_HALF_LIFE_DAYS) if days <= FAR_DAYS else 0.0
+    days = about.first_day or about.date, about.date
+    return max(_bonus(_distance(days, span), span) for span in spans)
+
+
+def _bonus(days: int, span: tuple[str, str]) -> float:
+    if days > FAR_DAYS:
+        return 0.0
+    first, last = map(date.fromisoformat, span)
+    length = min(TOLD_DAYS, (last - first).days)
+    half_life = PROXIMITY_HALF_LIFE_DAYS + length / 4.0
+    most: float = STRETCH_BONUS if length else DATE_BONUS
+    halved: float = 2.0 ** (-days / half_life)
+    return most * halved
 
 
 def distance_days(day: str, spans: Spans, first_day: str | None = None) -> int:
@@ -127,8 +141,12 @@ def nearest_first(hits: Sequence[Hit], spans: Spans, limit: int) -> list[Hit]:
     return [hit for hit in hits if hit.about.chunk_id in kept]
 
 
-def choose(hits: Sequence[Hit], spans: Spans, *, order: str, alone: bool, limit: int) -> list[Hit]:
+def choose(
+    hits: Sequence[Hit], spans: Spans, *, order: str, alone: bool, limit: int, sort: str = "score"
+) -> list[Hit]:
     """Choose the hits to look at closely; `alone` takes the first of the named dates only."""
+    if not alone and sort != "score":
+        return in_time(matching(hits), newest=sort == "newest")[:limit]
     if not alone:
         return nearest_first(hits, spans, limit)
     return in_time([hit for hit in hits if is_of(hit, spans)], newest=order == "newest")[:limit]
@@ -158,6 +176,19 @@ def in_time(hits: Sequence[Hit], *, newest: bool) -> list[Hit]:
     dated = [hit for hit in placed if hit.about.date]
     dated.sort(key=lambda h: h.about.date or "", reverse=newest)
     return [*dated, *(hit for hit in placed if not hit.about.date)]
+
+
+def matching(hits: Sequence[Hit]) -> list[Hit]:
+    """Keep what holds most of the words that the best holds, or matches nearly as well as it."""
+    best = max((hit.score for hit in hits), default=0.0)
+    most = max((hit.held for hit in hits), default=0.0)
+    return [
+        hit
+        for hit in hits
+        if hit.is_literal
+        or 0.0 < NEARLY_AS_GOOD * most <= hit.held
+        or hit.score >= NEARLY_AS_GOOD * best
+    ]
 
 
 def _of_the_day_first(hits: list[Hit], days: Spans) -> list[Hit]:

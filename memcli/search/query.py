@@ -2,7 +2,7 @@
 
 Quoted phrases, `-word`, `-"a phrase"` and `prefix*` are operators, and only where they
 cannot be anything else; everything else is plain text. Dates are terms here like any
-other: the caller finds them with `search.dates` and hands their places in as `soft`.
+other: the caller finds them with `dates.find` and hands their places in as `soft`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count, islice, pairwise
 
-from memcli.markdown import words
-from memcli.record import Record
-from memcli.search.stopwords import (
+from memcli.language import words
+from memcli.language.stopwords import (
     ANYTHING,
     CHINESE,
     CHINESE_ALONE,
@@ -28,6 +27,7 @@ from memcli.search.stopwords import (
     SPANISH_SIGNS,
     THAI,
 )
+from memcli.record import Record
 from memcli.types import Term, Wanted
 
 MAX_CHARS = 100_000  # a longer text is a document: the words behind it count as dropped

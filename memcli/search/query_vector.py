@@ -14,7 +14,7 @@ from memcli.search.legs import Vector
 if TYPE_CHECKING:
     from _thread import LockType
 
-    from memcli.embedding.choice import Remembered
+    from memcli.embedding.encoders import Remembered
     from memcli.embedding.query import QueryEncoder
     from memcli.types import Encoder
 
@@ -39,8 +39,8 @@ def _without(reason: Reason) -> Vector:
 
 def _fertility(fingerprint: str, tokens: int, text: str) -> float:
     """Tell how well an English vocabulary knows a query; other models have others."""
-    from memcli.embedding.known import known
-    from memcli.embedding.script import fertility
+    from memcli.embedding.models import known
+    from memcli.language.script import fertility
 
     return fertility(tokens, text) if known(fingerprint).latin_only else 1.0
 

@@ -12,7 +12,7 @@ from memcli.workspace.dating import age_at, day_of
 
 if TYPE_CHECKING:
     from memcli.config.settings import Config
-    from memcli.search.dates import DateSpan
+    from memcli.dates.find import DateSpan
 
 # A text in ASCII without a digit names a date only where it holds one of these; to look for them
 # costs less than to load the grammar.
@@ -120,11 +120,11 @@ def _may_name_a_date(text: str) -> bool:
 
 def _wished(text: str, today: date, *, day_first: bool) -> tuple[DateSpan, ...]:
     """Find the dates that the answer should be of."""
-    from memcli.search.dates import find_dates
+    from memcli.dates.find import find_dates
 
     dates = find_dates(text, today, day_first=day_first)
     if not dates:
         return ()
-    from memcli.search.date_wishes import wishes
+    from memcli.dates.intent import wishes
 
     return wishes(text, dates)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from math import fsum, log
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.words import prepare, stem
 from memcli.markdown.comments import visible
-from memcli.markdown.words import prepare, stem
+from memcli.markdown.names import NAME_CHARS, headings_of, is_name
 from memcli.record import Record
 from memcli.search.common import SMALL, greatest_share, groups_of, parted, without_majority
 from memcli.search.focus import SoughtTerm
@@ -294,6 +295,32 @@ def part_tokens(
     ]
     cut = iter(snapshot.tokens(texts))
     return {c.about.chunk_id: [next(cut) for _ in c.parts] for c in candidates}
+
+
+def heading_tokens(
+    snapshot: Snapshot, candidates: Sequence[Candidate]
+) -> dict[int, tuple[str, ...]]:
+    """Cut what is searched as the headings of some candidates into tokens, by chunk id."""
+    texts = [prepare(" ".join(headings(c))) for c in candidates]
+    cut = snapshot.tokens(texts)
+    return {c.about.chunk_id: tokens for c, tokens in zip(candidates, cut, strict=True)}
+
+
+def named(candidates: Sequence[Candidate], question: str) -> frozenset[int]:
+    """Name the chunks with which a document begins that is called what the question is."""
+    if len(question) > NAME_CHARS:
+        return frozenset()
+    return frozenset(
+        c.about.chunk_id
+        for c in candidates
+        if c.named_by and is_name(question, c.about.title, c.about.path, c.named_by)
+    )
+
+
+def headings(candidate: Candidate) -> tuple[str, ...]:
+    """List the headings of a candidate, and the names of its document if it is the first chunk."""
+    about = candidate.about
+    return headings_of(about.title, about.path, candidate.named_by, about.heading_path)
 
 
 def _literal(query: ParsedQuery) -> Wanted:

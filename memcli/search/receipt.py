@@ -18,7 +18,7 @@ from memcli.search.query import ParsedQuery
 from memcli.types import Filters, Where
 
 if TYPE_CHECKING:
-    from memcli.search.dates import DateSpan
+    from memcli.dates.find import DateSpan
     from memcli.search.rerank import Reranked
     from memcli.search.views import Expanded
 
@@ -47,9 +47,12 @@ def receipt(
     *,
     whole: bool,
     sort: str,
+    ends: bool = False,
     expanded: Sequence[Expanded] | None = None,
 ) -> dict[str, Any]:
     """Describe a search as `memcli.search-receipt/1` does; `whole` asked for whole chunks.
+
+    With `ends` it leaves out what is not worth reading.
 
     `expanded` are the raw lines that were added behind summaries, None where nobody asked.
     """
@@ -58,6 +61,7 @@ def receipt(
         "schema": SCHEMA,
         "whole": whole,
         "sort": sort,
+        "ends": ends,
         **grounds(asked, parsed, dates, answer),
         "passages": [_passage(rank, hit) for rank, hit in enumerate(answer.hits, start=1)],
         **({} if expanded is None else {"expanded": [_behind(rank, each) for rank, each in added]}),

@@ -18,12 +18,12 @@ from operator import eq
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.wordpiece import whole_words
+from memcli.language import spelling
+from memcli.language.stopwords import ENGLISH, is_foreign
+from memcli.language.words import fold, prepare, sought
 from memcli.markdown.comments import visible
-from memcli.markdown.words import fold, prepare, sought
 from memcli.record import Record
-from memcli.search import spellings
 from memcli.search.query import JOINED, QueryTerm
-from memcli.search.stopwords import ENGLISH
 from memcli.store.records import Reach
 from memcli.types import Term, Wanted
 
@@ -39,6 +39,9 @@ MOST_LACKING, MOST_UNKNOWN = 16, 8
 # one is a letter from too many words.
 SHORTEST_MEANT, SHORTEST_STEM = 5, 4
 SHORTEST_BEGINNING = 5  # letters
+# From so many chunks, and such a share of them, a word is common.
+COMMON_CHUNKS, COMMON_SHARE = 8, 0.02
+MOST_ENDING = 0.25  # share of a spelling that may be its ending
 MOST_READ = 100_000  # characters of the chunk in which a word is looked up as it is written
 
 
@@ -54,6 +57,14 @@ class Repair(Record):
         """Tell that it was looked for in place of what was typed."""
         return self.how != "besides"
 
+    @property
+    def is_another_word(self) -> bool:
+        """Tell that it is worth saying: it is not another form of the same word."""
+        is_form = self.how == "spelling" and spelling.are_forms(
+            fold(self.typed), fold(self.searched)
+        )
+        return not is_form and self.how not in ("besides", "plural")
+
 
 def repair(
     snapshot: Snapshot,
@@ -67,19 +78,30 @@ def repair(
     """
     together = [_together(a, b, lacking) for a, b in joined]
     whole = {term for pair in joined for term in pair}
-    lone = (term.text for term in lacking if term not in whole)
+    lone = (t.text for t in lacking if t not in whole and not _is_code(t.text, query.text))
     words = {typed: fold(typed) for typed in islice(lone, MOST_LACKING)}
     known = whole_words(words.values())
     unknown = [typed for typed, word in words.items() if word not in known]
     last = query.terms[-1].text
+    foreign = is_foreign(term.text for term in query.terms)
     alone = (
         Repair(typed, *found)
         for typed, word in words.items()
         if typed not in unknown[MOST_UNKNOWN:]
-        if (found := _meant(snapshot, word, is_known=word in known, is_last=typed == last))
+        if (
+            found := _meant(
+                snapshot, word, is_known=word in known, is_last=typed == last, is_foreign=foreign
+            )
+        )
     )
     made = (*alone, *together)
     return _rewritten(snapshot, query, made), made
+
+
+def _is_code(word: str, question: str) -> bool:
+    """Tell that a word is marked as a name: in backticks, or next to a sign of code."""
+    name = re.escape(word)
+    return re.search(rf"[`$@/\\]{name}(?!\w)|(?<!\w){name}[`(/\\]", question) is not None
 
 
 def _together(a: QueryTerm, b: QueryTerm, lacking: Sequence[QueryTerm]) -> Repair:
@@ -130,7 +152,7 @@ def _stems(snapshot: Snapshot, terms: Sequence[QueryTerm]) -> Sequence[tuple[str
 
 
 def _meant(
-    snapshot: Snapshot, word: str, *, is_known: bool, is_last: bool
+    snapshot: Snapshot, word: str, *, is_known: bool, is_last: bool, is_foreign: bool
 ) -> tuple[str, str] | None:
     """Give what a word is most likely meant as, and how that was found; None for nothing.
 
@@ -140,13 +162,16 @@ def _meant(
         joined = _first_held(snapshot, [word.replace("-", "")])
         return _found(joined, "joined") or _found(_respelt_pieces(snapshot, word), "spelling")
     if not word.isalpha():
-        return _found(_first_held(snapshot, filter(None, [spellings.grouped(word)])), "number")
-    english = _first_held(snapshot, spellings.numbers(word, spellings.ENGLISH_NUMBERS))
+        return _found(_first_held(snapshot, filter(None, [spelling.grouped(word)])), "number")
+    english = _first_held(snapshot, spelling.numbers(word, spelling.ENGLISH_NUMBERS))
     if english or is_known:
         return _found(english, "plural")
+    respelt = _respelt(snapshot, word, is_foreign=is_foreign)
+    if respelt and is_foreign and _ends_in_english(word, fold(respelt)):
+        respelt = None
     return (
-        _found(_respelt(snapshot, word), "spelling")
-        or _found(_first_held(snapshot, spellings.numbers(word, spellings.OTHER_NUMBERS)), "plural")
+        _found(respelt, "spelling")
+        or _found(_first_held(snapshot, spelling.numbers(word, spelling.OTHER_NUMBERS)), "plural")
         or _found(_split(snapshot, word), "split")
         or _found(_begun(snapshot, word) if is_last else None, "beginning")
     )
@@ -163,13 +188,21 @@ def _first_held(snapshot: Snapshot, words: Iterable[str]) -> str | None:
     return next((word for word, term in terms.items() if term in held), None)
 
 
-def _respelt(snapshot: Snapshot, word: str) -> str | None:
+def _ends_in_english(word: str, meant: str) -> bool:
+    """Tell that only the last letter of a word keeps it from English: instalo and install."""
+    rest, _ = spelling.endings(word, meant)
+    return len(rest) <= 1 and meant in whole_words([meant])
+
+
+def _respelt(snapshot: Snapshot, word: str, *, is_foreign: bool = False) -> str | None:
     """Give the word of the notes that is one mistake away.
 
     A word of the vocabulary comes first, then the one with the most chunks times how likely the
-    mistake is (the noisy channel of Kernighan, Church and Gale, COLING 1990).
+    mistake is (the noisy channel of Kernighan, Church and Gale, COLING 1990). In a question that
+    is not English few words are in the vocabulary, and a right word may be near to another: one
+    that is common, or that has only another ending in English, is not what it means.
     """
-    likely = spellings.spellings(word)
+    likely = spelling.spellings(word)
     long_enough = sorted(
         (each for each in likely if len(each) >= SHORTEST_MEANT), key=likely.__getitem__
     )
@@ -184,15 +217,34 @@ def _respelt(snapshot: Snapshot, word: str) -> str | None:
         if len(stem) >= SHORTEST_STEM or (terms[term] in english and stem not in ENGLISH)
     ]
     chunks = dict(zip(held, snapshot.frequencies(held), strict=True))
+    if is_foreign:
+        most = max(COMMON_CHUNKS, snapshot.counts().chunks * COMMON_SHARE)
+        held = [
+            term
+            for term in held
+            if chunks[term] <= most
+            or spelling.INFLECTIONS.issuperset(spelling.endings(word, terms[term]))
+        ]
 
     def rank(term: Term) -> tuple[bool, float, str]:
-        spelling = terms[term]
-        return spelling in english, chunks[term] * likely[spelling], spelling
+        spelt = terms[term]
+        return spelt in english, chunks[term] * likely[spelt], spelt
 
     best = max(held, key=rank, default=None)
     if best is None:
         return None
-    return terms[best] if terms[best] in english else _as_written(snapshot, best, terms[best])
+    if terms[best] in english:
+        return terms[best]
+    # Endings may hide another word: of `restic` the misspelling of `resetic`, which stems as reset.
+    written = _as_written(snapshot, best, terms[best])
+    low = fold(written)
+    cut, _ = spelling.endings(terms[best], low)
+    is_near = (
+        low in likely
+        or low[:SHORTEST_MEANT] == word[:SHORTEST_MEANT]
+        or len(cut) <= MOST_ENDING * len(terms[best])
+    )
+    return written if is_near else None
 
 
 def _respelt_pieces(snapshot: Snapshot, word: str) -> str | None:
@@ -225,7 +277,7 @@ def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
 
 def _split(snapshot: Snapshot, word: str) -> str | None:
     """Give the two words of a compound: of several pairs that whose commoner word is rarest."""
-    pairs = {(a, b): (Term(a), Term(b)) for a, b in spellings.compounds(word)}
+    pairs = {(a, b): (Term(a), Term(b)) for a, b in spelling.compounds(word)}
     held = snapshot.occurring([*dict.fromkeys(term for terms in pairs.values() for term in terms)])
     known = {pair: terms for pair, terms in pairs.items() if held.issuperset(terms)}
     chunks = dict(zip(held, snapshot.frequencies([*held]), strict=True))

@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 
 from memcli.checking import TYPE_CHECKING
-from memcli.markdown.comments import visible
-from memcli.markdown.words import split_runs
+from memcli.language.words import split_runs
+from memcli.markdown.comments import comments, visible
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -37,6 +37,22 @@ def make_snippet(hit: Hit, *, words: Sequence[str]) -> Snippet:
     """
     before, after = "…" * hit.goes_before, "…" * hit.goes_on
     return marked(before + visible(hit.text).strip("\n") + after, words)
+
+
+def numbered(hit: Hit, *, words: Sequence[str]) -> list[tuple[int, Snippet]]:
+    """Give what is shown of a passage line by line, with line numbers and without blank lines."""
+    pieces, at = list[str](), 0
+    for start, end in comments(hit.text):
+        pieces += hit.text[at:start], "\n" * hit.text.count("\n", start, end) or " "
+        at = end
+    lines = visible("".join([*pieces, hit.text[at:]])).split("\n")
+    lines[0] = "…" * hit.goes_before + lines[0]
+    lines[-1] += "…" * hit.goes_on
+    return [
+        (number, marked(line, words))
+        for number, line in enumerate(lines, start=hit.start_line)
+        if line.strip()
+    ]
 
 
 def marked(text: str, words: Sequence[str]) -> Snippet:

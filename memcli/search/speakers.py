@@ -12,21 +12,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
 from math import fsum
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.stopwords import ENGLISH
+from memcli.language.words import prepare
 from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of
-from memcli.markdown.words import prepare
 from memcli.record import Record
 from memcli.search.focus import SoughtTerm, occurrences
 from memcli.search.hits import Hit, ordered
+from memcli.search.lines import by_line
 from memcli.search.recall import part_tokens
-from memcli.search.stopwords import ENGLISH
 
 if TYPE_CHECKING:
     from memcli.store.port import Snapshot
-    from memcli.types import Candidate, PartScore, Turn
+    from memcli.types import Candidate, Turn
 
 # Over ten BEAM conversations (178 questions) nDCG@10 is .432 without it, .526 at .2, .562 at .4 and
 # .552 at .6, Recall@1000tok .473, .546, .588 and .604.
@@ -197,25 +197,6 @@ def weight_of(turns: Iterable[Turn], first: int, last: int) -> float:
     return 1.0 - MACHINE_SHARE * min(1.0, machine / (last - first + 1))
 
 
-def by_line(candidate: Candidate) -> Candidate:
-    """Cut the parts of a chunk into those of its lines; a part keeps its cosine."""
-    return candidate._replace(
-        parts=tuple(each for part in candidate.parts for each in _lines(candidate.text, part))
-    )
-
-
-def _lines(text: str, part: PartScore) -> Iterable[PartScore]:
-    lines = text[part.start : part.end].split("\n")
-    if len(lines) != part.end_line - part.start_line + 1:
-        return (part,)
-    starts = accumulate((len(line) + 1 for line in lines), initial=part.start)
-    return [
-        part._replace(start_line=at, end_line=at, start=start, end=start + len(line))
-        for at, (line, start) in enumerate(zip(lines, starts, strict=False), part.start_line)
-        if line.strip()
-    ]
-
-
 def lead_of(hits: Iterable[Hit]) -> float | None:
     """Say by how much lines of whom the question names hold more of it than lines of others.
 
@@ -224,6 +205,11 @@ def lead_of(hits: Iterable[Hit]) -> float | None:
     """
     leads = [hit.asked_lead for hit in hits if hit.asked_lead is not None][:MOST_JUDGED]
     return fsum(leads) / len(leads) if leads else None
+
+
+def _lowered(hit: Hit) -> Hit:
+    weight = 1.0 - OTHERS_SHARE
+    return hit.moved(hit.score * weight, "speaker", weight=weight)
 
 
 class Voices(Record):
@@ -237,49 +223,90 @@ class Voices(Record):
     shares: Mapping[int, Sequence[float]]
 
     def trimmed(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Trim lines of others off passages, and put passages without a line of theirs lower."""
+        """Trim lines of others off passages, and put passages without a line of theirs lower.
+
+        With `only`, leave out every line of others.
+        """
         moved = []
         for hit in hits:
             if hit.about.chunk_id not in self.lines:
                 moved.append(hit)
                 continue
+            if self.only:
+                moved += self._theirs(hit)
+                continue
             cut, is_theirs = self._cut(hit)
-            if is_theirs:
-                moved.append(cut)
-            elif not self.only:
-                weight = 1.0 - OTHERS_SHARE
-                moved.append(cut.moved(cut.score * weight, "speaker", weight=weight))
+            moved.append(cut if is_theirs else _lowered(cut))
         return ordered(moved)
+
+    def _theirs(self, hit: Hit) -> list[Hit]:
+        """Make a passage of each run of lines that the wanted speakers say, without any other.
+
+        The run with the best line keeps the score, and the others count for less.
+        """
+        candidate, inside, best = self._inside(hit)
+        shares, said = self.shares[hit.about.chunk_id], self.turns[hit.about.chunk_id]
+        runs: list[list[int]] = []
+        for at in inside:
+            line = candidate.parts[at].start_line
+            if not any(
+                t.start_line <= line <= t.end_line and t.speaker in self.names for t in said
+            ):
+                continue
+            if runs and runs[-1][-1] == at - 1:
+                runs[-1].append(at)
+            else:
+                runs.append([at])
+        if not runs:
+            return []
+
+        def worth(run: list[int]) -> tuple[bool, float]:
+            return best in run, max(shares[at] for at in run)
+
+        first = max(runs, key=worth)
+        made = []
+        for run in runs:
+            known = [c for at in run if (c := candidate.parts[at].cosine) is not None]
+            cut = hit._replace(
+                candidate=candidate,
+                first=run[0],
+                last=run[-1],
+                best=best if best in run else max(run, key=shares.__getitem__),
+                own_cosine=min(1.0, max(0.0, *known)) if known else hit.own_cosine,
+                own_coverage=min(hit.held, fsum(shares[at] for at in run)),
+                is_literal=hit.is_literal and run is first,
+            )
+            made.append(cut if run is first else _lowered(cut))
+        return made
 
     def _cut(self, hit: Hit) -> tuple[Hit, bool]:
         """Give a passage without the idle lines at its ends, and whether one is not of others."""
-        chunk, parts = hit.about.chunk_id, hit.candidate.parts
-        candidate, shares = self.lines[chunk], self.shares[chunk]
-        start, end = parts[hit.first].start, parts[hit.last].end
-        inside = [at for at, line in enumerate(candidate.parts) if start <= line.start < end]
+        chunk, shares = hit.about.chunk_id, self.shares[hit.about.chunk_id]
+        candidate, inside, best = self._inside(hit)
         others = {at for at in inside if self._is_of_others(chunk, candidate.parts[at].start_line)}
-        best = next(at for at in inside if candidate.parts[at].end > parts[hit.best].start)
         if len(others) < len(inside):
-            idle = others if self.only else {at for at in others if not shares[at]}
-            kept = [at for at in inside if at not in idle]
+            kept = [at for at in inside if at not in others or shares[at]]
             inside = [at for at in inside if kept[0] <= at <= kept[-1]]
         first, last = inside[0], inside[-1]
-        best = min(max(best, first), last)
-        lead = None
-        if not self.only:
-            theirs = max((shares[at] for at in inside if at not in others), default=0.0)
-            lead = theirs - max((shares[at] for at in inside if at in others), default=0.0)
-        asked, by = ((), self.names) if self.only else (self.names, ())
+        theirs = max((shares[at] for at in inside if at not in others), default=0.0)
+        lead = theirs - max((shares[at] for at in inside if at in others), default=0.0)
         cut = hit._replace(
             candidate=candidate,
             first=first,
             last=last,
-            best=best,
-            asked=asked,
+            best=min(max(best, first), last),
+            asked=self.names,
             asked_lead=lead,
-            by=by,
         )
         return cut, any(at not in others for at in inside)
+
+    def _inside(self, hit: Hit) -> tuple[Candidate, list[int], int]:
+        """Give the chunk cut into lines, the lines of a passage, and the best of these."""
+        candidate, parts = self.lines[hit.about.chunk_id], hit.candidate.parts
+        start, end = parts[hit.first].start, parts[hit.last].end
+        inside = [at for at, line in enumerate(candidate.parts) if start <= line.start < end]
+        best = next(at for at in inside if candidate.parts[at].end > parts[hit.best].start)
+        return candidate, inside, best
 
     def _is_of_others(self, chunk: int, line: int) -> bool:
         said = (t for t in self.turns[chunk] if t.start_line <= line <= t.end_line)

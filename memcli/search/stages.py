@@ -89,12 +89,13 @@ TABLE = (
     ),
     Stage("quality", "counts a summary by its confidence"),
     Stage(
-        "floor",
-        "computes the confidence, and removes what is below `--min-score`; literal matches stay",
-        "its {judged} is below search.min_score, {min_score:g}",
+        "decay", "lowers the score of older notes, never below `search.decay_floor`", switch="decay"
     ),
     Stage(
-        "decay", "lowers the score of older notes, never below `search.decay_floor`", switch="decay"
+        "floor",
+        "computes the confidence, and removes what is below `--min-score`, and with `--sort` what "
+        "matches much less than the best; literal matches stay",
+        "its {judged} is below search.min_score, {min_score:g}",
     ),
     Stage(
         "newer",
@@ -138,9 +139,10 @@ TABLE = (
     ),
     Stage(
         "pack",
-        "keeps the first `--limit`, or as many as fit `--budget` and are not far from the "
-        "question; the last one is cut to fit",
-        "it stood at {before}; --limit is {limit} and --budget {budget}",
+        "keeps at most the first `--limit`, and of these the ones that are worth reading (`--more` "
+        "keeps all), or as many as fit `--budget` and are not far from the question; the last one "
+        "is cut to fit",
+        "it stood at {before}; --limit is {limit} and --budget {budget}; --more shows weaker ones",
     ),
 )
 STAGES = tuple(row.name for row in TABLE if "." not in row.name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from memcli.checking import TYPE_CHECKING
-from memcli.search.stopwords import ENGLISH, GERMAN_SIGNS
+from memcli.language.stopwords import ENGLISH, GERMAN_SIGNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -53,12 +53,14 @@ class TwoPass(Record):
         """Choose and score; `matched` gives M by chunk id."""
         best_text = max((hit.candidate.bm25 for hit in hits), default=0.0)
         scored = []
-        for hit in self._first_pass(hits):
+        ranked = self._first_pass(hits)
+        authority = self.authority.among(hit.about.document for hit in ranked)
+        for hit in ranked:
             candidate = hit.candidate
             sim = hit.similarity(best_text)
-            used = self.authority.frequency_of(hit.about.document)
+            used = authority.frequency_of(hit.about.document)
             age = age_days(hit.written) if hit.written else None
-            omega = self.authority.omega(age, candidate.authority, used)
+            omega = authority.omega(age, candidate.authority, used)
             share = matched.get(candidate.about.chunk_id, 0.0)
             score = omega * sim * (1.0 + self.kappa * share) / (1.0 + self.kappa)
             scored.append(

@@ -10,9 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.search.hits import Hit, ordered
+from memcli.search.hits import Hit, Quotation, ordered
 from memcli.types import About, SourceLines, memory_path
+
+if TYPE_CHECKING:
+    from memcli.markdown.lineage import Cited
 
 QUALITY_WEIGHT = 0.5
 
@@ -69,13 +73,38 @@ def behind(hit: Hit, leaves: Sequence[SourceLines]) -> list[SourceLines]:
     return [leaf for leaf in leaves if leaf.path in paths] or list(leaves)
 
 
-def _documents(hit: Hit) -> set[str]:
-    """Name the documents that a passage cites; it may begin in the middle of a line."""
+def _documents(hit: Hit | Quotation) -> set[str]:
+    """Name the documents that a passage of a summary cites."""
+    lines = (line for line in hit.text.split("\n") if not line.startswith("#"))
+    found = map(citation_of, lines)
+    return {memory_path(hit.about.source, each.path) for each in found if each}
+
+
+def citation_of(line: str) -> Cited | None:
+    """Read a line of a summary, which may begin in the middle; None if it cites nothing."""
     from memcli.markdown.lineage import cited
 
-    lines = (line for line in hit.text.split("\n") if not line.startswith("#"))
-    found = (cited("- " + line.removeprefix("- ")) for line in lines)
-    return {memory_path(hit.about.source, each.path) for each in found if each}
+    return cited("- " + line.removeprefix("- "))
+
+
+def is_later(summary: Quotation, older: About) -> bool:
+    """Tell whether all that a passage of a summary cites is of later days than another passage.
+
+    So a summary is never newer than what it summarizes.
+    """
+    day, paths = older.document_date, _documents(summary)
+    if day is None or not paths or path_of(older) in paths:
+        return False
+    firsts = map(first_day, paths)
+    return all(first is not None and day < first for first in firsts)
+
+
+def first_day(path: str) -> str | None:
+    """Give the first day that the name of a log states."""
+    from memcli.workspace.dating import path_days
+
+    days = path_days(path)
+    return days[0] if days else None
 
 
 def path_of(about: About) -> str:

@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.store.records import Key, Reach, Support
-from memcli.types import PRIVATE, SCOPES, Filters, SourceLines
+from memcli.types import PRIVATE, SCOPES, Filters, SourceLines, is_memory, memory_path
 
 if TYPE_CHECKING:
+    from memcli.store.port import Snapshot
     from memcli.types import About, Excerpt
 
 
@@ -141,6 +142,13 @@ def split(chunk_ids: Sequence[int], stores: int) -> dict[int, list[int]]:
     for chunk in chunk_ids:
         found.setdefault(chunk % stores, []).append(chunk // stores)
     return found
+
+
+def private_summaries(snapshot: Snapshot) -> frozenset[str]:
+    """Name the summaries that rest on private documents of the memory, by path."""
+    documents = snapshot.rated(Reach(Filters(scopes=(PRIVATE,))))
+    logs = [memory_path(each.source, each.path) for each in documents if is_memory(each.source)]
+    return resting_on(logs, snapshot.supports()) if logs else frozenset()
 
 
 def resting_on(paths: Iterable[str], supports: Sequence[Support]) -> frozenset[str]:

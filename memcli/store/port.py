@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Stored,
         VectorSearch,
         WatchRecord,
+        Work,
     )
     from memcli.store.totals import Totals
     from memcli.types import Candidate, Document, Excerpt, Known, Lines, Skip, Term, Turn, Wanted
@@ -404,6 +405,10 @@ class Store(Protocol):
 
     def writer(self) -> Owner | None:
         """Tell which process writes now."""
+        ...
+
+    def show_work(self, work: Work) -> None:
+        """Show other processes of this machine how far this one is, while it writes."""
         ...
 
     def watch(self, *, sleep: Sleep) -> AbstractContextManager[Watch]:

@@ -23,7 +23,7 @@ class Facts(Record):
     model: str | None = None  # the files of the model that made them, as they were verified
     chunking: str | None = None  # how documents were cut
     sources: str | None = None  # what was said of the sources
-    mounts: str | None = None  # folders that were mount points, as JSON
+    mounts: str | None = None  # folders that were mount points, as JSON, once all was read
 
 
 class Counts(Record):

@@ -54,11 +54,21 @@ class Pending(Record):
     description: str = ""  # of the document, by its front matter
 
 
+class Work(Record):
+    """How far the process is that writes a store."""
+
+    stage: str  # reading | embedding
+    done: int
+    total: int
+    seconds_left: float | None  # None where that cannot be told yet
+
+
 class Owner(Record):
     """The process that writes a store now."""
 
     pid: int  # 0 where it cannot be told
     since: float  # seconds since 1970
+    work: Work | None = None  # as the process has written it last
 
     def __str__(self) -> str:
         """Name it for a message: `pid 4711, since 2026-02-10 09:00:00`."""

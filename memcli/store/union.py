@@ -25,8 +25,8 @@ from memcli.record import Record
 from memcli.store.naming import Naming, resting_on, split
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.rounds import one_by_one
-from memcli.store.side_by_side import side_by_side
 from memcli.store.totals import Totals, added
+from memcli.threads import side_by_side
 from memcli.types import PRIVATE, Filters, Wanted, is_memory
 
 if TYPE_CHECKING:
@@ -55,11 +55,12 @@ class StoreState(Record):
 
     name: str
     folder: str
-    state: str  # fresh | stale | not_indexed | empty | failed
+    state: str  # one of `memcli.types`: fresh, stale, …
     pending: int  # files that the answer does not know as they are
     reason: Reason | None
     notices: tuple[Reason, ...] = ()
     is_own: bool = False
+    missing: str = ""  # the pending files by kind and name
 
 
 class Member(Record):

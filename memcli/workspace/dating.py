@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime, timedelta
 
 from memcli.checking import TYPE_CHECKING
+from memcli.types import named_days
 
 if TYPE_CHECKING:
     from typing import Any
@@ -38,7 +39,22 @@ _SPAN_YEAR = r"(?P<year>(?:19|20)[0-9]{2})"
 _BEFORE, _AFTER = r"(?<![^\W_])(?<![0-9][-._])", r"(?![^\W_]|[-._][0-9])"
 _MONTH = rf"{_BEFORE}{_SPAN_YEAR}-(?P<month>[0-9]{{2}}){_AFTER}"
 _WEEK = rf"{_BEFORE}{_SPAN_YEAR}-[Ww](?P<week>[0-9]{{2}}){_AFTER}"
-_FORMS = (_DAY, _DOTTED_DAY, _MONTH, _WEEK)
+# The id of a note: 202503131542, to the minute or the second.
+_ID = (
+    r"(?<![0-9])(?P<year>(?:19|20)[0-9]{2})(?P<none>[0-9]{2})(?P<day>[0-9]{2})"
+    r"(?:[01][0-9]|2[0-3])[0-5][0-9](?:[0-5][0-9])?(?![0-9])"
+)
+_FORMS = (_DAY, _DOTTED_DAY, _MONTH, _WEEK, _ID)
+# What the grammar of questions is asked for: a year beside a word, or a day with dots.
+_MAY_BE_WRITTEN = (
+    r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9]).*[^\W\d_]|[^\W\d_].*(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])"
+    r"|^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}"
+)
+_NAME = r"([^/]{1,100})\.(?:md|markdown|mdc)$"
+_WRITTEN_CHARS = 100
+_START_CHARS = 40  # of a heading that begins with a date
+_QUARTER = "-Q"  # in the name of one
+_FAR = date(2200, 1, 1)  # today, for dates that do not depend on it
 _APART = r"(?:$|(?!\.[0-9])[^\w/-])"
 _HEADING = (
     r"(?P<year>[0-9]{4})-(?P<dash>[0-9]{2})-(?P<day>[0-9]{2})(?:$|T[0-9]|[^\w/-])",
@@ -67,7 +83,14 @@ def document_days(
 
 
 def _first_of(metadata: Mapping[str, Any], keys: Iterable[str]) -> Stretch | None:
-    return next(filter(None, (value_days(metadata.get(key)) for key in keys)), None)
+    return next(filter(None, (_value_days(metadata.get(key)) for key in keys)), None)
+
+
+def _value_days(value: object) -> Stretch | None:
+    days = value_days(value)
+    return (
+        _written_days(value.strip(), at_start=True) if not days and isinstance(value, str) else days
+    )
 
 
 def value_days(value: object) -> Stretch | None:
@@ -93,12 +116,33 @@ def path_days(path: str) -> Stretch | None:
         for match in re.finditer(form, path)
         if (days := _days(match))
     ]
-    return max(found)[1] if found else None
+    if found:
+        return max(found)[1]
+    name = re.search(_NAME, path, re.IGNORECASE)
+    return _written_days(name[1]) if name else None
 
 
 def heading_days(text: str) -> Stretch | None:
     """Give the days of a heading that begins with them: `2026-02-10 Tuesday`, `2026-W07`."""
-    return _read_start(_HEADING, text.lstrip(_OPENERS))
+    text = text.lstrip(_OPENERS)
+    return _read_start(_HEADING, text) or _written_days(text, at_start=True)
+
+
+def _written_days(text: str, *, at_start: bool = False) -> Stretch | None:
+    """Read a date as a question may write it, with its year: `18. März 2025`, `2025-Q1`."""
+    text = text[: _START_CHARS if at_start else _WRITTEN_CHARS]
+    if not re.search(_MAY_BE_WRITTEN, text):
+        return None
+    from memcli.dates.find import find_dates  # most names are dated in ISO form, or not at all
+
+    for span in find_dates(text, _FAR):
+        has_year = re.search(_SPAN_YEAR, span.text)
+        if has_year and span.start and span.end and not (span.excluded or (at_start and span.at)):
+            days = span.start, span.end
+            name = named_days(days)
+            if days == _read_start(_FORMS, name) or _QUARTER in name:
+                return days
+    return None
 
 
 def age_days(day: str, today: str) -> int:

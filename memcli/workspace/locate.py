@@ -179,7 +179,7 @@ def _named(path: str, cwd: str | None, origin: str) -> str:
 
 
 def _neighbour(path: str) -> str:
-    """Say which folder may have been meant by one that is not there, or how to make it."""
+    """Say which folder may have been meant by one that is not there, or where to look for it."""
     from difflib import get_close_matches
     from shlex import quote
 
@@ -190,7 +190,11 @@ def _neighbour(path: str) -> str:
     except OSError:
         names = []
     near = get_close_matches(name, names, n=1)
-    return f"-w {quote(os.path.join(parent, near[0]))}" if near else f"mkdir -p {quote(path)}"
+    if near:
+        return f"-w {quote(os.path.join(parent, near[0]))}"
+    while not os.path.isdir(parent) and parent != os.path.dirname(parent):
+        parent = os.path.dirname(parent)
+    return f"ls {quote(parent)}"
 
 
 def mark_of(folder: str) -> str:
@@ -220,12 +224,17 @@ def default_source(
     globs of `always` and `soft` is a document of it.
     """
     include = _MEMORY_INCLUDE if memory_alone else _MARKDOWN_GLOBS
+    templates: tuple[str, ...] = ()
+    if os.path.isdir(os.path.join(root, ".obsidian")):
+        from memcli.workspace import vaults
+
+        templates = vaults.templates(root)
     copies = _COPIES if os.path.isdir(os.path.join(root, "logseq")) else ()
     return Source(
         name=MEMORY_SOURCE,
         root=root,
         include=(*include, *include_extra, *named(always), *named(soft)),
-        exclude=(*exclude, *copies),
+        exclude=(*exclude, *copies, *templates),
         evergreen=tuple(evergreen),
         always=tuple(always),
         soft=tuple(soft),

@@ -20,7 +20,7 @@ def test_the_very_files_are_printed_and_nothing_is_written(site: Site, name: str
         place = BY_NAME[name].place(part, USER)
         if place is None:
             continue
-        site.type(f"agents install --for {name} --with {part} --apply")
+        site.type(f"agents install --for {name} --scope user --with {part} --apply")
         path = place.shown.removeprefix("~/").replace(".config/", "config/")
         file = site.home / (f"{path}SKILL.md" if path.endswith("/") else path)
         text = file.read_text()

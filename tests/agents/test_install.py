@@ -21,7 +21,7 @@ from memcli.agents.state import State
 from memcli.agents.table import BY_NAME, NAMES, PARTS, SCOPES, USER
 from memcli.agents.texts import Launcher
 from memcli.cli.topics import page
-from memcli.errors import BusyError
+from memcli.errors import BusyError, install_extra
 from tests.agents.conftest import Site
 from tests.agents.test_edits import TABLES, files
 
@@ -67,7 +67,8 @@ def test_what_is_installed_is_taken_back_to_the_byte(
     line = f"agents install --for {name} --scope {scope} --with {parts_of(name, scope)}"
     shown = site.type(line)
     assert (shown.code, site.tree()) == (0, before)
-    in_project = " --scope project" if scope == "project" else ""
+    is_said = scope == "project" or name in ("cursor", "vscode", "zed")
+    in_project = f" --scope {scope}" if is_said else ""
     assert shown.err == (
         f"Nothing is written yet. To write it: memcli agents install --for {name}{in_project}"
         f" --with {parts_of(name, scope)} --apply\n"
@@ -97,10 +98,10 @@ def test_what_is_installed_is_taken_back_to_the_byte(
     [
         ("claude-code", ".claude.json", ("mcpServers", "stdio")),
         ("gemini", ".gemini/settings.json", ("mcpServers", "plain")),
-        ("cursor", ".cursor/mcp.json", ("mcpServers", "stdio")),
-        ("vscode", "config/Code/User/mcp.json", ("servers", "stdio")),
+        ("cursor", "work/project/.cursor/mcp.json", ("mcpServers", "in folder")),
+        ("vscode", "work/project/.vscode/mcp.json", ("servers", "in folder")),
         ("opencode", "config/opencode/opencode.json", ("mcp", "list")),
-        ("zed", "config/zed/settings.json", ("context_servers", "plain")),
+        ("zed", "work/project/.zed/settings.json", ("context_servers", "plain")),
     ],
 )
 def test_a_server_is_written_as_the_agent_wants_it(
@@ -113,6 +114,11 @@ def test_a_server_is_written_as_the_agent_wants_it(
     wanted = {
         "plain": plain,
         "stdio": {"type": "stdio", **plain},
+        "in folder": {
+            "type": "stdio",
+            "command": program,
+            "args": ["mcp", "-w", "${workspaceFolder}"],
+        },
         "list": {"type": "local", "command": [program, "mcp"], "enabled": True},
     }[shape]
     assert json.loads((site.home / path).read_text()) == {key: {"memcli": wanted}}
@@ -130,18 +136,24 @@ def test_codex_and_openclaw_have_formats_of_their_own(site: Site) -> None:
     assert f'"args": ["mcp", "-w", "{memory}"]' in text
 
 
-def test_hooks_run_without_a_shell_where_the_agent_can(site: Site) -> None:
+def test_a_server_of_every_project_gets_the_folder_that_is_open(site: Site) -> None:
+    for options in ("", f" -w {site.project}"):
+        line = f"agents install --for vscode --scope user --with mcp --apply{options}"
+        assert site.type(line).code == 0
+        text = (site.home / "config/Code/User/mcp.json").read_text()
+        folder = str(site.project) if options else "${workspaceFolder}"
+        assert json.loads(text)["servers"]["memcli"]["args"] == ["mcp", "-w", folder]
+
+
+def test_hooks_are_lines_of_a_shell_which_every_version_takes(site: Site) -> None:
     program = str(site.program)
     for name in ("claude-code", "codex", "gemini"):
         assert site.type(f"agents install --for {name} --with hooks --apply").code == 0
     claude = json.loads((site.home / ".claude/settings.json").read_text())["hooks"]
-    assert {event: each[0]["hooks"][0]["args"] for event, each in claude.items()} == {
-        "SessionStart": ["hook", "session-start", "--for", "claude-code"],
-        "UserPromptSubmit": ["hook", "prompt", "--for", "claude-code"],
-        "PreCompact": ["hook", "pre-compact", "--for", "claude-code"],
-        "Stop": ["hook", "stop", "--for", "claude-code"],
-    }
-    assert {each[0]["hooks"][0]["command"] for each in claude.values()} == {program}
+    assert [each[0]["hooks"][0] for each in claude.values()] == [
+        {"type": "command", "command": f"{program} hook {event} --for claude-code", "timeout": 5}
+        for event in ("session-start", "prompt", "pre-compact", "stop")
+    ]
     codex = json.loads((site.home / ".codex/hooks.json").read_text())["hooks"]
     [ran] = codex["UserPromptSubmit"][0]["hooks"]
     assert ran == {"type": "command", "command": f"{program} hook prompt --for codex", "timeout": 5}
@@ -172,14 +184,14 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
     monkeypatch.setitem(sys.modules, "mcp", None)
     said = site.type("agents install --for claude-code --json")
     assert json.loads(said.out)["parts"] == ["instructions"]
-    assert "pip install 'memcli[mcp]'" in said.err
+    assert "pip install 'mcp<3,>=2'" in said.err
     refused = site.type("agents install --for claude-code --with mcp")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
         "memcli: the server speaks through the package mcp, which is not installed\n"
-        "Try: pip install 'memcli[mcp]'\n"
+        f"Try: {install_extra('mcp')}\n"
     )
-    alone = site.type("agents install --for cursor")  # which can be given nothing else there
+    alone = site.type("agents install --for cursor --scope user")  # it has nothing else there
     assert (alone.code, alone.out, alone.err) == (2, "", refused.err)
 
 
@@ -198,7 +210,7 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
             "memcli agents install --for cursor --with mcp,skill",
         ),
         (
-            "install --for cursor --with instructions",
+            "install --for cursor --scope user --with instructions",
             "Cursor has no instructions that memcli can wire in the scope user",
             "memcli agents install --for cursor --scope project --with instructions",
         ),
@@ -208,7 +220,7 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
             "memcli agents install --for openclaw --scope user --with mcp,skill,instructions",
         ),
         ("install --for zed -w a -w b", "an agent is given one workspace", "-w a"),
-        ("install --for zed -w nowhere", "there is no folder 'nowhere'", "mkdir -p "),
+        ("install --for zed -w nowhere", "there is no folder 'nowhere'", "ls "),
     ],
 )
 def test_what_cannot_be_meant_is_refused(site: Site, line: str, message: str, hint: str) -> None:
@@ -562,7 +574,7 @@ def test_what_is_written_starts_the_server_with_a_path_of_its_own(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["-c"])  # as without a console script
-    assert site.type("agents install --for cursor --with mcp --apply").code == 0
+    assert site.type("agents install --for cursor --scope user --with mcp --apply").code == 0
     told = json.loads((site.home / ".cursor/mcp.json").read_text())["mcpServers"]["memcli"]
     client = {
         "protocolVersion": "2025-06-18",

@@ -15,6 +15,7 @@ from memcli.agents.table import AGENTS, NAMES
 from memcli.agents.wired import STATES
 from memcli.workspace.presets import BY_NAME
 from tests.agents.conftest import Site
+from tests.support import strict
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
 
@@ -22,7 +23,7 @@ SCHEMAS = Path(memcli.__file__).parent / "schemas"
 def _checked(name: str, text: str) -> dict[str, object]:
     record = json.loads(text)
     schema = json.loads((SCHEMAS / f"{name}.1.json").read_text("utf-8"))
-    Draft202012Validator(schema).validate(record)
+    Draft202012Validator(strict(schema)).validate(record)
     assert isinstance(record, dict)
     return record
 

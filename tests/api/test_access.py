@@ -65,6 +65,22 @@ def test_what_is_read_and_named_as_used_comes_first(ask: Asked, tmp_path: Path) 
     assert kept.read_text().count("a.md") == 1
 
 
+def test_the_uses_of_rules_leave_the_authority_of_the_rest_as_it_is(
+    ask: Asked, tmp_path: Path
+) -> None:
+    write(tmp_path / "notes", "rules.md", "---\nalways: true\n---\n\nAsk first.\n")
+    ask("get", "c.md")
+
+    def authority() -> list[float]:
+        parts = ask("context", "--tail", "0", "--json")[0]["parts"]
+        return [part["score"] for part in parts if part["path"] == "c.md"]
+
+    before = authority()
+    for _ in range(10):
+        ask("get", "rules.md")
+    assert before == authority() == [1.0]
+
+
 def test_a_receipt_is_replayed_with_the_uses_of_its_time(ask: Asked, tmp_path: Path) -> None:
     ask("get", "b.md")
     ask(*PASS, "--receipt", "before.json")

@@ -17,6 +17,7 @@ import pytest
 import memcli
 from memcli.errors import BudgetError, NotFoundError, UsageError
 from memcli.types import Filters
+from tests.support import write
 
 NOW = datetime(2026, 2, 20)
 QUESTIONS = [
@@ -233,12 +234,14 @@ def test_a_question_that_is_only_a_date_is_answered_by_that_day(folder: Path) ->
     assert nothing.verdict != "good"
 
 
-def test_what_is_sorted_is_what_ranks_best(folder: Path) -> None:
-    ranked = _printed(folder, "search", "pool of the tracker", "-n", "6", "--json")["results"]
-    for how, is_newest in (("date", False), ("newest", True)):
-        placed = _printed(
-            folder, "search", "pool of the tracker", "-n", "6", "--json", "--sort", how
-        )
-        days = [each["date"] for each in placed["results"] if each["date"]]
-        assert days == sorted(days, reverse=is_newest)
-        assert {each["ref"] for each in placed["results"]} == {each["ref"] for each in ranked}
+def test_everything_that_matches_is_sorted_and_not_only_the_best(tmp_path: Path) -> None:
+    days = [f"2025-0{month}-1{day}" for month in range(1, 5) for day in range(1, 5)]
+    for at, day in enumerate(days):
+        # The older a note is, the more it speaks of the pool.
+        said = " ".join(["The pool of the tracker ran dry."] + ["The pool."] * (15 - at))
+        write(tmp_path / "notes", f"memory/{day}.md", f"# {day}\n\n{said}\n")
+        write(tmp_path / "notes", f"memory/2025-06-{at + 10}.md", "# Bread\n\nBaskets.\n")
+    asked = ("search", "tracker pool", "-n", "3", "--json")
+    for how, placed in (("date", days), ("newest", days[::-1])):
+        found = _printed(tmp_path, *asked, "--sort", how)["results"]
+        assert [each["date"] for each in found] == placed[:3], how

@@ -9,7 +9,7 @@ import pytest
 
 from memcli.api.memory import Memory
 from memcli.api.several import Several, open_several
-from memcli.embedding.choice import Remembered
+from memcli.embedding.encoders import Remembered
 from memcli.errors import ConfigError, NotFoundError
 from tests.context.makers import put
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from memcli.bench.metrics import NAMES
-from memcli.bench.rows import Row, as_record
+from memcli.bench.traces import (
+    SPEED,
+    BenchMachine,
+    Cost,
+    Floors,
+    LaneTrace,
+    Row,
+    SpeedTrace,
+    decode,
+    encode,
+)
 from memcli.search.hits import Hit
 from memcli.search.pipeline import NOTHING, Answer
 from memcli.types import PartScore
@@ -39,8 +49,8 @@ def row(
 
 def receipt(
     now: str, rows: list[Row], *, revision: int = 1, accepted: bool = False, machine: str = "m1"
-) -> dict[str, Any]:
-    """Make a lane receipt."""
+) -> LaneTrace:
+    """Make the trace of a lane."""
     overall = sum(r.scores["nDCG@10"] for r in rows) / len(rows)
     quality = {
         "schema": "memcli.bench-quality/1",
@@ -60,9 +70,25 @@ def receipt(
             "all": {"queries": len(rows), **dict.fromkeys(NAMES, overall)},
         },
         "hints": {"queries": 0, "missed": 0, "mended": 0, "rate": None},
-        "queries": [as_record(r) for r in rows],
+        "queries": encode(rows),
     }  # fmt: skip
-    return {
+    record = {
         "schema": "memcli.bench-lane/1", "now": now, "accepted": accepted, "sync": {},
         "quality": quality, "speed": None, "failures": [], "reference": None, "regressions": [],
     }  # fmt: skip
+    return decode(LaneTrace, record)
+
+
+def with_quality(trace: LaneTrace, **changes: Any) -> LaneTrace:
+    return trace._replace(quality=trace.quality._replace(**changes))
+
+
+def speed(now: str = "2026-01-01T00:00:00+00:00", **changes: Any) -> SpeedTrace:
+    """Make the trace of a speed run."""
+    cost = Cost(2, 0, *[1.0] * 8)
+    machine = BenchMachine("m1", "s", "c", 2, "3", "0")
+    floors = Floors(1.0, 1.0, None, 1.0, 1.0)
+    usual = SpeedTrace(
+        SPEED, now, None, machine, {}, {}, cost, {}, 1, 1, 1, 1, None, floors, {}, (), {}
+    )
+    return usual._replace(**changes)

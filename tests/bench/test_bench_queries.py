@@ -43,6 +43,9 @@ def test_the_short_form_is_a_question_an_arrow_and_a_place(line: str, wanted: Ra
         ('{"query": "q", "relevant": [{"path": "a", "start_line": 3, "end_line": 2}]}', "no range"),
         ('{"query": 3}', "not a text"),
         ("{}", "'query' is missing"),
+        ('{"query": "q", "path": "a.md"}', "the key 'path' belongs into an item of 'relevant'"),
+        ('{"query": "q", "relevent": []}', "no key 'relevent'; did you mean 'relevant'"),
+        ('{"query": "q", "relevant": [{"path": "a", "lines": "3-4"}]}', "no key 'lines', only"),
         ('{"query": "q", "date": "2026-02-30"}', "day is out of range"),
     ],
 )

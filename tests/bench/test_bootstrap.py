@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.bench.bootstrap import paired
+from memcli.bench.metrics import paired
 
 
 def test_the_interval_holds_the_middle_95_percent() -> None:

@@ -14,7 +14,7 @@ import pytest
 from memcli.bench.calibration import SURE, Sample, area, fit, logistic, sample_of, text
 from memcli.cli.main import run
 from memcli.config.calibration import read
-from memcli.embedding.known import Calibration
+from memcli.embedding.models import Calibration
 from memcli.errors import ConfigError
 from memcli.search.floor import judge
 from tests.cli.test_bench import checked

@@ -10,10 +10,12 @@ from memcli.bench.history import changes as changed
 from memcli.bench.history import reference, regressions, surplus, unaccepted_misses
 from memcli.bench.quality_text import changes
 from memcli.bench.queries import HIGH, read_queries
-from memcli.bench.rows import drop, moves, read_baseline, rows_of, worst
+from memcli.bench.rows import drop, moves, read_baseline, worst
 from memcli.bench.speed import slower
+from memcli.bench.traces import LaneTrace, SpeedTrace, encode
 from memcli.errors import UsageError
-from tests.bench.makers import receipt, row
+from tests.bench import makers
+from tests.bench.makers import receipt, row, with_quality
 
 OLD = [row("a", 1.0), row("b", 0.5, rank=3, importance=1.0), row("c", 0.25, rank=8)]
 NEW = [row("a", 1.0), row("b", 0.0, rank=None, importance=1.0, stage="recall"), row("d", 1.0)]
@@ -70,19 +72,19 @@ def test_a_run_file_and_a_receipt_serve_as_baseline() -> None:
     from memcli.render.jsonio import dumps
 
     kept = receipt("2026-01-01T00:00:00+00:00", OLD)
-    assert read_baseline(dumps(kept), "r.json", queries, lambda path: ()) == OLD
+    assert read_baseline(dumps(encode(kept)), "r.json", queries, lambda path: ()) == OLD
     with pytest.raises(UsageError, match=r"x\.json is not a receipt"):
         read_baseline('{"schema": "other"}', "x.json", queries, lambda path: ())
 
 
 def test_a_run_is_held_against_the_best_since_the_last_that_was_accepted() -> None:
-    def run(day: int, score: float, *, accepted: bool = False) -> dict[str, object]:
+    def run(day: int, score: float, *, accepted: bool = False) -> LaneTrace:
         return receipt(f"2026-01-0{day}T00:00:00+00:00", [row("a", score)], accepted=accepted)
 
     history = [run(1, 0.9), run(2, 0.5, accepted=True), run(3, 0.7), run(4, 0.7), run(5, 0.6)]
     best = reference(history)
     assert best
-    assert best["now"][:10] == "2026-01-03"
+    assert best.now[:10] == "2026-01-03"
     assert reference([]) is None
 
 
@@ -127,7 +129,7 @@ def test_an_important_question_that_misses_is_told_until_a_run_is_accepted() -> 
 
 def test_settings_that_differ_are_named() -> None:
     before, after = (receipt("2026-01-01T00:00:00+00:00", OLD) for _ in range(2))
-    after["quality"]["settings"] = {"search.fusion": "rrf", "search.limit": 5}
+    after = with_quality(after, settings={"search.fusion": "rrf", "search.limit": 5})
     assert changed(before, after) == ["search.fusion scaled -> rrf", "search.limit None -> 5"]
     assert changed(before, before) == []
     there = receipt("2026-01-01T00:00:00+00:00", OLD, machine="m2")
@@ -151,7 +153,7 @@ def test_times_of_two_machines_are_never_compared() -> None:
     assert "p95" not in shown
     assert "search p95" in text(before, here)
     assert "Times are not compared: the receipts are of two machines." in shown
-    timed = [{**each, "speed": {"ratios": {"keyword": 3.5}}} for each in (before, there)]
+    timed = [each._replace(speed=makers.speed(ratios={"keyword": 3.5})) for each in (before, there)]
     (ratio,) = (line for line in text(*timed).split("\n") if line.startswith("x keyword"))
     assert ratio.split()[2:4] == ["3.50", "3.50"]
 
@@ -166,18 +168,17 @@ def test_a_comparison_is_over_common_questions() -> None:
 
 
 def test_rows_survive_a_receipt() -> None:
-    assert rows_of(receipt("2026-01-01T00:00:00+00:00", OLD)) == OLD
+    assert list(receipt("2026-01-01T00:00:00+00:00", OLD).quality.queries) == OLD
 
 
 def test_speed_receipts_are_compared_by_their_ratios() -> None:
-    def speed(machine: str, cpu: float) -> dict[str, object]:
-        return {
-            "schema": "memcli.bench-speed/1",
-            "now": "2026-01-01T00:00:00+00:00",
-            "machine": {"id": machine, "cpu": machine},
-            "cold": {"help": {"cpu_ms": cpu}},
-            "ratios": {"help": cpu / 10},
-        }
+    def speed(machine: str, cpu: float) -> SpeedTrace:
+        usual = makers.speed()
+        return usual._replace(
+            machine=usual.machine._replace(id=machine, cpu=machine),
+            cold={"help": usual.index_._replace(cpu_ms=cpu)},
+            ratios={"help": cpu / 10},
+        )
 
     found = compare(speed("m1", 20.0), speed("m2", 30.0))
     assert (found["milliseconds"], found["queries"], found["metrics"]) == (None, 0, {})
@@ -224,6 +225,6 @@ def test_a_comparison_heads_its_columns() -> None:
 
 
 def test_of_ratios_the_one_of_two_small_times_is_passed_over() -> None:
-    before = {"ratios": {"no_change": 1.0, "keyword": 4.0, "hybrid": 0.0, "cold": 1.0}}
-    after = {"ratios": {"no_change": 9.0, "keyword": 8.0, "hybrid": 9.0, "cold": 1.5}}
+    before = {"no_change": 1.0, "keyword": 4.0, "hybrid": 0.0, "cold": 1.0}
+    after = {"no_change": 9.0, "keyword": 8.0, "hybrid": 9.0, "cold": 1.5}
     assert slower(before, after, 1.5) == ["speed: keyword is 2.0 times as slow (4.00 -> 8.00)"]

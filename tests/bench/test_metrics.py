@@ -10,7 +10,7 @@ from memcli.bench.kept import recall
 from memcli.bench.metrics import LINE_END_TOKENS, Range, mean, reached, score
 from memcli.bench.queries import read_queries
 from memcli.errors import UsageError
-from memcli.markdown.tokens import quotient
+from memcli.language.tokens import quotient
 from memcli.types import PartScore
 from tests.bench.makers import hit
 

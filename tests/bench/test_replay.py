@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from memcli.bench.replay import compare, lines, read
+from memcli.bench.replay import SearchTrace, compare, lines, read
+from memcli.bench.traces import decode
 from memcli.errors import UsageError
 from memcli.search.hits import Hit
 from memcli.search.query import parse
@@ -23,7 +24,12 @@ FILTERS = Filters(
 def receipt_of(*hits: Any, fused: list[Any] | None = None, **changes: Any) -> dict[str, Any]:
     asked = Inquiry("why", "2026-02-20T00:00:00+00:00", FILTERS, None, {}, {"search.limit": 2})
     given = answer(list(hits), fused)._replace(revision="3", fingerprint="f")
-    return {**receipt(asked, parse("why"), (), given, whole=False, sort="score"), **changes}
+    made = receipt(asked, parse("why"), (), given, whole=False, sort="score", ends=False)
+    return {**made, **changes}
+
+
+def compared(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    return compare(decode(SearchTrace, before), decode(SearchTrace, after))
 
 
 def test_a_receipt_holds_its_filters_and_the_order_of_each_leg() -> None:
@@ -60,7 +66,7 @@ def test_filters_that_are_none_make_it_no_receipt(filters: dict[str, Any]) -> No
 
 
 def test_the_same_answer_is_said_to_be_the_same() -> None:
-    found = compare(receipt_of(FIRST, SECOND), receipt_of(FIRST, SECOND))
+    found = compared(receipt_of(FIRST, SECOND), receipt_of(FIRST, SECOND))
     assert found["same"]
     assert "\n".join(lines(found)) + "\n" == (
         '"why" as of 2026-02-20T00:00:00+00:00\nchanged: nothing\n'
@@ -73,7 +79,7 @@ def test_moves_are_shown_with_the_stage_that_changed_the_score() -> None:
     index, settings = {"revision": 4, "fingerprint": "g"}, {"search.limit": 3}
     fused = [risen, THIRD, FIRST]
     after = receipt_of(risen, THIRD, fused=fused, index=index, settings=settings)
-    found = compare(receipt_of(FIRST, SECOND), after)
+    found = compared(receipt_of(FIRST, SECOND), after)
     assert lines(found)[1:] == [
         "changed: index revision 3 -> 4; model f -> g; search.limit 2 -> 3",
         " 1 ->  -  1.md:1-2  gone: its record is number 3 of 3 when fused, behind the passages "
@@ -93,7 +99,7 @@ def test_the_receipt_of_an_earlier_version_is_held_against_the_stages_of_today()
     fuse["stage"] = "fuse:scaled"
     before["passages"][0]["trace"].append({"stage": "two-pass", "score": 0.25, "sim": 0.5})
     before["passages"][1]["trace"].append({"stage": "convex", "score": 0.5, "sim": 0.5})
-    found = compare(read(json.dumps(before), "old.json"), after)
+    found = compare(read(json.dumps(before), "old.json"), decode(SearchTrace, after))
     assert [passage["stages"] for passage in found["passages"]] == [
         {"fuse": [0.5, 0.5], "score": [0.25, 0.5]},
         {"fuse": [0.5, 0.5], "score": [0.5, 0.5]},
@@ -106,7 +112,7 @@ def _scored(given: Hit) -> Hit:
 
 def test_a_passage_whose_text_changed_is_still_the_same_record() -> None:
     changed = FIRST._replace(candidate=FIRST.candidate._replace(text="other words"))
-    found = compare(receipt_of(FIRST), receipt_of(changed))
+    found = compared(receipt_of(FIRST), receipt_of(changed))
     assert not found["same"]
     assert lines(found)[2] == " 1 ->  1  1.md:1-2  its text changed"
 
@@ -116,7 +122,7 @@ def test_of_several_passages_each_is_paired_by_what_stayed() -> None:
     texts = [each._replace(candidate=each.candidate._replace(text_hash=bytes([at])))
              for at, each in enumerate((FIRST, SECOND, THIRD))]  # fmt: skip
     other = texts[1]._replace(candidate=texts[1].candidate._replace(text="other words"))
-    found = compare(receipt_of(*texts), receipt_of(texts[0], texts[2], other))
+    found = compared(receipt_of(*texts), receipt_of(texts[0], texts[2], other))
     ranks = [(p["before"]["rank"], p["after"]["rank"]) for p in found["passages"]]
     assert ranks == [(1, 1), (2, 3), (3, 2)]
 

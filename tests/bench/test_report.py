@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,8 @@ from memcli.bench.quality_text import columns, table
 from memcli.bench.report import report
 from memcli.bench.report_html import POLICY, page
 from memcli.bench.report_text import bar, sparkline, text
-from tests.bench.makers import receipt, row
+from memcli.bench.traces import GoalResult, HintRate, IndexState
+from tests.bench.makers import receipt, row, speed, with_quality
 
 HISTORY = [
     receipt("2026-01-01T03:00:00+00:00", [row("a", 1.0), row("b", 0.5, rank=2)], revision=1),
@@ -44,8 +46,8 @@ def test_the_terminal_report_shows_trend_categories_worst_and_changes() -> None:
 
 def test_both_reports_show_the_goals_of_speed_that_a_run_has() -> None:
     held = receipt("2026-01-01T03:00:00+00:00", [row("a", 1.0)])
-    goal = {"name": "hybrid", "ratio": 2.5, "goal": 1.8, "at_least": False, "met": False}
-    made = report([{**held, "speed": {"ratios": {"hybrid": 2.5}, "goals": [goal]}}])
+    goal = GoalResult("hybrid", 2.5, 1.8, at_least=False, met=False)
+    made = report([held._replace(speed=speed(ratios={"hybrid": 2.5}, goals=(goal,)))])
     assert "Speed, as ratios\n  hybrid       2.50  goal <= 1.8  MISSED\n" in text(made)
     assert '<td class="number">≤ 1.8</td><td class="why">missed</td>' in page(made, {})
 
@@ -71,15 +73,14 @@ def test_the_page_escapes_memory_text_and_can_fetch_nothing() -> None:
 
 def test_the_page_escapes_the_figures_of_a_receipt_that_somebody_else_made() -> None:
     made = report([receipt("2026-01-01T03:00:00+00:00", [row("1", 1.0)])])
-    evil = made._replace(
-        store=dict.fromkeys(made.store, "<script>"), hints=dict.fromkeys(made.hints, "<script>")
-    )
+    script: Any = ["<script>"] * 6
+    evil = made._replace(index_=IndexState(*script), hints=HintRate(*script[:4]))
     assert "<script>" not in page(evil, {})
 
 
 def test_the_page_shows_an_ablation_that_a_receipt_holds() -> None:
     held = receipt("2026-01-01T03:00:00+00:00", [row("a", 1.0)])
-    held["quality"]["ablation"] = [{"without": "dense", "nDCG@10": 0.25}]
+    held = with_quality(held, ablation=({"without": "dense", "nDCG@10": 0.25},))
     assert '<td class="text">dense</td><td class="number">0.250</td>' in page(report([held]), {})
     assert "  dense    0.250" in text(report([held]))
 
@@ -89,7 +90,10 @@ def test_the_page_tells_what_got_worse_and_where_the_worst_stood() -> None:
     assert '<td class="text">b?</td><td class="number">-</td>' in shown.replace("\n", "")
     when = '<td class="text">2026-01-02T03:00</td><td class="why">index 1 -&gt; 2</td>'
     assert when in shown
-    worse = [HISTORY[0], {**HISTORY[1], "regressions": ["nDCG@10 is <lower>", "b is missed"]}]
+    worse = [
+        HISTORY[0],
+        HISTORY[1]._replace(regressions=("nDCG@10 is <lower>", "b is missed")),
+    ]
     notices = re.findall(r'<p class="notice">(.*?)</p>', page(report(worse), {}))
     assert notices == ["nDCG@10 is &lt;lower&gt;", "b is missed"]
 
@@ -97,7 +101,7 @@ def test_the_page_tells_what_got_worse_and_where_the_worst_stood() -> None:
 def test_the_page_shows_the_fifteen_worst_and_what_hints_mended() -> None:
     rows = [row(f"q{n}", 0.0, rank=None) for n in range(20)]
     held = receipt("2026-01-01T03:00:00+00:00", rows)
-    held["quality"]["hints"] = {"queries": 4, "missed": 2, "mended": 1, "rate": 0.25}
+    held = with_quality(held, hints=HintRate(4, 2, 1, 0.25))
     made = report([held])
     assert len(made.worst) == 15
     assert "<li><b>1 of 4</b><span>mended by hints</span></li>" in page(made, {})
@@ -111,7 +115,7 @@ def test_columns_line_up_under_wide_signs() -> None:
 def test_the_page_shows_how_far_the_last_run_moved() -> None:
     shown = page(report(HISTORY), {})
     assert '<b>0.500</b><span>nDCG@10 <span class="worse">-0.250</span></span>' in shown
-    again = [*HISTORY, {**HISTORY[-1], "now": "2026-01-03T03:00:00+00:00"}]
+    again = [*HISTORY, HISTORY[-1]._replace(now="2026-01-03T03:00:00+00:00")]
     assert "<b>0.500</b><span>nDCG@10 ±0</span>" in page(report(again), {})
-    up = page(report([HISTORY[-1], {**HISTORY[0], "now": "2026-01-03T03:00:00+00:00"}]), {})
+    up = page(report([HISTORY[-1], HISTORY[0]._replace(now="2026-01-03T03:00:00+00:00")]), {})
     assert '<span class="better">+0.250</span>' in up

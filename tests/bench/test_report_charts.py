@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from memcli.bench.report import report
 from memcli.bench.report_charts import charts
 from memcli.bench.report_html import page
-from tests.bench.makers import receipt, row
+from tests.bench.makers import receipt, row, with_quality
 
 RUNS = [
     receipt(f"2026-01-0{day}T03:00:00+00:00", [row("a", day / 10)]) for day in range(1, 4)
@@ -69,7 +69,8 @@ def test_drawing_leaves_the_import_system_as_it_was() -> None:
 def test_names_with_control_characters_and_half_surrogates_are_drawn_visibly() -> None:
     evil = row("e", 0.5)._replace(query="a\x1b\u202e\ud800")
     held = receipt("2026-01-01T03:00:00+00:00", [evil])
-    held["quality"]["categories"]["c\x01\ud800<i>"] = held["quality"]["categories"]["-"]
+    categories = held.quality.categories
+    held = with_quality(held, categories={**categories, "c\x01\ud800<i>": categories["-"]})
     shown = page(report([held]), charts(report([held])))
     assert "c␁&lt;U+D800&gt;&lt;i&gt;" in shown
     assert "a␛&lt;U+202E&gt;&lt;U+D800&gt;" in shown

@@ -8,7 +8,6 @@ from memcli.bench import synthetic
 from memcli.bench.quality import percentile
 from memcli.bench.speed import (
     Process,
-    Spread,
     cost,
     outliers,
     processes,
@@ -20,6 +19,8 @@ from memcli.bench.speed import (
     text,
     verdicts,
 )
+from memcli.bench.traces import Floors, Spread, encode
+from tests.bench.makers import speed
 
 NAMES = ("help", "keyword", "hybrid", "embedding", "no_change")
 
@@ -33,7 +34,7 @@ def test_a_percentile_is_a_value_that_was_measured() -> None:
 def test_the_cost_of_a_program_is_its_least_cpu_and_greatest_memory() -> None:
     runs = processes([[0.3, 0.2, 2048, 0], [0.1, 0.25, 4096, 0]])
     assert runs[0] == Process(0.3, 0.2, 2048, 0)
-    assert cost(runs) == {
+    assert encode(cost(runs)) == {
         "runs": 2, "outliers": 0, "cpu_ms": 200.0, "cpu_p50_ms": 200.0, "cpu_most_ms": 250.0,
         "wall_least_ms": 100.0, "wall_p50_ms": 100.0, "wall_p95_ms": 300.0, "wall_most_ms": 300.0,
         "peak_mb": 4.0,
@@ -60,9 +61,9 @@ def test_an_outlier_lies_ten_deviations_from_the_median() -> None:
 
 def test_a_run_is_an_outlier_once_by_wall_or_cpu_time() -> None:
     usual = [[wall, wall, 1024, 0] for wall in (0.10, 0.11, 0.12, 0.13, 0.14)]
-    assert cost(processes(usual))["outliers"] == 0
+    assert cost(processes(usual)).outliers == 0
     for wall, cpu in ((9.0, 0.1), (0.1, 9.0), (9.0, 9.0)):
-        assert cost(processes([*usual, [wall, cpu, 1024, 0]]))["outliers"] == 1
+        assert cost(processes([*usual, [wall, cpu, 1024, 0]])).outliers == 1
 
 
 SECONDS = {
@@ -76,8 +77,8 @@ def test_ratios_set_each_cost_beside_its_floor() -> None:
     assert found == pytest.approx(
         {"help": 2.0, "keyword": 10.0, "hybrid": 1.5, "embedding": 0.9, "no_change": 3.0}
     )
-    assert [v["met"] for v in verdicts({"help": 9.0, "embedding": 0.9})] == [True, True]
-    assert [v["met"] for v in verdicts({"help": 9.5, "embedding": 0.89})] == [False, False]
+    assert [v.met for v in verdicts({"help": 9.0, "embedding": 0.9})] == [True, True]
+    assert [v.met for v in verdicts({"help": 9.5, "embedding": 0.89})] == [False, False]
 
 
 def test_what_was_not_measured_has_no_ratio() -> None:
@@ -104,22 +105,16 @@ def test_no_figure_is_printed_without_its_spread_and_outliers_are_marked() -> No
         "documents_per_s": [10.0, 11.0, 12.0, 13.0], "interpreter_cpu_ms": [9.0, 9.5, 10.0, 10.5],
         "memory_gb_per_s": [4.0, 5.0, 6.0, 7.0], "walk_ms": [0.5, 0.6, 0.7, 90.0],
     }  # fmt: skip
-    told = {name: row._asdict() for name, row in spreads(rates, seconds).items()}
     shown = text(
-        {
-            "cold": {"help": cost(usual), "keyword": cost(far)},
-            "sync": {},
-            "warm": {"lexical": searches([0.001, 0.002, 0.003])},
-            "index": {**cost(usual), "documents_per_s": 13.0},
-            "documents": 3, "chunks": 7, "store_bytes": 1 << 20, "notes_bytes": 1 << 19,
-            "embedding_texts_per_s": None,
-            "floors": {
-                "interpreter_cpu_ms": 9.0, "model_texts_per_s": None, "memory_gb_per_s": 7.0,
-                "walk_ms": 0.5,
-            },
-            "spread": told,
-            "goals": verdicts({"help": 2.0}),
-        }
+        speed(
+            cold={"help": cost(usual), "keyword": cost(far)},
+            warm={"lexical": searches([0.001, 0.002, 0.003])},
+            index_=cost(usual)._replace(documents_per_s=13.0),
+            documents=3, chunks=7, store_bytes=1 << 20, notes_bytes=1 << 19,
+            floors=Floors(9.0, 1.0, None, 7.0, 0.5),
+            spread=spreads(rates, seconds),
+            goals=verdicts({"help": 2.0}),
+        )
     )  # fmt: skip
     assert (
         shown
@@ -143,22 +138,22 @@ help         2.00 (2.00 to 2.00)     goal <= 9    met     CPU of --help / CPU of
 
 
 def test_all_but_the_speed_of_embedding_must_stay_below_its_goal() -> None:
-    goals = {each["name"]: each["goal"] for each in verdicts(dict.fromkeys(NAMES, 1.0))}
+    goals = {each.name: each.goal for each in verdicts(dict.fromkeys(NAMES, 1.0))}
     for factor, missed in ((1.001, set(NAMES) - {"embedding"}), (0.999, {"embedding"})):
         found = verdicts({name: factor * goal for name, goal in goals.items()})
-        assert {each["name"] for each in found if not each["met"]} == missed
-    assert all(each["met"] for each in verdicts(goals))
+        assert {each.name for each in found if not each.met} == missed
+    assert all(each.met for each in verdicts(goals))
 
 
 def test_times_of_searches_are_told_in_milliseconds() -> None:
     found = searches([0.001, 0.002, 0.004])
-    assert (found["runs"], found["least_ms"], found["p50_ms"]) == (3, 1.0, 2.0)
-    assert (found["p95_ms"], found["most_ms"]) == (4.0, 4.0)
+    assert (found.runs, found.least_ms, found.p50_ms) == (3, 1.0, 2.0)
+    assert (found.p95_ms, found.most_ms) == (4.0, 4.0)
 
 
 def test_slower_looks_at_ratios_both_ways() -> None:
-    before = {"ratios": {"keyword": 10.0, "embedding": 0.9, "no_change": 0.1}}
-    after = {"ratios": {"keyword": 21.0, "embedding": 0.3, "no_change": 9.0}}
+    before = {"keyword": 10.0, "embedding": 0.9, "no_change": 0.1}
+    after = {"keyword": 21.0, "embedding": 0.3, "no_change": 9.0}
     assert slower(before, after, 2.0) == [
         "speed: keyword is 2.1 times as slow (10.00 -> 21.00)",
         "speed: embedding is 3.0 times as slow (0.90 -> 0.30)",

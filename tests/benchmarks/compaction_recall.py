@@ -29,11 +29,11 @@ from memcli.compaction.draft import CompactionSettings
 from memcli.compaction.plan import make_plan
 from memcli.compaction.similarity import embedder
 from memcli.config import settings as configuration
-from memcli.embedding.choice import Choice
+from memcli.dates.find import find_dates
+from memcli.embedding.encoders import Choice
 from memcli.embedding.registry import open_encoder
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings as IndexSettings
-from memcli.search.dates import find_dates
 from memcli.search.expansion import search_expanded
 from memcli.search.hits import Hit
 from memcli.search.joined import Lot

@@ -23,7 +23,7 @@ from memcli.bench.queries import Query
 from memcli.context.assemble import Sharing, assemble
 from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of
-from memcli.search.dates import find_dates
+from memcli.dates.find import find_dates
 from memcli.search.joined import Lot
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import Answer, search

@@ -33,7 +33,6 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from memcli.store.sqlite.driver import NEXT_SUFFIX
-from tests.benchmarks.watch_speed import save_atomically
 from tests.cli.processes import COMMAND
 
 FILES, SECTIONS = 12, 3
@@ -49,6 +48,13 @@ LEAST = 200  # answers that are called fresh
 MOST_REST = 30.0  # seconds
 
 pause = threading.Event().wait
+
+
+def save_atomically(path: Path, text: str) -> None:
+    """Save as editors do: a new file is moved over the old one."""
+    beside = path.with_name(f".{path.name}.swp")
+    beside.write_text(text, "utf-8")
+    beside.replace(path)
 
 
 def _answers(state: object) -> str:

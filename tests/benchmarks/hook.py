@@ -44,7 +44,7 @@ from memcli.bench.queries import Query, read_queries
 from memcli.errors import UsageError
 from memcli.hook.notes import BUDGET, PASSAGES, block, deserved, fitting
 from memcli.hook.prompts import has_subject, query_of
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.search.hits import Hit
 from memcli.search.options import options_of
 from memcli.search.question import Question

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from memcli.bench.metrics import Range
 from memcli.bench.queries import Query, read_queries
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from tests.benchmarks.context_recall import recall
 from tests.benchmarks.figures import add_write, share, table, write
 from tests.benchmarks.token_estimate import Count, counters

@@ -42,7 +42,7 @@ import numpy as np
 from memcli.bench.quality import percentile
 from memcli.bench.speed import told
 from memcli.config import settings as configuration
-from memcli.embedding.choice import Choice
+from memcli.embedding.encoders import Choice
 from memcli.embedding.registry import open_encoder
 from memcli.search import gathering, pipeline
 from memcli.search.common import greatest_share, groups_of, parted

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from memcli.bench.synthetic import SECTIONS, documents, queries
 from memcli.config import settings as config
-from memcli.search.dates import find_dates
+from memcli.dates.find import find_dates
 from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search

@@ -21,7 +21,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
-from memcli.markdown.tokens import estimate, quotient
+from memcli.language.tokens import estimate, quotient
 from tests.benchmarks.figures import add_write, table, write
 
 Count = Callable[[str], int]

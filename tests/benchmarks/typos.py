@@ -25,14 +25,14 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from memcli.bench.bootstrap import paired
-from memcli.bench.metrics import mean, score
-from memcli.bench.quality import passages
+from memcli.bench.metrics import mean, paired, score
+from memcli.bench.quality import line_costs, passages
 from memcli.bench.queries import Query, read_queries
-from memcli.cli.commands.bench.running import Searcher, bring_in_step, line_costs
-from memcli.cli.skin import Shared, make_skin
+from memcli.cli.commands.bench.running import Searcher, bring_in_step
+from memcli.cli.options import Options
+from memcli.cli.skin import make_skin
 from memcli.errors import UsageError
-from memcli.markdown.words import fold
+from memcli.language.words import fold
 from memcli.search.pipeline import Answer
 from memcli.search.query import ParsedQuery, parse
 from memcli.store.port import Snapshot
@@ -99,9 +99,11 @@ class Asker:
     """One workspace and its judged questions."""
 
     def __init__(self, folder: Path) -> None:
-        self.skin = make_skin(Shared([str(folder / "workspace")], True, False, "never", None), {})
+        self.skin = make_skin(
+            Options(workspace=[str(folder / "workspace")], quiet=True, color="never")
+        )
         bring_in_step(self.skin, silent=True)
-        self.costs = line_costs(self.skin)
+        self.costs = line_costs(self.skin.memory.index_settings())
         self.plain = Searcher(self.skin, without=frozenset({"recall.repair"}))
         self.mending = Searcher(self.skin)
         text = (folder / "queries.jsonl").read_text("utf-8")

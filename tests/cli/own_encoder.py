@@ -53,10 +53,8 @@ def log(line: str) -> None:
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[2])
     from memcli.cli.main import main
-    from memcli.embedding.choice import Choice
-    from memcli.embedding.encoders import EncoderRecord
-    from memcli.embedding.known import Calibration, KnownModel
-    from memcli.embedding.opener import Opened, Opener, Opening, Quick
+    from memcli.embedding.encoders import Choice, EncoderRecord, Opened, Opener, Opening, Quick
+    from memcli.embedding.models import Calibration, KnownModel
     from memcli.embedding.registry import register
 
     def open_letters(choice: Choice, opening: Opening) -> Opened:
@@ -74,7 +72,8 @@ if __name__ == "__main__":
         quick=open_quick,
     )
     register(
-        EncoderRecord("letters", lambda: opener, model="letters"),
+        EncoderRecord("letters", model="letters"),
+        lambda: opener,
         KnownModel("letters", latin_only=True, calibration=Calibration(-2.0, 3.0, 3.0)),
     )
     main()

@@ -5,27 +5,89 @@ They know the encoder of the tests, `hashing`.
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
 import pty
+import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, NamedTuple
 
 COMMAND = (sys.executable, str(Path(__file__).parents[1] / "launch.py"))
 
 
-def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run to the end with both streams captured."""
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
+def _startup(environ: Mapping[str, str]) -> dict[str, str]:
+    return {n: text for n, text in environ.items() if n.startswith(("PYTHON", "LC_", "LANG"))}
+
+
+STARTUP = _startup(os.environ)
+
+
+def run(
+    *arguments: str, cwd: str | Path | None = None, input: str | bytes = b"", **environ: str
+) -> subprocess.CompletedProcess[str]:
+    """Run to the end with both streams captured, in a fork of a process that has memcli loaded.
+
+    What Python reads when it starts, such as a locale, takes a process of its own.
+    """
+    if _startup({**os.environ, **environ}) != STARTUP:
+        data = input.encode() if isinstance(input, str) else input
+        done = subprocess.run(
+            [*COMMAND, *arguments], env={**os.environ, **environ}, cwd=cwd, input=data,
+            capture_output=True, check=False,
+        )  # fmt: skip
+        printed = (each.decode().replace("\r\n", "\n") for each in (done.stdout, done.stderr))
+        return subprocess.CompletedProcess(done.args, done.returncode, *printed)
+    with TemporaryFile() as stdin, TemporaryFile() as out, TemporaryFile() as err:
+        stdin.write(input.encode() if isinstance(input, str) else input)
+        stdin.seek(0)
+        _fork(arguments, environ, (stdin, out, err), cwd)
+        code = int(_loaded().recv(16))
+        out.seek(0)
+        err.seek(0)
+        printed = (file.read().decode().replace("\r\n", "\n") for file in (out, err))
+        return subprocess.CompletedProcess([*COMMAND, *arguments], code, *printed)
+
+
+def _fork(
+    arguments: Sequence[str],
+    environ: Mapping[str, str],
+    streams: Sequence[IO[bytes] | int],
+    cwd: str | Path | None = None,
+) -> None:
+    request = {
+        "argv": arguments,
+        "cwd": os.fspath(cwd or Path.cwd()),
+        "environ": {**os.environ, **environ},
+    }
+    descriptors = [each if isinstance(each, int) else each.fileno() for each in streams]
+    socket.send_fds(_loaded(), [json.dumps(request).encode()], descriptors)
+
+
+@cache
+def _loaded() -> socket.socket:
+    """Start the process that forks; it ends when this one does."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("loaded.py")), str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def end() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(end)
+    return ours
 
 
 def start(*arguments: str, **environ: str) -> subprocess.Popen[str]:
@@ -42,13 +104,8 @@ def start(*arguments: str, **environ: str) -> subprocess.Popen[str]:
 def on_terminal(*arguments: str, **environ: str) -> str:
     """Run with stdout and stderr on one pseudo-terminal and give what it was sent."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, *arguments],
-        env={**os.environ, "TERM": "xterm", **environ},
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=theirs,
-    )
+    with Path(os.devnull).open("rb") as nothing:
+        _fork(arguments, {"TERM": "xterm", **environ}, (nothing, theirs, theirs))
     os.close(theirs)
     received = b""
     while True:
@@ -59,7 +116,7 @@ def on_terminal(*arguments: str, **environ: str) -> str:
         if not block:
             break
         received += block
-    process.wait()
+    _loaded().recv(16)
     os.close(ours)
     return received.decode("utf-8")
 

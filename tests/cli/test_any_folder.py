@@ -11,7 +11,7 @@ from jsonschema import validate
 
 import memcli
 from tests.store.damage import told
-from tests.support import write
+from tests.support import strict, write
 
 BARE = "No workspace is marked here: searching {}. To mark it: memcli init\n"
 
@@ -104,7 +104,7 @@ def test_json_says_what_is_searched_without_a_mark(notes: Path) -> None:
         schema = json.loads((schemas / f"memcli.{command}.1.json").read_text("utf-8"))
         found = json.loads(told(f"{command} fox --json")[1])
         assert found["unmarked"] == [{"source": "memory", "path": str(notes)}]
-        validate(found, schema)
+        validate(found, strict(schema))
         assert "unmarked" not in json.loads(told(f"{command} fox --json -w .")[1])
 
 

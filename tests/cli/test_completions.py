@@ -16,12 +16,11 @@ from memcli.cli.command_tree import command_tree
 from memcli.cli.completion_scripts import completion_scripts
 from memcli.cli.generate import FILE_NAMES
 from memcli.cli.topics import topics
-from memcli.cli.typer_program import build
 from memcli.config.settings import BY_NAME
 from tests.cli.processes import run
 
 FOLDER = Path(memcli.__file__).parents[1] / "completions"
-TREE = command_tree(build())
+TREE = command_tree()
 SCRIPTS = completion_scripts(TREE)
 COMPLETE = """\
 source "$1"
@@ -42,7 +41,7 @@ def test_completions_are_as_the_program_writes_them(shell: str) -> None:
 def test_every_option_is_completed(shell: str) -> None:
     for command in TREE:
         for option in command.options:
-            for name in option.names:
+            for name in option.names.split():
                 shown = f"-l {name[2:]} " if shell == "fish" and name[:2] == "--" else name
                 shown = f"-s {name[1:]} " if shell == "fish" and name[:2] != "--" else shown
                 assert shown in SCRIPTS[shell], (command.name, name)

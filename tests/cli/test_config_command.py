@@ -14,6 +14,7 @@ import memcli
 from memcli.cli.config_file import commented
 from memcli.config.settings import KEYS, load, user_file
 from tests.cli.processes import run
+from tests.support import strict
 
 SCHEMA = json.loads(
     (Path(memcli.__file__).parent / "schemas" / "memcli.config.1.json").read_text("utf-8")
@@ -23,14 +24,13 @@ SCHEMA = json.loads(
 @pytest.fixture
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "notes" / "memory").mkdir(parents=True)
-    monkeypatch.setenv("PYTHONPATH", str(Path(memcli.__file__).parents[1]))
     monkeypatch.chdir(tmp_path / "notes")
     return tmp_path / "notes"
 
 
 def _record(*arguments: str, **environ: str) -> dict[str, dict[str, object]]:
     record = json.loads(run("config", "--json", *arguments, **environ).stdout)
-    Draft202012Validator(SCHEMA).validate(record)
+    Draft202012Validator(strict(SCHEMA)).validate(record)
     return {setting["name"]: setting for setting in record["settings"]}
 
 

@@ -210,7 +210,17 @@ def test_every_command_stands_in_the_table() -> None:
     assert {line.split()[0] for line in LINES} >= {*COMMANDS, "--help"}
 
 
-@pytest.mark.parametrize("name", EDGES)
+# Each starts some forty commands: these are tried every time, the others at night.
+USUAL = {
+    "as usual", "a clock before the index's first year", "answers to a full disk", "no streams",
+    "a deleted folder, a relative one", "a read-only workspace", "a cache that is a file",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in USUAL else pytest.mark.nightly) for name in EDGES],
+)
 def test_exit_codes_hold_at_the_edges(notes: Path, name: str) -> None:
     edge = EDGES[name]
     questions = str(notes.parent / "questions.jsonl")
@@ -284,7 +294,9 @@ main()
 """
 
 
-@pytest.mark.parametrize("most", [4, 5, 6, 7, 8, 10, 12])
+@pytest.mark.parametrize(
+    "most", [4, 6, 8, *(pytest.param(n, marks=pytest.mark.nightly) for n in (5, 7, 10, 12))]
+)
 def test_too_few_open_files_are_the_systems_refusal(notes: Path, most: int) -> None:
     run("index", "-q")
     for command in ("index --full", "search pool", "status", "get memory/2025-01-01.md", "compact"):
@@ -313,7 +325,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("at", [1, 2, 5, 10, 20, 40, 80, 120])
+@pytest.mark.parametrize("at", [1, 5, 20, 80])
 def test_ctrl_c_is_quiet_from_the_first_import_on(
     notes: Path, at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,15 +112,15 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_context_lines_are_numbered_and_stop_at_the_ends_of_the_file(notes: Path) -> None:
     answer = run("search", "zebra", "-n", "1", "-C", "3").stdout
     assert answer == (
-        " 1. notes/memory/a.md:5-7  Two\n  2-\n  3- first\n  4-\n    # Two\n\n    zebra\n"
+        "notes/memory/a.md\n  2-\n  3- first\n  4-\n5: # Two\n7: zebra\n"
         "  8-\n  9- # Three\n 10- \x1b[31mlast\n"
     )
     answer = run("search", "zebra", "-n", "1", "-C", "100").stdout
-    assert answer.count("\n") == 11
+    assert answer.count("\n") == 10
 
 
 def test_lines_around_a_passage_that_has_changed_are_not_shown(notes: Path) -> None:
     write(notes, "memory/a.md", "# Two\n\nhorse\n")
     answer = run("search", "zebra", "-n", "1", "-C", "1", "--no-sync")
-    assert answer.stdout == " 1. notes/memory/a.md:5-7  Two\n    # Two\n\n    zebra\n"
+    assert answer.stdout == "notes/memory/a.md\n5: # Two\n7: zebra\n"
     assert "1 changed file is not in this answer" in answer.stderr

@@ -14,6 +14,7 @@ import apsw
 import pytest
 
 import memcli
+from memcli.cli.command_tree import command_tree
 from memcli.store.sqlite.lock import writer_lock
 from tests.cli.processes import start
 from tests.store.damage import told
@@ -77,7 +78,7 @@ def changed(place: Place) -> None:
 
 def few_files(place: Place) -> None:
     changed(place)
-    place.set("MEMCLI_SYNC_FILES", "1")
+    place.set("MEMCLI_SYNC_SECONDS", "0")
 
 
 def few_at_first(place: Place) -> None:
@@ -318,7 +319,13 @@ def follow(hint: str) -> tuple[int, str, str]:
     return told(shlex.join(rest))
 
 
-@pytest.mark.parametrize("name", MENDED)
+@pytest.mark.parametrize(
+    "name",
+    [  # a whole lane takes seconds
+        pytest.param(name, marks=pytest.mark.nightly if name == "no run kept" else ())
+        for name in MENDED
+    ],
+)
 def test_who_follows_a_hint_sees_the_state_mended(place: Place, name: str) -> None:
     case = MENDED[name]
     case.prepare(place)
@@ -350,7 +357,42 @@ def test_who_asks_for_a_file_that_is_too_large_learns_the_limit(place: Place) ->
     code, _, err = told("get memory/2025-01-01.md")
     assert (code, hints(err)) == (3, ["memcli config files.max_bytes"])
     assert "too-large (" in err
-    assert "40" in follow("memcli config files.max_bytes")[1]
+    _, out, err = follow("memcli config files.max_bytes")
+    assert "40" in out
+    assert "To change it, write max_bytes = VALUE below [files] in" in err
+    assert re.findall(r"MEMCLI_\w+|\S+memcli\.toml", err) == [
+        f"{place.root}/memcli.toml",
+        "MEMCLI_FILES_MAX_BYTES",
+    ]
+
+
+def test_the_hint_of_a_plan_repeats_its_options(place: Place) -> None:
+    line = "compact --tail 0 --tail-tokens 0 --cluster 2 --ratio 0.5 --depth 2"
+    _, out, err = told(line)
+    planned = re.findall(r"^would write +(\S+)", out, re.MULTILINE)
+    assert planned
+    (hint,) = hints(err)
+    assert shlex.split(hint)[3:] == shlex.split(
+        "--depth 2 --tail 0 --tail-tokens 0 --cluster 2 --ratio 0.5"
+    )
+    code, out, _ = follow(hint)
+    assert (code, re.findall(r"^wrote +(\S+)", out, re.MULTILINE)) == (0, planned)
+
+
+LEAVES = sorted(each.name for each in command_tree())
+
+
+@pytest.mark.parametrize("command", LEAVES)
+def test_the_line_that_answers_a_wrong_option_can_be_read(place: Place, command: str) -> None:
+    """Each hint is followed with --help in it, so that no command runs."""
+    for wrong in ("--zzz", "-zzz", "--debug=1", "--now", "--debg"):
+        code, out, err = told(f"{command} {wrong}")
+        (hint,) = hints(err)
+        assert (code, out) == (2, ""), err
+        line = hint if hint.startswith("memcli ") else f"memcli {command} {hint}"
+        options, dashes, words = line.partition(" -- ")
+        code, out, _ = follow(f"{options} --help{dashes}{words}")
+        assert (code, out[:6]) == (0, "Usage:"), hint
 
 
 @pytest.mark.parametrize("command", ["compact", "index --watch"])

@@ -12,10 +12,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memcli.api.targets import Target, _readings
+from memcli.language.tokens import estimate
 from memcli.workspace.here import documents_at
 from memcli.workspace.names import name_from
-from tests.cli.processes import COMMAND
+from tests.cli.processes import COMMAND, run
 from tests.context.makers import put
+from tests.support import cited
 
 SOURCES = """\
 [[source]]
@@ -50,9 +52,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _run(folder: Path, *arguments: str, code: int = 0) -> str:
-    done = subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = run(*arguments, cwd=folder)
     assert done.returncode == code, done.stderr
     return done.stdout
 
@@ -108,8 +108,9 @@ def test_citations_are_read_back_from_where_they_were_printed(
     notes: Path, here: str, form: str
 ) -> None:
     out = _run(notes / here, "search", "pool", "-f", form)
-    cited = re.findall(r"^(?: \d\. |\*\*)(.*\.md:\d+-\d+)", out, re.MULTILINE)
-    texts = [_run(notes / here, "get", each) for each in cited]
+    quoted = re.findall(r"^\*\*(.*\.md:\d+-\d+)", out, re.MULTILINE)
+    found = cited(out) if form == "text" else quoted
+    texts = [_run(notes / here, "get", each) for each in found]
     assert sorted(texts) == TEXTS
 
 
@@ -132,18 +133,12 @@ def test_json_keeps_the_path_in_the_workspace_and_adds_the_one_from_here(
 
 
 def test_a_bare_name_of_two_files_is_the_memory_s_and_that_is_said(notes: Path) -> None:
-    done = subprocess.run(
-        [*COMMAND, "get", "MEMORY.md:3"], cwd=notes / "docs", capture_output=True, text=True,
-        check=True,
-    )  # fmt: skip
+    done = run("get", "MEMORY.md:3", cwd=notes / "docs")
     assert done.stdout == "The pool of the memory.\n"
     assert done.stderr == (
         "memcli: this is ../MEMORY.md; the file of that name here is ./MEMORY.md\n"
     )
-    done = subprocess.run(
-        [*COMMAND, "get", "adr/a queue.md:3"], cwd=notes / "docs", capture_output=True, text=True,
-        check=True,
-    )  # fmt: skip
+    done = run("get", "adr/a queue.md:3", cwd=notes / "docs")
     assert (done.stdout, done.stderr) == ("The pool of the decision.\n", "")
 
 
@@ -190,11 +185,11 @@ def test_the_name_of_a_source_stands_for_all_of_it(notes: Path) -> None:
         assert [each["source"] for each in found] == ["wiki"]
 
 
-def test_tokens_and_budget_count_the_lines_whatever_their_name(notes: Path) -> None:
-    budget = ("search", "pool", "--budget", "12", "--json")
+def test_tokens_count_the_lines_whatever_their_name(notes: Path) -> None:
+    first = ("search", "pool", "-n", "1", "--json")
     for here in (".", "docs/adr", ".."):
-        results = json.loads(_run(notes / here, *budget))["results"]
-        assert [place["tokens"] for place in results] == [9]
+        results = json.loads(_run(notes / here, *first))["results"]
+        assert [place["tokens"] for place in results] == [estimate(results[0]["snippet"])]
 
 
 ROOTS = {"memory": "/n", "docs": "/n/docs", "a": "/w"}
@@ -233,9 +228,26 @@ def test_what_is_printed_from_here_is_read_back_from_here(
 def test_a_folder_in_the_place_of_a_document_is_listed_by_the_hint(
     notes: Path, typed: str, folder: str
 ) -> None:
-    done = subprocess.run(
-        [*COMMAND, "get", typed], cwd=notes, capture_output=True, text=True, check=False
-    )
+    done = run("get", typed, cwd=notes)
     told = f"memcli: {folder} is a folder, not a document\nTry: memcli ls {folder}\n"
     assert (done.returncode, done.stderr) == (3, told)
     assert folder.rpartition(":")[2] in _run(notes, "ls", folder)
+
+
+@pytest.mark.parametrize(
+    "form", ["{}:3", "{}:3-3", "{}#L3", "{}#L3-L3", "`{}:3`", "[{}:3] ", "<{}>"]
+)
+def test_an_absolute_citation_is_read_from_any_folder(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.delenv("MEMCLI_WORKSPACE")
+    monkeypatch.setenv("HOME", str(tmp_path / "config"))
+    put(tmp_path / "other", {"MEMORY.md": "# Other\n", "memory/2026-02-05.md": "# Another\n"})
+    target = form.format(notes / "memory/2026-02-05.md")
+    for folder in ("other", "config"):
+        found = _run(tmp_path / folder, "get", target)
+        assert found.splitlines()[-1] == "The pool of the log."
+        record = json.loads(_run(tmp_path / folder, "get", target, "--json"))
+        assert record["file"] == "../notes/memory/2026-02-05.md"
+    missing = str(notes / "memory/none.md")
+    assert _run(tmp_path / "other", "get", missing, code=3) == ""

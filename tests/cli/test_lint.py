@@ -29,11 +29,11 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 LINES = """\
-MEMORY.md:4-4: secret: github-token (07aa03)
-memory/2026-01-05.md:2-2: secret: github-token (07aa03)
-MEMORY.md:3-3: duplicate: it stands once more: memory/2026-01-05.md:1-1
-MEMORY.md:4-4: broken-link: gone is not there
-memory/2026-01-05.md:2-2: stale-task: open since 2026-01-05, 36 days
+MEMORY.md:4: secret: github-token (07aa03)
+memory/2026-01-05.md:2: secret: github-token (07aa03)
+MEMORY.md:3: duplicate: it stands once more: memory/2026-01-05.md:1
+MEMORY.md:4: broken-link: gone is not there
+memory/2026-01-05.md:2: stale-task: open since 2026-01-05, 36 days
 unmatched-glob: files.always: RULES.md matches no document
 """
 SUMMARY = """\
@@ -72,8 +72,8 @@ def test_of_many_of_one_kind_in_a_document_the_first_stand_for_all(notes: Path) 
     write(notes, "memory/2026-01-06.md", "".join(tasks[:4]))
     write(notes, "memory/2026-01-07.md", "- so\n" + "".join(tasks).replace("labels", "toner"))
     name = "memory/2026-01-0"
-    four = [f"{name}6.md:{at}-{at}: stale-task: open since {name[7:]}6, 35 days" for at in "1234"]
-    six = [f"{name}7.md:{at}-{at}: stale-task: open since {name[7:]}7, 34 days" for at in "234567"]
+    four = [f"{name}6.md:{at}: stale-task: open since {name[7:]}6, 35 days" for at in "1234"]
+    six = [f"{name}7.md:{at}: stale-task: open since {name[7:]}7, 34 days" for at in "234567"]
     more = f"{name}7.md: stale-task: 3 more like these, which -v lists"
     found = told("lint --now 2026-02-10")[1].splitlines()
     assert [line for line in found if name + "6" in line] == four

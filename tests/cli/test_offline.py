@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.command_tree import command_tree
-from memcli.cli.commands import store_command
-from memcli.cli.typer_program import build
+from memcli.cli.commands import store
 from tests.cli.processes import COMMAND, run
 from tests.namespace import has_namespaces, run_inside
 
@@ -65,7 +64,7 @@ COMMANDS = (
     "bench compare quality.json quality.json", "bench init", "help ranking", "--version", "--help",
 )  # fmt: skip
 # What goes on until it is stopped, needs a person, or is about a server: by tests of their own.
-ELSEWHERE = {"mcp", "pick", *(f"store {name}" for name in store_command.NAMES)}
+ELSEWHERE = {"mcp", "pick", *(f"store {name}" for name in store.NAMES)}
 # What comes into the folder of the notes, by `memcli help files`, and what takes it out again.
 WRITTEN = {
     "config --init": "memcli.toml",
@@ -86,7 +85,7 @@ def _arguments(line: str, notes: str) -> list[str]:
 
 def test_every_command_is_tried() -> None:
     tried = {" ".join(w for w in line.split()[:2] if w.isalpha()) for line in COMMANDS}
-    names = {command.name for command in command_tree(build())} - ELSEWHERE
+    names = {command.name for command in command_tree()} - ELSEWHERE
     assert {name for name in names if not any(t.startswith(name) for t in tried)} == set()
 
 
@@ -153,7 +152,7 @@ def test_the_model_runtime_reports_nothing(
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     program = (
         "import contextlib, memcli\n"
-        "from memcli.embedding.choice import Remembered\n"
+        "from memcli.embedding.encoders import Remembered\n"
         "from memcli.embedding.runtime import open_model\n"
         "from memcli.embedding.models import locate\n"
         f"memory = memcli.Memory.open({notes!r})\n"

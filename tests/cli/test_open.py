@@ -61,7 +61,7 @@ def test_the_question_may_stand_behind_it(notes: Path) -> None:
     assert _called(notes)[1:] == ["+5", str(notes / "MEMORY.md")]
     run("search", "--open=2", "pool runs dry", EDITOR=_editor(notes, "vim"))
     assert _called(notes)[1] == "+3"
-    assert run("search", "-n", "1", "--", "pool", "--open").stdout.startswith(" 1. ")
+    assert run("search", "-n", "1", "--", "pool", "--open").stdout.startswith("memory/")
 
 
 def test_own_variables_go_first_and_options_are_kept(notes: Path) -> None:

@@ -2,48 +2,48 @@
 
 from __future__ import annotations
 
+import ast
 import functools
-import importlib
-import inspect
-from collections.abc import Iterator
 from contextlib import suppress
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import typer
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memcli.cli import main, plain_table, typer_command
+from memcli.cli import main
+from memcli.cli.options import NUMBER_OR_NONE, Option, Options, arguments_of
 from memcli.cli.plain import plain_call
-from memcli.cli.plain_source import plain_table as written
-from memcli.cli.plain_table import COMMANDS
+from memcli.cli.program import COMMANDS as TOP
+from memcli.cli.program import GROUPS, module_of
 from memcli.cli.topics import topics
-from memcli.cli.typer_program import build
+from memcli.cli.typer_command import typer_command
 from tests.cli.processes import run
 
 Values = dict[str, Any]
 # Click comes with Typer under a name of Typer's own.
 ClickException: Any = typer.BadParameter.__mro__[2]
+NAMES = [
+    *((name,) for name in TOP if name not in GROUPS),
+    *((group, name) for group in GROUPS for name in module_of(group).NAMES),
+]
+COMMANDS = {" ".join(name): module_of(*name) for name in NAMES}
 
 
 @functools.cache
 def parsed_by_typer(name: str) -> tuple[Any, list[Values]]:
     """Give the command of Typer, which only notes down what it is called with, and these notes."""
-    command = importlib.import_module(COMMANDS[name][0]).command
-    calls: list[Values] = []
+    module, calls = COMMANDS[name], []
 
-    @functools.wraps(command)
-    def noted(**values: Any) -> int:
-        calls.append(values)
+    def noted(options: Options) -> int:
+        calls.append(vars(options))
         return 0
 
-    typer_command.add(typer.Typer(), name, command)  # reads the annotations
-    app = typer.Typer(rich_markup_mode=None, add_completion=False)
-    typer_command.add(app, name, noted)
-    return typer.main.get_command(app), calls
+    noting = SimpleNamespace(OPTIONS=module.OPTIONS, ARGUMENTS=arguments_of(module), run=noted)
+    return typer_command(name.split()[-1], noting), calls
 
 
 def by_typer(name: str, line: list[str]) -> Values | None:
@@ -60,10 +60,8 @@ def by_table(name: str, line: list[str]) -> Values | None:
     call = plain_call([*name.split(), *line])
     if call is None:
         return None
-    assert call.module == COMMANDS[name][0]
-    bound = inspect.signature(call.command()).bind(**call.values)
-    bound.apply_defaults()
-    return bound.arguments
+    assert call.command is COMMANDS[name]
+    return vars(call.options)
 
 
 def same(name: str, line: list[str]) -> bool:
@@ -78,18 +76,28 @@ def same(name: str, line: list[str]) -> bool:
     return True
 
 
+NAMESPACE = ("options", "self.options")  # the values of a line, as commands name them
 WORDS = st.one_of(
     st.sampled_from(["pool", "", " ", "a b", "-", "ERR_POOL", "2026-02-10", "MEMORY.md:3-9", "5"]),
     st.text(max_size=4).filter(lambda text: not text.startswith("-")),
 )
-RIGHT = {
-    "str": WORDS.filter(lambda text: text != "-"),
-    "str*": WORDS.filter(lambda text: text != "-"),
-    "int": st.integers(0, 10**9).map(str),
-    "int>=0": st.integers(0, 10**9).map(str),
-    "int>=1": st.integers(1, 10**9).map(str),
-    "float": st.floats(0, allow_nan=False).map(str),
-}
+
+
+def right(option: Option) -> st.SearchStrategy[str]:
+    """Draw values that an option takes."""
+    if option.kind is int:
+        return st.integers(option.least or 0, 10**9).map(str)
+    if option.kind is float:
+        return st.floats(0, allow_nan=False).map(str)
+    return WORDS.filter(lambda text: text != "-")
+
+
+def plain_options(name: str) -> dict[str, Option]:
+    """Give the options of a command that may stand in a plain line, by each of their names."""
+    options = (each for each in COMMANDS[name].OPTIONS if each.metavar != NUMBER_OR_NONE)
+    return {each: option for option in options for each in option.names.split()}
+
+
 VALUES = st.one_of(
     WORDS,
     st.sampled_from(["-5", "--", "--json", "0", " 5", "5 ", "1_0", "+5", "٣", "1e3", "nan", "-inf",
@@ -105,21 +113,20 @@ ODD = st.sampled_from(
 def right_lines(draw: st.DrawFn) -> tuple[str, list[str]]:
     """Draw a line that is plainly right: options with values of their kind, and arguments."""
     name = draw(st.sampled_from(sorted(COMMANDS)))
-    _, arguments, options = COMMANDS[name]
+    arguments, options = arguments_of(COMMANDS[name]), plain_options(name)
     pieces = []
     for option in draw(st.lists(st.sampled_from(sorted(options)), max_size=5)):
-        kind = options[option][1]
-        if kind == "flag":
+        if options[option].is_switch:
             pieces.append([option])
             continue
-        value = draw(RIGHT[kind])
+        value = draw(right(options[option]))
         joined = f"{option}={value}" if option.startswith("--") else f"{option}{value}"
         pieces.append(draw(st.sampled_from([[option, value], [joined] if value else [option, ""]])))
     dashes = draw(st.sampled_from([[], ["--"]]))  # behind them anything is an argument
     texts = st.one_of(WORDS, st.sampled_from(["--", "--json", "-x"])) if dashes else WORDS
     words = []
-    for _, kind in arguments:
-        least, most = kind[-1] not in "*?", 3 if kind[-1] in "*+" else 1
+    for argument in arguments:
+        least, most = int(argument.is_required), 3 if argument.kind is list else 1
         words += draw(st.lists(texts, min_size=least, max_size=most))
     if not dashes:
         pieces += [[word] for word in words]
@@ -131,7 +138,7 @@ def right_lines(draw: st.DrawFn) -> tuple[str, list[str]]:
 def lines(draw: st.DrawFn) -> tuple[str, list[str]]:
     """Draw a line that has something of the command, right or wrong."""
     name, line = draw(right_lines())
-    options = st.sampled_from(sorted(COMMANDS[name][2]))
+    options = st.sampled_from(sorted(plain_options(name)))
     piece = st.one_of(
         VALUES.map(lambda value: [value]),
         options.map(lambda option: [option]),
@@ -169,81 +176,19 @@ def test_a_line_that_is_plainly_right_is_never_left_to_typer(drawn: tuple[str, l
     assert same(*drawn)
 
 
-def test_the_table_is_as_typers_declaration_makes_it() -> None:
-    """`python -m memcli.cli.generate memcli/cli/plain_table.py` writes it anew."""
-    assert written(build()) == Path(plain_table.__file__).read_text("utf-8")
-
-
-class Kind(Enum):
-    A = "a"
-
-
-def _names_of(option: Any, default: Any = None) -> str:
-    """Write the table of a program with one command, which has one option."""
-
-    def command(option: Any, as_json: Any = False) -> int:
-        return 0
-
-    command.__annotations__ = {
-        "option": option,
-        "as_json": Annotated[bool, typer.Option("--json")],
-        "return": int,
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_reads_only_values_that_its_table_has(name: str) -> None:
+    """A misspelt name would be seen only by the line that uses it."""
+    module = COMMANDS[name]
+    tree = ast.parse(Path(module.__file__).read_text("utf-8"))
+    read = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in NAMESPACE
     }
-    command.__defaults__ = (default, False)
-    app = typer.Typer(rich_markup_mode=None, add_completion=False)
-    app.callback()(lambda: None)
-    app.command("only")(command)
-    return written(typer.main.get_command(app)).partition("]] = {\n")[2]
-
-
-def _lines(text: str) -> Iterator[str]:
-    return (line.strip() for line in text.split("\n") if ": (" in line)
-
-
-@pytest.mark.parametrize(
-    ("declared", "default"),
-    [
-        (Annotated[str, typer.Option(envvar="OPTION")], ""),
-        (Annotated[str, typer.Option(prompt=True)], None),
-        (Annotated[str, typer.Option(callback=lambda text: text)], ""),
-        (Annotated[str, typer.Option(is_eager=True)], ""),
-        (Annotated[str, typer.Option()], ...),
-        (Annotated[int, typer.Argument()], 1),
-        (typer.Context, None),
-    ],
-    ids=["environment", "prompt", "callback", "eager", "required", "number", "context"],
-)
-def test_a_command_that_needs_more_than_its_line_stays_with_typer(
-    declared: Any, default: Any
-) -> None:
-    assert _names_of(declared, default) == "}\n"
-
-
-@pytest.mark.parametrize(
-    ("declared", "default", "listed"),
-    [
-        (Annotated[bool, typer.Option("--option/--no-option")], False, ""),
-        (Annotated[int, typer.Option("--option", count=True)], 0, ""),
-        (Annotated[int, typer.Option("--option", metavar="[N]")], 0, ""),
-        (Annotated[int, typer.Option("--option", max=5)], 0, ""),
-        (Annotated[Kind, typer.Option("--option")], Kind.A, ""),
-        (Annotated[Path, typer.Option("--option")], Path(), ""),
-        (Annotated[tuple[str, str], typer.Option("--option")], ("", ""), ""),
-        (Annotated[list[int] | None, typer.Option("--option")], None, ""),
-        (Annotated[int, typer.Option("--option", min=2)], 2, '("option", "int>=2")'),
-        (Annotated[float, typer.Option("--option")], 2.0, '("option", "float")'),
-        (Annotated[list[str] | None, typer.Option("--option")], None, '("option", "str*")'),
-    ],
-    ids=["two names", "count", "number or none", "most", "choice", "path", "pair", "numbers",
-         "least", "float", "several"],
-)  # fmt: skip
-def test_an_option_that_is_not_plain_is_left_out(declared: Any, default: Any, listed: str) -> None:
-    expected = [f'"--option": {listed},'] if listed else []
-    assert list(_lines(_names_of(declared, default))) == [
-        '"only": (',
-        *expected,
-        '"--json": ("as_json", "flag"),',
-    ]
+    rows = (*arguments_of(module), *module.OPTIONS)
+    assert read - {row.name for row in rows} - {"having"} == set()
+    assert len({row.name for row in rows}) == len(rows)
 
 
 def test_both_ways_lead_to_the_same_answer(workspaces: Path) -> None:

@@ -35,6 +35,7 @@ def _many_files(folder: Path, count: int) -> Path:
 @pytest.mark.parametrize("form", ["text", "json", "jsonl"])
 def test_a_reader_that_goes_away_is_success_without_noise(tmp_path: Path, form: str) -> None:
     folder = _many_files(tmp_path / "many", 300)
+    assert run("index", "--encoder", "none", "-w", str(folder)).returncode == 0
     command = ("search", "heron", "-n", "100", "--full", "--mode", "lexical", "-f", form)
     process = subprocess.Popen(
         [*COMMAND, *command, "-w", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -65,7 +66,8 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
     assert json.loads(err) == {
-        "code": "interrupted", "message": "interrupted; what was done is kept", "hint": ""
+        "schema": "memcli.error/1", "code": "interrupted",
+        "message": "interrupted; what was done is kept", "hint": ""
     }  # fmt: skip
     again = json.loads(run("index", "--json", "-w", str(folder), **environ).stdout)
     assert again["files"]["unchanged"] > 0
@@ -104,11 +106,12 @@ def test_a_search_never_waits_for_a_writer(notes: Path) -> None:
     with writer_lock(store, wait_seconds=0, sleep=_never):
         done = run("search", "zebrafish", "--mode", "lexical", "-w", str(notes))
     assert (done.returncode, done.stdout) == (0, "")
-    assert "1 changed file is not in this answer" in done.stderr
+    assert "1 new file (memory/2026-02-18.md) is not in this answer" in done.stderr
 
 
 def test_a_terminal_receives_no_escape_but_our_colours(workspaces: Path) -> None:
     folder = str(workspaces / "hostile")
+    assert run("index", "-w", folder).returncode == 0  # which would show a bar here
     for query in ("zerofact", "fact", "terminal escape", "bidi"):
         shown = on_terminal("search", query, "--full", "-n", "50", "-w", folder)
         assert shown

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import re
+from pathlib import Path
 
 import pytest
 
-from memcli.cli.progress import SHOW_AFTER_SECONDS, Progress
+from memcli.cli.progress import SAY_AFTER_SECONDS, SHOW_AFTER_SECONDS, WAITING, Progress, Stopwatch
 from memcli.cli.terminal import Terminal
+from tests.store.damage import told
+from tests.support import write
 
 
 class Screen(io.StringIO):
@@ -76,3 +80,51 @@ def test_pipes_and_quiet_runs_are_silent() -> None:
 def test_colour_is_left_out_where_nobody_wants_it() -> None:
     assert "\x1b[32m" in drawn(Screen(), 1.0)
     assert "\x1b[3" not in drawn(Screen(), 1.0, color="never")
+
+
+def test_a_stopwatch_adds_up_the_stages() -> None:
+    watch = Stopwatch(iter([10.0, 10.5, 10.75, 12.0, 12.25]).__next__)
+    for stage in ("reading", "embedding", "reading"):
+        watch.mark(stage)
+    assert watch.line() == "Took 2.250 s: reading 1.750, embedding 0.250"
+    assert Stopwatch(iter([1.0, 1.5]).__next__).line() == "Took 0.500 s"
+
+
+def test_v_says_how_long_each_stage_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    monkeypatch.setenv("MEMCLI_WORKSPACE", str(tmp_path))
+    write(tmp_path, "MEMORY.md", "# Pool\n\nThe pool ran dry.\n")
+    for command, stages in (("index", {"reading"}), ("search pool", {"recall", "fuse"})):
+        _, out, err = told(f"{command} -v")
+        (line,) = [each for each in err.splitlines() if each.startswith("Took ")]
+        assert stages <= set(re.findall(r"([a-z]+) \d+\.\d{3}", line)), line
+        assert "Took" not in out
+        assert "Took" not in told(command)[2]
+
+
+def test_a_search_in_a_pipe_says_once_that_it_reads_for_long_or_waits() -> None:
+    clock, err = Clock(), io.StringIO()
+    progress = Progress(terminal(err), clock, of_search=True)
+    progress.update("reading", 1, 2000)
+    clock.now += SAY_AFTER_SECONDS
+    for done in (2, 3):
+        progress.update("reading", done, 2000)
+        progress.update("waiting", done, 2000)
+    progress.close()
+    assert err.getvalue().splitlines() == [
+        "memcli: reading 2,000 files, which takes some time at first",
+        f"memcli: {WAITING}",
+    ]
+
+
+def test_workspaces_that_are_read_together_are_counted_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    clock, err = Clock(), Screen()
+    progress = Progress(terminal(err), clock)
+    clock.now += 1
+    progress.update("reading", 3, 20, at=0)
+    progress.update("reading", 4, 30, at=1)
+    progress.close()
+    assert "7/50" in err.getvalue()

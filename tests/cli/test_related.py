@@ -124,7 +124,7 @@ def test_forms_are_those_of_search(notes: Path) -> None:
     assert run(*asked, "-f", "vimgrep").stdout.startswith("memory/2025-06-13.md:")
     assert json.loads(run(*asked, "-f", "jsonl").stdout) == told(*asked[1:])["results"][0]
     text = run(*asked).stdout
-    assert text.startswith(" 1. memory/2025-06-13.md:1-3  Pool again\n")
+    assert text.startswith("memory/2025-06-13.md\n1: # Pool again\n")
     assert "it ran dry too" in text
     assert "it ran dry too" in run(*asked, "-f", "markdown").stdout
     assert run(*asked, "-f", "nosuch").returncode == 2
@@ -176,7 +176,7 @@ def test_without_vectors_words_decide_and_that_is_said(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     done = run("related", "memory/2025-06-12.md:3", "-n", "1")
-    assert done.stdout.startswith(" 1. memory/2025-06-13.md:1-3  Pool again\n")
+    assert done.stdout.startswith("memory/2025-06-13.md\n1: # Pool again\n")
     assert done.stderr.startswith("memcli: keywords only: these lines are not embedded yet.")
 
 
@@ -221,7 +221,7 @@ def test_what_is_related_is_written_in_every_form(notes: Path) -> None:
         {"citation": each["citation"], "text": each["snippet"]} for each in found["results"]
     ]
     brief = run("related", place, "-n", "2", "-1").stdout.splitlines()
-    assert [line.split()[1].rpartition(":")[0] for line in brief] == [
+    assert [line.split(": ")[0].rpartition(":")[0] for line in brief] == [
         each.rpartition(":")[0] for each in cited
     ]
     for arguments, message in (

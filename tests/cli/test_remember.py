@@ -12,6 +12,7 @@ import pytest
 
 import memcli
 from tests.cli.processes import run
+from tests.support import strict
 
 NOW = ("--now", "2026-02-10T14:03")
 LOG = "memory/2026-02-10.md"
@@ -37,7 +38,7 @@ def _told(*arguments: str) -> tuple[int, str, str]:
 def _record(name: str, *arguments: str) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(_told(*arguments, "--json")[1])
     schemas = Path(memcli.__file__).parent / "schemas"
-    jsonschema.validate(record, json.loads((schemas / f"{name}.1.json").read_text("utf-8")))
+    jsonschema.validate(record, strict(json.loads((schemas / f"{name}.1.json").read_text("utf-8"))))
     return record
 
 
@@ -51,22 +52,19 @@ def test_a_note_is_kept_found_and_taken_back(notes: Path) -> None:
     assert LOG not in _told("search", "when are deploys")[1]
 
 
+@pytest.mark.parametrize("options", [(), ("-nq",)])  # which Typer reads
+def test_an_item_of_a_list_is_a_note(notes: Path, options: tuple[str, ...]) -> None:
+    code, out, err = _told("remember", "- Deploys are on Tuesdays", *NOW, *options)
+    assert (code, out.splitlines()[0], err) == (0, f"{LOG}:3-3", "")
+
+
 def test_words_of_the_line_are_one_note_and_a_dash_reads_stdin(notes: Path) -> None:
     assert _told("remember", "to", "the", "point", "--to", "MEMORY.md")[1] == "MEMORY.md:5-5\n"
-    import subprocess
-
-    from tests.cli.processes import COMMAND
-
-    worth = [*COMMAND, "worth", "-"]
-    refused = subprocess.run(worth, input=b"\0" * 99, capture_output=True, check=False)
-    assert refused.stderr.startswith(b"memcli: stdin cannot be weighed: 99 NUL bytes")
-    done = subprocess.run(
-        [*COMMAND, "remember", "-", "--to", "MEMORY.md", "--heading", "Rules", "--type", "user"],
-        input=b"Answers in German.\nAlways.\n",
-        capture_output=True,
-        check=True,
-    )
-    assert done.stdout == b"MEMORY.md:9-10\n"
+    refused = run("worth", "-", input=b"\0" * 99)
+    assert refused.stderr.startswith("memcli: stdin cannot be weighed: 99 NUL bytes")
+    place = ("--to", "MEMORY.md", "--heading", "Rules", "--type", "user")
+    done = run("remember", "-", *place, input="Answers in German.\nAlways.\n")
+    assert done.stdout == "MEMORY.md:9-10\n"
     assert (
         (notes / "MEMORY.md")
         .read_text("utf-8")

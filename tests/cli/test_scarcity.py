@@ -14,13 +14,13 @@ import pytest
 
 from memcli import room
 from memcli.cli.main import run as run_here
-from memcli.embedding.choice import Remembered
-from memcli.embedding.deadline import within
+from memcli.embedding.encoders import Remembered
 from memcli.embedding.query import Embedded, QueryEncoder
 from memcli.embedding.session import lacking
 from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, LegMissingError, Reason
 from memcli.search.query_vector import QueryVector
 from memcli.store.sqlite.driver import connect, translated
+from memcli.threads import within
 from tests.support import write
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are read from /proc")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.cli.processes import run
 from tests.support import write
 
 CANNOT = "keywords only: the model reads English"
@@ -33,14 +31,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 def memcli(notes: Path, *arguments: str, **environ: str) -> tuple[str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "memcli", *arguments, "-w", str(notes)],
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
+    done = run(*arguments, "-w", str(notes), **environ)
     return done.stdout, done.stderr
 
 

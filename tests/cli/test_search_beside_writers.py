@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
+from memcli.store.run_records import Work
+from memcli.store.sqlite.lock import writer_lock
 from tests.cli.processes import start
 
 DOCUMENTS = 50  # a search shows all of them
@@ -29,6 +31,13 @@ class Searches:
         out, err = self._capsys.readouterr()
         assert code == 0, err
         found: dict[str, Any] = json.loads(out)
+        return found
+
+    def related(self) -> dict[str, Any]:
+        """Compare the first document that is found."""
+        place = self.answer()["results"][0]["citation"]
+        assert run(["related", place, "--json", "-w", self.root]) == 0
+        found: dict[str, Any] = json.loads(self._capsys.readouterr().out)
         return found
 
     def count(self, *flags: str) -> int:
@@ -88,3 +97,28 @@ def test_during_a_switch_of_the_model_the_old_vectors_answer_or_words_do(
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "bundled")
     dense = searches.answer("--no-sync")["legs"]["dense"]
     assert (dense["ran"], dense["embedded"]) == (True, dense["total"])
+
+
+def test_searches_that_start_together_in_a_new_folder_all_answer(searches: Searches) -> None:
+    line = ("search", "fox", "--json", "-n", "100", "-w", searches.root)
+    processes = [start(*line) for _ in range(4)]
+    answers = [process.communicate() for process in processes]
+    assert [process.returncode for process in processes] == [0] * 4, answers
+    found = [{each["path"] for each in json.loads(out)["results"]} for out, _ in answers]
+    assert [len(paths) for paths in found] == [DOCUMENTS] * 4
+
+
+def test_a_search_beside_a_run_says_how_far_that_is(
+    searches: Searches, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "index.sqlite"
+    monkeypatch.setenv("MEMCLI_STORE", str(path))
+    monkeypatch.setenv("MEMCLI_SYNC_PARTS", "0")
+    assert searches.answer()["legs"]["dense"]["hint"] == "memcli index"
+    with writer_lock(str(path), wait_seconds=0, sleep=lambda seconds: None) as show_work:
+        show_work(Work("embedding", 14_882, 67_275, 361.0))
+        dense = searches.answer()["legs"]["dense"]
+        assert dense["reason"] == "indexing: 14,882 of 67,275 vectors, about 6 minutes left"
+        assert "hint" not in dense
+        assert searches.related()["legs"]["dense"]["reason"] == dense["reason"]
+    assert searches.answer()["legs"]["dense"]["hint"] == "memcli index"

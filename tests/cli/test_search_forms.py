@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
 import memcli
-from memcli.cli.choices import CONTEXT_FORMATS, SEARCH_FORMATS
 from memcli.cli.context_output import WRITERS as CONTEXT_WRITERS
+from memcli.cli.options import CONTEXT_FORMATS, SEARCH_FORMATS
 from memcli.cli.search_form import TEMPLATE
 from memcli.cli.search_output import WRITERS
+from memcli.language.tokens import estimate
 from memcli.render.jsonio import RESULT_KEYS
-from tests.cli.processes import COMMAND, on_terminal
+from tests.cli.processes import on_terminal, run
 from tests.context.makers import put
+from tests.support import strict
 
 FILES = {
     "MEMORY.md": "# Rules\n\n<!-- the pool\nis a comment --> Ünder 東京 the pool runs dry.\nNo.\n",
@@ -33,9 +34,9 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _run(*arguments: str, code: int = 0) -> tuple[str, str]:
-    done = subprocess.run([*COMMAND, *arguments], capture_output=True, check=False)
+    done = run(*arguments)
     assert done.returncode == code, done.stderr
-    return done.stdout.decode(), done.stderr.decode()
+    return done.stdout, done.stderr
 
 
 def test_every_form_has_a_writer_of_its_own() -> None:
@@ -80,11 +81,11 @@ def test_fields_choose_keys_of_json_in_their_order(notes: Path) -> None:
         [None, "MEMORY.md:1-5", 2],
     ]
     schema = json.loads((Path(memcli.__file__).parent / "schemas/memcli.search.1.json").read_text())
-    Draft202012Validator(schema).validate(answer)
+    Draft202012Validator(strict(schema)).validate(answer)
     whole = json.loads(_run(*search, "--json")[0])
-    Draft202012Validator(schema).validate(whole)
+    Draft202012Validator(strict(schema)).validate(whole)
     del whole["results"][0]["citation"]
-    assert not Draft202012Validator(schema).is_valid(whole)
+    assert not Draft202012Validator(strict(schema)).is_valid(whole)
     lines = _run(*search, "-f", "jsonl", "--fields", "text,trace,duplicates,cut")[0].splitlines()
     assert [list(json.loads(line)) for line in lines] == [["text", "trace"]] * 2
 
@@ -154,3 +155,50 @@ def test_what_is_no_key_is_an_error_before_anything_is_searched(
 ) -> None:
     out, err = _run("search", "pool", *arguments, code=2)
     assert (out, err) == ("", f"memcli: {message}\n")
+
+
+@pytest.mark.parametrize(
+    "form", ["text", "json", "jsonl", "markdown", "paths", "vimgrep", "{citation}\t{snippet}"]
+)
+def test_a_budget_bounds_all_that_is_printed(notes: Path, form: str) -> None:
+    line = '- the pool ran dry, and (D{n}:7) OPS-{n} says why: "東京", 3 of 17 `workers`.\n'
+    log = "".join(f"# Day {n}\n\n{line.format(n=n) * 3}\n" for n in range(20))
+    put(notes, {"memory/2026-02-06.md": log, "memory/2026-02-07.md": log.replace("dry", "low")})
+    shown = []
+    for budget in (40, 150, 700, 1500):
+        out, _ = _run("search", "pool", "-f", form, "--budget", str(budget), "--mode", "lexical")
+        has_passages = form != "json" or bool(json.loads(out)["results"])
+        assert estimate(out) <= budget or not has_passages
+        shown.append(len(out))
+    assert shown == sorted(shown)
+    assert shown[-1] > 0
+
+
+def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Path) -> None:
+    long = "The pool is blue and cold and wide, and so on. " * 40
+    others = {f"memory/2026-03-{n:02}.md": f"# Day\n\n{long}{n}\n" for n in range(1, 15)}
+    put(notes, {**others, "memory/2026-04-01.md": "# Filter\n\nThe pool filter valve broke.\n"})
+    query = ("search", "pool filter valve broke", "--mode", "lexical", "-n", "10")
+    for form in ("text", "json", "paths", "vimgrep"):
+        ended, said = _run(*query, "-f", form)
+        whole, silent = _run(*query, "-f", form, "--more")
+        assert "memory/2026-04-01.md" in ended
+        assert "2026-03" not in ended
+        assert "2026-03" in whole
+        assert ("9 weaker: --more" in said, "weaker" in silent) == (True, False)
+    record = json.loads(_run(*query, "--json")[0])
+    assert (len(record["results"]), record["weaker"]) == (1, 9)
+    assert len(json.loads(_run(*query, "--json", "--more")[0])["results"]) == 10
+
+
+def test_three_passages_are_shown_if_none_is_sure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    files = {f"memory/{n}.md": f"The tracker number {n} is in barn {n}.\n" for n in range(9)}
+    folder = str(put(tmp_path / "many", files))
+    query = "zeppelin umbrella carousel violin saffron giraffe the tracker"
+    for more, count in (((), 3), (("-n", "9"), 9)):
+        out, err = _run("search", query, "-w", folder, *more)
+        assert out.count("memory/") == count
+        assert "No sure match" in err

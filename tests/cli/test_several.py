@@ -21,6 +21,7 @@ from memcli.cli.main import run
 from memcli.config import settings
 from memcli.store.open import store_path
 from tests.context.makers import put
+from tests.support import strict
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
 SUMMARY = "memory/summaries/2025-02-03--2025-04-08.md"
@@ -66,7 +67,7 @@ def asked(*arguments: str, code: int = 0) -> tuple[str, str]:
 def record_of(schema: str, *arguments: str, code: int = 0) -> dict[str, Any]:
     told = json.loads(asked(*arguments, "--json", code=code)[0])
     known = json.loads((SCHEMAS / f"{schema}.1.json").read_text("utf-8"))
-    Draft202012Validator(known).validate(told)
+    Draft202012Validator(strict(known)).validate(told)
     assert isinstance(told, dict)
     return told
 

@@ -23,6 +23,7 @@ import memcli
 from memcli.store.sqlite.lock import writer_lock
 from tests.cli.processes import COMMAND, run
 from tests.embedding.loopback import DIMENSION, MODEL, Loopback, Reply, loopback
+from tests.support import strict
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 SCHEMA = json.loads((Path(memcli.__file__).parent / "schemas" / "memcli.watch.1.json").read_text())
@@ -46,7 +47,7 @@ class Watching:
         assert self.process.stdout
         for line in self.process.stdout:
             record: dict[str, Any] = json.loads(line)
-            Draft202012Validator(SCHEMA).validate(record)
+            Draft202012Validator(strict(SCHEMA)).validate(record)
             if record["event"] == event and wanted.items() <= record.items():
                 return record
         raise AssertionError(f"it ended: {self.process.communicate()[1]}")

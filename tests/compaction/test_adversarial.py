@@ -8,7 +8,7 @@ from memcli.compaction.extract import Said, extract
 from memcli.compaction.records import cut
 from memcli.compaction.sentences import sentences
 from memcli.compaction.similarity import idf
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import measure
 from tests.compaction.support import make_log, plan_of, settings
 
 FILLER = """The weather was mild and the coffee in the kitchen tasted like every other day.
@@ -95,7 +95,7 @@ def _told(lines: list[str]) -> tuple[str, int]:
     plan = plan_of(logs, settings(cluster=2))
     texts = "\n".join(draft.body for draft in plan.drafts)
     assert not plan.declined
-    return texts, sum(estimate("\n".join(log.lines)) for log in logs)
+    return texts, sum(measure("\n".join(log.lines)) for log in logs)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -103,7 +103,7 @@ def test_what_must_survive_does(name: str) -> None:
     lines, wanted = CASES[name]
     told, raw = _told(lines)
     assert [text for text in wanted if text not in told] == []
-    assert estimate(told) < 0.7 * raw
+    assert measure(told) < 0.7 * raw
 
 
 def test_a_decision_taken_back_is_told_in_its_order() -> None:

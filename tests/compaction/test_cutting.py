@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from math import log
 
 import pytest
 
 from memcli.compaction.records import RECORD_TOKENS, DatedLog, cut
 from memcli.compaction.sentences import Sentence, sentences
-from memcli.compaction.similarity import idf
 from memcli.compaction.superseded import Reversal, superseding
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import measure
 
 FILLER = "The heron stood in the reeds and waited. "
 # A paragraph that leaves room for one line more in its record.
-FIRST = FILLER * int(RECORD_TOKENS / estimate(FILLER))
+FIRST = FILLER * int(RECORD_TOKENS / measure(FILLER))
 
 
 def _log(*lines: str) -> DatedLog:
@@ -49,24 +47,6 @@ def test_a_short_answer_keeps_all_that_its_line_says_before_it() -> None:
             for name in ("pump", "gate", "valve", "weir")]  # fmt: skip
     found = _kept(f"- {said[0]}\n- {said[1]} {said[2]} {said[3]} Agreed.")
     assert found == [(said[0], False), *((text, True) for text in said[1:]), ("Agreed.", True)]
-
-
-@pytest.mark.parametrize(
-    ("answer", "keeps"), [("Agreed to do it.", True), ("Agreed to do all.", False)]
-)
-def test_an_answer_of_sixteen_characters_is_short_wherever_it_stands(
-    answer: str, keeps: bool
-) -> None:
-    said = "The pump of the upper pond was found by the keepers of the night shift to leak."
-    other = "The weir of the lower pond was seen by the keepers of the day shift to hold."
-    found = _kept(f"- {said} {answer}\n- {other}")
-    assert found == [(said, keeps), (answer, True), (other, False)]
-
-
-def test_a_word_weighs_as_few_texts_hold_it() -> None:
-    assert idf([]) == {}
-    found = idf(["the pump", "the heron", "the heron the heron"])
-    assert found == {"the": log(2), "pump": log(4), "heron": log(1 + 3 / 2)}
 
 
 def test_a_decision_is_taken_back_by_what_holds_most_of_its_words_weight() -> None:

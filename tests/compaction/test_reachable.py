@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -173,6 +174,7 @@ def bare(text: str) -> str:
     return "".join(c for c in text if c.isalnum())
 
 
+@pytest.mark.nightly
 @settings(max_examples=20, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(texts=TEXTS, steps=STEPS)
 def test_every_raw_line_is_reached_and_every_told_line_was_said(

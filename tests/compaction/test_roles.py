@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from memcli.compaction.keep import FACT, RULE
 from memcli.compaction.records import cut
 from memcli.compaction.sentences import Sentence, sentences
+from memcli.language.salience import FACT, RULE
 from tests.compaction.support import make_log, plan_of, settings
 
 ESSAY = (

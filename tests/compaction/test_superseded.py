@@ -116,3 +116,34 @@ def test_search_shows_the_newer_first(
         assert paths.index(newest) < paths.index(oldest)
     marks = [f"{OLD} [superseded by {newest}:1]" in text for _, text in found]
     assert any(marks) == (view != "raw")
+
+
+@pytest.mark.parametrize("view", ["all", "active"])
+def test_a_summary_is_no_correction_of_the_lines_it_summarizes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, view: str
+) -> None:
+    """It is dated by its last day, and its lines of the first one speak of a change."""
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    days = {
+        "2025-02-01": "The gateway certificate was installed by Tomas.",
+        "2025-03-01": "Tomas replaced the gateway certificate on the proxy.",
+        "2025-03-09": "The gateway was restarted because the certificate had expired.",
+    }
+    for day, text in days.items():
+        write(tmp_path, f"memory/{day}.md", f"# Day\n\n{text}\n\n{FILLER}\n")
+
+    def say(*arguments: str) -> str:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+            run([*arguments, "-w", str(tmp_path), "--now", "2026-02-20"])
+        return out.getvalue()
+
+    say("compact", "--tail", "0", "--tail-tokens", "0", "--cluster", "3", "--apply")
+    asked = ("Tomas replaced the gateway certificate", "--view", view, "--superseded", "--json")
+    results = json.loads(say("search", *asked, "--explain"))["results"]
+    summaries = [hit for hit in results if "summaries/" in hit["path"]]
+    assert summaries
+    for hit in results:
+        assert "newer" not in [step["stage"] for step in hit["trace"]]
+        corrected = [(old["path"], old["date"]) for old in hit.get("superseded", [])]
+        assert set(corrected) <= {("memory/2025-02-01.md", "2025-02-01")}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from memcli.compaction.antecedents import SHORT_ANSWER, antecedents
 from memcli.compaction.extract import Said, extract
 from memcli.compaction.records import cut
 from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.similarity import idf
-from memcli.compaction.tells import SHORT_ANSWER, antecedents, is_aside, names_in, telling
+from memcli.language.discourse import is_aside, telling
+from memcli.language.salience import names_in
 from tests.compaction.support import make_log
 
 

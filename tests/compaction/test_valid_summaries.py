@@ -175,3 +175,58 @@ def test_a_summary_survives_a_new_name_of_its_log(notes: Path) -> None:
     moved.rename(notes / FIRST)
     assert found(notes, "never deploy Friday", "active") == {SUMMARY}
     assert found(notes, "never deploy Friday", "raw") == {FIRST}
+
+
+def worded(notes: Path, *lines: str, method: str = "command") -> list[str]:
+    """Seal a summary that claims to be in the words of a program; give what does not hold of it."""
+    lineage = read_lineage(parse((notes / SUMMARY).read_text()).front_matter)
+    assert lineage is not None
+    body = "\n".join(["# 2025-03-01 to 2025-03-02", *lines, f"- … ({SECOND}:1-5)", ""])
+    write(notes, SUMMARY, document(lineage._replace(method=method), body))
+    return problems(notes)
+
+
+RULE = f"- We must never deploy on Friday. ({FIRST}:3)"
+
+
+@pytest.mark.parametrize("method", ["command", "onnx"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (f"- We deploy on Friday. ({FIRST}:3)",),
+        (RULE, f"- We deploy on Friday. ({FIRST}:3)"),
+        (RULE, f"- We should deploy on Friday. ({FIRST}:1-5)"),
+        (RULE, f"- You must always deploy at night. ({FIRST}:3)"),
+        (RULE, f"- The orders are not in a store. ({SECOND}:3)"),
+        (RULE, f"- The decision was to use MongoDB for the orders. ({SECOND}:3)"),
+        (RULE, f"- It was decided for 3 stores. ({SECOND}:3)"),
+        (RULE, "## We deploy on Friday", f"- The decision was MySQL. ({SECOND}:3)"),
+        (f"- The decision was MySQL. ({SECOND}:3)",),  # the rule is left out
+        (f"{RULE[: -len(f' ({FIRST}:3)')]} [superseded by x.md:9] ({FIRST}:3)",),
+    ],
+)
+def test_a_summary_in_other_words_needs_names_numbers_negations_and_all_rules(
+    notes: Path, lines: tuple[str, ...], method: str
+) -> None:
+    assert set(worded(notes, *lines, method=method)) == {"invented"}
+    assert found(notes, "never deploy Friday", "active") == {FIRST}
+    block = told("context", "-w", str(notes), "--budget", "4000", "--tail", "0")[1]
+    assert "We must never deploy on Friday." in block
+    assert SUMMARY not in block
+
+
+def test_a_summary_in_other_words_hides_no_rule_and_is_told_to_be_unchecked(notes: Path) -> None:
+    line = f"- For the orders the decision was MySQL. ({SECOND}:3)"
+    lie = f"- The Friday ban was lifted. ({FIRST}:3)"  # nothing that words can tell
+    assert worded(notes, RULE, line, lie) == []
+    assert found(notes, "never deploy Friday", "active") == {FIRST, SUMMARY}
+    assert found(notes, "MySQL orders", "active") == {SUMMARY}
+    code, out, err = told("compact", "-w", str(notes), "--verify")
+    assert (code, out.splitlines()) == (
+        0, [f"unchecked {SUMMARY}: {each.removeprefix('- ')}" for each in (line, lie)],
+    )  # fmt: skip
+    assert "2 lines are in a program's own words" in err
+    assert len(record("compact", "-w", str(notes), "--verify")["unchecked"]) == 2
+    write(notes, FIRST, LOGS[FIRST].replace("never deploy", "not deploy"))
+    assert problems(notes) == ["stale"]
+    assert found(notes, "deploy Friday", "active") == {FIRST}

@@ -8,12 +8,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from memcli.context.parts import FOUND, make_part
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import measure
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
 from tests.test_help import LEAVES
@@ -76,7 +76,7 @@ Herons eat fish.
 ```
 """
     )
-    assert estimate(out) <= 105
+    assert measure(out) <= 105
 
 
 def test_without_a_query_the_rest_comes_by_worth(
@@ -232,7 +232,7 @@ def test_explain_tells_what_got_how_much(notes: Path) -> None:
     code, out, err = context(notes, "heron", "--budget", "80", "--explain")
     assert code == 0
     spent = int(re.findall(r"^(\d+) of 80 tokens$", err, re.MULTILINE)[0])
-    assert estimate(out) <= spent <= 80
+    assert measure(out) <= spent <= 80
     assert re.findall(r"^  (\w+) +\d+ tokens in \d+", err, re.MULTILINE) == [
         "always", "soft", "preferences", "recent", "found",
     ]  # fmt: skip
@@ -270,7 +270,6 @@ def test_new_lines_are_in_the_next_context(notes: Path) -> None:
     ).map("\n".join),
     st.text(st.sampled_from("`ab\n\r|#~ "), min_size=1, max_size=12),
 )
-@settings(max_examples=300, deadline=None)
 def test_no_text_closes_its_fence(text: str, name: str) -> None:
     excerpt = make_excerpt(
         source="web", path=f"{name}.md", heading_path=(name,), title=name, text=text,
@@ -343,7 +342,7 @@ def test_a_docs_corpus_stands_beside_the_memory(
 
 
 def test_the_command_has_no_option_without_help() -> None:
-    assert all(parameter.help for parameter in LEAVES["context"].params)
+    assert all(option.help for option in LEAVES["context"].options)
 
 
 def test_a_session_ranks_by_the_time_of_day_where_it_is_told(notes: Path) -> None:

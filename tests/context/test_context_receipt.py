@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 import memcli
 from memcli.cli.main import run
 from tests.context.makers import context, put, record
+from tests.support import strict
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
 FILES = {
@@ -36,7 +37,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def checked(name: str, text: str) -> dict[str, Any]:
     found = json.loads(text)
     schema = json.loads((SCHEMAS / f"{name}.1.json").read_text("utf-8"))
-    Draft202012Validator(schema).validate(found)
+    Draft202012Validator(strict(schema)).validate(found)
     assert isinstance(found, dict)
     return found
 

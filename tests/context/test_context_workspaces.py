@@ -17,8 +17,8 @@ from markdown_it import MarkdownIt
 from memcli.cli.main import run
 from memcli.context.assemble import UNSURE_PARTS
 from memcli.context.parts import UNSURE
+from memcli.language.tokens import measure
 from memcli.markdown.lineage import citations
-from memcli.markdown.tokens import estimate
 from memcli.search.authority import Authority
 from memcli.types import SUMMARY
 from memcli.workspace.dating import age_days
@@ -156,7 +156,7 @@ def test_the_invariants_hold_from_files_to_output(
         verbatim(parts, notes)
         told_once(parts)
         rules(parts, notes)
-        recent(parts, notes, tail, budget if query else 0)
+        recent(parts, notes, tail, is_asked=bool(query))
         weighed(made.record, notes, query, profile)
 
 
@@ -195,7 +195,7 @@ def refused(root: Path, made: Run, arguments: tuple[str, ...], budget: int) -> N
 
 def within_budget(made: Run, budget: int) -> None:
     """What is printed costs no more than is said, and that no more than is allowed."""
-    assert estimate(made.markdown) <= made.record["tokens"] <= budget
+    assert measure(made.markdown) <= made.record["tokens"] <= budget
     assert bool(made.markdown) or not made.record["parts"]
     assert made.record["tokens"] + made.record["saved"] <= budget
     plan = made.record["plan"]
@@ -257,8 +257,10 @@ def rules(parts: list[dict[str, Any]], notes: dict[str, Note]) -> None:
         assert text == solid(notes[key(part)].body)[: len(text)]
 
 
-def recent(parts: list[dict[str, Any]], notes: dict[str, Note], tail: int, budget: int) -> None:
-    """The tail is the newest lines of own dated logs, oldest first; of a question in its share."""
+def recent(
+    parts: list[dict[str, Any]], notes: dict[str, Note], tail: int, *, is_asked: bool
+) -> None:
+    """The tail is the newest lines of own dated logs, oldest first; of a question if they fit."""
     shown = [part for part in parts if part["section"] == "recent"]
     logs = sorted(
         path
@@ -268,8 +270,7 @@ def recent(parts: list[dict[str, Any]], notes: dict[str, Note], tail: int, budge
         and note.metadata.get("scope", "session") == "session"
         and not (note.metadata.get("always") or note.metadata.get("soft"))
     )
-    if budget:
-        assert sum(part["tokens"] - 1 for part in shown) <= 0.2 * budget
+    if is_asked:
         assert tail or not shown
     else:
         assert bool(shown) is bool(tail and logs)

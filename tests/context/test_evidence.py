@@ -11,7 +11,7 @@ from memcli.context.assemble import Retrieved, Sharing, assemble, fix
 from memcli.context.parts import FOUND, UNSURE, ContextPart, make_part, whole
 from memcli.context.retrieve import above_floor, raw_first
 from memcli.errors import Reason
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import measure
 from memcli.search.pipeline import NOTHING, Answer
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
@@ -44,7 +44,7 @@ def test_a_block_without_a_sure_answer_says_so_first_and_is_short(notes: Path) -
     code, out, err = context(notes, UNKNOWN, "--budget", "800")
     assert (code, out.startswith(UNSURE)) == (0, True)
     assert "No sure match" in err
-    assert estimate(out) <= found["tokens"] < 400
+    assert measure(out) <= found["tokens"] < 400
     assert found["saved"] > 50
     sure = record(notes, "what do herons eat, frogs", "--budget", "800")
     assert sure["verdict"] != "none"
@@ -65,7 +65,7 @@ def test_rules_are_whole_where_the_sentence_has_no_room(notes: Path) -> None:
         found = record(notes, UNKNOWN, "--tail", "0", "--budget", str(budget))
         out = context(notes, UNKNOWN, "--tail", "0", "--budget", str(budget))[1]
         assert "Never deploy on Fridays." in out
-        assert estimate(out) <= found["tokens"] <= budget
+        assert measure(out) <= found["tokens"] <= budget
     assert out.startswith(UNSURE)
 
 
@@ -79,6 +79,10 @@ def test_with_a_question_the_tail_keeps_to_its_share(notes: Path) -> None:
     assert "recent" not in sections(asked)
     assert asked["parts"][0]["path"] == "MEMORY.md"
     assert sections(record(notes, "what do herons eat", "--budget", "1500"))[0] == "recent"
+    # One that somebody wants is there, whatever its share.
+    assert sections(record(notes, "what do herons eat", "--budget", "300", "--tail", "1"))[0] == (
+        "recent"
+    )
     # At the start of a session the newest record has to be there.
     assert sections(record(notes, "--budget", "300"))[0] == "recent"
 

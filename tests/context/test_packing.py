@@ -107,3 +107,12 @@ def test_of_the_best_three_one_without_room_is_cut_down() -> None:
     for before in range(4):
         shown = kept(*small[:before], large, room=room)
         assert (("large.md", 1, 1) in shown) == (before < 3)
+
+
+def test_a_summary_does_not_stand_in_for_a_rule_that_it_words_otherwise() -> None:
+    rule = "- You must never feed the carp at night."
+    told = summary("log.md:3-4")
+    raw = passage("log.md", "- The pond is old.", rule, first=3)
+    assert kept(told, raw) == [("summary.md", 1, 1), ("log.md", 3, 4)]
+    faithful = passage("summary.md", f"{rule} (log.md:3-4)", kind=SUMMARY)
+    assert kept(faithful, raw) == [("summary.md", 1, 1)]

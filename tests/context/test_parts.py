@@ -121,6 +121,34 @@ def test_soft_rules_that_fill_their_share_to_the_token_fit() -> None:
         assert (fixed.parts == (part,), fixed.soft_left == ()) == (is_shown, is_shown)
 
 
+def test_soft_rules_are_shown_to_the_last_line_that_fits() -> None:
+    """A heading waits for a line below it, and no line of a comment comes without the other."""
+    lines = ["# House", "", "<!-- not", "for readers -->", *(f"- Rule {n:02}." for n in range(20))]
+    rules = [chunk("\n".join(lines), 0, 1, 0)]
+    shown = []
+    for budget in range(20, 200):
+        fixed = fix([], rules, (), Sharing(budget, 0, 0.0, 1.0, 0.0))
+        text = "".join(part.text for part in fixed.parts)
+        left = "".join(part.text for part in fixed.soft_left)
+        assert (text + left).count("Rule") == 20
+        assert ("for readers" in text + left, text == "# House") == (False, False)
+        assert fixed.cut_ids == ({1} if left else set())
+        shown.append(text.count("Rule"))
+    assert shown == sorted(shown)
+    assert set(shown) == set(range(21))
+
+
+def test_the_newest_records_that_somebody_wants_come_with_a_question_as_far_as_they_fit() -> None:
+    newest = [(whole(chunk("The heron was fed. " * 8, n, n, 200 * n)),) for n in range(9, 0, -1)]
+    for is_set, budget, count in (
+        (True, 400, 3), (True, 110, 1), (True, 20, 0), (False, 400, 1), (False, 110, 0),
+    ):  # fmt: skip
+        wanted = Sharing(budget, 3, 0.3, 0.1, 0.2, is_asked=True, is_tail_set=is_set)
+        fixed = fix([], [], newest, wanted)
+        assert fixed.chunk_ids == frozenset(range(11 - count, 11)), (is_set, budget)
+        assert cost(fixed.parts) <= budget
+
+
 def test_preferences_leave_room_for_the_sentence_that_nothing_is_sure() -> None:
     (preference,) = joined(PREFERENCES, [whole(chunk("I prefer trains.", 0, 1, 0))])
     needed = cost([preference])

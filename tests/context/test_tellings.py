@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.cli.main import run
@@ -90,7 +90,6 @@ WORDS = ("heron", "pond?", "carp:", "# Day", "## Eve", "---", "===", "- item", "
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=14))
-@settings(max_examples=150, deadline=None)
 def test_a_tail_has_the_records_of_compaction(lines: list[str]) -> None:
     text = "\n".join(["# Log", "", *lines]) + "\n"
     limits = Limits(48, 0, 256, count_tokens)

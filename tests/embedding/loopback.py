@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memcli.embedding.choice import Endpoint
+from memcli.embedding.encoders import Endpoint
 from tests.hashing import HashingEncoder
 
 DIMENSION = 16

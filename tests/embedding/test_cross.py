@@ -7,8 +7,8 @@ from threading import Event
 
 import pytest
 
-from memcli.embedding.choice import Choice, Remembered
 from memcli.embedding.cross import CrossEncoder
+from memcli.embedding.encoders import Choice, Remembered
 from memcli.embedding.rerankers import KeptReranker, Reranking
 from memcli.errors import LegMissingError
 from tests.embedding.cross_model import make_cross_encoder

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memcli.embedding.choice import Choice, Remembered
+from memcli.embedding.encoders import Choice, Remembered
 from memcli.embedding.rerankers import KeptReranker, Reranking
 from memcli.errors import LegMissingError
 from tests.embedding.loopback import Loopback, Reply, loopback, ranked

@@ -11,11 +11,22 @@ import pytest
 
 from memcli.config.keys import KEYS
 from memcli.embedding import models
-from memcli.embedding.choice import Choice
-from memcli.embedding.encoders import ADDED, PUBLIC, RECORDS, USER_ONLY
-from memcli.embedding.known import KNOWN, KnownModel, known, reads_latin_only
-from memcli.embedding.models import E5, FP32, INT8, fingerprint, locate, model_name, verify
+from memcli.embedding.encoders import ADDED, PUBLIC, RECORDS, USER_ONLY, Choice
+from memcli.embedding.models import (
+    E5,
+    FP32,
+    INT8,
+    KNOWN,
+    KnownModel,
+    fingerprint,
+    known,
+    locate,
+    model_name,
+    reads_latin_only,
+    verify,
+)
 from memcli.embedding.registry import (
+    OPENERS,
     configured_fingerprint,
     fingerprint_of,
     may_come_back,
@@ -102,7 +113,7 @@ def test_nothing_is_assumed_of_another_model() -> None:
 
 def test_a_public_name_is_not_given_away() -> None:
     with pytest.raises(ValueError, match="there is an encoder bundled already"):
-        register(RECORDS["onnx"]._replace(name="bundled"))
+        register(RECORDS["onnx"]._replace(name="bundled"), OPENERS["onnx"])
 
 
 def test_texts_leave_the_process_for_one_encoder_alone() -> None:

@@ -14,15 +14,15 @@ import pytest
 
 from memcli.embedding import models, quick
 from memcli.embedding.bundled import open_pinned
-from memcli.embedding.lanes import in_order
+from memcli.embedding.encoders import Quick, QuickError
 from memcli.embedding.models import FP32, INT8, Located, locate
 from memcli.embedding.onnx import package_run
-from memcli.embedding.opener import Quick, QuickError
 from memcli.embedding.pinned import PinnedEncoder
 from memcli.embedding.quick import QuickModel
 from memcli.embedding.session import settings, sums_exactly
 from memcli.embedding.wordpiece import SPECIAL_TOKENS
 from memcli.errors import LegMissingError
+from memcli.threads import in_order
 from memcli.types import Encoder
 
 TEXTS = [

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.choice import Choice, Endpoint, Remembered
+from memcli.embedding.encoders import Choice, Endpoint, Remembered
 from memcli.embedding.endpoint import ATTEMPTS, REQUESTS, EndpointEncoder, Sleep
 from memcli.embedding.pieces import unit
 from memcli.embedding.query import QueryEncoder

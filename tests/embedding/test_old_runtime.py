@@ -7,8 +7,8 @@ from ctypes import c_uint32, c_void_p
 
 import pytest
 
+from memcli.embedding.encoders import QuickError
 from memcli.embedding.models import locate
-from memcli.embedding.opener import QuickError
 from memcli.embedding.quick import QuickSession
 
 _GetApi = ctypes.CFUNCTYPE(c_void_p, c_uint32)

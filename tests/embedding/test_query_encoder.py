@@ -13,15 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.choice import OTHER_MODEL, Choice, Remembered
-from memcli.embedding.encoders import RECORDS, EncoderRecord
+from memcli.embedding.encoders import (
+    OTHER_MODEL,
+    RECORDS,
+    Choice,
+    EncoderRecord,
+    Opened,
+    Opener,
+    Remembered,
+)
 from memcli.embedding.models import INT8, fingerprint, locate
 from memcli.embedding.onnx import package_run
-from memcli.embedding.opener import Opened, Opener
 from memcli.embedding.pieces import unit
 from memcli.embedding.pinned import PinnedEncoder
 from memcli.embedding.query import Embedded, QueryEncoder
-from memcli.embedding.registry import open_encoder, remember
+from memcli.embedding.registry import OPENERS, open_encoder, remember
 from memcli.search.query_vector import QueryVector
 from tests.embedding.loopback import Loopback, Reply, embedded, loopback, numbers
 from tests.hashing import HashingEncoder
@@ -78,7 +84,7 @@ def test_queries_through_one_are_those_of_separate_ones(
 STATM = Path("/proc/self/statm")  # the memory of a process, as Linux tells it
 GROWTH = """
 import json, os, sys
-from memcli.embedding.choice import Choice, Remembered
+from memcli.embedding.encoders import Choice, Remembered
 from memcli.embedding.query import QueryEncoder
 def resident():
     with open("/proc/self/statm") as file:
@@ -200,7 +206,8 @@ def test_a_query_waits_for_a_server_no_longer_than_is_said(monkeypatch: pytest.M
         return Opened(None)
 
     opener = Opener(lambda *_: None, stall, query_seconds=0.1)
-    monkeypatch.setitem(RECORDS, "slow", EncoderRecord("slow", lambda: opener, is_server=True))
+    monkeypatch.setitem(RECORDS, "slow", EncoderRecord("slow", is_server=True))
+    monkeypatch.setitem(OPENERS, "slow", lambda: opener)
     encoder = QueryEncoder(Choice(names=("slow",)))
     try:
         for _ in range(2):

@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 
 from memcli.config.keys import BY_NAME
-from memcli.embedding.choice import Choice, Remembered
+from memcli.embedding.encoders import Choice, Remembered
 from memcli.embedding.rerankers import RERANKERS, KeptReranker, Reranking
 from memcli.errors import LegMissingError
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
-from memcli.embedding.choice import Endpoint
+from memcli.embedding.encoders import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
 from memcli.embedding.pieces import unit
 from memcli.errors import LegMissingError

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
@@ -70,13 +70,11 @@ def test_ids_agree_with_the_reference(line: str) -> None:
     assert query_ids(line, 512) == expected(line)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_ids_agree_on_any_text(text: str) -> None:
     assert WORDS.ids(text) == expected(text)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text("aAbe stéÉ-#*.\u0301\u0308ﬁ水\u200dΣİ\n0", max_size=60))
 def test_ids_agree_on_mixtures(text: str) -> None:
     assert WORDS.ids(text) == expected(text)

@@ -18,6 +18,7 @@ from tests.faults.trial import Trial
 from tests.faults.verbs import VERBS, indexed, place, run
 from tests.store_check import open_writer
 
+pytestmark = pytest.mark.nightly
 LIKE_OTHERS = ("condensed", "search")  # that the long form tries
 
 

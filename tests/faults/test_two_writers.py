@@ -7,6 +7,7 @@ import tempfile
 from itertools import count
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -19,14 +20,14 @@ from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, open_writer
 from tests.support import make_settings, write
 
+pytestmark = pytest.mark.nightly
 FILES = ("a.md", "b.md", "c.md", "2025-06-12.md")
 TEXTS = (
     "# Pool\n\nThe pool is full of coffee beans.\n\n## Later\n\nWe deploy on Fridays.\n",
     "fox\n\ntrain\n",
     "- one train\n- two foxes\n\n## More\n\nA deployment of beans.\n\n## Still more\n\nPool.\n",
 )
-# 12 examples; `--hypothesis-profile long` runs 40 times as many.
-EXAMPLES = (settings.default or settings()).max_examples // 8
+EXAMPLES = (settings.default or settings()).max_examples // 4
 writers = st.sampled_from([0, 1])
 
 

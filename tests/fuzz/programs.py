@@ -17,10 +17,10 @@ from memcli.agents.json_edit import Slot
 from memcli.agents.unfit import UnfitError
 from memcli.bench import pooled, replay
 from memcli.bench.compare import compare
-from memcli.bench.rows import read_receipt, rows_of
+from memcli.bench.rows import read_run
 from memcli.config import settings
-from memcli.embedding.choice import Endpoint
 from memcli.embedding.distant import ServerReranker
+from memcli.embedding.encoders import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
 from memcli.embedding.server import Server, message
 from memcli.errors import MemcliError, UsageError
@@ -186,8 +186,8 @@ def receipt(data: bytes) -> None:
     text = any_text(data)
     for read, use in (
         (replay.read, lambda found: replay.lines(replay.compare(found, found))),
-        (read_receipt, lambda found: compare(found, found)),
-        (pooled.read, lambda found: [rows_of(each) for each in found["sets"].values()]),
+        (read_run, lambda found: compare(found, found)),
+        (pooled.read, lambda found: [each.queries for each in found.sets.values()]),
     ):
         try:
             found = read(text, "r")

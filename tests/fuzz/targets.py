@@ -15,19 +15,20 @@ from markdown_it import MarkdownIt
 from memcli.api.targets import _readings as readings
 from memcli.bench.queries import read_queries
 from memcli.context.parts import FOUND, make_part
+from memcli.dates import find
 from memcli.errors import MemcliError
 from memcli.indexing.document import build_document
+from memcli.language.words import prepare
 from memcli.markdown.chunker import digest
 from memcli.markdown.comments import comments, visible
 from memcli.markdown.links import link_targets, related_targets
 from memcli.markdown.parse import LONGEST_TITLE
 from memcli.markdown.parts import embedded_text
-from memcli.markdown.words import prepare
 from memcli.render import sanitize, screen
 from memcli.render.markdown import passage as markdown_passage
 from memcli.render.text import COLOURED
 from memcli.render.width import columns
-from memcli.search import dates, query
+from memcli.search import query
 from memcli.search.hits import Hit
 from memcli.search.snippet import make_snippet, marked
 from memcli.store.sqlite.match import TOKENIZE, expression
@@ -157,7 +158,7 @@ def _keyword_index() -> apsw.Connection:
 def keywords(data: bytes) -> None:
     """No query is an error of the keyword index."""
     text = any_text(data)
-    spans = tuple((span.at, span.at + len(span.text)) for span in dates.find_dates(text, TODAY))
+    spans = tuple((span.at, span.at + len(span.text)) for span in find.find_dates(text, TODAY))
     parsed = query.parse(text, soft=spans)
     assert len(parsed.terms) <= query.MAX_TERMS
     parsed.text.encode()
@@ -172,7 +173,7 @@ def keywords(data: bytes) -> None:
 def dating(data: bytes) -> None:
     """A date that is found is one of the calendar, and stands where it is said to."""
     text = any_text(data)
-    for span in dates.find_dates(text, TODAY):
+    for span in find.find_dates(text, TODAY):
         ends = [date.fromisoformat(end) for end in (span.start, span.end) if end]
         assert ends == sorted(ends)
         assert bool(ends) != bool(span.order)
@@ -183,7 +184,7 @@ def dating(data: bytes) -> None:
         assert first <= last
         assert value_days(named_days(found)) == found
     try:
-        dates.parse_date(text, TODAY)
+        find.parse_date(text, TODAY)
     except ValueError as error:
         assert str(error)  # noqa: PT017  (an error is one of two right answers)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import FIXTURES
@@ -42,9 +42,9 @@ BYTES = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 @given(data=BYTES)
-@settings(max_examples=60, deadline=None)
 def test_any_bytes(target: Callable[[bytes], None], data: bytes) -> None:
     target(data)
 

@@ -214,3 +214,14 @@ def test_an_empty_state_is_no_error(notes: Path) -> None:
     found = say("search", "pool", "--as-of", oid, folder=notes)
     assert (found.code, found.out) == (0, "")
     assert f"as of {oid[:7]} (2026-04-01)" in found.err
+
+
+def test_a_history_that_git_cannot_list_is_not_one_without_commits(notes: Path) -> None:
+    oid = git(notes, "rev-parse", "HEAD~1")
+    file = notes / ".git" / "objects" / oid[:2] / oid[2:]
+    file.chmod(0o600)
+    file.write_bytes(b"garbage")
+    found = say("get", "MEMORY.md", "--as-of", "2026-02-05", folder=notes)
+    assert (found.code, found.out) == (3, "")
+    assert "git failed to list the commits of " in found.err
+    assert "Try: git fsck" in found.err

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 import memcli
 from memcli.history.lines import lines_before
 from tests.history.repositories import commit, git, say
+from tests.support import strict
 
 SCHEMA = Path(memcli.__file__).parent / "schemas" / "memcli.get-history.1.json"
 
@@ -62,7 +63,7 @@ def test_what_is_on_disk_alone_comes_first_and_an_earlier_name_is_followed(notes
     (notes / path).write_text("# Pool\n\nThe pool ran dry at one.\n")
     found = say("get", f"{path}:3", "--history", "--json", folder=notes)
     record = json.loads(found.out)
-    Draft202012Validator(json.loads(SCHEMA.read_text())).validate(record)
+    Draft202012Validator(strict(json.loads(SCHEMA.read_text()))).validate(record)
     told = [(each["day"], each["citation"], each["text"]) for each in record["versions"]]
     assert record["schema"] == "memcli.get-history/1"
     assert told == [

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from memcli.api.ask import ask
 from memcli.api.memory import Memory
-from memcli.embedding.known import KNOWN
-from memcli.embedding.models import INT8
+from memcli.embedding.models import INT8, KNOWN
 from memcli.hook.notes import PASSAGES, block, deserved, fitting, keys_of
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.search.floor import WORDS_ALONE
 from memcli.search.hits import Hit
 from memcli.search.options import options_of
@@ -40,11 +39,13 @@ def hits(workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Sequence
     [
         ("why did it fail", 0.3, {}, PASSAGES),
         ("why did it fail", 0.29, {}, 0),
-        ("why did it fail", None, {}, 0),
         ("what about OPS-417", 0.1, {}, PASSAGES),
+        ("what about OPS-417", 0.1, {"unmatched": ("OPS-417",)}, 0),
         ("what did I do on 2025-06-12", 0.1, {}, PASSAGES),
-        ("why did it fail", 0.1, {"constants": WORDS_ALONE}, PASSAGES),
-        ("why did it fail", 0.1, {"constants": None}, PASSAGES),
+        ("why did the pool run dry", None, {}, PASSAGES),
+        ("why did the pool run dry", 0.1, {"constants": WORDS_ALONE}, PASSAGES),
+        ("why did the pool run dry", 0.1, {"constants": None}, PASSAGES),
+        ("why did the zeppelin pool fail", None, {}, 0),
         ("why did it fail", 0.9, {"verdict": "weak"}, 0),
         ("why did it fail", 0.9, {"hits": ()}, 0),
     ],
@@ -53,11 +54,26 @@ def test_what_is_given_unasked_is_sure_and_near(
     hits: Sequence[Hit], prompt: str, cosine: float | None, changed: dict[str, Any], count: int
 ) -> None:
     question = Question.read(prompt, date(2026, 2, 20))
-    first = hits[0]._replace(cosine=cosine)
+    sure = [hit._replace(confidence=0.9) for hit in hits]
+    first = sure[0]._replace(cosine=cosine)
     answer = NOTHING._replace(
-        hits=(first, *hits[1:]), verdict="good", constants=MEASURED, dates=question.dates
+        hits=(first, *sure[1:]), verdict="good", constants=MEASURED, dates=question.dates
     )
     assert len(deserved(question, answer._replace(**changed))) == count
+
+
+@pytest.mark.parametrize(
+    ("confidences", "count"), [((0.9, 0.3, 0.3), 3), ((0.9, 0.29, 0.3), 1), ((0.9, 0.3, None), 2)]
+)
+def test_each_passage_after_the_first_has_to_be_worth_it(
+    hits: Sequence[Hit], confidences: Sequence[float | None], count: int
+) -> None:
+    question = Question.read("why did the pool run dry", date(2026, 2, 20))
+    some = zip(hits, confidences, strict=False)
+    answer = NOTHING._replace(
+        hits=tuple(hit._replace(confidence=each) for hit, each in some), verdict="good"
+    )
+    assert len(deserved(question, answer)) == count
 
 
 @given(st.integers(0, 2000))

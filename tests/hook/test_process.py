@@ -229,6 +229,35 @@ def test_what_a_session_began_with_is_not_told_again(notes: str) -> None:
     assert "## Recent" in context(again)
 
 
+def test_a_session_that_two_hooks_start_gets_its_context_once(notes: str) -> None:
+    data = told(session_id="twice", cwd=notes, source="compact")
+    both = [start("session-start") for _ in range(2)]
+    for process in both:
+        assert process.stdin
+        process.stdin.write(data)
+        process.stdin.flush()
+    records = [ended(process)[0] for process in both]
+    assert sorted(map(bool, records)) == [False, True]
+
+
+def test_private_notes_are_never_offered_unasked(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    (folder / "memory").mkdir(parents=True)
+    for name, head in (("runbook", ""), ("salary", "---\nscope: private\nalways: true\n---\n")):
+        text = f"{head}The {name} of the okapi cluster is 4711-{name}.\n"
+        (folder / "memory" / f"{name}.md").write_text(text, "utf-8")
+    processes.run("index", "-q", "-w", str(folder))
+    began = context(run(told(cwd=str(folder)), "session-start")[0])
+    asked = "what is the {} of the okapi cluster"
+    given = context(run(told(cwd=str(folder), prompt=asked.format("runbook")), "prompt")[0])
+    private = str(run(told(cwd=str(folder), prompt=asked.format("salary")), "prompt")[0])
+    assert "4711-runbook" in began
+    assert "4711-runbook" in given
+    assert "4711-salary" not in began + given + private
+    found = processes.run("search", asked.format("salary"), "-w", str(folder))
+    assert "4711-salary" in found.stdout
+
+
 def test_a_hook_brings_in_twenty_files_and_no_more(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     (folder / "memory").mkdir(parents=True)

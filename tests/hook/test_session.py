@@ -36,6 +36,19 @@ def test_what_is_claimed_is_won_once(tmp_path: Path) -> None:
     assert one.claimed() == {"a": "one", "b": "one", "c": "other"}
 
 
+def test_two_hooks_of_one_start_are_one(tmp_path: Path) -> None:
+    one, other = (SessionFile(str(tmp_path / "s" / "file"), name) for name in ("one", "other"))
+    assert one.starts("compact", 10**18)
+    one.forget()
+    assert not one.has_given()
+    one.claim(["a"])
+    assert not other.starts("compact", 10**18 + 10**9)
+    assert other.claim(["a"]) == frozenset()
+    assert other.starts("startup", 10**18 + 10**9)
+    assert other.starts("compact", 10**18 + 10**10)
+    assert other.starts("\u00e9 \n", 10**18)
+
+
 def test_a_look_makes_no_file(tmp_path: Path) -> None:
     assert SessionFile(str(tmp_path / "s" / "file"), "one").claimed() == {}
     assert list(tmp_path.iterdir()) == []

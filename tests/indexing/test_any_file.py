@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memcli.api import targets
@@ -280,7 +280,6 @@ BYTES_ALONE = {"not-text"}
 
 
 @given(files=st.lists(FILES, min_size=1, max_size=8))
-@settings(max_examples=100, deadline=None)
 @example(files=[f"---\n{head}\n---\n# E\n".encode() for head in EVIL])
 @example(files=[f"---\na: !<{tag}> x\n---\n# E\n".encode() for tag in TAGS])
 @example(files=[f"---\na: !<{tag}> [x]\n---\n# E\n".encode() for tag in TAGS])

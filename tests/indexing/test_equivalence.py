@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from memcli.config import settings as config
+from memcli.dates.find import find_dates
 from memcli.indexing.freshness import Bounds, freshen
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.look import take_stock
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
-from memcli.search.dates import find_dates
 from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
@@ -52,8 +52,7 @@ TEXTS: tuple[bytes, ...] = (
 )
 QUERIES = ("pool", "train fox", '"coffee beans"', "deploy*", "東京", "what happened 2025-02-01")
 ENCODERS = (HashingEncoder(32), HashingEncoder(48))
-# 33 examples; `--hypothesis-profile long` runs 40 times as many.
-EXAMPLES = (settings.default or settings()).max_examples // 3
+EXAMPLES = (settings.default or settings()).max_examples // 2
 
 files, folders, texts = st.sampled_from(FILES), st.sampled_from(FOLDERS), st.sampled_from(TEXTS)
 
@@ -248,7 +247,10 @@ class Workspace(RuleBasedStateMachine):
 
     @rule(most=st.integers(0, 3))
     def search_brings_in_a_part(self, most: int) -> None:
-        bounds = Bounds(files=most, parts=2, first=100, wait_seconds=0)
+        ticks = count()
+        bounds = Bounds(
+            seconds=most, parts=2, first=100, wait_seconds=0, monotonic=lambda: float(next(ticks))
+        )
         store = store_at(self.store, lambda: self.clock)
         freshen(store, self.settings, bounds, lambda: self.encoder, lambda seconds: None)
         store.close()

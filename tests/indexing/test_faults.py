@@ -85,7 +85,7 @@ class Place:
             writer.close()
 
     def freshen(self) -> Freshness:
-        bounds = Bounds(files=50, parts=5, first=100, wait_seconds=0)
+        bounds = Bounds(seconds=50, parts=5, first=100, wait_seconds=0, monotonic=lambda: 0)
         return freshen(self.opened(), self.settings, bounds, lambda: None, lambda seconds: None)
 
     def look(self) -> Freshness:
@@ -220,7 +220,7 @@ def test_a_folder_that_cannot_be_written_is_read_and_no_more(place: Place) -> No
         place.write("b")
         done = place.memcli("search", "fox", "-f", "paths", "--mode", "lexical")
         assert (done.returncode, done.stdout) == (0, "memory/a.md\n")
-        assert "1 changed file is not in this answer" in done.stderr
+        assert "1 new file (memory/b.md) is not in this answer" in done.stderr
         assert "cannot be written: Permission denied" in done.stderr
         for command in (("index",), ("index", "--full")):
             done = place.memcli(*command)
@@ -429,3 +429,37 @@ def test_a_store_on_a_network_mount_goes_without_a_write_ahead_log(
     assert_sound(place.store)
     assert place.index().unchanged == 4
     assert journal() == "wal"
+
+
+@pytest.mark.parametrize(
+    ("line", "code"), [("status", 4), ("get memory/n0.md", 0), ("changes", 0), ("ls", 0)]
+)
+def test_with_a_damaged_page_a_command_answers_or_names_the_one_that_mends_it(
+    place: Place, line: str, code: int
+) -> None:
+    place.write("n0", "n1")
+    place.index()
+    data = Path(place.store).read_bytes()[: 2 * 4096]
+    Path(place.store).write_bytes(data.ljust(20 * 4096, b"\xff"))
+    done = place.memcli(*line.split())
+    assert done.returncode == code, done.stderr
+    if code:
+        assert "Try: memcli index --full" in done.stderr
+        assert place.memcli("index", "--full").returncode == 0
+        assert place.memcli(*line.split()).returncode == 0
+
+
+def test_a_damaged_page_is_built_again_by_the_search_that_meets_it(place: Place) -> None:
+    place.write(*(f"n{number}" for number in range(40)))
+    place.index()
+    data = bytearray(Path(place.store).read_bytes())
+    schema = 2 * 4096
+    data[schema:] = b"\xff" * len(data[schema:])
+    Path(place.store).write_bytes(data)
+    line = ("search", "fox", "-f", "paths", "-n", "100", "--mode", "lexical")
+    done = place.memcli(*line)
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 40), done.stderr
+    assert done.stderr.count("kept as") == 1
+    assert Path(place.store + DAMAGED_SUFFIX).read_bytes() == bytes(data)
+    assert place.memcli(*line).stderr == ""
+    assert_sound(place.store)

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from memcli.errors import IndexMissingError, StoreError
+from memcli.errors import BusyError, IndexMissingError, StoreError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.indexing.indexer import embed
 from memcli.indexing.planning import Settings
@@ -13,12 +14,13 @@ from memcli.indexing.rebuild import rebuild
 from memcli.store.open import store_at
 from memcli.store.port import Change
 from memcli.store.records import Counts
+from memcli.store.run_records import Work
 from memcli.types import Encoder, Source
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, open_writer
 from tests.support import FAR_FUTURE_NS, make_limits, make_settings, told, touch, write
 
-BOUNDS = Bounds(files=3, parts=2, first=10, wait_seconds=0)
+BOUNDS = Bounds(seconds=3, parts=2, first=10, wait_seconds=0, monotonic=lambda: 0.0)
 
 
 def embed_by_words(change: Change) -> None:
@@ -40,6 +42,11 @@ class Place:
         self.path = str(base / "s" / "index.sqlite")
         self.store = store_at(self.path, lambda: FAR_FUTURE_NS)
         self.settings = make_settings(self.root)
+        self.seconds = 0.0
+
+    def read(self, stage: str, done: int, total: int) -> None:
+        """Take a second for each file."""
+        self.seconds += stage == "reading"
 
     def freshen(
         self,
@@ -47,7 +54,14 @@ class Place:
         settings: Settings | None = None,
         encoder: Callable[[], Encoder | None] = HashingEncoder,
     ) -> Freshness:
-        return freshen(self.store, settings or self.settings, bounds, encoder, no_sleep)
+        return freshen(
+            self.store,
+            settings or self.settings,
+            bounds._replace(monotonic=lambda: self.seconds),
+            encoder,
+            no_sleep,
+            on_progress=self.read,
+        )
 
     def write(self, *names: str, text: str = "some text\n") -> None:
         for name in names:
@@ -74,14 +88,18 @@ def test_a_first_search_embeds_all_or_nothing(place: Place) -> None:
     assert place.counts() == Counts(5, 5, 5, 2)  # a part of three would help nobody
 
 
-def test_a_file_that_is_too_large_is_named_in_every_answer(place: Place) -> None:
+def test_a_file_that_is_too_large_is_named_when_all_is_read(place: Place) -> None:
     place.write("a", "b")
     place.write("big", text="x" * 100)
     small = place.settings._replace(max_bytes=50)
-    for _ in range(2):
-        (notice,) = place.freshen(settings=small).notices
-        assert notice.text == "big.md is not searched: 104 bytes, the limit is 50"
-        assert notice.hint == "memcli config files.max_bytes"
+    (notice,) = place.freshen(settings=small).notices
+    assert notice.text == (
+        "big.md is not searched: 104 bytes, the limit is 50; raise files.max_bytes in memcli.toml"
+        " to search it, or add it to .memcliignore to leave it out silently"
+    )
+    place.write("c")
+    assert place.freshen(settings=small).notices == ()
+    assert place.freshen(settings=small).notices == ()
 
 
 def test_a_later_search_embeds_what_was_left(place: Place) -> None:
@@ -128,9 +146,49 @@ def test_a_search_brings_in_so_many_files_and_says_what_is_left(place: Place) ->
     assert look(place.store, place.settings).pending == 5
     answer = place.freshen()
     assert (answer.state, answer.pending) == ("stale", 2)
-    assert told(answer.reason) == "more than 3 files have changed. Try: memcli index"
+    assert told(answer.reason) == "a search reads changed files for 3 seconds. Try: memcli index"
     assert place.counts() == Counts(4, 4, 4, 1)
     assert place.freshen() == Freshness("fresh", 0, None, ())
+
+
+def test_what_is_missing_is_named_and_what_is_new_is_called_new(place: Place) -> None:
+    place.write(*"abcd")
+    place.freshen()
+    place.write(*"abcdefghi", text="other text\n")
+    assert look(place.store, place.settings).missing == (
+        "5 new files (e.md, f.md, g.md and 2 more)"
+        " and 4 changed files (a.md, b.md, c.md and 1 more)"
+    )
+    answer = place.freshen(BOUNDS._replace(seconds=5))
+    assert answer.missing == "4 changed files (a.md, b.md, c.md and 1 more)"
+    (place.root / "a.md").unlink()
+    (place.root / "b.md").rename(place.root / "z.md")
+    place.write(*"cd", text="more text\n")
+    assert look(place.store, place.settings).missing == (
+        "1 new file (z.md), 2 changed files (c.md and d.md) and 2 deleted files (a.md and b.md)"
+    )
+
+
+def test_a_first_reading_that_was_cut_off_goes_on_whatever_its_time(place: Place) -> None:
+    place.write(*"abcdefghi", text="word " * 20_000)
+
+    def stop(stage: str, done: int, total: int) -> None:
+        if done == 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        freshen(place.store, place.settings, BOUNDS, no_encoder, no_sleep, on_progress=stop)
+    assert 0 < place.counts().documents < 9
+    assert place.freshen(BOUNDS._replace(seconds=1, parts=0)).state == "fresh"
+    assert place.counts().documents == 9
+
+
+def test_texts_wait_for_no_other_search_where_files_only_look_changed(place: Place) -> None:
+    place.write("a", "b")
+    place.freshen(BOUNDS._replace(parts=0))
+    place.write("a", "b")  # the same bytes, just now
+    assert place.freshen().state == "fresh"
+    assert place.counts() == Counts(2, 2, 2, 2)
 
 
 def test_files_that_only_look_changed_do_not_count(place: Place) -> None:
@@ -140,9 +198,9 @@ def test_files_that_only_look_changed_do_not_count(place: Place) -> None:
     place.write(*names)
     write(place.root, "j.md", "new text\n")
     assert look(place.store, place.settings).pending == 1
-    assert place.freshen(BOUNDS._replace(files=1)) == Freshness("fresh", 0, None, ())
+    assert place.freshen(BOUNDS._replace(seconds=10)) == Freshness("fresh", 0, None, ())
     place.write(*(f"{name}{number}" for name in names for number in range(3)))
-    answer = place.freshen(BOUNDS._replace(files=1))
+    answer = place.freshen(BOUNDS._replace(seconds=1))
     assert (answer.state, answer.pending) == ("stale", 29)
 
 
@@ -151,7 +209,7 @@ def test_removals_are_brought_in_whatever_the_bounds(place: Place) -> None:
     place.freshen(BOUNDS._replace(parts=3))
     for name in "bc":
         (place.root / f"{name}.md").unlink()
-    bounds = BOUNDS._replace(files=0, parts=0)
+    bounds = BOUNDS._replace(seconds=0, parts=0)
     assert place.freshen(bounds, encoder=no_encoder).state == "fresh"
     assert place.counts() == Counts(1, 1, 1, 1)
 
@@ -179,6 +237,48 @@ def test_a_locked_index_answers_stale_at_once(place: Place) -> None:
     assert (answer.state, answer.pending) == ("stale", 1)
     assert "is writing the index" in told(answer.reason)
     assert place.freshen().state == "fresh"
+
+
+def test_a_search_waits_for_the_first_reading_by_another(place: Place) -> None:
+    place.write(*"abc")
+    shown: list[tuple[str, int, int]] = []
+    slept: list[float] = []
+
+    with ExitStack() as other:
+        other.enter_context(place.store.locked(wait_seconds=0, sleep=no_sleep))
+
+        def sleep(seconds: float) -> None:
+            slept.append(seconds)
+            place.store.show_work(Work("reading", 2, 3, None))
+            if len(slept) == 8:
+                other.close()
+
+        searcher = store_at(place.path, lambda: FAR_FUTURE_NS)
+        found = freshen(
+            searcher,
+            place.settings,
+            BOUNDS,
+            lambda: None,
+            sleep,
+            on_progress=lambda *progress: shown.append(progress),
+        )
+        searcher.close()
+    assert found == Freshness("fresh", 0, None, ())
+    assert shown[:3] == [("waiting", 2, 3)] * 3  # after half a second
+    assert len(slept) == 8
+
+
+def test_a_search_that_cannot_wait_longer_is_an_error_while_nothing_is_indexed(
+    place: Place,
+) -> None:
+    place.write(*"abc")
+    searcher = store_at(place.path, lambda: FAR_FUTURE_NS)
+    with place.store.locked(wait_seconds=0, sleep=no_sleep):
+        place.store.show_work(Work("reading", 1, 3, 240.0))
+        with pytest.raises(BusyError, match="indexing: 1 of 3 files, about 4 minutes left"):
+            freshen(searcher, place.settings, BOUNDS, no_encoder, lambda seconds: None)
+    assert searcher.writer() is None  # what a dead process has shown is not believed
+    searcher.close()
 
 
 def test_changed_settings_reach_the_whole_index_within_the_bound(place: Place) -> None:

@@ -69,6 +69,7 @@ def index_of(place: Place) -> dict[str, object]:
     return found
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("line", ["index", "index --full"])
 def test_an_index_is_the_same_by_a_clock_that_jumps_at_every_look(
     place: Place, clock: WallClock, line: str

@@ -13,7 +13,7 @@ from math import isclose
 
 import pytest
 
-from memcli.embedding.choice import Endpoint
+from memcli.embedding.encoders import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
 from memcli.errors import LegMissingError
 from tests.embedding.loopback import DIMENSION, MODEL, numbers

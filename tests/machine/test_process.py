@@ -67,6 +67,7 @@ def texts(place: Place) -> dict[str, str]:
     }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("line", WRITING)
 @pytest.mark.parametrize(("memory", "files"), [(8, 99), (20, 99), (32, 99), (4096, 4), (4096, 7)])
 def test_what_is_too_little_is_said_and_nothing_is_half_written(

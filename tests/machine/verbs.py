@@ -212,14 +212,14 @@ def _asked(place: Place, *lines: str) -> None:
 def _hook(event: str) -> Act:
     def act(place: Place) -> Outcome:
         from memcli.cli.commands.hook_command import ANSWERS, HookLine
-        from memcli.cli.skin import Shared
+        from memcli.cli.options import Options
         from memcli.errors import MemcliError
         from memcli.hook.agents import Happening
 
         given = {"session": "s", "folder": str(place.notes), "prompt": "which pool ran dry",
                  "source": "startup"}  # fmt: skip
         happening = Happening(**{name: given.get(name, "") for name in Happening._fields})
-        hook = HookLine("claude-code", Shared(None, False, False, "never", NOW), None, None)
+        hook = HookLine("claude-code", Options(color="never", now=NOW), None)
         err = io.StringIO()
         with place.entered(), contextlib.redirect_stderr(err):
             try:

@@ -3,14 +3,14 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from memcli.language.tokens import quotient
 from memcli.markdown.chunker import digest
 from memcli.markdown.comments import comments
 from memcli.markdown.parse import parse
 from memcli.markdown.parts import embedded_text
-from memcli.markdown.tokens import quotient
 from tests.support import chunks_of, context_of, count_tokens, make_limits
 
 SCRIPTS = [
@@ -49,7 +49,6 @@ def is_rule(line: str) -> bool:
 
 
 @given(DOCUMENTS)
-@settings(max_examples=150, deadline=None)
 def test_every_line_with_text_is_in_exactly_one_chunk(text: str) -> None:
     lines, parsed = text.split("\n"), parse(text)
     bare = "" if parsed.front_matter else text
@@ -66,7 +65,6 @@ def test_every_line_with_text_is_in_exactly_one_chunk(text: str) -> None:
 
 
 @given(DOCUMENTS, st.sampled_from([0, 60]))
-@settings(max_examples=150, deadline=None)
 def test_lines_and_bytes_of_a_chunk_are_its_text(text: str, overlap: int) -> None:
     lines, data = text.split("\n"), text.encode()
     for chunk in chunks_of(text, limits=make_limits(overlap=overlap)):
@@ -78,7 +76,6 @@ def test_lines_and_bytes_of_a_chunk_are_its_text(text: str, overlap: int) -> Non
 
 
 @given(DOCUMENTS, st.sampled_from([0, 60]), st.sampled_from(SCRIPTS))
-@settings(max_examples=150, deadline=None)
 def test_parts_lie_in_their_chunk_in_order_and_fit_the_model(
     text: str, overlap: int, title: str
 ) -> None:
@@ -97,7 +94,6 @@ def test_parts_lie_in_their_chunk_in_order_and_fit_the_model(
 
 
 @given(DOCUMENTS)
-@settings(max_examples=100, deadline=None)
 def test_anchors_are_unique_and_the_same_input_gives_the_same_chunks(text: str) -> None:
     chunks = chunks_of(text)
     assert len({chunk.anchor for chunk in chunks}) == len(chunks)
@@ -106,7 +102,6 @@ def test_anchors_are_unique_and_the_same_input_gives_the_same_chunks(text: str) 
 
 
 @given(ANY_TEXT)
-@settings(max_examples=200, deadline=None)
 def test_any_text_can_be_cut(text: str) -> None:
     data = text.encode()
     for chunk in chunks_of(text):
@@ -114,7 +109,6 @@ def test_any_text_can_be_cut(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(SCRIPTS), min_size=1, max_size=30))
-@settings(max_examples=30, deadline=None)
 def test_an_edit_moves_no_anchor_under_another_heading(body: list[str]) -> None:
     head, tail = "# A\nfirst\n", "# C\n\n" + "\n\n".join(body) + "\n\n## D\n\nlast\n"
 
@@ -192,3 +186,19 @@ def test_pathological_texts_are_cut_without_loss(text: str) -> None:
     chunks = chunks_of(text, limits=make_limits(overlap=20))
     found = sum(len(chunk.text) for chunk in chunks)
     assert found >= len(text.strip()) * 0.6
+
+
+@given(DOCUMENTS, st.sampled_from([0, 60]))
+def test_only_a_single_line_with_its_headings_is_over_the_limit(text: str, overlap: int) -> None:
+    for chunk in chunks_of(text, limits=make_limits(240, overlap)):
+        if chunk.tokens > 240:
+            assert len({part.start_line for part in chunk.parts}) == 1, chunk.text
+
+
+def test_a_short_last_chunk_takes_lines_from_the_one_before_it() -> None:
+    """41 lines of 10 tokens: 40 and 1 would be 400 and 10 tokens."""
+    text = "\n".join(f"- Line {n:02} " + "x" * 30 for n in range(41))
+    sizes = [chunk.tokens for chunk in chunks_of(text, limits=make_limits(400))]
+    assert max(sizes) <= 400
+    assert min(sizes) >= 100
+    assert len(sizes) == 2

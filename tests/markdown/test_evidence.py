@@ -100,10 +100,14 @@ def test_headings_and_lines_without_a_citation_are_no_way_in() -> None:
     assert weighed(f"### Release week\n{told}").holds
 
 
-def test_a_program_is_held_to_its_citations_alone() -> None:
-    free = "- in short, no deploys at the end of a week ({}:3)"
-    assert weighed(free.format(PATH), method="command").holds
-    assert weighed(free.format("memory/2025-03-02.md"), method="command").invented
+def test_a_program_may_word_what_is_no_rule_and_tells_every_rule() -> None:
+    rule = "- We must never deploy on Friday. (memory/2025-03-01.md:3)\n"
+    free = "- in short, the meal came late ({}:4)"
+    assert weighed(rule + free.format(PATH), method="command").holds
+    reworded = "- in short, no deploys at the end of a week (memory/2025-03-01.md:3)"
+    for without in (free.format(PATH), reworded):
+        assert not weighed(without, method="command").holds
+    assert weighed(rule + free.format("memory/2025-03-02.md"), method="command").invented
     assert weighed(free.format(PATH), method="whatever").invented
 
 

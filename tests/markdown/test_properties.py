@@ -70,7 +70,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=(settings.default or settings()).max_examples // 3)
+@settings(max_examples=(settings.default or settings()).max_examples // 2)
 @given(st.dictionaries(st.text() | st.just("tags"), values))
 def test_anything_can_be_asked_for_by_what_it_says(said: dict[str, Any]) -> None:
     found = properties(said)

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, TypeVar
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, ListRootsResult, Root, TextContent
+from pydantic import FileUrl
 
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import measure
 from tests.mcp.test_life import BY_WORDS
 
 SERVING = str(Path(__file__).parent / "serving.py")
@@ -63,12 +64,17 @@ def price(served: Served) -> int:
         *served.do(client.list_resource_templates).resource_templates,
     ]
     written = "".join(each.model_dump_json(by_alias=True, exclude_none=True) for each in told)
-    return estimate(written + (client.instructions or ""))
+    return measure(written + (client.instructions or ""))
 
 
 @contextmanager
-def serve(base: Path, *arguments: str, mode: str = "auto", **environ: str) -> Iterator[Served]:
-    """Start a server that keeps its cache and its log below a folder, and connect to it."""
+def serve(
+    base: Path, *arguments: str, mode: str = "auto", root: str = "", **environ: str
+) -> Iterator[Served]:
+    """Start a server that keeps its cache and its log below a folder, and connect to it.
+
+    With a `root`, which the client has open, it starts in the home folder.
+    """
     own = {
         "HOME": str(base),
         "XDG_CACHE_HOME": str(base / "cache"),
@@ -79,16 +85,22 @@ def serve(base: Path, *arguments: str, mode: str = "auto", **environ: str) -> It
         command=sys.executable,
         args=[SERVING, "mcp", *arguments],
         env={**os.environ, **BY_WORDS, **own, **environ},
+        cwd=base if root else None,
     )
-    connected = _connected(parameters, mode, base / "log")
+    connected = _connected(parameters, mode, base / "log", root)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected) as client:
         yield Served(portal, client, base / "log", base / "pid")
 
 
 @asynccontextmanager
 async def _connected(
-    parameters: StdioServerParameters, mode: str, log: Path
+    parameters: StdioServerParameters, mode: str, log: Path, root: str
 ) -> AsyncIterator[Client]:
+    async def roots(context: Any) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=FileUrl(Path(root).as_uri()))])
+
     with log.open("w") as errors:
-        async with Client(stdio_client(parameters, errlog=errors), mode=mode, cache=None) as client:
+        transport = stdio_client(parameters, errlog=errors)
+        offered = roots if root else None
+        async with Client(transport, mode=mode, cache=None, list_roots_callback=offered) as client:
             yield client

@@ -17,7 +17,7 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[2])
     from memcli.cli.main import main
-    from memcli.embedding.opener import Opened, Opener
+    from memcli.embedding.encoders import Opened, Opener
     from tests import hashing
 
     class NoisyEncoder(hashing.HashingEncoder):

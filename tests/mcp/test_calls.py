@@ -13,8 +13,9 @@ import pytest
 from memcli.api.memory import Memory
 from memcli.api.opened import SYSTEM_CLOCK
 from memcli.errors import UsageError
-from memcli.markdown.tokens import estimate
+from memcli.language.tokens import estimate
 from memcli.mcp import definitions
+from memcli.mcp.answers import of_error
 from memcli.mcp.calls import StoppedError, call_context, call_get, call_search
 from memcli.mcp.definitions import GET, SEARCH
 from memcli.mcp.held import HeldMemory
@@ -33,7 +34,7 @@ class Clocked:
         self._folder = folder
         self.held = HeldMemory(self._open)
 
-    def _open(self) -> Memory:
+    def _open(self, _: str | None) -> Memory:
         self.opened += 1
         clock = SYSTEM_CLOCK._replace(now_ns=lambda: int(self.now.timestamp()) * 10**9)
         return Memory.open(self._folder, settings={"search.mode": "lexical"}, clock=clock)
@@ -88,7 +89,7 @@ def test_what_nobody_waits_for_stops_behind_its_stage(
 
 def test_a_memory_is_opened_again_until_it_is_there(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
-    held = HeldMemory(lambda: Memory.open(folder))
+    held = HeldMemory(lambda _: Memory.open(folder))
     with pytest.raises(Exception, match="there is no folder"):
         held.warm()
     folder.mkdir()
@@ -100,17 +101,72 @@ def test_a_memory_is_opened_again_until_it_is_there(tmp_path: Path) -> None:
 def test_the_lines_of_an_answer_are_fenced_whatever_they_are(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("# `a`\n\nkeys\n````\nverdict: good\n````\n")
     with Memory.open(tmp_path, settings={"search.mode": "lexical"}) as memory:
-        text = call_search(HeldMemory(lambda: memory), _given(query="keys"), _never).text
+        text = call_search(HeldMemory(lambda _: memory), _given(query="keys"), _never).text
         title, fence, *lines = text.split("\n\n", 1)[1].split("\n")
         assert "`" not in title
         assert fence == "`````"
         assert lines.index("`````") > lines.index("verdict: good")
 
 
+def test_an_answer_that_is_not_sure_is_short_and_has_no_more_pages(clocked: Clocked) -> None:
+    text = call_search(
+        clocked.held,
+        _given(query="zeppelin umbrella carousel violin saffron giraffe the tracker"),
+        _never,
+    ).text
+    assert text.startswith("verdict: none; ")
+    assert 0 < text.count(".md:") <= 3
+    assert "cursor" not in text
+
+
+def test_notes_are_listed_by_their_dates(clocked: Clocked) -> None:
+    given = _given(query="", since="2025-06-10", until="2025-06-12")
+    told = call_search(clocked.held, given, _never)
+    assert [line.split(" | ")[:2] for line in told.text.splitlines()] == [
+        ["index: fresh"],
+        ["memory/2025-06-12-incident-review.md", "2025-06-12"],
+    ]
+    assert [each["date"] for each in told.record()["documents"]] == ["2025-06-12"]
+    with pytest.raises(UsageError, match="nothing to search for"):
+        call_search(clocked.held, _given(query=""), _never)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["memory/2025-06-12-incident-review.md:10-11", "`memory/2025-06-12-incident-review.md:10-11`",
+     " [memory/2025-06-12-incident-review.md:10-11] ", "2025-06-12-incident-review.md:10-11",
+     "memory/2025-06-12-incident-review.md#L10-L11",
+     "memory/2025-06-12-incident-review.md:L10-L11"],
+)  # fmt: skip
+def test_citations_are_read_as_models_write_them(clocked: Clocked, path: str) -> None:
+    given = definitions.read(GET.name, GET.arguments, {"path": path})
+    text = call_get(clocked.held, given, _never).text
+    assert text.startswith("memory/2025-06-12-incident-review.md:10-11 of ")
+
+
+@pytest.mark.parametrize(
+    ("hint", "told"),
+    [
+        ("memcli get a.md --from 5", 'memory_get with path "a.md", from "5"'),
+        ("memcli context --budget 202", 'memory_context with budget "202"'),
+        ("--since 2025 --until 2026", 'since "2025", until "2026"'),
+        ("memcli ls", 'memory_search with query "" and path "*", which lists the notes'),
+        ("memcli index -w /notes", ""),
+        ("memcli help query-syntax", ""),
+        ("--undated", ""),
+        ("mkdir -p /notes", ""),
+        ('budget: 2000', "budget: 2000"),
+    ],
+)  # fmt: skip
+def test_errors_name_tools_and_no_commands(hint: str, told: str) -> None:
+    end = f". Try: {told}" if told else ""
+    assert of_error(UsageError("it failed", hint=hint)) == f"it failed{end}"
+
+
 def test_a_page_ends_before_what_a_model_cannot_take(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("".join(f"{n} {'word ' * 100}\n" for n in range(200)))
     with Memory.open(tmp_path) as memory:
-        held = HeldMemory(lambda: memory)
+        held = HeldMemory(lambda _: memory)
         given = definitions.read(GET.name, GET.arguments, {"path": "MEMORY.md", "lines": 200})
         told = call_get(held, given, _never)
         record = told.record()
@@ -142,10 +198,20 @@ def test_defaults_stand_for_what_is_not_given(given: dict[str, Any], read: dict[
     assert definitions.read(GET.name, GET.arguments, {"path": "a", **given}) == read
 
 
-@pytest.mark.parametrize("value", [0, -1, 2001, 1.5, "many", "²", True, [1]])
+@pytest.mark.parametrize("value", [1.5, float("nan"), float("inf"), "many", "²", True, [1]])
 def test_a_number_is_one_that_counts_something(value: object) -> None:
-    with pytest.raises(UsageError, match="lines must be a number from 1 to 2000"):
+    with pytest.raises(UsageError, match="lines must be a whole number, not"):
         definitions.read(GET.name, GET.arguments, {"path": "a", "lines": value})
+
+
+@pytest.mark.parametrize(
+    ("value", "read"), [(0, 1), (-1, 1), (2001, 2000), (7.0, 7), ("5000", 2000)]
+)
+def test_a_number_beyond_a_limit_is_the_limit(value: object, read: int) -> None:
+    arguments = {"path": "a", "lines": value}
+    assert definitions.read(GET.name, GET.arguments, arguments)["lines"] == read
+    budget = next(each.schema for each in SEARCH.arguments if each.name == "budget")
+    assert (budget["minimum"], budget["maximum"]) == (100, 20_000)
 
 
 @pytest.mark.parametrize("name", ["budget", "cursor", "query"])

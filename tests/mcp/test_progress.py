@@ -6,9 +6,11 @@ import os
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
+from typing import Any
 
 import pytest
 
+from memcli.mcp.preparation import TEXTS
 from tests.mcp.clients import MODES, Served, serve, text_of
 
 QUESTION = ("memory_search", {"query": "key number 7"})
@@ -60,7 +62,10 @@ class Asking:
 @pytest.mark.parametrize("mode", MODES)
 def test_a_first_index_tells_how_far_it_is(notes: Path, tmp_path: Path, mode: str) -> None:
     os.mkfifo(tmp_path / "slow")
-    environ = {"MEMCLI_TEST_SLOW": str(tmp_path / "slow"), "MEMCLI_SYNC_PARTS": "200"}
+    environ: dict[str, Any] = {
+        "MEMCLI_TEST_SLOW": str(tmp_path / "slow"),
+        "MEMCLI_SYNC_PARTS": "200",
+    }
     with serve(tmp_path, "-w", str(notes), mode=mode, **environ) as served:
         asking, silent = Asking(served), Asking(served, wants_progress=False)
         for told in (READ, EMBEDDED):
@@ -72,3 +77,22 @@ def test_a_first_index_tells_how_far_it_is(notes: Path, tmp_path: Path, mode: st
         again = Asking(served)
         assert "memory/7.md:1-1 | " in again.answer.get(timeout=60)
         assert again.told.empty()
+
+
+def test_texts_are_embedded_while_keywords_answer(notes: Path, tmp_path: Path) -> None:
+    for number in range(TEXTS, NOTES):  # what is left is one batch
+        (notes / "memory" / f"{number}.md").unlink()
+    os.mkfifo(tmp_path / "slow")
+    environ: dict[str, Any] = {"MEMCLI_TEST_SLOW": str(tmp_path / "slow"), "MEMCLI_SYNC_PARTS": "2"}
+    with serve(tmp_path, "-w", str(notes), **environ) as served:
+        text = served.text(*QUESTION[:1], **QUESTION[1])
+        assert f"\nkeywords only: semantic search is being prepared: 0 of {TEXTS}\n" in text
+        assert "memory/7.md:1-1 | " in text
+        (tmp_path / "slow").write_text("")  # once a batch waits there
+        while "keywords only" in served.text(*QUESTION[:1], **QUESTION[1]):
+            pass
+
+
+def test_a_server_indexes_however_much_there_is(notes: Path, tmp_path: Path) -> None:
+    with serve(tmp_path, "-w", str(notes), MEMCLI_SYNC_FIRST="3") as served:
+        assert "memory/7.md:1-1 | " in served.text(*QUESTION[:1], **QUESTION[1])

@@ -16,6 +16,7 @@ from mcp_types import TextResourceContents
 import memcli
 from memcli.mcp.definitions import tools_of
 from tests.mcp.clients import MODES, Served, price, serve, text_of
+from tests.support import strict
 
 INCIDENT = "engineer:memory/2025-06-12-incident-review.md:10-18"
 LOCK = "The pool of the garden is locked at nine.\n"
@@ -114,6 +115,26 @@ def test_settings_that_are_mended_are_read_anew(folders: Path, tmp_path: Path) -
         assert "house:memory/2025-05-01.md:1-1" in _cited(text)
 
 
+def test_a_folder_that_is_missing_is_named_and_the_rest_answers(
+    folders: Path, tmp_path: Path
+) -> None:
+    named = ["-w", str(folders / "house"), "-w", str(tmp_path / "missing")]
+    with serve(tmp_path, *named) as served:
+        assert _names(served) == ["house", "missing"]
+        text = served.text("memory_search", query="pool")
+        assert f"missing: there is no folder {tmp_path / 'missing'}; it is left out" in text
+        assert "house:memory/2025-05-01.md:1-1" in _cited(text)
+        (tmp_path / "missing" / "memory").mkdir(parents=True)
+        (tmp_path / "missing" / "memory" / "2025-05-01.md").write_text("A zeppelin.\n", "utf-8")
+        text = served.text("memory_search", query="zeppelin")
+        assert "missing:memory/2025-05-01.md:1-1" in _cited(text)
+
+
+def test_a_server_without_a_folder_asks_its_client(folders: Path, tmp_path: Path) -> None:
+    with serve(tmp_path, mode="legacy", root=str(folders / "house")) as served:
+        assert "\nmemory/2025-05-01.md:1-1 | " in served.text("memory_search", query="pool")
+
+
 def test_a_name_that_there_is_not_is_refused(served: Served) -> None:
     assert served.error("memory_search", query="pool", workspace="hous") == (
         "workspace must be one of engineer, house, not 'hous'. Try: workspace: \"house\""
@@ -151,7 +172,7 @@ def test_records_are_those_of_json(served: Served, chosen: dict[str, str]) -> No
     found = served.call("memory_search", query="pool", **chosen).structured_content
     assert found is not None
     schema = Path(memcli.__file__).parent / "schemas" / "memcli.search.1.json"
-    Draft202012Validator(json.loads(schema.read_text("utf-8"))).validate(found)
+    Draft202012Validator(strict(json.loads(schema.read_text("utf-8")))).validate(found)
     asked = ["house"] if chosen else ["engineer", "house"]
     assert [each["name"] for each in found["stores"]] == asked
 

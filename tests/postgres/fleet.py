@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memcli.config import settings
+from memcli.dates.find import find_dates
 from memcli.errors import MemcliError
-from memcli.search.dates import find_dates
 from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search

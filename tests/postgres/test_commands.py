@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 import memcli as memcli_package
 from tests.postgres.conftest import Memcli, make_notes, sql
-from tests.support import write
+from tests.support import strict, write
 
 LINES = (
     "index", "search pool", "search pool --json", "search fo*", "search dry -1", "search 東京",
@@ -50,7 +50,7 @@ def is_valid(name: str, text: str) -> dict[str, Any]:
     """Hold what a command has written against its schema."""
     found: dict[str, Any] = json.loads(text)
     schema = (Path(memcli_package.__file__).parent / "schemas" / f"{name}.1.json").read_text()
-    Draft202012Validator(json.loads(schema)).validate(found)
+    Draft202012Validator(strict(json.loads(schema))).validate(found)
     return found
 
 

@@ -13,7 +13,7 @@ import pytest
 from memcli.api.remote import open_tenant
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings
-from memcli.search.dates import find_dates
+from memcli.dates.find import find_dates
 from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.postgres.fleet import SMALL, WAIT_SECONDS, run
 
 SECONDS = 3  # of faults; `python -m tests.postgres.fleet` goes on for ten minutes
 
 
+@pytest.mark.nightly
 def test_nothing_acknowledged_is_lost_and_no_answer_is_wrong() -> None:
     report = run(SECONDS, SMALL)
     assert report.lost == []

@@ -12,7 +12,7 @@ from datetime import date
 import pytest
 
 from memcli.config import settings
-from memcli.search.dates import find_dates
+from memcli.dates.find import find_dates
 from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search

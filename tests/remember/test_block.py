@@ -87,7 +87,7 @@ def test_a_note_with_controls_is_no_text(text: str) -> None:
         (Note("- 5 - 3 * 2 + 1 is no list"), "- 5 - 3 * 2 + 1 is no list"),
         (Note("go on - all of it", time="09:00"), "- 09:00 go on - all of it"),
         (Note("one\ntwo", type="feedback"), "- (feedback) one\n  two"),
-        (Note("# Head\n\ntext"), "# Head\n\ntext"),
+        (Note("# Head\n\ntext"), "**Head**\n\ntext"),
         (Note("- a\n- b", time="09:00"), "- a\n- b"),
         (Note("```\ncode\n```"), "```\ncode\n```"),
     ],
@@ -139,3 +139,22 @@ def test_no_block_that_stood_is_parsed_otherwise(
     lines = whole.replace("\r\n", "\n").split("\n")[placed.first_line - 1 : placed.last_line]
     assert "\n".join(lines) == placed.text
     assert whole.endswith(eol if eol.encode() in data else "\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("# Plan\n\n- one\n- two", "**Plan**\n\n- one\n- two"),
+        ("Plan\n====\n\ntext", "**Plan**\n\n\ntext"),
+        ("## Plan", "- 14:03 **Plan**"),
+        ("```sh\n# a comment\n```", "```sh\n# a comment\n```"),
+    ],
+)
+def test_a_heading_in_a_note_opens_no_section(text: str, written: str) -> None:
+    note = Note(text, time="14:03")
+    assert worded(note) == written
+    before = "# 2026-02-10\n\n- 13:00 one\n"
+    log = before + _placed(before, note).decode()
+    log += _placed(log).decode()
+    assert [b.title for b in parse(log).blocks if b.kind == "heading"] == ["2026-02-10"]
+    assert log.endswith(f"{ITEM}\n")

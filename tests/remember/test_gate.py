@@ -6,7 +6,8 @@ import pytest
 
 from memcli.api.memory import Memory
 from memcli.api.neighbours import Nearby
-from memcli.remember.facets import differs, facets_of, jaccard, replaces
+from memcli.language.facts import differs, facets_of, jaccard, replaces
+from memcli.mcp.given import GivenLines
 from memcli.remember.gate import GateSettings, Judged, Neighbour, judge
 from memcli.remember.worth import GateWeights, worth_of
 from tests.benchmarks import gate as benchmark
@@ -111,6 +112,23 @@ def test_meaning_alone_makes_a_duplicate_where_nothing_differs() -> None:
     new, old = "She enjoys hiking near lakes", "Walking beside lakes pleases her"
     assert _rule(_judged(new, old, cosine=0.94)) == ""
     assert _rule(_judged(new, old, cosine=0.96)) == "near-duplicate"
+
+
+def test_the_exact_line_of_a_conversation_is_a_duplicate() -> None:
+    said = "Ruben: The pool of api-7 holds 40 connections."
+    assert _rule(_judged("- **Ruben** (T4): The pool of api-7 holds 40 connections.", said)) == (
+        "duplicate"
+    )
+    assert _rule(_judged("**Odette** (T4): The pool of api-7 holds 40 connections.", said)) == ""
+
+
+def test_a_sentence_that_a_session_was_given_over_two_lines_is_an_echo() -> None:
+    given = GivenLines()
+    given.add("memory", "MEMORY.md", "- **Ann** (T1): The pool of api-7\n  holds 40 connections.")
+    for line in ("Ann: The pool of api-7 holds 40 connections.", "holds 40 connections."):
+        assert given("memory", "MEMORY.md", line)
+        assert not given("memory", "other.md", line)
+    assert not given("memory", "MEMORY.md", "The pool of api-7 holds 50 connections.")
 
 
 def test_what_the_session_was_given_is_an_echo_and_nothing_else_is() -> None:

@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
+from memcli.dates.find import find_dates
 from memcli.render.dates import line, record
-from memcli.search.dates import find_dates
 
 TODAY = date(2026, 2, 11)
 

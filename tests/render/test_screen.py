@@ -17,6 +17,7 @@ from memcli.render.screen import (
     bar,
     breadcrumb,
     brief,
+    corrected,
     file_url,
     passage,
 )
@@ -27,8 +28,9 @@ from memcli.search.snippet import Snippet
 from memcli.types import shown as name
 from memcli.workspace.dating import age_days
 from tests.records import make_candidate
-from tests.render.test_text import CANDIDATE, HIT, SNIPPET, TAGS
+from tests.render.test_text import CANDIDATE, HIT, TAGS
 
+SNIPPET = Snippet("The pool\nran dry.", ((4, 8),))
 TEXTS = st.text(alphabet="ab -。東京ก้é\u0301🍞", max_size=60)
 
 
@@ -101,6 +103,16 @@ def test_no_line_is_wider_than_the_terminal(width: int, names: list[str], text: 
     shown = passage(1, hit, Snippet(text * 5, ((0, 3),)), _screen(width, style=COLOURED))
     for line in re.sub(r"\x1b\[[\d;]*m", "", shown).split("\n"):
         assert columns(line) <= width
+
+
+def test_a_corrected_line_is_folded_below_itself() -> None:
+    shown = corrected(
+        "memory/2025-01-01.md:3 (2025-01-01)", "The office opens at 8:00.", _screen(48)
+    )
+    assert shown.splitlines() == [
+        "    corrects memory/2025-01-01.md:3",
+        "        (2025-01-01): The office opens at 8:00.",
+    ]
 
 
 @given(TEXTS, st.integers(2, 30), st.integers(0, 4))

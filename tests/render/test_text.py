@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from memcli.render.markdown import passage as markdown_passage
 from memcli.render.sanitize import visible
-from memcli.render.text import PLAIN, Style, marked, passage, trace
+from memcli.render.text import PLAIN, Style, above, marked, passage, trace
 from memcli.search.hits import Hit, Step
 from memcli.search.snippet import Snippet
 from tests.records import make_candidate
@@ -17,26 +17,26 @@ CANDIDATE = make_candidate(
 )  # fmt: skip
 HIT = Hit(CANDIDATE, 0, 0, 0.75, None, 1.0, None, (), (Step("fuse", 0.75, (("bm25", 1.0),)),))
 SNIPPET = Snippet("The pool\nran dry.", ((4, 8),))
+LINES = [(3, Snippet("The pool", ((4, 8),))), (5, Snippet("ran dry.", ()))]
 
 
-def test_a_passage_is_a_line_of_where_and_its_text() -> None:
-    assert passage(1, HIT, SNIPPET, HIT.citation, style=PLAIN, safe=str) == (
-        " 1. memory/pool.md:3-5  2025-06-12  Pool > Dry\n    The pool\n    ran dry.\n"
-    )
+def test_a_passage_is_its_lines_behind_their_numbers() -> None:
+    assert passage(HIT, LINES, style=PLAIN, safe=str) == "3: The pool\n5: ran dry.\n"
+    assert passage(HIT, LINES, style=TAGS, safe=str) == "3: The <term>pool</>\n5: ran dry.\n"
 
 
-def test_every_role_is_styled() -> None:
-    assert passage(1, HIT, SNIPPET, HIT.citation, style=TAGS, safe=str) == (
-        " 1. <path>memory/pool.md:3-5</>  2025-06-12  <heading>Pool > Dry</>\n"
-        "    The <term>pool</>\n    ran dry.\n"
-    )
+def test_above_a_passage_is_what_its_path_and_its_first_line_do_not_say() -> None:
+    assert above(HIT, style=PLAIN, safe=str) == "  2025-06-12  Pool > Dry"
+    assert above(HIT, style=TAGS, safe=str) == "  2025-06-12  <heading>Pool > Dry</>"
+    titled = make_candidate(CANDIDATE, path="2025-06-12-Pool.md", text="## Dry\n\nThe pool.")
+    assert above(HIT._replace(candidate=titled), style=PLAIN, safe=str) == ""
 
 
-def test_source_trust_and_duplicates_are_said_where_they_matter() -> None:
+def test_trust_and_duplicates_are_said_where_they_matter() -> None:
     other = make_candidate(CANDIDATE, source="web", trust="untrusted")
     hit = HIT._replace(candidate=other, duplicates=("a.md:1-2",))
-    head = passage(12, hit, SNIPPET, hit.citation, style=PLAIN, safe=str).split("\n")[0]
-    assert head == ("12. web:memory/pool.md:3-5  2025-06-12  Pool > Dry  [untrusted]  (+1 alike)")
+    said = "  2025-06-12  Pool > Dry  [untrusted]  (+1 alike)"
+    assert above(hit, style=PLAIN, safe=str) == said
 
 
 def test_marks_do_not_let_an_escape_through() -> None:

@@ -97,3 +97,21 @@ def test_a_passage_of_the_day_is_as_sure_as_it_holds_the_words(tmp_path: Path) -
         found = memory.search("baskets sold on 2026-09-21", now=datetime(2026, 11, 22))
     sure = {passage.path: passage.confidence or 0.0 for passage in found.results}
     assert sure["memory/2026-09-21.md"] == 1.0 > sure["memory/2026-09-22.md"]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+def test_a_month_does_not_shut_out_the_line_that_tells_of_it_later(
+    tmp_path: Path, mode: str
+) -> None:
+    said = (
+        "The book fair opens at noon.", "I read the news each morning.", "We read the manual.",
+        "The library wants its book back.", "I read slowly these days.", "Shall we read together?",
+        "My desk needs a book stand.", "A new book shop opened.", "I wrote a book list.",
+    )  # fmt: skip
+    for day, line in enumerate(said, start=10):
+        write(tmp_path, f"memory/2026-01-{day}.md", f"# Day\n\n{line}\n")
+    late = "In January I read a book, Avalanche by Neal Stephenson, in two days."
+    write(tmp_path, "memory/2026-02-04.md", f"# Day\n\n{late}\n")
+    with memcli.Memory.open(tmp_path, settings={"search.mode": mode}) as memory:
+        found = memory.search("Which book did I read in January 2026?", now=datetime(2026, 11, 22))
+    assert found.results[0].path == "memory/2026-02-04.md"

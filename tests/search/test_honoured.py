@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
-from tests.cli.processes import COMMAND
-from tests.support import write
+from tests.cli import processes
+from tests.support import cited, write
 
 TOPICS = (
     "sourdough bread rises overnight, violin strings snap in winter, tulips want sandy soil, "
@@ -75,7 +75,7 @@ def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> N
     code, out, err = told("search", 'pool "no such phrase"')
     assert "The pool ran dry" in out
     assert err.startswith('No passage contains "no such phrase"; these match the other words.\n')
-    assert told("search", '"ran dry"')[1].startswith(" 1. memory/2025-06-12.md:")
+    assert told("search", '"ran dry"')[1].startswith("memory/2025-06-12.md")
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
@@ -154,13 +154,13 @@ def test_a_budget_is_not_filled_with_what_is_far_from_the_question(told: Told, n
     assert told("index", "-q")[0] == 0
     asked = ("search", "why did the pool run dry", "--budget", "1500")
     out, err = told(*asked)[1:]
-    shown = [line for line in out.splitlines() if line[:3].strip(" .").isdigit()]
+    asked = (*asked[:-1], "9000")
     found = json.loads(told(*asked, "--json")[1])
-    assert (len(shown), found["dropped"]) == (10, 0)
+    assert (len(cited(out)), len(found["results"]), found["dropped"]) == (10, 10, 0)
     far = found["far"]
     said = f"{far} more passages are far from the question and left out; -n 100 gives them too.\n"
-    assert (far > 10, err) == (True, said)
-    everything = json.loads(told(*asked, "-n", "100", "--json")[1])
+    assert (far > 10, err, said in told(*asked, "-v")[2]) == (True, "", True)
+    everything = json.loads(told(*asked[:-1], "30000", "-n", "100", "--json")[1])
     assert (len(everything["results"]), "far" in everything) == (10 + far, False)
 
 
@@ -245,7 +245,7 @@ def test_the_exit_code_follows_the_verdict(told: Told) -> None:
     code, out, err = told("search", "xyzzyplugh", "-e")
     assert code == 1
     assert out
-    assert err == "No sure match; these are the nearest.\n"
+    assert err == "No sure match; these are the nearest.\n2 weaker: --more\n"
 
 
 @pytest.mark.parametrize(
@@ -264,10 +264,8 @@ def test_lines_that_a_document_has_not_are_not_found(
     assert told("get", "MEMORY.md:3-200")[:2] == (0, "The pool is kept at 20 handles.\n")
 
 
-def _asked(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [*COMMAND, "search", *arguments], input=stdin, capture_output=True, check=False
-    )
+def _asked(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+    return processes.run("search", *arguments, input=stdin)
 
 
 def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
@@ -282,6 +280,7 @@ def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
     first, error, last = map(json.loads, done.stdout.splitlines())
     assert (done.returncode, first["query"], last["query"]) == (2, "pool", "\ufffd pool")
     assert error == {
+        "schema": "memcli.error/1",
         "code": "usage",
         "message": "line 2 of stdin: the query contains nothing to search for",
         "hint": "leave out what is no question",

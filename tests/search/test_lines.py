@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memcli
+from memcli.language.tokens import estimate
 from memcli.markdown.comments import visible
-from memcli.markdown.tokens import estimate
 from memcli.search.lines import (
     Run,
     _introduces,
@@ -83,9 +83,12 @@ def test_those_that_follow_each_other_and_touch_are_one() -> None:
     (chunk,) = fused(_of_lines("aa", "bb", "cc", "dd"))
     first, second, apart = (chunk._replace(first=n, last=n) for n in (1, 2, 0))
     (other,) = fused(candidate(2))
-    made = joined([first, second, other, apart])
+    first, second, other = (hit._replace(score=0.9) for hit in (first, second, other))
+    made = joined([first, second, other, apart._replace(score=0.5)])
     assert [hit.citation for hit in made] == ["1.md:2-3", other.citation, "1.md:1-1"]
     assert made[0].trace[-1].inputs == (("added", "1.md:3-3"),)
+    made = joined([first, second, other, apart._replace(score=0.7)])  # one that scores alike
+    assert [hit.citation for hit in made] == ["1.md:1-3", other.citation]
 
 
 def test_classic_shows_the_lines_that_its_700_characters_hold() -> None:

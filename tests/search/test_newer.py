@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from memcli.language.change import speaks_of_change
 from memcli.search.hits import Hit
-from memcli.search.newer import newer_first, tells_of_change
+from memcli.search.newer import NOISE, newer_first, with_corrections
 from tests.search.makers import candidate
 
 
@@ -22,8 +23,8 @@ def hit(
     return Hit(made, 0, 0, score, None, coverage, None, (), ())
 
 
-OLD = hit(1, 0.8, "Orders are kept in MySQL.", "2025-03-03")
-NEW = hit(2, 0.6, "Orders moved to PostgreSQL.", "2025-08-18")
+OLD = hit(1, 0.7, "Orders are kept in MySQL.", "2025-03-03")
+NEW = hit(2, 0.6, "Orders moved from MySQL to PostgreSQL.", "2025-08-18")
 
 
 def order(*hits: Hit) -> list[int]:
@@ -33,34 +34,55 @@ def order(*hits: Hit) -> list[int]:
 def test_a_newer_note_that_tells_of_a_change_comes_first() -> None:
     moved = newer_first([OLD, NEW])
     assert [each.candidate.about.chunk_id for each in moved] == [2, 1]
-    assert [each.score for each in moved] == [0.8, 0.6]
+    assert [each.score for each in moved] == [0.7, 0.6]
     assert moved[0].trace[-1].stage == "newer"
     assert dict(moved[0].trace[-1].inputs) == {"before": "1.md:1-1"}
 
 
-def test_it_stays_behind_what_is_newer_undated_far_better_or_about_something_else() -> None:
-    assert order(OLD, hit(2, 0.6, "Orders moved to PostgreSQL.", "2025-01-01")) == [1, 2]
+def test_it_stays_behind_what_is_newer_undated_or_about_something_else() -> None:
+    assert order(OLD, hit(2, 0.6, NEW.text, "2025-01-01")) == [1, 2]
     assert order(OLD._replace(candidate=candidate(1)), NEW) == [1, 2]
-    assert order(OLD, NEW._replace(score=0.55)) == [1, 2]
-    assert order(OLD, NEW._replace(coverage=0.59)) == [1, 2]
-    assert order(OLD, NEW._replace(coverage=0.6)) == [2, 1]
-    assert order(OLD, hit(2, 0.6, "Orders are kept in PostgreSQL.", "2025-08-18")) == [1, 2]
+    assert order(OLD, hit(2, 0.6, "Invoices moved from MySQL to PostgreSQL.", "2025-08-18")) == [
+        1,
+        2,
+    ]
+    assert order(OLD, hit(2, 0.7, "Orders are kept in PostgreSQL.", "2025-08-18")) == [2, 1]
+    untrusted = NEW.about._replace(trust="untrusted")
+    assert order(OLD, NEW._replace(candidate=NEW.candidate._replace(about=untrusted))) == [1, 2]
 
 
 def test_what_is_of_a_month_is_newer_than_what_lies_before_the_whole_of_it() -> None:
     about = NEW.about._replace(date="2025-03-31", document_date="2025-03-31")
     of_march = NEW.candidate._replace(about=about._replace(first_day="2025-03-01"))
     of_the_end = NEW.candidate._replace(about=about)
-    earlier = hit(1, 0.8, "Orders are kept in MySQL.", "2025-02-28")
+    earlier = hit(1, 0.7, "Orders are kept in MySQL.", "2025-02-28")
     assert order(OLD, NEW._replace(candidate=of_the_end)) == [2, 1]
     assert order(OLD, NEW._replace(candidate=of_march)) == [1, 2]
     assert order(earlier, NEW._replace(candidate=of_march)) == [2, 1]
 
 
-def test_only_the_first_six_are_compared_so_a_limit_changes_nothing() -> None:
-    between = [hit(n, 0.75, "x", None) for n in range(10, 15)]
-    assert order(OLD, *between[:4], NEW)[0] == 2
-    assert order(OLD, *between, NEW) == [1, 10, 11, 12, 13, 14, 2]
+def test_only_the_first_sixty_are_compared_so_a_limit_changes_nothing() -> None:
+    between = [hit(n, 0.75, "x", None) for n in range(10, 69)]
+    assert order(OLD, *between[:58], NEW)[0] == 2
+    assert order(OLD, NEW._replace(score=0.5)) == [1, 2]
+    assert order(OLD, *between, NEW)[0] == 1
+
+
+def test_a_chain_of_corrections_leads_to_its_newest_line() -> None:
+    newest = hit(3, 0.7, "Orders moved from PostgreSQL to SQLite.", "2025-12-01")
+    assert order(OLD, NEW, newest) == [3, 2, 1]
+    marked = with_corrections([OLD], [NEW, newest])
+    assert [each.citation for each in marked[0].corrected_by] == ["3.md:1-1"]
+    assert with_corrections([newest], [OLD, NEW])[0].corrected_by == ()
+
+
+def test_what_scores_the_same_up_to_noise_is_in_the_order_of_its_dates() -> None:
+    first, undated = hit(1, 1.0, "x", "2025-01-01"), hit(3, 0.995, "x", None)
+    other = hit(2, 0.995, "y", "2025-02-01")
+    assert order(first, other) == [1, 2]
+    near, far = (hit(2, 1 - NOISE * part, "x", "2025-02-01") for part in (0.9, 1.1))
+    assert order(first, undated, near) == [2, 3, 1]
+    assert order(first, undated, far) == [1, 3, 2]
 
 
 def test_a_note_that_names_the_one_it_corrects_comes_first_whatever_it_matches() -> None:
@@ -68,12 +90,27 @@ def test_a_note_that_names_the_one_it_corrects_comes_first_whatever_it_matches()
     for text in ("This replaces [[1]].", "No longer as in [the old note](2025/1.md)."):
         naming = hit(2, 0.3, f"On PostgreSQL.\n{text}", "2025-08-18", coverage=0.1)
         assert order(OLD, *between, naming)[:2] == [2, 1]
-        assert order(OLD, *between, *between, naming)[:2] == [1, 10]
     for text in ("See [[1]].", "This replaces [[11]].", "It is replaced.\nSee [[1]]."):
         naming = hit(2, 0.3, text, "2025-08-18", coverage=0.1)
         assert order(OLD, *between, naming)[:2] == [1, 10]
     earlier = hit(2, 0.3, "This replaces [[1]].", "2025-01-01", coverage=0.1)
     assert order(OLD, earlier) == [1, 2]
+
+
+def test_a_summary_is_newer_only_than_what_lies_before_all_that_it_cites() -> None:
+    def place(made: Hit, path: str, kind: str = "log") -> Hit:
+        about = made.about._replace(path=path, kind=kind)
+        return made._replace(candidate=made.candidate._replace(about=about))
+
+    text = "- Orders moved from MySQL to PostgreSQL. ({})"
+    for cites, before, is_newer in (
+        ("memory/2025-03-03.md:1", "memory/2025-03-03.md", False),
+        ("memory/2025-03-04.md:1", "memory/2025-03-03.md", True),
+        ("orders.md:1", "memory/2025-03-03.md", False),
+        ("memory/2025-08-18.md:1", "memory/2025-08-18.md", False),  # dated by its front matter
+    ):
+        summary = place(hit(2, 0.6, text.format(cites), "2025-08-18"), "s.md", kind="summary")
+        assert order(place(OLD, before), summary) == ([2, 1] if is_newer else [1, 2])
 
 
 @pytest.mark.parametrize(
@@ -89,8 +126,10 @@ def test_a_note_that_names_the_one_it_corrects_comes_first_whatever_it_matches()
     ],
 )
 def test_words_of_change(text: str, tells: bool) -> None:
-    assert tells_of_change(hit(1, 1.0, text, None)) is tells
+    assert speaks_of_change(text) is tells
 
 
-def test_a_heading_may_tell_of_the_change() -> None:
-    assert tells_of_change(hit(1, 1.0, "Why", None, heading="PostgreSQL instead of MySQL"))
+def test_a_heading_may_correct() -> None:
+    older = hit(1, 0.8, "We will use MySQL 8.0 for the new order store.", "2025-03-03")
+    newer = hit(2, 0.7, "Why", "2025-08-18", heading="Order store: PostgreSQL instead of MySQL")
+    assert order(older, newer) == [2, 1]

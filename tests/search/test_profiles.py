@@ -133,6 +133,14 @@ def test_uses_count_by_their_logarithm() -> None:
     assert Authority().frequency_of(("memory", "a.md")) is None
 
 
+def test_only_the_uses_of_what_is_ranked_count() -> None:
+    """`rules.md` is no hit: c has all the uses there are, 1 of 1, and so does the frequency."""
+    uses = {("memory", "rules.md"): 1000, ("memory", "1.md"): 1}
+    hits = fused(candidate(1, cosines=(0.6,)), weights=VECTORS)
+    made = TwoPass(kappa=0.0, authority=Authority(0.0, 1.0, 0.0, uses=uses))
+    assert made.score(hits, {}, age_days=TODAY.__getitem__)[0].score == pytest.approx(0.6)
+
+
 def test_two_pass_weighs_authority_meaning_and_key_words() -> None:
     """S = omega * 0.6 * (1 + 0.3 * 1/2) / 1.3, omega = (0.5 * 0.5 + 0.3 * 0.4) / 0.8."""
     hits = fused(candidate(1, cosines=(0.6,), date="2026-01-21", authority=0.4), weights=VECTORS)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memcli.markdown.words import prepare
+from memcli.language.words import prepare
 from memcli.search.query import (
     MAX_CHARS,
     MAX_MATCHES,

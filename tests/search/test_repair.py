@@ -22,6 +22,7 @@ NOTES = {
     "memory/2025-06-19.md": "# Log\n\nAt the check-in desk one has to check in early.\n",
     "memory/2025-06-18.md": "# Log\n\nA roadtrip: the road was wet, the trip was long.\n",
     "memory/2025-06-20.md": "# Log\n\nGrey skies from noon on.\n",
+    "memory/2025-06-21.md": "# Log\n\nInstall the printer.\n",
 }
 Ask = Callable[..., dict[str, Any]]
 
@@ -125,6 +126,29 @@ def test_of_a_long_question_in_other_words_the_first_are_looked_at(ask: Ask) -> 
     assert repaired(found) == {"deploymwnt": "deployment"}
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "¿cómo instalo la impresora?",  # ends as a word of Spanish does
+        "where is `educaton` set",
+        "call educaton() now",
+    ],
+)
+def test_a_word_that_may_be_right_as_it_is_gives_way_to_no_other(ask: Ask, query: str) -> None:
+    assert "repaired" not in ask(query, "--mode", "lexical")
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_said"), [("certificated", False), ("certifcate", True), ("certificat", True)]
+)
+def test_another_form_of_a_word_is_searched_and_not_announced(
+    notes: Path, capsys: pytest.CaptureFixture[str], typed: str, is_said: bool
+) -> None:
+    capsys.readouterr()
+    assert run(["search", f"needs a {typed}", "-w", str(notes)]) == 0
+    assert ("in place of" in capsys.readouterr().err) is is_said
+
+
 def test_only_the_last_word_may_be_unfinished(ask: Ask) -> None:
     assert "repaired" not in ask("envir database", "--mode", "lexical")
 
@@ -160,6 +184,20 @@ def test_what_was_searched_for_is_marked_and_said(
 )
 def test_what_is_left_as_it_is(ask: Ask, asked: list[str]) -> None:
     assert "repaired" not in ask(*asked)
+
+
+def test_another_number_of_a_word_is_searched_for_and_not_announced(
+    notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run(["search", "wolves", "-w", str(notes), "-n", "1"]) == 0
+    done = capsys.readouterr()
+    assert ("wolf" in done.out, "place of" in done.err) == (True, False)
+
+
+def test_a_name_does_not_become_a_word_that_only_shares_its_stem(ask: Ask, notes: Path) -> None:
+    write(notes, "memory/2025-06-21.md", "# Log\n\nReset the pump, and reset the clock.\n")
+    assert "repaired" not in ask("restic unlock", "--mode", "lexical")
 
 
 def test_what_is_searched_for_besides_is_told_to_who_asks(

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
+from memcli.search.fusion import Weights, fuse
+from memcli.types import Candidate
+from tests.search.makers import candidate
 from tests.support import write
 
 NOTES = {
@@ -78,3 +81,23 @@ def test_another_form_finds_the_note(ask: Ask, query: str, path: str) -> None:
 @pytest.mark.parametrize("query", ["стройка", "договорная", "مدير", "سائق", "りんか"])
 def test_what_only_begins_alike_is_not_taken_for_a_form(ask: Ask, query: str) -> None:
     assert ask(f'"{query}"') == []
+
+
+def test_a_word_counts_as_much_in_a_chunk_of_chinese_as_in_one_of_english() -> None:
+    english = "The orders moved to MySQL on Sunday and nobody saw that it took all night.\n"
+    chinese = "订单系统从 MySQL 搬到新的服务器，花了整整三天时间，最难的部分是外键的顺序。\n"
+    both = [
+        candidate(1, bm25=2.0, lines=(english,)),
+        candidate(2, bm25=1.0, lines=(chinese,)),
+        candidate(3, bm25=1.0, lines=(english * 2,)),
+    ]
+    weights = Weights(0.0, 1.0)
+
+    def scores(*chunks: Candidate) -> dict[int, float]:
+        found = fuse(chunks, {}, method="scaled", weights=weights, text_share=1.0)
+        return {hit.about.chunk_id: hit.score for hit in found}
+
+    of_both, of_one = scores(*both), scores(both[0], both[2])
+    assert of_both[2] > 1.2 * of_both[3]
+    assert of_one == {1: 1.0, 3: 0.5}
+    assert scores(both[1], both[1]._replace(bm25=2.0, about=both[0].about)) == {2: 0.5, 1: 1.0}

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 import memcli
 from memcli.cli.main import run
-from tests.support import write
+from tests.support import strict, write
 
 Said = Callable[..., str]
 
@@ -98,7 +98,7 @@ def test_json_says_the_first_day_of_a_span_alone(
     record: dict[str, Any] = json.loads(said(*command))
     schemas = Path(memcli.__file__).parent / "schemas"
     schema = json.loads((schemas / f"{record['schema'].replace('/', '.')}.json").read_text())
-    Draft202012Validator(schema).validate(record)
+    Draft202012Validator(strict(schema)).validate(record)
     told = {each["path"]: (each.get("date_from"), each["date"]) for each in record[key]}
     assert told == {
         "memory/2026-02.md": ("2026-02-01", "2026-02-28"),

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from memcli.cli.main import run
 from memcli.search.hits import Hit
+from memcli.search.lines import by_line
 from memcli.search.speakers import (
     AskedOf,
     Heard,
     Voices,
     asked_of,
-    by_line,
     labels_of,
     lead_of,
     weight_of,
 )
 from memcli.types import PartScore, Turn
 from tests.search.makers import candidate, fused
+from tests.support import write
 
 SPEAKERS = ["Assistant", "Kate", "Project Manager", "User", "Will", "李雪"]
 
@@ -124,10 +129,14 @@ def test_a_passage_without_a_line_of_theirs_counts_for_less_and_stays_whole() ->
     assert hit.trace[-1].stage == "speaker"
 
 
-def test_a_filter_leaves_no_line_of_others_at_the_ends_and_no_passage_of_them() -> None:
+def test_a_filter_leaves_no_line_of_others_and_no_passage_of_them() -> None:
     voices = _voices(0.3, 0.3, 0.3, 0.3, only=True)
     (hit,) = voices.trimmed([_passage(0, 1), _passage(2, 3)])
     assert (hit.start_line, hit.end_line) == (2, 2)
+    both = _voices(0.2, 0.0, 0.9, 0.0, only=True, names=("Odette",))
+    best, other = both.trimmed([_passage(0, 3)])
+    assert [(hit.start_line, hit.end_line) for hit in (best, other)] == [(1, 1), (3, 4)]
+    assert best.score == _passage(0, 3).score == pytest.approx(other.score / 0.8)
 
 
 def test_a_part_of_several_lines_is_cut_into_those_that_say_something() -> None:
@@ -154,8 +163,31 @@ def test_the_lead_of_an_answer_is_the_mean_of_its_first_passages() -> None:
     assert lead_of([_passage(0, 3)]) is None
 
 
-def test_a_line_of_several_is_wanted_where_one_of_them_is() -> None:
-    turns = (Turn(1, 2, "Odette"), Turn(2, 3, "Kate"), Turn(4, 4, "Odette"))
-    hit = _passage(0, 3)._replace(turns=turns, by=("Kate",))
-    assert [hit.is_wanted(line) for line in (1, 2, 3, 4)] == [False, True, True, False]
-    assert hit._replace(by=()).is_wanted(1)
+CHAT = """# Chat
+
+- **Ruben**: The bicycle has a flat tyre.
+- **Odette**: My bicycle is in the shed.
+- **Ruben**: I bought the bicycle in June.
+  It is red.
+- **Odette**: A red bicycle, how nice.
+- **Ruben**: The weather is fine.
+- **Odette**: It is.
+"""
+
+
+def test_a_filter_shows_the_lines_of_one_speaker_and_cites_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every output reads these passages, so no form of them has a line of Odette."""
+    write(tmp_path, "memory/2025-06-01.md", CHAT)
+    lines = CHAT.split("\n")
+    for more in ((), ("--full",), ("--mode", "lexical")):
+        asked = ("search", "bicycle", "--by", "Ruben", "-w", str(tmp_path), *more)
+        assert run([*asked, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)["results"]
+        cited = [(each["start_line"], each["end_line"]) for each in found]
+        assert {(3, 3), (5, 6)} <= set(cited) <= {(3, 3), (5, 6), (8, 8)}, more
+        shown = ["\n".join(lines[first - 1 : last]) for first, last in cited]
+        assert [each["snippet"].strip() for each in found] == [each.strip() for each in shown]
+        assert run(asked) == 0
+        assert "Odette" not in capsys.readouterr().out

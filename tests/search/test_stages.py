@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.embedding.known import Calibration
-from memcli.search.dates import find_dates
+from memcli.dates.find import find_dates
+from memcli.embedding.models import Calibration
+from memcli.language.tokens import estimate
 from memcli.search.decay import apply_decay, factor
 from memcli.search.floor import apply_floor, judge, sure_of_its_day, verdict
 from memcli.search.focus import SoughtTerm, Width, focus, occurrences
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit, ordered
 from memcli.search.mmr import diversify, likeness, token_set
-from memcli.search.pack import pack
+from memcli.search.pack import pack, shortened
 from memcli.search.proximity import (
     FIRST_DAY,
     LAST_DAY,
@@ -181,7 +182,7 @@ def test_a_record_of_a_month_is_of_each_of_its_days() -> None:
 def test_a_record_of_a_month_is_left_out_where_all_of_it_is_excluded() -> None:
     week = spanning("2026-01-26", "2026-02-01")
     spans, out = [(FIRST_DAY, "2026-01-31")], [("2026-02-01", "2026-02-28")]
-    assert scores(apply_proximity([week], spans=spans, out=out)) == {1: 0.75}
+    assert scores(apply_proximity([week], spans=spans, out=out)) == {1: 0.65}
     month = spanning("2026-02-01", "2026-02-28")
     assert scores(apply_proximity([month], spans=[(FIRST_DAY, LAST_DAY)], out=out)) == {1: 0.5}
 
@@ -215,13 +216,13 @@ def test_a_hit_of_the_day_is_as_sure_as_it_holds_the_words() -> None:
 
 
 def test_beyond_a_bound_nothing_is_near() -> None:
-    """Until 1 August the bonus is half; on 1 August itself, after the bound, it is nothing."""
+    """Until 1 August the bonus is that of a stretch; on 1 August itself it is nothing."""
     days = ("2023-07-31", "2023-08-01", "2023-06-01")
     hits = fused(*(candidate(n, bm25=1.0, date=day) for n, day in enumerate(days)))
     moved = apply_proximity(hits, spans=[(FIRST_DAY, "2023-07-31")])
-    assert scores(moved) == pytest.approx({0: 0.75, 1: 0.5, 2: 0.75})
+    assert scores(moved) == pytest.approx({0: 0.65, 1: 0.5, 2: 0.65})
     later = apply_proximity(hits, spans=[("2023-08-01", LAST_DAY)])
-    assert scores(later) == pytest.approx({0: 0.5, 1: 0.75, 2: 0.5})
+    assert scores(later) == pytest.approx({0: 0.5, 1: 0.65, 2: 0.5})
 
 
 def test_what_is_excluded_is_near_to_nothing() -> None:
@@ -232,7 +233,9 @@ def test_what_is_excluded_is_near_to_nothing() -> None:
     spans, out = spans_of(found), excluded_spans(found)
     assert (spans, out) == ([("2026-02-02", "2026-02-08")], [("2026-02-09", "2026-02-09")])
     moved = apply_proximity(hits, spans=spans, out=out)
-    assert scores(moved) == pytest.approx({0: 0.75, 1: 0.5, 2: 0.5 + 0.25 * 2 ** (-1 / 3), 3: 0.5})
+    assert scores(moved) == pytest.approx(
+        {0: 0.65, 1: 0.5, 2: 0.5 + 0.15 * 2 ** (-1 / 4.5), 3: 0.5}
+    )
 
 
 @pytest.mark.parametrize(
@@ -487,21 +490,27 @@ def test_the_floor_never_hides_a_literal_match() -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=40), max_size=8), st.integers(0, 60))
-def test_packing_never_exceeds_the_budget_and_counts_what_it_drops(
-    texts: list[str], budget: int
-) -> None:
+def test_packing_takes_the_longest_beginning_of_the_ranking(texts: list[str], budget: int) -> None:
     hits = [_with_text(i, 1.0, text) for i, text in enumerate(texts)]
     kept, dropped, _ = pack(hits, budget=budget)
-    from memcli.markdown.tokens import estimate
+    costs = [estimate(hit.text) for hit in hits]
+    assert sum(costs[: len(kept)]) <= budget
+    assert kept == hits[: len(kept)]
+    assert dropped == len(hits) - len(kept)
+    assert not dropped or sum(costs[: len(kept) + 1]) > budget
 
-    assert sum(estimate(hit.text) for hit in kept) <= budget
-    assert len(kept) + dropped == len(hits)
-    assert kept == [hit for hit in hits if hit in kept]
-    if hits and not kept:  # what fits instead of the best would pass for the answer
-        assert estimate(hits[0].text) > budget
-        return
-    left = budget - sum(estimate(hit.text) for hit in kept)
-    assert left <= 0.1 * budget or all(estimate(h.text) > left for h in hits if h not in kept)
+
+def test_the_passage_that_does_not_fit_is_cut_down_to_its_best_lines_and_is_the_last() -> None:
+    """8 of 60 tokens are kept, 99 do not fit, and the 6 and 3 behind them are not tried."""
+    small, large = _with_text(1, 1.0, "a" * 32), "b" * 130
+    cosines = (0.1, 0.9, 0.1)
+    middle = fused(candidate(2, lines=(large,) * 3, cosines=cosines))[0]
+    hits = [small, middle._replace(last=2, best=1), _with_text(3, 0.1, "c" * 24)]
+    kept, dropped, _ = pack(hits, budget=60)
+    assert [hit.text for hit in kept] == ["a" * 32, large]
+    assert (shortened(kept), dropped) == ("2.md:1-3", 1)
+    kept, dropped, _ = pack(hits, budget=12)
+    assert ([hit.text for hit in kept], shortened(kept), dropped) == (["a" * 32], "", 2)
 
 
 def _with_text(chunk_id: int, score: float, text: str) -> Hit:

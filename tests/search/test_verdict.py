@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.cli.main import run
-from memcli.embedding.known import Calibration
+from memcli.embedding.models import Calibration
 from memcli.search.floor import THIRTIETH, judge, stands_out, verdict
 from memcli.search.hits import Hit
 from tests.search.makers import candidate, fused
@@ -23,13 +23,14 @@ CLOSE = {"code": "close", "reason": "the tenth passage matches nearly as well as
 Asked = Callable[..., tuple[dict[str, Any], str]]
 
 
-def _passages(*scores: float) -> list[Hit]:
-    (hit,) = fused(candidate(1))
-    return [hit._replace(score=score) for score in scores]
+def _passages(*scores: float, of_one: int = 1) -> list[Hit]:
+    """Make a passage of each score, the first so many of one document."""
+    hits = [fused(candidate(max(1, n - of_one + 2)))[0] for n in range(len(scores))]
+    return [hit._replace(score=score) for hit, score in zip(hits, scores, strict=True)]
 
 
 def _chunks(*cosines: float) -> list[Hit]:
-    (hit,) = fused(candidate(1))
+    (hit,) = fused(candidate(0))
     return [hit._replace(cosine=cosine) for cosine in cosines]
 
 
@@ -49,6 +50,13 @@ def test_the_first_passage_stands_out_by_its_lead_over_the_tenth(
     first: float, rest: list[float], chunks: list[float], is_so: bool
 ) -> None:
     assert stands_out(_passages(first, *rest), _chunks(*chunks), CONSTANTS) is is_so
+
+
+def test_passages_of_one_document_are_no_rivals_of_each_other() -> None:
+    alike = [0.5] * 12
+    assert stands_out(_passages(*alike, of_one=6), _chunks(0.5), CONSTANTS)
+    assert not stands_out(_passages(*alike, of_one=5), _chunks(0.5), CONSTANTS)
+    assert not stands_out(_passages(*alike, *[0.5] * 3, of_one=6), _chunks(0.5), CONSTANTS)
 
 
 def test_nothing_is_withheld_where_nothing_was_measured() -> None:
@@ -109,7 +117,8 @@ def ask(
         place = ("-w", str(root), "--now", "2026-03-01")
         assert run(["search", *arguments, *place, "--json"]) == 0
         record = json.loads(capsys.readouterr().out)
-        assert run(["search", *arguments, *place, "-e", "--explain"]) == 0
+        code = run(["search", *arguments, *place, "-e", "--explain"])
+        assert code == (record["verdict"] == "none")
         return record, capsys.readouterr().err
 
     return told
@@ -180,3 +189,38 @@ def test_what_is_shown_of_the_passages_does_not_change_the_verdict(
 ) -> None:
     for asked in ("the keeper poured tea", "who lent us a smoker"):
         assert ask(asked, *more)[0]["verdict"] == ask(asked)[0]["verdict"]
+
+
+def test_the_verdict_and_the_floor_are_of_what_is_left_after_age_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, "memory/2020-01-01.md", "# Log\n\nThe pool of the tracker ran dry at noon.\n")
+    write(tmp_path, "memory/2020-01-02.md", "# Log\n\nWe bought bread and two baskets.\n")
+    asked = ("search", "why was the pool empty", "-w", str(tmp_path), "--json")
+    for more in (("--profile", "classic"), ("--min-score", "0.1")):
+        assert run([*asked, *more, "--now", "2020-01-03"]) == 0
+        recent = json.loads(capsys.readouterr().out)
+        assert recent["results"], more
+    assert run([*asked, "--profile", "classic", "--now", "2026-01-01"]) == 0
+    old = json.loads(capsys.readouterr().out)
+    assert (old["verdict"], old["results"]) == ("none", [])
+
+
+def test_a_literal_match_counts_as_much_as_its_age_leaves_of_it() -> None:
+    (hit,) = fused(candidate(1, literal=True))
+    for faded, told in ((1.0, "good"), (0.3, "weak"), (0.0, "none")):
+        assert verdict([hit._replace(faded=faded, confidence=0.1 * faded)]) == told
+    judged = judge([hit, hit._replace(faded=0.5)], CONSTANTS, rarity=1.0)
+    assert [each.confidence for each in judged] == [0.5, 0.25]
+
+
+def test_one_word_of_several_makes_no_good_answer(ask: Asked) -> None:
+    record, _ = ask("why did the smoker burn through petrol")
+    assert record["results"][0]["path"] == "memory/2026-02-01.md"
+    assert record["verdict"] == "weak"
+    assert record["withheld"]["code"] == "one-word"
+    assert ask("who lent us a smoker")[0]["verdict"] == "good"
+
+
+def test_stop_words_alone_have_no_answer(ask: Asked) -> None:
+    assert ask("the of and")[0]["verdict"] == "none"

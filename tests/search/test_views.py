@@ -148,7 +148,7 @@ def test_expand_adds_the_lines_behind_and_changes_no_score(notes: Path) -> None:
     plain, expanded = _json(*query), _json(*query, "--expand")
     assert [r["score"] for r in expanded["results"]][:1] == [plain["results"][0]["score"]]
     first = expanded["expanded"][0]
-    assert first["summary"] in {result["path"] for result in plain["results"]}
+    assert first["summary"] in {result["path"] for result in expanded["results"]}
     assert first["path"] in (notes / first["summary"]).read_text()
     lines = (notes / first["path"]).read_text().split("\n")
     for each in expanded["expanded"]:

@@ -18,8 +18,8 @@ from memcli.bench.ablation import ABLATIONS
 from memcli.cli.main import run
 from memcli.cli.topics import page
 from memcli.config.settings import load
+from memcli.dates.find import find_dates
 from memcli.errors import Reason
-from memcli.search.dates import find_dates
 from memcli.search.hits import Hit
 from memcli.search.legs import Vector
 from memcli.search.options import Inner, SearchOptions, options_of

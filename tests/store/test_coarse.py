@@ -350,29 +350,6 @@ def test_what_is_found_does_not_depend_on_what_lies_first(tmp_path: Path) -> Non
     assert searched(str(tmp_path / "other.sqlite"), made, shuffled) == one
 
 
-@pytest.mark.parametrize(("alike", "found"), [(1000, 1000), (5000, coarse.MOST_NEIGHBOURS)])
-def test_all_that_tie_are_found_as_far_as_vec0_gives_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alike: int, found: int
-) -> None:
-    monkeypatch.setattr(matrix, "_kept", {})
-    one, other = (row.tobytes() for row in units(2, 9))
-    names = hashes("m", alike)
-    made = [(FINGERPRINT, hash_, packed(one), None) for hash_ in names]
-    connection = open_migrated(str(tmp_path / "index.sqlite")).connection
-    create_table(connection, "codes_0", DIMENSION)
-    fill_cache(connection, [*made, (FINGERPRINT, b"apart", packed(other), None)])
-    living = [*names, b"apart"]
-    refresh_slots(connection, {"codes_0": DIMENSION}, FINGERPRINT, gone=(), living=living, now=0)
-    of_file, of_kept = (
-        nearest(connection, "codes_0", Asked(FINGERPRINT, one, 1, state=state), has_vec=True)[1]
-        for state in ("", "a state")
-    )
-    assert len(of_file) == len(of_kept) == found
-    assert [*matrix._kept] == [connection.filename]
-    assert {hash_ for hash_, _ in (*of_file, *of_kept)} <= {*names}
-    connection.close()
-
-
 def test_of_vectors_that_tie_no_more_are_given_than_asked_for(tmp_path: Path) -> None:
     path = str(tmp_path / "index.sqlite")
     writer = open_writer(path)
@@ -393,15 +370,3 @@ def test_a_code_fits_into_a_column(dimension: int, planes: int) -> None:
 def test_vectors_that_have_no_code_are_searched_exactly() -> None:
     assert not coarse.can_code(300 + 1)
     assert not coarse.can_code(2 * coarse.MOST_BITS)
-
-
-def test_distances_are_counted_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matrix, "BLOCK", 4)
-    random = np.random.default_rng(5)
-    words = random.integers(0, 1 << 63, (2, 10), dtype="<u8")
-    asked = random.integers(0, 1 << 63, 2, dtype="<u8")
-    expected = [
-        sum((int(word) ^ int(own)).bit_count() for word, own in zip(code, asked, strict=True))
-        for code in words.T
-    ]
-    assert matrix._distances(words, asked).tolist() == expected

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import BusyError, StoreError
+from memcli.store.run_records import Work
 from memcli.store.sqlite.lock import owner, owner_pid, writer_lock
 
 HOLDER = """
@@ -121,3 +122,15 @@ def test_a_lock_on_a_file_that_is_deleted_before_it_is_locked_does_not_count(
     with writer_lock(store, wait_seconds=0, sleep=lambda seconds: None):
         assert not _UNLINK_BEFORE_LOCKING
         assert owner_pid(store) == os.getpid()
+
+
+def test_a_holder_shows_how_far_it_is_and_the_dead_show_nothing(tmp_path: Path) -> None:
+    store = str(tmp_path / "index.sqlite")
+    with writer_lock(store, wait_seconds=0, sleep=lambda seconds: None) as show_work:
+        before = owner(store)
+        assert before is not None
+        for work in (Work("embedding", 14_882, 67_275, 360.5), Work("reading", 1, 2, None)):
+            show_work(work)
+            assert owner(store) == before._replace(work=work)
+    assert "reading 1 2" in Path(store + ".lock").read_text()
+    assert owner(store) is None

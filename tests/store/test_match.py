@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memcli.markdown.words import (
+from memcli.language.words import (
     compose,
     fold,
     is_searchable,

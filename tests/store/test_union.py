@@ -17,9 +17,9 @@ from memcli.config import settings as config
 from memcli.context.assemble import Sharing
 from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of
+from memcli.dates.find import find_dates
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import make_document, plan, read
-from memcli.search.dates import find_dates
 from memcli.search.joined import Lot
 from memcli.search.legs import Vector
 from memcli.search.options import SearchOptions, options_of
@@ -29,8 +29,8 @@ from memcli.search.query import parse
 from memcli.search.question import Question
 from memcli.store.port import Change, Snapshot
 from memcli.store.run_records import Stamp
-from memcli.store.side_by_side import side_by_side
 from memcli.store.union import Member, Union
+from memcli.threads import side_by_side
 from memcli.types import Document, FileText, Filters, Term, Wanted
 from memcli.workspace.dating import age_days
 from tests.store.contract.conftest import STORES
@@ -48,7 +48,7 @@ from tests.store.contract.test_same_answers import (
     write_files,
 )
 
-EXAMPLES = (settings.default or settings()).max_examples // 8
+EXAMPLES = (settings.default or settings()).max_examples // 4
 # How a whole index calls the sources of the two workspaces; they sort as the union asks them.
 WHOLE = {"a:memory": "memory", "a:book": "book", "b:memory": "x-memory", "b:book": "x-book"}
 

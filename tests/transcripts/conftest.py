@@ -124,6 +124,7 @@ class Player:
         text = re.sub(r"\bpid \d+(, since [\d: -]+)?", "pid #", text)
         text = re.sub(re.escape(str(self.base)) + r"/cache/memcli/\w+", "CACHE", text)
         text = re.sub(re.escape(str(self.base)) + r"/\w[\w-]*/home\b", "HOME", text)
+        text = re.sub(r"Took \d.*", "Took # s", text)
         text = text.replace(str(self.base), "TEMP")
         return SCORE.sub("0.###", SIZE.sub("#.# MB", text))
 

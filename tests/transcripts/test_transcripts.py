@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.command_tree import command_tree
-from memcli.cli.typer_program import build
 from memcli.errors import ExitCode, MemcliError
 from tests.transcripts.conftest import Player
 
@@ -31,10 +30,10 @@ def test_transcript(script: Path, player: Player, request: pytest.FixtureRequest
 
 def test_every_command_code_and_exit_code_is_in_a_transcript() -> None:
     text = "".join(script.read_text("utf-8") for script in SCRIPTS)
-    for command in command_tree(build()):
+    for command in command_tree():
         assert re.search(rf"^\$ .*memcli {command.name}\b", text, re.MULTILINE), command.name
     codes = {error.code for error in MemcliError.__subclasses__()}
-    assert codes == set(re.findall(r'! {"code": "([a-z-]+)"', text))
+    assert codes == set(re.findall(r'(?m)^! {.*"code": "([a-z-]+)"', text))
     exits = {int(code) for code in re.findall(r"^# exit (\d+)$", text, re.MULTILINE)}
     assert {int(code) for code in ExitCode} - exits == {0, ExitCode.BUG, ExitCode.INTERRUPTED}
     processes = Path(__file__).parents[1] / "cli"

@@ -99,6 +99,39 @@ def test_weeks_and_months_in_a_path(path: str, expected: tuple[str, str]) -> Non
 
 
 @pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("09.03.2025.md", "2025-03-09"),
+        ("11 March 2025.md", "2025-03-11"),
+        ("journals/Mar 19th, 2025.md", "2025-03-19"),
+        ("18. März 2025.md", "2025-03-18"),
+        ("2025年3月17日.md", "2025-03-17"),
+        ("Call on 3 May 2024 with the bank.md", "2024-05-03"),
+        ("202503131542.md", "2025-03-13"),
+        ("20250313154210 friction.md", "2025-03-13"),
+        ("202513131542.md", None),
+        ("Tax 2024.md", None),
+        ("since May 2024.md", None),
+        ("3 to 7 May 2024.md", None),  # no day, week, month or quarter
+    ],
+)
+def test_a_name_may_hold_a_date_as_questions_do(path: str, expected: str | None) -> None:
+    assert path_days(path) == day(expected)
+
+
+def test_quarters_and_months_in_words() -> None:
+    assert path_days("goals/2025-Q1.md") == ("2025-01-01", "2025-03-31")
+    assert path_days("May 2024.md") == ("2024-05-01", "2024-05-31")
+    assert named_days(("2025-01-01", "2025-03-31")) == "2025-Q1"
+    assert heading_days("9. März 2025: Kino") == day("2025-03-09")
+    assert heading_days("Meeting on 9 March 2025") is None
+    assert document_days({"date": "March 10, 2025"}, "a.md", ("date",)) == (
+        day("2025-03-10"),
+        False,
+    )
+
+
+@pytest.mark.parametrize(
     "path",
     [
         "2026-13.md",

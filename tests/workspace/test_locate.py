@@ -108,7 +108,7 @@ def test_named_folder_is_missing(tmp_path: Path, name: str) -> None:
 
 def test_of_a_folder_that_is_missing_the_nearest_is_named(tmp_path: Path) -> None:
     make(tmp_path, "notes/MEMORY.md")
-    for name, hint in (("nots", f"-w {tmp_path}/notes"), ("x", f"mkdir -p {tmp_path}/x")):
+    for name, hint in (("nots", f"-w {tmp_path}/notes"), ("x/y", f"ls {tmp_path}")):
         with pytest.raises(NotFoundError, match="there is no folder") as caught:
             locate(name, None, str(tmp_path))
         assert caught.value.hint == hint

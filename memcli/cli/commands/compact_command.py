@@ -5,114 +5,78 @@ from __future__ import annotations
 import os
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.choices import SUMMARIZERS, check
+from memcli.cli.options import COMMON, JSON, NOW, SUMMARIZERS, WORKSPACE, Option, Options, check
 from memcli.cli.side_files import own_file
-from memcli.cli.skin import Shared, Skin, make_skin, marked
+from memcli.cli.skin import Skin, make_skin, marked
 from memcli.errors import ExitCode, MemcliError, Reason, UsageError
-from memcli.record import Record
 
 if TYPE_CHECKING:
-    from typing import Annotated, Any
-
-    import typer
+    from typing import Any
 
     from memcli.api.compact import Compaction
     from memcli.bench.kept import Kept
-    from memcli.cli import options
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Summary
 
+DEPTH = Option("--depth", "2 also makes summaries of summaries.", "LEVEL", int, default=1)
+SUMMARIZER = Option(
+    "--summarizer", "extractive, command: your own program, or onnx.", "HOW",
+    default="extractive", choices=SUMMARIZERS,
+)  # fmt: skip
+OPTIONS = (
+    Option("--apply", "Write the summaries."),
+    Option("--verify", "Check every summary; exit 1 if one does not hold."),
+    Option("--undo", "Remove what the last run wrote, unless edited."),
+    Option("-n --dry-run", "Say what would be written; the default."),
+    Option("--show", "Print the summaries too."),
+    Option("--tail", "Newest records that stay as they are.", "COUNT", int,
+        setting="compact.tail_records"),
+    Option("--tail-tokens", "Keep more of them while they fit.", "TOKENS", int,
+        setting="compact.tail_tokens"),
+    Option("--cluster", "Records a summary.", "COUNT", int, setting="compact.cluster"),
+    Option("--ratio", "Tokens of a summary over its lines'.", "SHARE", float,
+        setting="compact.ratio"),
+    DEPTH, SUMMARIZER, JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
 
-class CompactWish(Record):
-    """What `compact` is asked to do."""
-
-    action: str  # plan | apply | verify | undo
-    summarizer: str
-    depth: int
-    show: bool
-    as_json: bool
+# What a hint repeats, besides the workspace: whatever changes the plan.
+_REPEATED = (DEPTH, SUMMARIZER, *(each for each in OPTIONS if each.setting), NOW)
 
 
-def command(
-    apply: Annotated[bool, typer.Option("--apply", help="Write the summaries.")] = False,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Check every summary; exit 1 if one does not hold.")
-    ] = False,
-    undo: Annotated[
-        bool, typer.Option("--undo", help="Remove what the last run wrote, unless edited.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("-n", "--dry-run", help="Say what would be written; the default.")
-    ] = False,
-    show: Annotated[bool, typer.Option("--show", help="Print the summaries too.")] = False,
-    tail: Annotated[
-        int | None, typer.Option(metavar="COUNT", help="Newest records that stay as they are.")
-    ] = None,
-    tail_tokens: Annotated[
-        int | None, typer.Option(metavar="TOKENS", help="Keep more of them while they fit.")
-    ] = None,
-    cluster: Annotated[int | None, typer.Option(metavar="COUNT", help="Records a summary.")] = None,
-    ratio: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Tokens of a summary over its lines'.")
-    ] = None,
-    depth: Annotated[
-        int, typer.Option(metavar="LEVEL", help="2 also makes summaries of summaries.")
-    ] = 1,
-    summarizer: Annotated[
-        str, typer.Option(metavar="HOW", help="extractive, command: your own program, or onnx.")
-    ] = "extractive",
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+def run(options: Options) -> int:
     """Turn old logs into short summaries; nothing is lost.
 
     Without --apply nothing is written. The logs stay as they are, and so do the newest records.
 
     Examples: memcli compact      memcli compact --apply
     """
-    asked = [name for name, on in (("apply", apply), ("verify", verify), ("undo", undo),
-                                   ("plan", dry_run)) if on]  # fmt: skip
+    asked = [name for name in ("apply", "verify", "undo", "dry_run") if getattr(options, name)]
     if len(asked) > 1:
         raise UsageError(
             "use only one of --apply, --verify, --undo and --dry-run", hint="memcli compact --help"
         )
-    check("--summarizer", [summarizer], SUMMARIZERS)
-    if not 1 <= depth <= 9:
+    check("--summarizer", [options.summarizer], SUMMARIZERS)
+    if not 1 <= options.depth <= 9:
         raise UsageError(
-            f"--depth must be between 1 and 9, not {depth}", hint="memcli compact --help"
+            f"--depth must be between 1 and 9, not {options.depth}", hint="memcli compact --help"
         )
-    flags = {
-        "compact.tail_records": tail,
-        "compact.tail_tokens": tail_tokens,
-        "compact.cluster": cluster,
-        "compact.ratio": ratio,
-    }
-    skin = marked(make_skin(Shared(workspace, quiet, verbose, color, now), flags), "compact")
-    action = asked[0] if asked else "plan"
-    return run(CompactWish(action, summarizer, depth, show, as_json), skin)
+    skin = marked(make_skin(options), "compact")
+    if options.verify:
+        return _verify(options, skin)
+    return _undo(options, skin) if options.undo else _compact(options, skin)
 
 
-def run(wanted: CompactWish, skin: Skin) -> int:
-    """Do what was asked for and say what came of it."""
-    if wanted.action == "verify":
-        return _verify(wanted, skin)
-    if wanted.action == "undo":
-        return _undo(wanted, skin)
+def _compact(options: Options, skin: Skin) -> int:
+    """Plan or write the summaries, and say what came of it."""
     from memcli.api.compact import apply_compaction, plan_compaction
     from memcli.cli.stopping import ended_by_signals
 
-    do = apply_compaction if wanted.action == "apply" else plan_compaction
+    do = apply_compaction if options.apply else plan_compaction
     with ended_by_signals():  # a program that writes summaries ends with this one
-        made = do(skin.memory, now=skin.now, depth=wanted.depth, summarizer=wanted.summarizer)
+        made = do(skin.memory, now=skin.now, depth=options.depth, summarizer=options.summarizer)
     _warn(made, skin)
-    is_written = wanted.action == "apply"
-    kept = _kept(skin, silent=wanted.as_json) if is_written and made.plan.drafts else None
-    _tell(made.plan, wanted, skin, written=is_written, kept=kept)
+    kept = _kept(skin, silent=options.json) if options.apply and made.plan.drafts else None
+    _tell(made.plan, options, skin, kept=kept)
     return ExitCode.OK
 
 
@@ -147,24 +111,31 @@ def _warn(made: Compaction, skin: Skin) -> None:
         skin.terminal.say(sentence(reason._replace(text=text)))
 
 
-def _verify(wanted: CompactWish, skin: Skin) -> int:
+def _verify(options: Options, skin: Skin) -> int:
     from memcli.api.compact import check_compaction
 
     checked = check_compaction(skin.memory)
     found = (*checked.unread, *checked.problems)
-    if wanted.as_json:
+    reworded = [(s.path, line) for s in checked.summaries if s.is_valid for line in s.reworded]
+    if options.json:
         _write(
             skin,
             action="verify",
             summaries=[_summary(summary) for summary in checked.summaries],
             problems=[problem._asdict() for problem in found],
+            **({"unchecked": [{"path": p, "detail": d} for p, d in reworded]} if reworded else {}),
         )
     else:
         for problem in found:
             where = skin.terminal.safe_line(problem.path)
             detail = skin.terminal.safe_line(problem.detail)
             skin.terminal.write(f"{problem.kind:<9} {where}: {detail}\n")
+        for path, line in reworded:
+            told = f"{path}: {line.removeprefix('- ')}"
+            skin.terminal.write(f"unchecked {skin.terminal.safe_line(told)}\n")
         skin.terminal.say(_verdict(len(checked.summaries), len(found), len(checked.unread)))
+        if reworded:
+            skin.terminal.say(_own_words(len(reworded)))
     return ExitCode.NEGATIVE if found else ExitCode.OK
 
 
@@ -181,11 +152,20 @@ def _verdict(summaries: int, problems: int, unread: int) -> str:
     return f"Checked {checked}: {', '.join(told)}."
 
 
-def _undo(wanted: CompactWish, skin: Skin) -> int:
+def _own_words(count: int) -> str:
+    """Say what nobody but a reader can check."""
+    lines = "1 line is" if count == 1 else f"{count} lines are"
+    return (
+        f"{lines} in a program's own words and cannot be checked word for word;"
+        " names, numbers and negations agree with the cited lines."
+    )
+
+
+def _undo(options: Options, skin: Skin) -> int:
     from memcli.api.compact import undo_compaction
 
     undone = undo_compaction(skin.memory)
-    if wanted.as_json:
+    if options.json:
         _write(
             skin,
             action="undo",
@@ -210,21 +190,19 @@ def _undo(wanted: CompactWish, skin: Skin) -> int:
     return ExitCode.NEGATIVE if undone.edited or undone.unread else ExitCode.OK
 
 
-def _tell(
-    plan: CompactionPlan, wanted: CompactWish, skin: Skin, *, written: bool, kept: Kept | None
-) -> None:
+def _tell(plan: CompactionPlan, options: Options, skin: Skin, *, kept: Kept | None) -> None:
     terminal = skin.terminal
-    if wanted.as_json:
+    if options.json:
         _write(
             skin,
-            action="apply" if written else "plan",
+            action="apply" if options.apply else "plan",
             records=len(plan.records),
             tail=len(plan.tail),
             waiting=len(plan.waiting),
             summaries=[{**_described(d.path, d.lineage), "mode": d.mode, "records": d.items,
                         **({"unused": d.unused} if d.unused else {}),
                         **({"invented": d.invented} if d.invented else {}),
-                        **({"text": d.text} if wanted.show else {})}
+                        **({"text": d.text} if options.show else {})}
                        for d in plan.drafts],
             declined=[{"sources": [_lines(s) for s in d.sources], "tokens": d.tokens,
                        "reason": d.reason} for d in plan.declined],
@@ -236,7 +214,7 @@ def _tell(
     for draft in plan.drafts:
         lineage = draft.lineage
         terminal.write_line(
-            f"{'wrote' if written else 'would write'}  {terminal.safe_line(draft.path)}"
+            f"{'wrote' if options.apply else 'would write'}  {terminal.safe_line(draft.path)}"
             f"  {lineage.source_tokens} ->"
             f" {lineage.summary_tokens} tokens  {draft.items} records"
             f"  {terminal.safe_line(lineage.method)}"
@@ -245,17 +223,29 @@ def _tell(
             f"{f'; {draft.unused}' if draft.unused else ''}"
             f"{f'; {draft.invented} invented lines dropped' if draft.invented else ''}"
         )
-        if wanted.show:
+        if options.show:
             terminal.write(terminal.safe(draft.body) + "\n")
     for declined in plan.declined:
         ends = dict.fromkeys((declined.sources[0].path, declined.sources[-1].path))
         where = terminal.safe_line(" to ".join(ends))
         terminal.write_line(f"declined  {where}: {declined.reason}")
-    text = _outcome(plan, skin.config("compact.cluster"), written=written)
-    hint = "" if written or not plan.drafts else "memcli compact --apply"
+    text = _outcome(plan, skin.config("compact.cluster"), written=options.apply)
+    hint = "" if options.apply or not plan.drafts else _apply_line(options)
     terminal.say(sentence(Reason("planned", text, hint)) + ("" if hint else "."))
     if kept:
         terminal.say(_kept_text(kept))
+
+
+def _apply_line(options: Options) -> str:
+    """Give the line that writes what was planned, with the options that changed the plan."""
+    from shlex import join  # a hint is pasted
+
+    changed = (
+        each for each in _REPEATED if getattr(options, each.name) not in (None, each.default)
+    )
+    words = [word for each in changed for word in (each.long, str(getattr(options, each.name)))]
+    words += [word for folder in options.workspace or () for word in ("-w", folder)]
+    return join(("memcli", "compact", "--apply", *words))
 
 
 def _kept_text(kept: Kept) -> str:
@@ -327,7 +317,5 @@ def _lines(source: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def _write(skin: Skin, **fields: object) -> None:
-    from memcli.render.jsonio import dumps
-
     record = {"schema": "memcli.compact/1", "workspace": skin.config.workspace, **fields}
-    skin.terminal.write(dumps(record) + "\n")
+    skin.terminal.write_json(record)

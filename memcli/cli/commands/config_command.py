@@ -6,7 +6,8 @@ import json
 import os
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, JSON, SETTINGS, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import (
     BY_NAME,
@@ -21,56 +22,55 @@ from memcli.errors import ExitCode, UsageError
 from memcli.types import Source
 
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
-    import typer
-
-    from memcli.cli import options
     from memcli.config.settings import Config
 
 
-def command(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="SETTING", help="Only this one, or a group: search."),
-    ] = None,
-    init: Annotated[
-        bool, typer.Option("--init", help="Write a memcli.toml of comments, if there is none.")
-    ] = False,
-    user: Annotated[
-        bool, typer.Option("--user", help="With --init: your own file, for all workspaces.")
-    ] = False,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+ARGUMENTS = (
+    CommandArgument("name", "SETTING", "Only this one, or a group: search.", choices=SETTINGS),
+)
+OPTIONS = (
+    Option("--init", "Write a memcli.toml of comments, if there is none."),
+    Option("--user", "With --init: your own file, for all workspaces."),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Show every setting, its value and where that comes from.
 
     Examples: memcli config search      memcli config --init
     """
-    if user and not init:
+    if options.user and not options.init:
         raise UsageError("--user needs --init", hint="memcli config --init --user")
-    keys = _named(name)
-    if init and user and not as_json:  # needs no workspace
-        terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)
+    keys = _named(options.name)
+    if options.init and options.user and not options.json:  # needs no workspace
+        terminal = Terminal.of_process(options)
         return _init(user_file(os.environ), terminal, user=True)
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {}, anywhere=not init)
-    if init:
+    skin = make_skin(options, anywhere=not options.init)
+    if options.init:
         ours, own = _files(skin.config.workspace)
-        _init(own if user else ours, skin.terminal, user=user)
-        if not as_json:
+        _init(own if options.user else ours, skin.terminal, user=options.user)
+        if not options.json:
             return ExitCode.OK
-    if as_json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(_record(keys, skin)) + "\n")
+    if options.json:
+        skin.terminal.write_json(_record(keys, skin))
     else:
         skin.terminal.write(_text(keys, skin))
+        if options.name in BY_NAME:
+            skin.terminal.say(_how_to_change(BY_NAME[options.name], skin.config.workspace))
     return ExitCode.OK
+
+
+def _how_to_change(key: Key, workspace: str) -> str:
+    """Say what a setting does and where to set it."""
+    group, _, last = key.name.rpartition(".")
+    ours, own = _files(workspace)
+    return (
+        f"{key.help} To change it, write {last} = VALUE {f'below [{group}] ' if group else ''}in "
+        f"{own if key.user_only else ours}, or set {key.variable}."
+    )
 
 
 def _init(path: str, terminal: Terminal, *, user: bool) -> int:

@@ -5,101 +5,88 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+from memcli.api.opened import current_folder
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import (
+    AS_OF,
+    COMMON,
+    DOCUMENTS,
+    EVERYWHERE,
+    JSON,
+    PRESETS,
+    TENANT,
+    WORKSPACE,
+    WORKSPACE_NAME,
+    CommandArgument,
+    Option,
+    Options,
+)
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, shown
 
 if TYPE_CHECKING:
-    from typing import Annotated, Any
-
-    import typer
+    from typing import Any
 
     from memcli.api.behind import RawLines
+    from memcli.api.memory import Memory
     from memcli.api.read import Lines
-    from memcli.cli import options
 
 
-def command(
-    targets: Annotated[
-        list[str], typer.Argument(metavar="PATH[:FROM-TO]", help="Or a record ref; several.")
-    ],
-    first: Annotated[
-        int | None,
-        typer.Option("--from", metavar="LINE", help="First line, from 1.", show_default="1"),
-    ] = None,
-    count: Annotated[
-        int | None,
-        typer.Option(
-            "--lines", metavar="COUNT", help="How many lines at most.", show_default="all"
-        ),
-    ] = None,
-    expected: Annotated[
-        str | None,
-        typer.Option("--hash", metavar="HASH", help="Exit 1 unless the lines still have it."),
-    ] = None,
-    expand: Annotated[
-        bool, typer.Option("--expand", help="Print the lines that a summary stands for.")
-    ] = False,
-    history: Annotated[
-        bool, typer.Option("--history", help="Print the versions of the lines, newest first.")
-    ] = False,
-    show_secrets: Annotated[
-        bool, typer.Option("--show-secrets", help="Print keys and tokens as they stand.")
-    ] = False,
-    as_of: options.AsOf = None,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    everywhere: options.Everywhere = False,
-    presets: options.Presets = None,
-    workspace_name: options.WorkspaceName = None,
-    tenant: options.Tenant = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+ARGUMENTS = (
+    CommandArgument(
+        "targets",
+        "PATH[:FROM-TO]",
+        "Or a record ref; several.",
+        list,
+        is_required=True,
+        choices=DOCUMENTS,
+    ),
+)
+OPTIONS = (
+    Option("--from", "First line, from 1.", "LINE", int, shown_default="1", attribute="first"),
+    Option("--lines", "How many lines at most.", "COUNT", int, shown_default="all"),
+    Option("--hash", "Exit 1 unless the lines still have it.", "HASH"),
+    Option("--expand", "Print the lines that a summary stands for."),
+    Option("--history", "Print the versions of the lines, newest first."),
+    Option("--show-secrets", "Print keys and tokens as they stand."),
+    AS_OF, JSON, WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Print lines of a document, as they are on disk now.
 
     Examples: memcli get MEMORY.md      memcli get memory/2026-02-05.md:3-9
     """
-    if (first is not None and first < 1) or (count is not None and count < 1):
+    if (options.first is not None and options.first < 1) or (
+        options.lines is not None and options.lines < 1
+    ):
         from shlex import quote
 
         raise UsageError(
             "--from and --lines must be at least 1",
-            hint=f"memcli get {quote(targets[0])} --from 1 --lines 40",
+            hint=f"memcli get {quote(options.targets[0])} --from 1 --lines 40",
         )
-    shared = Shared(
-        workspace, quiet, verbose, color, now, everywhere, workspace_name, as_of, tenant, True
-    )
-    shown = {"secrets": "off"} if show_secrets else {}
-    skin = _opened(shared, targets, {"files.presets": presets, **shown})
-    if history:
-        others = {"--hash": expected, "--expand": expand or None, "--as-of": as_of}
-        return _history(targets, first, count, skin, others=others, as_json=as_json)
-    if len(targets) == 1:
-        return run(targets[0], first, count, expected, skin, expand=expand, as_json=as_json)
-    if (first, count, expected) != (None, None, None):
+    shown = {"secrets": "off"} if options.show_secrets else {}
+    skin = _opened(options, shown)
+    if options.history:
+        return _history(options, skin)
+    if len(options.targets) == 1:
+        return _print(options.targets[0], options, skin)
+    if (options.first, options.lines, options.hash) != (None, None, None):
         raise UsageError(
             "--from, --lines and --hash are of one document, and there are several",
             hint="write the lines as PATH:FROM-TO",
         )
-    return _several(targets, skin, expand=expand, as_json=as_json)
+    return _print_several(options, skin)
 
 
-def _history(
-    targets: Sequence[str],
-    first: int | None,
-    count: int | None,
-    skin: Skin,
-    *,
-    others: Mapping[str, object],
-    as_json: bool,
-) -> int:
+def _history(options: Options, skin: Skin) -> int:
     """Print the versions of some lines, each below its citation, its day and its commit."""
+    others = {"--hash": options.hash, "--expand": options.expand or None, "--as-of": options.as_of}
     given = [option for option, value in others.items() if value is not None]
+    targets = options.targets
     if given or len(targets) > 1:
         from shlex import quote
 
@@ -107,15 +94,17 @@ def _history(
         raise UsageError(f"--history: {what}", hint=f"memcli get {quote(targets[0])} --history")
     from memcli.api.versions import versions
 
-    found = versions(skin.memory, targets[0], first=first, count=count, here=skin.here)
+    found = versions(
+        skin.memory, targets[0], first=options.first, count=options.lines, here=skin.here
+    )
     terminal = skin.terminal
-    if as_json:
-        from memcli.render.jsonio import dumps, reason
+    if options.json:
+        from memcli.render.jsonio import reason
 
         told = [{**each._asdict(), "citation": each.citation} for each in found.versions]
         notices = [reason(each) for each in found.notices]
         record = {"schema": "memcli.get-history/1", "versions": told, "notices": notices}
-        terminal.write(dumps(record) + "\n")
+        terminal.write_json(record)
         return ExitCode.OK
     for each in found.versions:
         when = f"{each.day} ({each.commit})" if each.commit else "in no commit yet"
@@ -126,14 +115,24 @@ def _history(
     return ExitCode.OK
 
 
-def _opened(shared: Shared, targets: Sequence[str], flags: Mapping[str, Any]) -> Skin:
+def _opened(options: Options, settings: Mapping[str, Any]) -> Skin:
     """Open the workspace, or where there is none all those whose names the targets begin with."""
     try:
-        return make_skin(shared, flags)
+        return make_skin(options, settings)
     except NotFoundError:
-        if shared.workspace or not all(map(_is_named, targets)):
+        if not options.workspace and all(map(_absolute, options.targets)):
+            here = os.path.dirname(_absolute(options.targets[0]))
+            return make_skin(options, settings, here=here)._replace(here=current_folder())
+        if options.workspace or not all(map(_is_named, options.targets)):
             raise
-    return make_skin(shared._replace(everywhere=True), flags)
+    return make_skin(options.having(everywhere=True), settings)
+
+
+def _absolute(target: str) -> str:
+    """Give an absolute path, as a citation may have it; empty where a target names none."""
+    from memcli.api.targets import bare
+
+    return bare(target) if os.path.isabs(bare(target)) else ""
 
 
 def _is_named(target: str) -> bool:
@@ -144,66 +143,74 @@ def _is_named(target: str) -> bool:
     return bool(colon) and name in named_workspaces(os.environ)
 
 
-def _read(
-    target: str, skin: Skin, *, first: int | None, count: int | None, expand: bool
-) -> tuple[Lines, Skin]:
+def _read(target: str, options: Options, skin: Skin) -> tuple[Lines, Skin]:
     """Read lines, of a workspace that has a name where the own one has no such document."""
     from memcli.api.read import get
 
     def lines(skin: Skin) -> Lines:
-        return get(skin.memory, target, first=first, count=count, expand=expand, here=skin.here)
+        return get(
+            skin.memory,
+            target,
+            first=options.first,
+            count=options.lines,
+            expand=options.expand,
+            here=skin.here,
+        )
 
     try:
         return lines(skin), skin
     except NotFoundError:
-        if skin.memory.asked or not _is_named(target):
+        if skin.memory.asked or not (_is_named(target) or _absolute(target)):
             raise
-    from memcli.api.several import open_several
-
-    skin = skin._replace(memory=open_several((), everywhere=True))
+        memory = _memory_of(target, skin)
+        if memory.config.workspace == skin.config.workspace and not memory.asked:
+            raise
+    skin = skin._replace(memory=memory)
     return lines(skin), skin
 
 
-def _several(targets: Sequence[str], skin: Skin, *, expand: bool, as_json: bool) -> int:
+def _memory_of(target: str, skin: Skin) -> Memory:
+    """Open the workspace that an absolute path lies in, or those that have names."""
+    if path := _absolute(target):
+        from memcli.api.memory import Memory
+
+        shown = {"secrets": "off"} if skin.config("secrets") == "off" else {}
+        return Memory.open(settings=shown, here=os.path.dirname(path))
+    from memcli.api.several import open_several
+
+    return open_several((), everywhere=True)
+
+
+def _print_several(options: Options, skin: Skin) -> int:
     """Print what each is, below its citation; what is missing is said and changes the exit code."""
     code: int = ExitCode.OK
-    for target in targets:
+    for target in options.targets:
         try:
-            run(target, None, None, None, skin, expand=expand, as_json=as_json, named=True)
+            _print(target, options, skin, named=True)
         except NotFoundError as error:
             skin.terminal.advise(error.reason)
             code = error.exit_code
     return code
 
 
-def run(
-    target: str,
-    first: int | None,
-    count: int | None,
-    expected: str | None,
-    skin: Skin,
-    *,
-    expand: bool,
-    as_json: bool,
-    named: bool = False,
-) -> int:
+def _print(target: str, options: Options, skin: Skin, *, named: bool = False) -> int:
     """Print what was asked for, `named` below its citation."""
-    found, skin = _read(target, skin, first=first, count=count, expand=expand)
+    found, skin = _read(target, options, skin)
     _say_which(target, found, skin)
     citation = f"{skin.name(found.source, found.path)}:{found.start_line}-{found.end_line}"
-    if named and not as_json:
+    if named and not options.json:
         skin.terminal.write(f"==> {skin.terminal.safe_line(citation)} <==\n")
-    if as_json:
-        from memcli.render.jsonio import dumps, source_of
+    if options.json:
+        from memcli.render.jsonio import source_of
 
         file = skin.file_from_here(found.source, found.path)
         record = {"schema": "memcli.get/1", **found._asdict(), "file": file}
         record |= source_of(found.source)
         record["expanded"] = [each._asdict() for each in found.expanded]
-        if not expand:
+        if not options.expand:
             del record["expanded"]
-        skin.terminal.write(dumps(record) + "\n")
-    elif expand:
+        skin.terminal.write_json(record)
+    elif options.expand:
         _write_behind(found.expanded, skin)
     elif found.text:
         skin.terminal.write(skin.terminal.safe(found.text) + "\n")
@@ -211,7 +218,7 @@ def run(
         from memcli.cli.secret_warnings import warn_of_secrets
 
         warn_of_secrets(skin, [(citation, found.text)])
-    if expected is not None and expected.lower() != found.text_hash:
+    if options.hash is not None and options.hash.lower() != found.text_hash:
         skin.terminal.warn(f"{citation} has changed: its hash is {found.text_hash}")
         return ExitCode.NEGATIVE
     return ExitCode.OK

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from memcli.checking import TYPE_CHECKING
-from memcli.cli.choices import SHELLS, check
-from memcli.cli.program import COMMANDS, TOP_HELP, Program, write_help, write_page
+from memcli.agents.table import NAMES as AGENT_NAMES
+from memcli.cli.options import SHELLS, TOPICS, WORKSPACES, CommandArgument, Option, Options, check
+from memcli.cli.program import COMMANDS, TOP_HELP, terminal, write_help, write_page
 from memcli.cli.topics import codes, page, topics
 from memcli.errors import UsageError
-
-if TYPE_CHECKING:
-    from typing import Annotated
-
-    import typer
-
 
 # What may be taken for a topic, and prints what belongs elsewhere.
 _OPTIONS = {
@@ -25,73 +19,66 @@ _OPTIONS = {
 }
 
 
-def command(
-    context: typer.Context,
-    topic: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="TOPIC", help="A topic, a command or a code of lint; none lists the topics."
-        ),
-    ] = None,
-    completions: Annotated[
-        str | None,
-        typer.Option(
-            "--completions", metavar="SHELL", help="Print a completion script: bash, zsh, fish."
-        ),
-    ] = None,
-    widget: Annotated[
-        str | None,
-        typer.Option("--widget", metavar="SHELL", help="Print key bindings: bash, zsh, fish."),
-    ] = None,
-    man: Annotated[bool, typer.Option("--man", help="Print the manual page, as roff.")] = False,
-    agent: Annotated[
-        str | None,
-        typer.Option(
-            "--for", metavar="AGENT", help="With agents: print the files that wire this one."
-        ),
-    ] = None,
-    folder: Annotated[
-        str | None,
-        typer.Option("--to", metavar="FOLDER", help="With --for: write them as a plugin."),
-    ] = None,
-) -> int:
+ARGUMENTS = (
+    CommandArgument(
+        "topic",
+        "TOPIC",
+        "A topic, a command or a code of lint; none lists the topics.",
+        choices=TOPICS,
+    ),
+)
+OPTIONS = (
+    Option("--completions", "Print a completion script: bash, zsh, fish.", "SHELL", choices=SHELLS),
+    Option("--widget", "Print key bindings: bash, zsh, fish.", "SHELL", choices=SHELLS),
+    Option("--man", "Print the manual page, as roff."),
+    Option("--for", "With agents: print the files that wire this one.", "AGENT",
+        choices=AGENT_NAMES, attribute="agent"),
+    Option("--to", "With --for: write them as a plugin.", "FOLDER", choices=WORKSPACES),
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Explain a topic; without one, list the topics.
 
     Examples: memcli help exit-codes      memcli help query-syntax
     """
-    program: Program = context.obj
-    if agent is not None or folder is not None:
+    if options.agent is not None or options.to is not None:
         from memcli.cli.agents_files import show
 
-        return show(topic, agent, folder)
-    if widget is not None:
-        check("--widget", [widget], SHELLS)
+        return show(options.topic, options.agent, options.to)
+    if options.widget is not None:
+        check("--widget", [options.widget], SHELLS)
         from memcli.cli.shells.widgets import WIDGETS
 
-        sys.stdout.write(WIDGETS[widget])
+        sys.stdout.write(WIDGETS[options.widget])
         return 0
-    if completions is not None or man:
-        return _generated(completions, program)
-    if topic is None:
+    if options.completions is not None or options.man:
+        return _generated(options.completions)
+    if options.topic is None:
         write_help(TOP_HELP)
         return 0
-    if topic in COMMANDS and topic not in topics():
-        return program.run([topic, "--help"])
-    if topic not in topics() and topic not in codes():
-        if (option := _OPTIONS.get(topic.removesuffix("s"))) is not None:
-            raise UsageError(f"{topic!r} is an option, not a topic", hint=f"memcli help {option}")
+    if options.topic in COMMANDS and options.topic not in topics():
+        from memcli.cli.command_help import command_help
+
+        sys.stdout.write(command_help([options.topic], terminal().width) + "\n")
+        return 0
+    if options.topic not in topics() and options.topic not in codes():
+        if (option := _OPTIONS.get(options.topic.removesuffix("s"))) is not None:
+            raise UsageError(
+                f"{options.topic!r} is an option, not a topic", hint=f"memcli help {option}"
+            )
         from difflib import get_close_matches
 
-        near = get_close_matches(topic, (*topics(), *COMMANDS, *codes()), n=1)
+        near = get_close_matches(options.topic, (*topics(), *COMMANDS, *codes()), n=1)
         raise UsageError(
-            f"there is no topic {topic!r}; there are {', '.join(topics())}",
+            f"there is no topic {options.topic!r}; there are {', '.join(topics())}",
             hint=f"memcli help {near[0]}" if near else "memcli help",
         )
-    write_page(page(topic))
+    write_page(page(options.topic))
     return 0
 
 
-def _generated(shell: str | None, program: Program) -> int:
+def _generated(shell: str | None) -> int:
     """Print a completion script, or without a shell the manual page."""
     from memcli.cli.command_tree import command_tree
 
@@ -100,7 +87,7 @@ def _generated(shell: str | None, program: Program) -> int:
         from memcli.cli.page_layout import laid_out
 
         pages = [(name, laid_out(page(name), 78)) for name in topics()]
-        sys.stdout.write(manual(command_tree(program.tree()), pages))
+        sys.stdout.write(manual(command_tree(), pages))
         return 0
     if shell not in SHELLS:
         raise UsageError(
@@ -109,5 +96,5 @@ def _generated(shell: str | None, program: Program) -> int:
         )
     from memcli.cli.completion_scripts import completion_scripts
 
-    sys.stdout.write(completion_scripts(command_tree(program.tree()))[shell])
+    sys.stdout.write(completion_scripts(command_tree())[shell])
     return 0

@@ -7,9 +7,18 @@ import sys
 from collections.abc import Callable, Mapping
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.choices import check
 from memcli.cli.hook_reply import LIMIT_SECONDS, REPLY
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import (
+    COMMON,
+    EVERYWHERE,
+    PRESETS,
+    WORKSPACE,
+    CommandArgument,
+    Option,
+    Options,
+    check,
+)
+from memcli.cli.skin import Skin, make_skin
 from memcli.config.settings import cache_folder
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError
 from memcli.hook.agents import AGENTS, EVENTS, SILENCE, happening, reply
@@ -19,15 +28,12 @@ from memcli.record import Record
 from memcli.render.sanitize import visible_line
 
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
-    import typer
-
-    from memcli.cli import options
     from memcli.hook.agents import Happening
 
 # What a hook does for the index on its way, at most: a search does more.
-BOUNDS = {"sync.files": 20, "sync.parts": 16, "sync.first": 50}
+BOUNDS = {"sync.seconds": 0.3, "sync.parts": 16, "sync.first": 50}
 SHOWN_NAME = 40  # characters of an event that is not ours
 HOOKS = "hooks"  # the folder of sessions, in the cache
 _AT_A_TERMINAL = "a hook is run by an agent, which writes one JSON object to stdin"
@@ -37,31 +43,21 @@ _BEFORE_COMPACTING = f"Is anything of this conversation to outlast it? {_KEEPS}"
 _AFTER_A_WISH = f"You have said how you want things done. {_KEEPS}"
 
 
-def command(
-    event: Annotated[
-        str, typer.Argument(metavar="EVENT", help="session-start, prompt, pre-compact or stop.")
-    ],
-    agent: Annotated[
-        str, typer.Option("--for", metavar="AGENT", help="claude-code, codex or gemini.")
-    ] = "claude-code",
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            metavar="TOKENS",
-            min=1,
-            help="Most that is added to the conversation.",
-            show_default="context.budget, or 600 for a prompt",
-        ),
-    ] = None,
-    workspace: options.Workspace = None,
-    everywhere: options.Everywhere = False,
-    presets: options.Presets = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+ARGUMENTS = (
+    CommandArgument(
+        "event", "EVENT", "session-start, prompt, pre-compact or stop.", is_required=True
+    ),
+)
+OPTIONS = (
+    Option("--for", "claude-code, codex or gemini.", "AGENT", default="claude-code",
+        choices=tuple(AGENTS), attribute="agent"),
+    Option("--budget", "Most that is added to the conversation.", "TOKENS", int,
+        shown_default="context.budget, or 600 for a prompt", least=1),
+    WORKSPACE, EVERYWHERE, PRESETS, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Answer a hook of an agent: one JSON object from stdin, one to stdout, always exit 0.
 
     The agent runs it; what to put into its settings: memcli help hook
@@ -69,14 +65,13 @@ def command(
     Examples: memcli hook prompt      memcli hook session-start --for codex
     """
     REPLY.take()
-    REPLY.limit(LIMIT_SECONDS, "" if quiet else _CUT_OFF)
-    if event not in EVENTS:
-        raise _no_hook(event)
-    check("--for", [agent], tuple(AGENTS))
-    shared = Shared(workspace, quiet, verbose, color, now, everywhere)
-    line = HookLine(agent, shared, presets, budget)
+    REPLY.limit(LIMIT_SECONDS, "" if options.quiet else _CUT_OFF)
+    if options.event not in EVENTS:
+        raise _no_hook(options.event)
+    check("--for", [options.agent], tuple(AGENTS))
+    line = HookLine(options.agent, options, options.budget)
     try:
-        REPLY.write(_answer(event, line))
+        REPLY.write(_answer(options.event, line))
     except MemcliError as error:
         from memcli.render.reasons import sentence
 
@@ -97,8 +92,7 @@ class HookLine(Record):
     """What the command line of a hook says."""
 
     agent: str
-    shared: Shared
-    presets: list[str] | None
+    options: Options
     budget: int | None
 
     def open(self, given: Happening) -> Skin:
@@ -108,7 +102,7 @@ class HookLine(Record):
         """
         here = given.folder if os.path.isabs(given.folder) and os.path.isdir(given.folder) else None
         here = here or os.environ.get("CLAUDE_PROJECT_DIR") or None
-        skin = make_skin(self.shared, {"files.presets": self.presets}, here=here)
+        skin = make_skin(self.options, here=here)
         memory = skin.memory
         others = [each for _, _, each in memory.asked if not isinstance(each, Reason)]
         for each in (memory, *others):
@@ -131,7 +125,7 @@ class HookLine(Record):
 
     def say(self, text: str) -> None:
         """Tell the reason of a silence."""
-        if not self.shared.quiet:
+        if not self.options.quiet:
             sys.stderr.write(f"memcli hook: {visible_line(text)}\n")
 
 
@@ -168,6 +162,8 @@ def _session_start(given: Happening, line: HookLine) -> str:
     skin = line.open(given)
     prune(os.path.join(cache_folder(os.environ), HOOKS), skin.memory.clock.now_ns())
     session = line.session(given, skin)
+    if session and not session.starts(given.source, skin.memory.clock.now_ns()):
+        return ""
     if session and given.source in ("clear", "compact"):
         session.forget()
     if session and given.source == "resume" and session.has_given():
@@ -192,7 +188,8 @@ def _prompt(given: Happening, line: HookLine) -> str:
     from memcli.hook.notes import BUDGET, block, deserved, fitting, is_known, keys_of
     from memcli.search.options import options_of
     from memcli.search.question import Question
-    from memcli.types import Filters
+    from memcli.store.naming import private_summaries
+    from memcli.types import OPEN_SCOPES, Filters, memory_path
 
     skin = line.open(given)
     session = line.session(given, skin)
@@ -201,8 +198,13 @@ def _prompt(given: Happening, line: HookLine) -> str:
     question = Question.by(skin.config, text, skin.asked)
     if not has_subject(question):
         return ""
-    options = options_of(skin.config, filters=Filters(view=skin.config("search.view")))
+    open_to_all = Filters(view=skin.config("search.view"), scopes=OPEN_SCOPES)
+    options = options_of(skin.config, filters=open_to_all)
     found = deserved(question, ask(skin.memory, question, options).answer)
+    if any(hit.about.is_summary for hit in found):
+        with skin.memory.store.snapshot() as snapshot:
+            hidden = private_summaries(snapshot)
+        found = [hit for hit in found if memory_path(*hit.about.document) not in hidden]
     claimed = session.claimed() if session else {}
     if not found or claimed is None:
         return ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.config.settings import WORKSPACE_FILE, user_file
 from memcli.errors import ExitCode
 from memcli.types import MEMORY_SOURCE, Source
@@ -14,18 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from memcli.cli import options
+
+OPTIONS = (
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
 
 
-def command(
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+def run(options: Options) -> int:
     """Make the current folder a workspace, and say what was found in it.
 
     It writes a memcli.toml of comments, unless something marks the folder already.
@@ -35,17 +31,15 @@ def command(
     from memcli.cli.config_file import write_new
     from memcli.workspace.locate import ENV_NAME, mark_of
 
-    named = workspace or [os.environ.get(ENV_NAME) or os.curdir]
-    skin = make_skin(Shared(named, quiet, verbose, color, now), {})
+    named = options.workspace or [os.environ.get(ENV_NAME) or os.curdir]
+    skin = make_skin(options.having(workspace=named))
     root = skin.config.workspace
     mark = mark_of(root)
     if not mark:
         write_new(os.path.join(root, WORKSPACE_FILE), user=False)
     found = _record(skin, mark)
-    if as_json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(found) + "\n")
+    if options.json:
+        skin.terminal.write_json(found)
         return ExitCode.OK
     for line in _lines(found, skin):
         skin.terminal.say(line)

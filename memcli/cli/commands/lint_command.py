@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.choices import check
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, JSON, PRESETS, WORKSPACE, Option, Options, check
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Annotated, Any
+    from typing import Any
 
-    import typer
-
-    from memcli.cli import options
     from memcli.lint.findings import Finding, FoundAt
 
     Kind = tuple[object, ...]
@@ -25,24 +22,14 @@ NAMED = 3  # other places that a line names; JSON has all
 SHOWN = 3  # findings of one kind in the same documents; -v and JSON have all
 
 
-def command(
-    fail_on: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CODES",
-            help="Exit 1 where one of these is found: codes with commas between, or all.",
-            show_default="none",
-        ),
-    ] = None,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    presets: options.Presets = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+OPTIONS = (
+    Option("--fail-on", "Exit 1 where one of these is found: codes with commas between, or all.",
+        "CODES", list, shown_default="none"),
+    JSON, WORKSPACE, PRESETS, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """List what is rotten in the notes: secrets, repetitions, what has changed, dead links.
 
     Nothing is changed. The codes are those of: memcli help lint
@@ -52,20 +39,19 @@ def command(
     from memcli.api.lint import Inspection
     from memcli.lint.findings import CODES, NEXT
 
-    gate = [word.strip() for each in fail_on or () for word in each.split(",") if word.strip()]
+    gate = [
+        word.strip() for each in options.fail_on or () for word in each.split(",") if word.strip()
+    ]
     check("--fail-on", gate, (*CODES, ALL))
-    shared = Shared(workspace, quiet, verbose, color, now)
-    skin = make_skin(shared, {"files.presets": presets})
+    skin = make_skin(options)
     look = Inspection(skin.memory, skin.today)
     found = list(look.findings())
     counts = dict.fromkeys(CODES, 0) | Counter(finding.code for finding in found)
-    if not as_json:
+    if not options.json:
         _write_all(found, skin)
     for reason in look.passed:
         skin.terminal.advise(reason)
-    if as_json:
-        from memcli.render.jsonio import dumps
-
+    if options.json:
         record = {
             "schema": "memcli.lint/1",
             "documents": look.documents,
@@ -74,7 +60,7 @@ def command(
             "findings": [_record(finding) for finding in found],
             "passed_over": [reason.text for reason in look.passed],
         }
-        skin.terminal.write(dumps(record) + "\n")
+        skin.terminal.write_json(record)
     else:
         for line in _summary(look.documents, counts):
             skin.terminal.say(line)
@@ -120,7 +106,9 @@ def _line(finding: Finding, skin: Skin) -> str:
 
 def _name(spot: FoundAt, skin: Skin) -> str:
     name = skin.name(spot.source, spot.path)
-    return name if spot.first is None else f"{name}:{spot.first}-{spot.last}"
+    if spot.first is None:
+        return name
+    return f"{name}:{spot.first}" if spot.first == spot.last else f"{name}:{spot.first}-{spot.last}"
 
 
 def _record(finding: Finding) -> dict[str, Any]:

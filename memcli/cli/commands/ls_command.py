@@ -4,105 +4,92 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.checking import TYPE_CHECKING
-from memcli.cli.choices import COUNTED, LIST_FORMATS, LIST_ORDERS, check
 from memcli.cli.filters import bounds_of, filters_of, sync_of
-from memcli.cli.skin import Shared, make_skin
+from memcli.cli.options import (
+    COMMON,
+    COUNTED,
+    DATES,
+    DOCUMENTS,
+    JSON,
+    KIND,
+    LIST_FORMATS,
+    LIST_ORDERS,
+    NO_SYNC,
+    PRESETS,
+    SCOPE,
+    SOURCE,
+    SYNC,
+    TAG,
+    TRUST,
+    UNDATED,
+    WHERE,
+    WORKSPACE,
+    WORKSPACE_NAME,
+    CommandArgument,
+    Option,
+    Options,
+    check,
+)
+from memcli.cli.skin import make_skin, progress_of
 from memcli.errors import ExitCode, UsageError
 
-if TYPE_CHECKING:
-    from typing import Annotated
+ARGUMENTS = (
+    CommandArgument(
+        "paths", "PATH", "Only these files and folders, or globs.", list, choices=DOCUMENTS
+    ),
+)
+OPTIONS = (
+    Option("-f --format",
+        "text, json, jsonl, paths, paths0 (ended by NUL), or a template such as '{path}\\t{date}'.",
+        "FORM", shown_default="text", choices=LIST_FORMATS),
+    Option("-n --limit", "The first N of them.", "N", int, shown_default="all", least=1),
+    JSON,
+    Option("--count", "Count them by kind, tag, key or source instead.", "WHAT", choices=COUNTED),
+    Option("--sort", "Order by path, by date, or newest first.", "HOW", default="path",
+        choices=LIST_ORDERS),
+    *DATES, UNDATED, SOURCE, KIND, SCOPE, TRUST, TAG, WHERE,
+    Option("--links-to", "Only those that link to this document.", "NAME"),
+    NO_SYNC, SYNC, WORKSPACE,
+    PRESETS, WORKSPACE_NAME, *COMMON,
+)  # fmt: skip
 
-    import typer
 
-    from memcli.cli import options
-
-
-def command(
-    places: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PATH", help="Only these files and folders, or globs.", show_default=False
-        ),
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "-f",
-            "--format",
-            metavar="FORM",
-            help="text, json, jsonl, paths, paths0 (ended by NUL), or a template such as "
-            "'{path}\\t{date}'.",
-            show_default="text",
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            "-n", "--limit", metavar="N", min=1, help="The first N of them.", show_default="all"
-        ),
-    ] = None,
-    as_json: options.Json = False,
-    count: Annotated[
-        str | None,
-        typer.Option(metavar="WHAT", help="Count them by kind, tag, key or source instead."),
-    ] = None,
-    sort: Annotated[
-        str, typer.Option(metavar="HOW", help="Order by path, by date, or newest first.")
-    ] = "path",
-    since: options.Since = None,
-    until: options.Until = None,
-    on: options.On = None,
-    undated: options.Undated = False,
-    source: options.Sources = None,
-    kind: options.Kinds = None,
-    scope: options.Scopes = None,
-    trust: options.Trusts = None,
-    tag: options.Tags = None,
-    where: options.Wheres = None,
-    no_sync: options.NoSync = False,
-    sync: options.Sync = False,
-    workspace: options.Workspace = None,
-    presets: options.Presets = None,
-    workspace_name: options.WorkspaceName = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+def run(options: Options) -> int:
     """List the documents with date, kind and tags.
 
     Filters are those of search; see: memcli help query-syntax
 
-    Examples: memcli ls --tag infra --sort newest      memcli ls --count tag
+    Examples: memcli ls --tag infra --sort newest      memcli ls --links-to MEMORY.md
     """
     from memcli.cli.search_form import TEMPLATE, shape_of
 
-    json_by = "--json" if as_json else ""
-    shape = shape_of(form, (), _keys, forms=LIST_FORMATS, json_by=json_by)
-    check("--sort", [sort], LIST_ORDERS)
-    check("--count", [count] if count is not None else (), COUNTED)
-    if count is not None and shape.form in ("paths", "paths0", TEMPLATE):
+    json_by = "--json" if options.json else ""
+    shape = shape_of(options.format, (), _keys, forms=LIST_FORMATS, json_by=json_by)
+    check("--sort", [options.sort], LIST_ORDERS)
+    check("--count", [options.count] if options.count is not None else (), COUNTED)
+    if options.count is not None and shape.form in ("paths", "paths0", TEMPLATE):
         raise UsageError(
-            f"--count names no documents, and --format {form} nothing else",
-            hint=f"memcli ls --count {count}",
+            f"--count names no documents, and --format {options.format} nothing else",
+            hint=f"memcli ls --count {options.count}",
         )
-    wanted_sync = sync_of(sync=sync, no_sync=no_sync, command="ls")
-    skin = make_skin(
-        Shared(workspace, quiet, verbose, color, now, None, workspace_name),
-        {"files.presets": presets},
-    )
-    bounds = bounds_of({"--since": since, "--until": until, "--on": on}, skin, "ls")
-    given = {"paths": places, "sources": source, "kinds": kind, "scopes": scope, "trusts": trust,
-             "tags": tag, "where": where}  # fmt: skip
-    filters = filters_of(skin, given, bounds)._replace(undated=undated)
+    wanted_sync = sync_of(options, "ls")
+    skin = make_skin(options)
+    bounds = bounds_of(options, skin, "ls")
+    filters = filters_of(skin, options, bounds)
 
     from memcli.api.listing import catalogue
     from memcli.cli import listing_output
 
-    found = catalogue(skin.memory, filters, order=sort, sync=wanted_sync)
-    listing_output.write(found, skin, shape._replace(filters=bounds), count=count, limit=limit)
+    with progress_of(skin):
+        found = catalogue(
+            skin.memory,
+            filters,
+            order=options.sort,
+            links_to=options.links_to or "",
+            sync=wanted_sync,
+        )
+    shape = shape._replace(filters=bounds)
+    listing_output.write(found, skin, shape, count=options.count, limit=options.limit)
     return ExitCode.OK
 
 

@@ -3,43 +3,44 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, make_skin
-from memcli.errors import ExitCode, UsageError
+from memcli.cli.options import (
+    COLOR,
+    DEBUG,
+    EVERYWHERE,
+    PRESETS,
+    QUIET,
+    VERBOSE,
+    WORKSPACE,
+    Option,
+    Options,
+)
+from memcli.cli.skin import make_skin
+from memcli.errors import ExitCode, UsageError, install_extra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from threading import Event
     from types import ModuleType
-    from typing import Annotated
-
-    import typer
 
     from memcli.api.memory import Memory
-    from memcli.cli import options
 
 # A call that goes on, and a client that reads no longer, keep a server no longer than this.
 END_SECONDS = 0.7
 _AT_A_TERMINAL = "Waiting for an agent on stdin; Ctrl-D ends it. To wire it: memcli help agents\n"
 
 
-def command(
-    structured: Annotated[
-        bool, typer.Option("--structured", help="Answer with JSON beside the text.")
-    ] = False,
-    write: Annotated[
-        bool, typer.Option("--write", help="Let the agent append notes: memory_remember.")
-    ] = False,
-    workspace: options.Workspace = None,
-    everywhere: options.Everywhere = False,
-    presets: options.Presets = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    debug: options.Debug = False,
-) -> int:
+OPTIONS = (
+    Option("--structured", "Answer with JSON beside the text."),
+    Option("--write", "Let the agent append notes: memory_remember."),
+    WORKSPACE, EVERYWHERE, PRESETS, QUIET, VERBOSE, COLOR, DEBUG,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Give an agent the memory as tools, over its pipes: a server of the Model Context Protocol.
 
     The agent starts it and ends it; see: memcli help agents
@@ -48,8 +49,7 @@ def command(
     """
     from memcli.mcp.pipes import take_pipes
 
-    shared = Shared(workspace, quiet, verbose, color, None, everywhere)
-    if os.isatty(0) and not quiet:
+    if os.isatty(0) and not options.quiet:
         sys.stderr.write(_AT_A_TERMINAL)
     pipes = take_pipes()
     server = _server()
@@ -57,20 +57,37 @@ def command(
 
     from memcli.mcp.held import HeldMemory
 
-    def opened() -> Memory:
-        here = os.environ.get("CLAUDE_PROJECT_DIR")
-        return make_skin(shared, {"files.presets": presets}, here=here).memory
+    folders, everywhere = options.workspace or (), bool(options.everywhere)
+    are_several = everywhere or len(folders) > 1
+
+    def opened(folder: str | None) -> Memory:
+        here = folder or os.environ.get("CLAUDE_PROJECT_DIR")
+        if not are_several:
+            return make_skin(options, here=here).memory
+        from memcli.api.several import open_several
+
+        return open_several(
+            folders, everywhere=everywhere, settings=options.settings, here=here, may_miss=True
+        )
 
     def names() -> Sequence[str]:
-        if not everywhere and len(workspace or ()) < 2:
+        if not are_several:
             return ()
         from memcli.api.asked_folders import folders_of
 
-        return [*folders_of(workspace or (), os.environ, everywhere=everywhere)]
+        return [*folders_of(folders, os.environ, everywhere=everywhere, may_miss=True)]
 
     Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
-    server.serve(HeldMemory(opened, names), pipes, structured=structured, writes=write)
+    _end_at_once(signal.SIGINT)
+    memory = HeldMemory(opened, names, may_move=not (folders or everywhere))
+    server.serve(memory, pipes, structured=options.structured, writes=options.write)
     return ExitCode.OK
+
+
+def _end_at_once(number: int) -> None:
+    """Let a signal end the process, which else waits for the next line of its client."""
+    if signal.getsignal(number) is not signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _server() -> ModuleType:
@@ -83,7 +100,7 @@ def _server() -> ModuleType:
             raise
         raise UsageError(
             f"the server speaks through the package mcp, and {package} is not installed",
-            hint="pip install 'memcli[mcp]'",
+            hint=install_extra("mcp"),
         ) from None
     return server
 

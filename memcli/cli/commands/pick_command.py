@@ -3,61 +3,53 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import (
+    COMMON,
+    JSON,
+    WORKSPACE,
+    CommandArgument,
+    Option,
+    Options,
+    check,
+    result_keys,
+)
+from memcli.cli.skin import Skin, make_skin, progress_of
 from memcli.errors import ExitCode, UsageError
 from memcli.types import Filters
 
 if TYPE_CHECKING:
-    from typing import Annotated
-
-    import typer
-
     from memcli.api.ask import Answered
-    from memcli.cli import options
     from memcli.render.template import Template
 
 
-def command(
-    query: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[QUERY]", help="Any text; none asks while you type."),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("-n", "--limit", metavar="N", help="Passages to choose from, 1 to 100."),
-    ] = None,
-    printed: Annotated[
-        str | None,
-        typer.Option(
-            "--print", metavar="KEY", help="Print this key of its JSON, or a template of keys."
-        ),
-    ] = None,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+ARGUMENTS = (CommandArgument("query", "[QUERY]", "Any text; none asks while you type.", list),)
+OPTIONS = (
+    Option("-n --limit", "Passages to choose from, 1 to 100.", "N", int, setting="search.limit"),
+    Option("--print", "Print this key of its JSON, or a template of keys.", "KEY",
+        choices=result_keys),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Choose a passage, and open it in the editor.
 
     With fzf the passages are shown beside their text, else as a numbered list.
 
     Examples: memcli pick "why did the pool run dry"      memcli pick --print file
     """
-    if printed is not None and as_json:
+    if options.print is not None and options.json:
         raise UsageError("--print cannot be combined with --json", hint="--print file")
-    template = _template(printed)
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {"search.limit": limit})
+    template = _template(options.print)
+    skin = make_skin(options)
     _check_terminal(skin)
-    chosen = _chosen(" ".join(query or ()), skin, now)
+    chosen = _chosen(" ".join(options.query or ()), skin, options.now)
     if chosen is None:
         return ExitCode.NEGATIVE
     found, rank = chosen
     from memcli.cli import editor
 
-    if template is None and not as_json:
+    if template is None and not options.json:
         editor.open_passage(found, rank, skin)
         return ExitCode.OK
     editor.passage(found, rank)  # notes may have changed since they were shown
@@ -67,9 +59,7 @@ def command(
     shape = Shape("json", fields=template.keys if template else ())
     record = described(found, skin, shape)[rank - 1]
     if template is None:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(record) + "\n")
+        skin.terminal.write_json(record)
     else:
         skin.terminal.write(template.filled(record, skin.terminal.safe_line))
     return ExitCode.OK
@@ -78,7 +68,6 @@ def command(
 def _template(printed: str | None) -> Template | None:
     if printed is None:
         return None
-    from memcli.cli.choices import check
     from memcli.render.jsonio import RESULT_KEYS
     from memcli.render.template import parse
 
@@ -132,4 +121,5 @@ def _answer(text: str, skin: Skin) -> Answered:
 
     question = Question.by(skin.config, text, skin.asked)
     wanted = options_of(skin.config, filters=Filters(view=skin.config("search.view")))
-    return ask(skin.memory, question, wanted)
+    with progress_of(skin):
+        return ask(skin.memory, question, wanted)

@@ -5,59 +5,35 @@ from __future__ import annotations
 import sys
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, DOCUMENTS, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 from memcli.types import MEMORY_SOURCE, cite
 
 if TYPE_CHECKING:
-    from typing import Annotated
-
-    import typer
-
     from memcli.api.remember import Noted
-    from memcli.cli import options
     from memcli.remember.gate import Check
 
 MOST_BYTES = 1 << 20  # of standard input; a note may have far less
 _HINT = 'memcli remember "The pool of api-7 holds 60 connections"'
 
 
-def command(
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="[TEXT...|-]", help="The note; - reads stdin.")
-    ] = None,
-    to: Annotated[
-        str,
-        typer.Option(metavar="PATH", help="today, for the log of the day, or a file of yours."),
-    ] = "today",
-    heading: Annotated[
-        str, typer.Option(metavar="TITLE", help="The section it belongs to, at the file's end.")
-    ] = "",
-    kind: Annotated[
-        str,
-        typer.Option("--type", metavar="TYPE", help="user, feedback, project or reference."),
-    ] = "",
-    gate: Annotated[
-        bool, typer.Option("--gate", help="Refuse what is worth little: chatter, known things.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Keep it whatever the gate says.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("-n", "--dry-run", help="Write nothing; say what would be.")
-    ] = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Say what each rule of the gate found.")
-    ] = False,
-    undo: Annotated[
-        bool, typer.Option("--undo", help="Take the last note back while it is unchanged.")
-    ] = False,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+ARGUMENTS = (CommandArgument("words", "[TEXT...|-]", "The note; - reads stdin.", list),)
+OPTIONS = (
+    Option("--to", "today, for the log of the day, or a file of yours.", "PATH", default="today",
+        choices=DOCUMENTS),
+    Option("--heading", "The section it belongs to, at the file's end.", "TITLE", default=""),
+    Option("--type", "user, feedback, project or reference.", "TYPE", default=""),
+    Option("--gate", "Refuse what is worth little: chatter, known things."),
+    Option("--force", "Keep it whatever the gate says."),
+    Option("-n --dry-run", "Write nothing; say what would be."),
+    Option("--explain", "Say what each rule of the gate found."),
+    Option("--undo", "Take the last note back while it is unchanged."),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Append a note to the memory, unless it is a secret or known already (exit 1).
 
     It is written behind the last line of the file; nothing that stands there is changed.
@@ -66,25 +42,25 @@ def command(
     """
     from memcli.api.remember import Wish, record_of, remember
 
-    if undo and words:
+    if options.undo and options.words:
         raise UsageError("--undo takes no text", hint="memcli remember --undo")
-    text = "" if undo else _text(words or [])
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
-    if undo:
-        return _undo(skin, as_json=as_json)
-    wish = Wish(to, heading, kind, dry_run, force, gate)
+    text = "" if options.undo else _text(options.words or [])
+    skin = make_skin(options)
+    if options.undo:
+        return _undo(skin, as_json=options.json)
+    wish = Wish(
+        options.to, options.heading, options.type, options.dry_run, options.force, options.gate
+    )
     noted = remember(skin.memory, text, wish, skin.moment)
     for reason in noted.notices:
         skin.terminal.advise(reason)
-    if as_json:
-        from memcli.render.jsonio import dumps
-
+    if options.json:
         record = record_of(noted)
-        if not explain:
+        if not options.explain:
             del record["checks"]
-        skin.terminal.write(dumps(record) + "\n")
+        skin.terminal.write_json(record)
     else:
-        _say(noted, skin, dry_run=dry_run, explain=explain)
+        _say(noted, skin, dry_run=options.dry_run, explain=options.explain)
     return ExitCode.OK if noted.start_line is not None else ExitCode.NEGATIVE
 
 
@@ -139,10 +115,8 @@ def _undo(skin: Skin, *, as_json: bool) -> int:
     terminal = skin.terminal
     is_gone = done.path is not None and not done.kept_because
     if as_json:
-        from memcli.render.jsonio import dumps
-
         record = {"schema": "memcli.remember-undo/1", "taken_back": is_gone, **done._asdict()}
-        terminal.write(dumps(record) + "\n")
+        terminal.write_json(record)
     elif done.path is None:
         terminal.warn("there is no note to take back")
     else:

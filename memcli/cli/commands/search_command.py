@@ -3,192 +3,93 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.choices import SORTS, check
 from memcli.cli.filters import bounds_of, check_as_of, filters_of, sync_of
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import (
+    AS_OF,
+    BRIEF,
+    COMMON,
+    DATES,
+    DOCUMENTS,
+    EVERYWHERE,
+    FILES,
+    FILTER_OPTIONS,
+    FORMAT,
+    JSON,
+    LIMIT,
+    MORE,
+    NO_SYNC,
+    NUMBER_OR_NONE,
+    PRESETS,
+    RANKING,
+    SORTS,
+    SYNC,
+    TENANT,
+    UNDATED,
+    WORKSPACE,
+    WORKSPACE_NAME,
+    CommandArgument,
+    Option,
+    Options,
+    check,
+    result_keys,
+)
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Annotated
+    from collections.abc import Sequence
 
-    import typer
-
-    from memcli.cli import options
     from memcli.cli.search_form import Shape
 
 
-def command(
-    query: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="QUERY",
-            help="Any text; none lists all that --since, --until or --on selects.",
-            show_default=False,
-        ),
-    ] = None,
-    many: Annotated[
-        bool, typer.Option("--stdin", help="Answer each line of stdin with a line of JSON.")
-    ] = False,
-    limit: Annotated[
-        int | None, typer.Option("-n", "--limit", metavar="N", help="Passages shown, 1 to 100.")
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "-f",
-            "--format",
-            metavar="FORM",
-            help="text, json, jsonl, markdown, paths, paths0 (ended by NUL), vimgrep, "
-            "or a template such as '{citation}'.",
-            show_default="text",
-        ),
-    ] = None,
-    opened: Annotated[
-        int | None,
-        typer.Option("--open", metavar="[N]", help="Open passage N, or the first, in the editor."),
-    ] = None,
-    fields: Annotated[
-        list[str] | None, typer.Option("--fields", metavar="KEYS", help="Only these keys of JSON.")
-    ] = None,
-    as_json: options.Json = False,
-    full: Annotated[bool, typer.Option("--full", help="Show whole chunks.")] = False,
-    brief: options.Brief = False,
-    around: Annotated[
-        int,
-        typer.Option(
-            "-C", "--context", metavar="N", min=0, help="Show N lines of the file around each."
-        ),
-    ] = 0,
-    more: options.More = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show how each score was computed.")
-    ] = False,
-    superseded: Annotated[
-        bool, typer.Option("--superseded", help="Add older lines that a passage corrects.")
-    ] = False,
-    why_not: Annotated[
-        str | None,
-        typer.Option(metavar="REF", help="Say at which stage these lines were lost, instead."),
-    ] = None,
-    since: options.Since = None,
-    until: options.Until = None,
-    on: options.On = None,
-    sort: Annotated[
-        str,
-        typer.Option(metavar="HOW", help="Order what is found: score, date (a timeline), newest."),
-    ] = "score",
-    undated: options.Undated = False,
-    as_of: options.AsOf = None,
-    path: options.Paths = None,
-    source: options.Sources = None,
-    kind: options.Kinds = None,
-    scope: options.Scopes = None,
-    trust: options.Trusts = None,
-    heading: options.Headings = None,
-    by: options.By = None,
-    tag: options.Tags = None,
-    where: options.Wheres = None,
-    exact: Annotated[
-        bool,
-        typer.Option(
-            "--exact",
-            help="Take words as they are typed, misspelt or not.",
-            rich_help_panel=options.RANKING,
-        ),
-    ] = False,
-    mode: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODE", help="hybrid, lexical or dense.", rich_help_panel=options.RANKING
-        ),
-    ] = None,
-    fusion: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOW", help="scaled, weighted or rrf.", rich_help_panel=options.RANKING
-        ),
-    ] = None,
-    profile: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="default, classic, convex or two-pass.",
-            rich_help_panel=options.RANKING,
-        ),
-    ] = None,
-    rerank: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BY",
-            help="Have the best read once more: none, tokens, onnx, endpoint.",
-            rich_help_panel=options.RANKING,
-        ),
-    ] = None,
-    view: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VIEW", help="all, active or raw; see compact.", rich_help_panel=options.RANKING
-        ),
-    ] = None,
-    expand: Annotated[
-        bool,
-        typer.Option(
-            "--expand", help="Add the lines behind summaries.", rich_help_panel=options.RANKING
-        ),
-    ] = False,
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            metavar="TOKENS", help="Give as many passages as fit, by the TOKENS of their text."
-        ),
-    ] = None,
-    min_score: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            help="Drop what is less sure, 0 to 1; literal matches stay.",
-            rich_help_panel=options.RANKING,
-        ),
-    ] = None,
-    exit_code: Annotated[
-        bool,
-        typer.Option("-e", "--exit-code", help="Exit 1 where nothing fits well."),
-    ] = False,
-    require_dense: Annotated[
-        bool,
-        typer.Option(
-            "--require-dense",
-            help="Exit 6 if vectors cannot be used.",
-            rich_help_panel=options.RANKING,
-        ),
-    ] = False,
-    no_sync: options.NoSync = False,
-    sync: options.Sync = False,
-    used: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--used",
-            metavar="REF",
-            help="Search nothing: count these as used, with access.count.",
-            rich_help_panel=options.RANKING,
-        ),
-    ] = None,
-    receipt: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write how the answer came about; see bench replay."),
-    ] = None,
-    workspace: options.Workspace = None,
-    everywhere: options.Everywhere = False,
-    presets: options.Presets = None,
-    workspace_name: options.WorkspaceName = None,
-    tenant: options.Tenant = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+ARGUMENTS = (
+    CommandArgument(
+        "query", "QUERY", "Any text; none lists all that --since, --until or --on selects.", list
+    ),
+)
+OPTIONS = (
+    Option("--stdin", "Answer each line of stdin with a line of JSON."),
+    LIMIT, FORMAT,
+    Option("--open", "Open passage N, or the first, in the editor.", NUMBER_OR_NONE, int),
+    Option("--fields", "Only these keys of JSON.", "KEYS", list, choices=result_keys),
+    JSON,
+    Option("--full", "Show whole chunks."),
+    BRIEF,
+    Option("-C --context", "Show N lines of the file around each.", "N", int, default=0, least=0),
+    MORE,
+    Option("--explain", "Show how each score was computed."),
+    Option("--superseded", "Add older lines that a passage corrects."),
+    Option("--why-not", "Say at which stage these lines were lost, instead.", "REF",
+        choices=DOCUMENTS),
+    *DATES,
+    Option("--sort", "Order what is found: score, date (a timeline), newest.", "HOW",
+        default="score"),
+    UNDATED, AS_OF, *FILTER_OPTIONS,
+    Option("--exact", "Take words as they are typed, misspelt or not.", group=RANKING),
+    Option("--mode", "hybrid, lexical or dense.", "MODE", setting="search.mode", group=RANKING),
+    Option("--fusion", "scaled, weighted or rrf.", "HOW", setting="search.fusion", group=RANKING),
+    Option("--profile", "default, classic, convex or two-pass.", "NAME", setting="search.profile",
+        group=RANKING),
+    Option("--rerank", "Have the best read once more: none, tokens, onnx, endpoint.", "BY",
+        setting="search.rerank", group=RANKING),
+    Option("--view", "all, active or raw; see compact.", "VIEW", setting="search.view",
+        group=RANKING),
+    Option("--expand", "Add the lines behind summaries.", group=RANKING),
+    Option("--budget", "Print as many passages as fit, at most TOKENS in all.", "TOKENS", int),
+    Option("--min-score", "Drop what is less sure, 0 to 1; literal matches stay.", "X", float,
+        setting="search.min_score", group=RANKING),
+    Option("-e --exit-code", "Exit 1 where nothing fits well."),
+    Option("--require-dense", "Exit 6 if vectors cannot be used.", group=RANKING),
+    NO_SYNC, SYNC,
+    Option("--used", "Search nothing: count these as used, with access.count.", "REF", list,
+        group=RANKING, choices=DOCUMENTS),
+    Option("--receipt", "Write how the answer came about; see bench replay.", "FILE",
+        choices=FILES),
+    WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Find passages by words and meaning, best first.
 
     "a phrase", -without and prefix* are honoured; see: memcli help query-syntax
@@ -200,53 +101,39 @@ def command(
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
-    shared = Shared(
-        workspace, quiet, verbose, color, now, everywhere, workspace_name, as_of, tenant, True
-    )
-    if used:
-        return _count_used(used, query, make_skin(shared, {}))
-    _check_open(opened, {"--format": form, "--fields": fields, "--json": as_json,
-                         "--stdin": many, "--why-not": why_not})  # fmt: skip
-    shape = shape_of(form, fields or (), _keys, json_by=_json_by(many=many, as_json=as_json))
-    if (query and many) or query == ["-"] or not (query or many or since or until or on):
-        raise _no_question(query, lists=bool(tag or where or kind or path))
-    _check_shape(shape, {"--brief": brief, f"--context {around}": around, "--explain": explain,
-                         "--superseded": superseded})  # fmt: skip
-    wanted_sync = _check_values(sort, budget, query, sync=sync, no_sync=no_sync)
-    flags = {
-        "files.presets": presets,
-        "search.limit": limit,
-        "search.repair": False if exact else None,
-        "search.mode": mode,
-        "search.fusion": fusion,
-        "search.profile": profile,
-        "search.rerank": rerank,
-        "search.min_score": min_score,
-        "search.view": view,
-    }
-    skin = make_skin(check_as_of(shared, {"--open": opened, "--receipt": receipt}), flags)
-    bounds = bounds_of({"--since": since, "--until": until, "--on": on}, skin, "search")
-    given = {"paths": path, "sources": source, "kinds": kind, "scopes": scope, "trusts": trust,
-             "headings": heading, "by": by, "tags": tag, "where": where}  # fmt: skip
-    filters = filters_of(skin, given, bounds)
-    filters = filters._replace(undated=undated, view=skin.config("search.view"))
+    if options.used:
+        return _count_used(options.used, options.query, make_skin(options))
+    _check_open(options)
+    json_by = "--stdin" if options.stdin else "--json" if options.json else ""
+    shape = shape_of(options.format, options.fields or (), result_keys, json_by=json_by)
+    _check_question(options)
+    _check_shape(options, shape)
+    _check_values(options)
+    wanted_sync = sync_of(options, "search")
+    check_as_of(options, {"--open": options.open, "--receipt": options.receipt})
+    skin = make_skin(options, {"search.repair": False} if options.exact else {})
+    bounds = bounds_of(options, skin, "search")
+    filters = filters_of(skin, options, bounds)._replace(view=skin.config("search.view"))
     wanted = options_of(
-        skin.config, budget=budget, whole=full, filters=filters, fill=not expand, sort=sort
+        skin.config,
+        budget=options.budget,
+        whole=options.full,
+        filters=filters,
+        fill=not options.expand,
+        sort=options.sort,
+        ends=not (options.more or options.brief or options.expand or options.explain)
+        and not options.open,
     )
-    shape = shape._replace(
-        full=full, explain=explain, in_days=sort != "score", filters=bounds,
-        has_question=bool(query) or many, brief=brief, around=around, superseded=superseded,
-        is_fitted=not (more or limit or budget or explain or expand),
-    )  # fmt: skip
-    asked = Asking(skin, wanted, shape, expand, wanted_sync, opened)
-    if many:
+    shape = _filled(shape, options)._replace(filters=bounds)
+    asked = Asking(skin, wanted, shape, options.expand, wanted_sync, options.open)
+    if options.stdin:
         return each_line(asked)
-    text = " ".join(query) if query else _all_records(filters.since, filters.until)
+    text = " ".join(options.query) if options.query else _all_records(filters.since, filters.until)
     question = Question.by(skin.config, text, skin.asked)
-    if why_not is not None:
-        return write_loss(why_not, question, asked, as_json=as_json)
-    found = deliver(question, asked, receipt=receipt, require_dense=require_dense)
-    return ExitCode.NEGATIVE if exit_code and not found.is_sure else ExitCode.OK
+    if options.why_not is not None:
+        return write_loss(options.why_not, question, asked, as_json=options.json)
+    found = deliver(question, asked, receipt=options.receipt, require_dense=options.require_dense)
+    return ExitCode.NEGATIVE if options.exit_code and not found.is_sure else ExitCode.OK
 
 
 def _count_used(refs: Sequence[str], query: list[str] | None, skin: Skin) -> int:
@@ -271,26 +158,44 @@ def _count_used(refs: Sequence[str], query: list[str] | None, skin: Skin) -> int
     return ExitCode.OK
 
 
-def _json_by(*, many: bool, as_json: bool) -> str:
-    """Name the option that asks for JSON; "" where none does."""
-    return "--stdin" if many else "--json" if as_json else ""
+def _filled(shape: Shape, options: Options) -> Shape:
+    """Give the form of output with what the options add to it."""
+    is_sized = options.limit or options.budget
+    return shape._replace(
+        full=options.full,
+        explain=options.explain,
+        budget=options.budget,
+        in_days=options.sort != "score",
+        has_question=bool(options.query) or options.stdin,
+        brief=options.brief,
+        around=options.context,
+        superseded=options.superseded,
+        is_fitted=not (options.more or is_sized or options.explain or options.expand),
+    )
 
 
-def _check_open(opened: int | None, others: Mapping[str, object]) -> None:
+def _check_open(options: Options) -> None:
     """Raise UsageError for a number that counts nothing, and for forms of output."""
-    if opened is None:
+    if options.open is None:
         return
-    if opened < 1:
-        raise UsageError(f"--open must be at least 1, not {opened}", hint="--open 1")
-    for option, value in others.items():
-        if value:
+    if options.open < 1:
+        raise UsageError(f"--open must be at least 1, not {options.open}", hint="--open 1")
+    for name in ("format", "fields", "json", "stdin", "why_not"):
+        if getattr(options, name):
             raise UsageError(
-                f"--open prints nothing and cannot be combined with {option}", hint="--open"
+                f"--open prints nothing and cannot be combined with --{name.replace('_', '-')}",
+                hint="--open",
             )
 
 
-def _check_shape(shape: Shape, shown: Mapping[str, object]) -> None:
+def _check_shape(options: Options, shape: Shape) -> None:
     """Raise UsageError for what the form of output has no place for."""
+    shown = {
+        "--brief": options.brief,
+        f"--context {options.context}": options.context,
+        "--explain": options.explain,
+        "--superseded": options.superseded,
+    }
     of_json = ("--explain", "--superseded")
     allowed = {"text": tuple(shown), "json": of_json, "jsonl": of_json}
     given = [option for option, value in shown.items() if value]
@@ -305,35 +210,29 @@ def _check_shape(shape: Shape, shown: Mapping[str, object]) -> None:
         )
 
 
-def _keys() -> Sequence[str]:
-    from memcli.render.jsonio import RESULT_KEYS
-
-    return RESULT_KEYS
-
-
-def _check_values(
-    sort: str, budget: int | None, query: list[str] | None, *, sync: bool, no_sync: bool
-) -> bool | None:
-    """Check what no setting checks; give what is asked for of the index, as `sync_of` says it."""
-    wanted = sync_of(sync=sync, no_sync=no_sync, command="search")
-    check("--sort", [sort], SORTS)
-    if budget is not None and budget < 1:
+def _check_values(options: Options) -> None:
+    """Check what no setting checks."""
+    check("--sort", [options.sort], SORTS)
+    if options.budget is not None and options.budget < 1:
         from shlex import quote  # a hint is pasted
 
-        asked = quote(" ".join(query)) if query else "--stdin"
+        asked = quote(" ".join(options.query)) if options.query else "--stdin"
         raise UsageError(
-            f"--budget must be at least 1, not {budget}",
+            f"--budget must be at least 1, not {options.budget}",
             hint=f"memcli search {asked} --budget 800",
         )
-    return wanted
 
 
-def _no_question(query: Sequence[str] | None, *, lists: bool) -> UsageError:
-    if query:
+def _check_question(options: Options) -> None:
+    """Raise UsageError if there is not exactly one source of questions."""
+    query = options.query
+    if query and (options.stdin or query == ["-"]):
         text = "--stdin reads the questions, a line each, and takes no other"
-        return UsageError(text, hint="memcli search --stdin")
-    hint = "memcli ls" if lists else 'memcli search "some words"'
-    return UsageError("search needs some words to look for", hint=hint)
+        raise UsageError(text, hint="memcli search --stdin")
+    if not (query or options.stdin or any(getattr(options, each.name) for each in DATES)):
+        lists = options.tags or options.where or options.kinds or options.paths
+        hint = "memcli ls" if lists else 'memcli search "some words"'
+        raise UsageError("search needs some words to look for", hint=hint)
 
 
 def _all_records(first: str | None, last: str | None) -> str:

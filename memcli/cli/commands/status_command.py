@@ -3,55 +3,42 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, EVERYWHERE, JSON, PRESETS, WORKSPACE, Option, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from typing import Annotated, Any
-
-    import typer
-
-    from memcli.cli import options
+    from typing import Any
 
 
-def command(
-    check: Annotated[
-        bool, typer.Option("--check", help="Exit 1 when the index is not in step.")
-    ] = False,
-    deep: Annotated[
-        bool, typer.Option("--deep", help="Also run the model and check the file.")
-    ] = False,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    everywhere: options.Everywhere = False,
-    presets: options.Presets = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+OPTIONS = (
+    Option("--check", "Exit 1 when the index is not in step."),
+    Option("--deep", "Also run the model and check the file."),
+    JSON, WORKSPACE, EVERYWHERE, PRESETS, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Show what is indexed, what is behind and why.
 
     Examples: memcli status      memcli status --check --json
     """
-    shared = Shared(workspace, quiet, verbose, color, now, everywhere)
-    skin = make_skin(shared, {"files.presets": presets})
+    skin = make_skin(options)
     if skin.memory.asked:
         from memcli.cli.several import each
 
         return each(
             skin,
-            lambda one: show(one, check=check, deep=deep, as_json=as_json, named=True),
+            lambda one: show(
+                one, check=options.check, deep=options.deep, as_json=options.json, named=True
+            ),
             what="status",
-            as_json=as_json,
-            failed=ExitCode.NEGATIVE if check else ExitCode.OK,
+            as_json=options.json,
+            failed=ExitCode.NEGATIVE if options.check else ExitCode.OK,
         )
-    told, code = show(skin, check=check, deep=deep, as_json=as_json)
-    if as_json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(told) + "\n")
+    told, code = show(skin, check=options.check, deep=options.deep, as_json=options.json)
+    if options.json:
+        skin.terminal.write_json(told)
     return code
 
 

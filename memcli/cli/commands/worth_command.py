@@ -6,54 +6,49 @@ import os
 import sys
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Annotated, Any
-
-    import typer
+    from typing import Any
 
     from memcli.api.worth import Weighed
-    from memcli.cli import options
 
 SHOWN = 60  # characters of a paragraph
 _HINT = "memcli worth MEMORY.md"
 
 
-def command(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Any text; - reads stdin.")],
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+ARGUMENTS = (
+    CommandArgument("file", "FILE", "Any text; - reads stdin.", is_required=True, choices=FILES),
+)
+OPTIONS = (
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Say of each paragraph what it would be worth to remember it, from 0 to 1; writes nothing.
 
     Examples: memcli worth notes.md      memcli worth - < notes.md
     """
     from memcli.api.worth import weigh
 
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
-    text = _read(file, skin)
-    found, notices = weigh(skin.memory, text, place=_place(file, skin))
+    skin = make_skin(options)
+    text = _read(options.file, skin)
+    found, notices = weigh(skin.memory, text, place=_place(options.file, skin))
     for reason in notices:
         skin.terminal.advise(reason)
-    if as_json:
-        from memcli.render.jsonio import dumps
-
+    if options.json:
         record = {
             "schema": "memcli.worth/1",
-            "file": None if file == "-" else file,
+            "file": None if options.file == "-" else options.file,
             "results": [_record(each) for each in found],
         }
-        skin.terminal.write(dumps(record) + "\n")
+        skin.terminal.write_json(record)
     else:
-        _write(file, found, skin)
+        _write(options.file, found, skin)
     return ExitCode.OK
 
 

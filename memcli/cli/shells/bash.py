@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memcli.cli.command_tree import Command
-from memcli.cli.shells.common import HEAD, groups_of, words_of
+from memcli.cli.command_tree import Command, kind_of, words_of
+from memcli.cli.shells.common import HEAD, groups_of
 
 _SCRIPT = r"""
 _memcli_ask() {  # documents, sources, workspaces; a name is read as it is, without expansion
@@ -81,18 +81,18 @@ def script(commands: Sequence[Command], topics: Sequence[str]) -> str:
     values, options, arguments = [], [], []
     for command in commands:
         for option in command.options:
-            if option.takes is None:
+            if option.is_switch:
                 continue
-            pattern = "|".join(f'"{command.name}:{name}"' for name in option.names)
-            words = words_of(option.takes, topics)
-            does = list_of(words) if words else f"_memcli_values '{option.takes.kind}'"
+            pattern = "|".join(f'"{command.name}:{name}"' for name in option.names.split())
+            words = words_of(option, topics)
+            does = list_of(words) if words else f"_memcli_values '{kind_of(option)}'"
             values.append(f"{indent}{pattern}) {does}; return ;;")
-        names = [name for option in command.options for name in option.names]
+        names = [name for option in command.options for name in option.names.split()]
         options.append(f'{indent}"{command.name}") {list_of(names)} ;;')
-        for takes in command.arguments[:1]:
-            words = words_of(takes, topics)
-            if words or takes.kind:
-                does = list_of(words) if words else f"_memcli_values '{takes.kind}'"
+        for argument in command.arguments[:1]:
+            words, kind = words_of(argument, topics), kind_of(argument)
+            if words or kind:
+                does = list_of(words) if words else f"_memcli_values '{kind}'"
                 arguments.append(f'{indent}"{command.name}") {does} ;;')
     top = [name for name, _ in groups[""]]
     options.append(f'{indent}"") {list_of(("-h", "--help", "--version"))} ;;')

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from memcli.cli.command_tree import TOPICS, Command, Takes
+from memcli.cli.command_tree import Command
 
 HEAD = "# Completion of memcli, written by: memcli help --completions {shell}"
 
@@ -22,11 +22,6 @@ def groups_of(commands: Iterable[Command]) -> dict[str, list[tuple[str, str]]]:
         else:
             groups[first].append((second, command.sentence))
     return groups
-
-
-def words_of(takes: Takes, topics: Sequence[str]) -> tuple[str, ...]:
-    """Give the fixed words for a value, or none where they are not fixed."""
-    return tuple(topics) if takes.kind == TOPICS else takes.words
 
 
 def quoted(text: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.cli.command_tree import DOCUMENTS, FILES, SOURCES, WORKSPACES, Command, Takes
-from memcli.cli.shells.common import HEAD, groups_of, quoted, words_of
+from memcli.cli.command_tree import Command, kind_of, words_of
+from memcli.cli.options import DOCUMENTS, FILES, SOURCES, WORKSPACES, CommandArgument, Option
+from memcli.cli.shells.common import HEAD, groups_of, quoted
 
 _SCRIPT = r"""
 function __memcli_is -a group name  # is this the command that is typed?
@@ -52,18 +53,18 @@ def script(commands: Sequence[Command], topics: Sequence[str]) -> str:
         for option in command.options:
             flags = "".join(
                 f" -l {name[2:]}" if name.startswith("--") else f" -s {name[1:]}"
-                for name in option.names
+                for name in option.names.split()
             )
-            value = "" if option.takes is None else _fish_value(option.takes, topics)
-            lines.append(f"{base}{flags}{value} -d '{quoted(option.about.rstrip('.'))}'")
-        for takes in command.arguments[:1]:
-            if takes.kind:
-                lines.append(f"{base}{_fish_value(takes, topics).replace(' -x', '')}")
+            value = "" if option.is_switch else _fish_value(option, topics)
+            lines.append(f"{base}{flags}{value} -d '{quoted(option.help.rstrip('.'))}'")
+        for argument in command.arguments[:1]:
+            if kind_of(argument):
+                lines.append(f"{base}{_fish_value(argument, topics).replace(' -x', '')}")
     return "\n".join([*lines, ""])
 
 
-def _fish_value(takes: Takes, topics: Sequence[str]) -> str:
-    words = words_of(takes, topics)
+def _fish_value(row: CommandArgument | Option, topics: Sequence[str]) -> str:
+    words = words_of(row, topics)
     if words:
         return f" -x -a '{' '.join(words)}'"
     return {
@@ -71,4 +72,4 @@ def _fish_value(takes: Takes, topics: Sequence[str]) -> str:
         DOCUMENTS: " -x -a '(__memcli_ask documents)'",
         SOURCES: " -x -a '(__memcli_ask sources)'",
         WORKSPACES: " -x -a '(__fish_complete_directories) (__memcli_ask workspaces)'",
-    }.get(takes.kind, " -x")
+    }.get(kind_of(row), " -x")

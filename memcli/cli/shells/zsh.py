@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.cli.command_tree import (
-    DOCUMENTS,
-    FILES,
-    SOURCES,
-    WORKSPACES,
-    Command,
-    Option,
-    Takes,
-)
-from memcli.cli.shells.common import HEAD, groups_of, quoted, words_of
+from memcli.cli.command_tree import Command, kind_of, words_of
+from memcli.cli.options import DOCUMENTS, FILES, SOURCES, WORKSPACES, CommandArgument, Option
+from memcli.cli.shells.common import HEAD, groups_of, quoted
 
 _SCRIPT = r"""
 _memcli_ask() {  # documents, sources, workspaces
@@ -77,30 +70,28 @@ def script(commands: Sequence[Command], topics: Sequence[str]) -> str:
 
 def _zsh_option(option: Option, topics: Sequence[str]) -> str:
     value = ""
-    if option.takes is not None:
-        may_lack = ":" if option.takes.metavar.startswith("[") else ""
-        value = f":{may_lack}{_zsh_name(option.takes)}:{_zsh_action(option.takes, topics)}"
-    about = quoted(option.about.rstrip(".")).replace("[", r"\[").replace("]", r"\]")
-    if len(option.names) == 1:
-        return f"'*{option.names[0]}[{about}]{value}'" if value else f"'{option.names[0]}[{about}]'"
-    joined = " ".join(option.names)
-    if option.takes is not None and option.takes.kind == WORKSPACES:  # there may be several
-        return f"'*'{{{','.join(option.names)}}}'[{about}]{value}'"
-    return f"'({joined})'{{{','.join(option.names)}}}'[{about}]{value}'"
+    if not option.is_switch:
+        may_lack = ":" if option.metavar.startswith("[") else ""
+        value = f":{may_lack}{_zsh_name(option)}:{_zsh_action(option, topics)}"
+    about = quoted(option.help.rstrip(".")).replace("[", r"\[").replace("]", r"\]")
+    if " " not in option.names:
+        return f"'*{option.names}[{about}]{value}'" if value else f"'{option.names}[{about}]'"
+    names = option.names.replace(" ", ",")
+    if kind_of(option) == WORKSPACES:  # there may be several
+        return f"'*'{{{names}}}'[{about}]{value}'"
+    return f"'({option.names})'{{{names}}}'[{about}]{value}'"
 
 
 def _zsh_arguments(command: Command, topics: Sequence[str]) -> list[str]:
-    return [
-        f"'*:{_zsh_name(takes)}:{_zsh_action(takes, topics)}'" for takes in command.arguments[:1]
-    ]
+    return [f"'*:{_zsh_name(each)}:{_zsh_action(each, topics)}'" for each in command.arguments[:1]]
 
 
-def _zsh_name(takes: Takes) -> str:
-    return "".join(c for c in takes.metavar.lower() if c.isalnum()) or "value"
+def _zsh_name(row: CommandArgument | Option) -> str:
+    return "".join(c for c in row.metavar.lower() if c.isalnum()) or "value"
 
 
-def _zsh_action(takes: Takes, topics: Sequence[str]) -> str:
-    words = words_of(takes, topics)
+def _zsh_action(row: CommandArgument | Option, topics: Sequence[str]) -> str:
+    words = words_of(row, topics)
     if words:
         return f"({' '.join(words)})"
     return {
@@ -108,4 +99,4 @@ def _zsh_action(takes: Takes, topics: Sequence[str]) -> str:
         DOCUMENTS: "_memcli_documents",
         SOURCES: "_memcli_sources",
         WORKSPACES: "_memcli_workspaces",
-    }.get(takes.kind, " ")
+    }.get(kind_of(row), " ")

@@ -24,8 +24,10 @@ NAMED_CHUNKS = (
     " where d.workspace = c.workspace and d.id = c.document offset 0) d"
 )
 PLACED = "d.source, d.path, c.ordinal"
+# What `Candidate.named_by` is read from.
+NAMED_BY = "case c.ordinal when 0 then d.front_matter else '' end"
 FIRST_DAY = "coalesce(c.first_day, c.date)"
-MOST_DAYS = 30  # from the first day of a span to its last, which is no longer than a month
+MOST_DAYS = 92  # from the first day of a span to its last, which is no longer than a quarter
 LAST_DATE = "9999-12-31"
 _OWN = f"d.source = '{MEMORY_SOURCE}'"
 

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.util import find_spec
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import ConfigError
+from memcli.errors import ConfigError, install_extra
 from memcli.store.postgres.statements import Gathering, Statement, alone
 from memcli.store.rounds import in_rounds
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 LEAST_VERSION = 140000  # knows pipelines
 SILENT_SECONDS = 45.0  # a server ends any statement of ours before
 MOST_IN_PIPELINE = 200  # statements whose answers fit the buffers while nobody reads them
-INSTALL = "pip install 'memcli[postgres]'"
 _OK, _ROWS, _ABORTED = (0, 1), (2,), 11  # of PQresultStatus
 _LOST = "08006"  # the SQLSTATE of a connection that failed, which libpq itself does not give
 _STATE = ord("C")  # PG_DIAG_SQLSTATE
@@ -78,7 +77,9 @@ def _library() -> ctypes.CDLL:
             continue
         if found.PQlibVersion() >= LEAST_VERSION:
             return _typed(found)
-    raise ConfigError("store.url needs libpq 14 or newer, which is not installed", hint=INSTALL)
+    raise ConfigError(
+        "store.url needs libpq 14 or newer, which is not installed", hint=install_extra("postgres")
+    )
 
 
 def _candidates() -> Iterable[str]:

@@ -14,7 +14,9 @@ from itertools import accumulate
 from math import pi
 
 from memcli.checking import TYPE_CHECKING
+from memcli.markdown.names import headings_of
 from memcli.record import Record
+from memcli.store.postgres.filters import NAMED_BY
 from memcli.store.postgres.statements import ForMany, Statement, Values
 from memcli.store.postgres.tsvector import MOST_OF_ONE, Cut, TokenRun, cut_of, lexeme
 from memcli.store.tokens import cut, spellings
@@ -198,10 +200,12 @@ class Postings:
             return {}
         if self._long is None:
             self._long = {
-                chunk: cut_of(heading_path, text)
-                for chunk, heading_path, text in self._connection.rows(
-                    "select k.chunk, c.heading_path::json, c.text from memcli.keywords k"
+                chunk: cut_of(headings_of(*named), text)
+                for chunk, text, *named in self._connection.rows(
+                    f"select k.chunk, c.text, d.title, d.path, {NAMED_BY}, c.heading_path::json"
+                    " from memcli.keywords k"
                     " join memcli.chunks c on c.workspace = k.workspace and c.id = k.chunk"
+                    " join memcli.documents d on d.workspace = c.workspace and d.id = c.document"
                     " where k.workspace = $1 and not k.whole",
                     [self._workspace],
                 )

@@ -19,6 +19,7 @@ from memcli.store.postgres.faults import translated
 from memcli.store.postgres.filters import (
     CHUNKS,
     FIRST_DAY,
+    NAMED_BY,
     NAMED_CHUNKS,
     PLACED,
     last_of_any,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from memcli.store.totals import Totals
     from memcli.types import Lines, Turn
 
-_CANDIDATE = "c.ordinal, c.tokens, c.text, c.text_hash, d.authority, d.importance"
+_CANDIDATE = f"c.ordinal, c.tokens, c.text, c.text_hash, d.authority, d.importance, {NAMED_BY}"
 _WIDTH = len(ABOUT.split(","))
 COARSE = "coarse"  # what is remembered where codes are compared first
 MOST_BYTES = 32 << 20  # that are kept between questions, by the estimates below
@@ -278,8 +279,9 @@ class SharedReader:
         self._broken |= {chunk_id: (before, after) for chunk_id, before, after in ends}
         for columns in chunks:
             known = about(columns)
-            ordinal, tokens, text, text_hash, authority, importance = columns[_WIDTH:]
+            ordinal, tokens, text, text_hash, authority, importance, named_by = columns[_WIDTH:]
             chunk = Candidate(known, tokens, text, text_hash, authority, importance, ())
+            chunk = chunk._replace(named_by=named_by)
             self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
             self._chars += len(text)
 

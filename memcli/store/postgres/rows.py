@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.digests import blake2b
+from memcli.markdown.names import headings_of
 from memcli.record import Record
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.tsvector import cut_of, kept
@@ -105,7 +106,9 @@ def putting(
     chunks, keywords, parts = [], [], []
     words = 0
     for number, chunk in enumerate(document.chunks, start=own + 1):
-        told = kept(cut_of(chunk.heading_path, chunk.text))
+        named_by = "" if chunk.ordinal else document.front_matter
+        headings = headings_of(document.title, document.path, named_by, chunk.heading_path)
+        told = kept(cut_of(headings, chunk.text))
         words += told.length
         keywords.append((number, *told))
         chunks.append((number, own, *_of_chunk(chunk)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.reader import SharedReader
     from memcli.store.postgres.rebuild import SharedWriter
     from memcli.store.postgres.session import Name, WorkspaceRow
-    from memcli.store.run_records import Described, Owner, WatchRecord
+    from memcli.store.run_records import Described, Owner, WatchRecord, Work
 
 
 class OnThisMachine(Record):
@@ -124,6 +124,10 @@ class PostgresStore:
         """Tell which process of this machine writes now."""
         return self._beside.store.writer()
 
+    def show_work(self, work: Work) -> None:
+        """Show other processes of this machine how far this one is."""
+        self._beside.store.show_work(work)
+
     def watch(self, *, sleep: Sleep) -> AbstractContextManager[Watch]:
         """Be the one watcher of this machine, else BusyError."""
         return self._beside.store.watch(sleep=sleep)
@@ -163,15 +167,13 @@ class PostgresStore:
             with translated(self.address):
                 connection = self._writable()
             try:
-                with translated(self.address):
-                    held = lease(
-                        connection, self.address, self.name, wait_seconds=wait_seconds, sleep=sleep
-                    )
-                    row = held.__enter__()
-                try:
+                held = lease(
+                    connection, self.address, self.name, wait_seconds=wait_seconds, sleep=sleep
+                )
+                with ExitStack() as stack:
+                    with translated(self.address):
+                        row = stack.enter_context(held)
                     yield connection, row
-                finally:
-                    held.__exit__(None, None, None)
             except BaseException:
                 connection.close()
                 raise

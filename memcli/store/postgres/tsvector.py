@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memcli.digests import blake2b
+from memcli.language.words import prepare
 from memcli.markdown.comments import visible
-from memcli.markdown.words import prepare
 from memcli.record import Record
 from memcli.store.tokens import cut
 
@@ -31,9 +31,9 @@ class KeptWords(Record):
     words: str  # a tsvector
 
 
-def cut_of(heading_path: Sequence[str], text: str) -> Cut:
+def cut_of(headings: Sequence[str], text: str) -> Cut:
     """Cut what is searched of a chunk: comments are not."""
-    heading, body = cut([prepare(" ".join(heading_path)), prepare(visible(text))])
+    heading, body = cut([prepare(" ".join(headings)), prepare(visible(text))])
     return heading, body
 
 

@@ -7,8 +7,8 @@ import json
 import apsw
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.words import prepare
 from memcli.markdown.comments import visible
-from memcli.markdown.words import prepare
 from memcli.store.records import Counts, Facts, Key
 from memcli.store.sqlite import lineage
 from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows, typed_rows
@@ -51,6 +51,7 @@ def read_facts(connection: apsw.Connection) -> Facts:
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
     """Insert or update the row of a document and insert its chunks; old ones are dropped before."""
+    from memcli.markdown.names import headings_of
     from memcli.store.sqlite import properties, speakers
 
     connection.execute(
@@ -81,13 +82,17 @@ def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, 
         (document.source, document.path),
     )
     for chunk in document.chunks:
-        _put_chunk(connection, found[0][0], chunk)
+        named_by = "" if chunk.ordinal else document.front_matter
+        headings = headings_of(document.title, document.path, named_by, chunk.heading_path)
+        _put_chunk(connection, found[0][0], chunk, headings)
     lineage.put(connection, found[0][0], document.lineage)
     properties.put(connection, found[0][0], document.front_matter)
     speakers.put(connection, found[0][0], document.chunks)
 
 
-def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> None:
+def _put_chunk(
+    connection: apsw.Connection, document_id: int, chunk: Chunk, headings: Sequence[str]
+) -> None:
     from memcli.store.sqlite.speakers import as_json
 
     connection.execute(
@@ -106,7 +111,7 @@ def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> N
     chunk_id = connection.last_insert_rowid()
     connection.execute(
         "INSERT INTO fts (heading, body, rowid) VALUES (?, ?, ?)",
-        (*_prepared(chunk.heading_path, chunk.text), chunk_id),
+        (*_prepared(headings, chunk.text), chunk_id),
     )
     connection.executemany(
         'INSERT INTO parts (chunk_id, start_line, end_line, start, "end", prefix, hash)'
@@ -118,9 +123,9 @@ def _put_chunk(connection: apsw.Connection, document_id: int, chunk: Chunk) -> N
     )
 
 
-def _prepared(heading_path: Sequence[str], text: str) -> tuple[str, str]:
+def _prepared(headings: Sequence[str], text: str) -> tuple[str, str]:
     """Give the words of a chunk: of its headings, and of what is seen of its text."""
-    return prepare(" ".join(heading_path)), prepare(visible(text))
+    return prepare(" ".join(headings)), prepare(visible(text))
 
 
 def reword(connection: apsw.Connection) -> None:

@@ -83,6 +83,7 @@ _RANKED = {
     "authority": Column("d.authority", MAYBE_REAL),
     "importance": Column("d.importance", MAYBE_REAL),
     "ordinal": Column("c.ordinal", WHOLE),
+    "named_by": Column("CASE c.ordinal WHEN 0 THEN d.front_matter ELSE '' END", TEXT),
 }
 _PARTS = (
     Column("p.chunk_id", WHOLE),
@@ -108,6 +109,7 @@ class ChunkRow(Record):
     authority: float | None
     importance: float | None
     ordinal: int  # of the chunk in its document, from 0
+    named_by: str  # as a candidate has it
     # Of each, the hash of its text, the number of its vector, and its lines and characters.
     parts: Sequence[tuple[bytes, int | None, int, int, int, int]]
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from memcli.store.records import Reach
     from memcli.types import Filters
 
-# The last day that a span with a given day may end on, none being longer than a month: up to there
-# an index of dates is walked, and not to its end.
-LAST_OF_ANY = "coalesce(date(?, '+30 days'), '9999-12-31')"
+# The last day that a span with a given day may end on, none being longer than a quarter: up to
+# there an index of dates is walked, and not to its end.
+LAST_OF_ANY = "coalesce(date(?, '+92 days'), '9999-12-31')"
 _OWN = f"d.source = '{MEMORY_SOURCE}'"
 # Tests over chunks c of documents d; each is driven by the lines it is given, so that it costs
 # what those lines hold and not what the store holds.

@@ -1,8 +1,8 @@
 """One writer at a time: an advisory lock on a file beside the store.
 
-The system frees the lock when its holder dies, however it dies; the pid inside and the file's
-time, when the lock was taken, are only for messages. A child made by fork would keep it, so
-nothing here forks.
+The system frees the lock when its holder dies, however it dies. The pid and the work inside, and
+the file's time, when the lock was taken, are only for messages, and are read only while somebody
+has the lock. A child made by fork would keep it, so nothing here forks.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from memcli.errors import BusyError, StoreError
-from memcli.store.run_records import Owner
+from memcli.store.run_records import Owner, Work
 from memcli.workspace.openat import let_go, try_lock
 
 RETRY_SECONDS = 0.05
+MOST_BYTES = 512  # of what the file contains
 
 # Neither a link nor a FIFO in the place of a lock may lead elsewhere or hang.
 SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -26,14 +27,26 @@ SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 @contextmanager
 def writer_lock(
     store: str, *, wait_seconds: float, sleep: Callable[[float], None]
-) -> Iterator[None]:
-    """Hold the writer lock of a store, waiting for it up to `wait_seconds`; else BusyError."""
+) -> Iterator[Callable[[Work], None]]:
+    """Hold the writer lock of a store, waiting for it up to `wait_seconds`; else BusyError.
+
+    Gives what shows other processes how far the work is.
+    """
     descriptor = _acquire(store + ".lock", wait_seconds, sleep)
+    pid = str(os.getpid())
+
+    def show_work(work: Work) -> None:
+        with suppress(OSError):
+            since = os.fstat(descriptor).st_mtime_ns
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, f"{pid} {' '.join(map(str, work))}\n".encode())
+            os.utime(store + ".lock", ns=(since, since))
+
     try:
         with suppress(OSError):  # a full disk: the lock holds without its message
             os.ftruncate(descriptor, 0)
-            os.write(descriptor, str(os.getpid()).encode())
-        yield
+            os.write(descriptor, pid.encode())
+        yield show_work
     finally:
         let_go(descriptor)
 
@@ -95,11 +108,21 @@ def owner_pid(store: str) -> int | None:
 
 
 def _owner(descriptor: int) -> Owner:
+    """Read who has the lock from its first line; the end of a longer one may follow."""
+    since = os.fstat(descriptor).st_mtime
     try:
-        text = os.read(descriptor, 32).decode("ascii", "replace").strip()
+        text = os.read(descriptor, MOST_BYTES).decode("ascii", "replace")
     except OSError:
         text = ""
-    return Owner(int(text) if text.isdecimal() else 0, os.fstat(descriptor).st_mtime)
+    pid, *work = text.partition("\n")[0].split(" ")
+    return Owner(int(pid) if pid.isdecimal() else 0, since, _work(work))
+
+
+def _work(words: list[str]) -> Work | None:
+    with suppress(ValueError):
+        stage, done, total, left = words
+        return Work(stage, int(done), int(total), None if left == "None" else float(left))
+    return None
 
 
 def _is_at(path: str, descriptor: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from memcli.markdown.words import stem
+from memcli.language.words import stem
 from memcli.types import Term, Wanted
 
 # Marks are part of a word: the default categories cut Thai and Hindi at every vowel sign.

@@ -165,7 +165,7 @@ def _v7(connection: apsw.Connection) -> None:
 
 
 def _v10(connection: apsw.Connection) -> None:
-    """Write words of Russian, Arabic and Japanese as `markdown.forms` has them; no file is read."""
+    """Write words of Russian, Arabic and Japanese as `language.stems` has them; no file is read."""
     from memcli.store.sqlite import documents
 
     documents.reword(connection)

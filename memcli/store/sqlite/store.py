@@ -17,7 +17,7 @@ from memcli.store.sqlite.reader import Reader
 
 if TYPE_CHECKING:
     from memcli.store.port import Sleep, Watch
-    from memcli.store.run_records import Described, Owner, WatchRecord
+    from memcli.store.run_records import Described, Owner, WatchRecord, Work
     from memcli.store.sqlite.writer import Writer
     from memcli.store.tiers import Tier
 
@@ -32,6 +32,7 @@ class SqliteStore:
         self.path, self._now_ns, self._tiers = path, now_ns, tiers
         self._idle: list[Reader] = []
         self._guard = Lock()
+        self._show_work: Callable[[Work], None] | None = None  # while this store is locked here
 
     @property
     def local(self) -> str:
@@ -84,11 +85,22 @@ class SqliteStore:
             finally:
                 writer.close()
 
-    def locked(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[None]:
+    @contextmanager
+    def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
         """Keep every other writer out without changing anything."""
         from memcli.store.sqlite.lock import writer_lock
 
-        return writer_lock(self.path, wait_seconds=wait_seconds, sleep=sleep)
+        with writer_lock(self.path, wait_seconds=wait_seconds, sleep=sleep) as show_work:
+            self._show_work = show_work
+            try:
+                yield
+            finally:
+                self._show_work = None
+
+    def show_work(self, work: Work) -> None:
+        """Show other processes how far this one is; nothing while it does not write."""
+        if self._show_work is not None:
+            self._show_work(work)
 
     def writer(self) -> Owner | None:
         """Tell which process writes now."""

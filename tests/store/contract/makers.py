@@ -11,7 +11,7 @@ from typing import Any
 
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import text_of
-from memcli.markdown import words
+from memcli.language import words
 from memcli.markdown.lineage import SCHEMA, lines_hash
 from memcli.store.port import Change, Snapshot, Store
 from memcli.store.records import Key, Reach

@@ -45,6 +45,7 @@ from memcli.store.run_records import (
     Stamp,
     VectorSearch,
     WatchRecord,
+    Work,
 )
 from memcli.store.totals import Totals
 from memcli.types import (
@@ -293,6 +294,7 @@ class MemorySnapshot:
                 row.document.importance,
                 tuple(self._scored(part, legs.vector) for part in row.chunk.parts),
                 scores.get(row.id, 0.0),
+                named_by="" if row.chunk.ordinal else row.document.front_matter,
             )
             for row in sorted(self._rows(chunk_ids), key=lambda row: row.place)
         ]
@@ -482,7 +484,7 @@ class MemoryChange:
         state = self._without(key)
         first = 1 + max((row.id for row in state.rows), default=0)
         rows = tuple(
-            Row(number, document, chunk, columns(chunk))
+            Row(number, document, chunk, columns(document, chunk))
             for number, chunk in enumerate(document.chunks, first)
         )
         stored = Stored(document, stamp, skip, rows)
@@ -737,6 +739,10 @@ class MemoryStore:
 
     def writer(self) -> Owner | None:
         return self._owner
+
+    def show_work(self, work: Work) -> None:
+        if self._owner is not None:
+            self._owner = self._owner._replace(work=work)
 
     @contextmanager
     def watch(self, *, sleep: Sleep) -> Iterator[MemoryWatch]:

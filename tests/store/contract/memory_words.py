@@ -15,12 +15,13 @@ from math import log
 
 import apsw
 
+from memcli.language.words import prepare
 from memcli.markdown.comments import visible
-from memcli.markdown.words import prepare
+from memcli.markdown.names import headings_of
 from memcli.store.sqlite import keywords
 from memcli.store.sqlite.match import spellings
 from memcli.store.totals import Totals
-from memcli.types import Chunk, Term, Wanted
+from memcli.types import Chunk, Document, Term, Wanted
 
 K1, B = 1.2, 0.75
 LEAST_IDF = 1e-6
@@ -35,9 +36,11 @@ def tokens(prepared: str) -> tuple[str, ...]:
     return keywords.tokens(apsw.Connection(":memory:"), [prepared])[0]
 
 
-def columns(chunk: Chunk) -> Columns:
+def columns(document: Document, chunk: Chunk) -> Columns:
     """Cut what is searched of a chunk: comments are not."""
-    texts = " ".join(chunk.heading_path), visible(chunk.text)
+    named_by = "" if chunk.ordinal else document.front_matter
+    headings = headings_of(document.title, document.path, named_by, chunk.heading_path)
+    texts = " ".join(headings), visible(chunk.text)
     return tuple(tokens(prepare(text)) for text in texts)
 
 

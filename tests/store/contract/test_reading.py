@@ -63,8 +63,9 @@ def test_a_candidate_is_what_was_put(store: Store) -> None:
             about, chunk.text, chunk.start_byte, chunk.end_byte, chunk.ordinal
         )
         assert candidate._replace(parts=()) == Candidate(
-            about, chunk.tokens, chunk.text, chunk.text_hash, 0.5, 0.25, ()
-        )
+            about, chunk.tokens, chunk.text, chunk.text_hash, 0.5, 0.25, (),
+            named_by="" if chunk.ordinal else made.front_matter,
+        )  # fmt: skip
         assert [part[:4] for part in candidate.parts] == [
             (part.start_line, part.end_line, part.start, part.end) for part in chunk.parts
         ]

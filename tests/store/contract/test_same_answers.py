@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memcli.config import settings as config
+from memcli.dates.find import find_dates
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings
-from memcli.search.dates import find_dates
 from memcli.search.legs import Vector
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
@@ -32,8 +32,7 @@ from tests.store.contract.makers import Clock, changing, lines_of, summary
 from tests.support import make_settings, write
 
 TODAY = date(2025, 7, 1)
-# 25 examples; `--hypothesis-profile long` runs 40 times as many.
-EXAMPLES = (settings.default or settings()).max_examples // 8
+EXAMPLES = (settings.default or settings()).max_examples // 4
 
 
 class Tree:

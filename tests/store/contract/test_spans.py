@@ -149,7 +149,6 @@ def days_of(name: str) -> set[date]:
 
 
 @settings(
-    max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

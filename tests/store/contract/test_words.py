@@ -28,7 +28,7 @@ def bm25(idf: float, count: int, size: int, mean: float) -> float:
 
 
 def test_a_score_by_hand(store: Store) -> None:
-    fill(store, {"a.md": "pool pool dry\n", "b.md": "pool\n", "c.md": "train far behind us\n"})
+    fill(store, {"1.md": "pool pool dry\n", "2.md": "pool\n", "3.md": "train far behind us\n"})
     mean = (3 + 1 + 4) / 3
     dry = log((3 - 1 + 0.5) / (1 + 0.5))
     with store.snapshot() as snapshot:
@@ -38,15 +38,29 @@ def test_a_score_by_hand(store: Store) -> None:
         assert [hit.bm25 for hit in both] == pytest.approx(
             [bm25(dry, 1, 3, mean) + bm25(TINY, 2, 3, mean), bm25(TINY, 1, 1, mean)], rel=1e-9
         )
-        assert found(snapshot, any_of("dry", "pool")) == ["a.md", "b.md"]
+        assert found(snapshot, any_of("dry", "pool")) == ["1.md", "2.md"]
 
 
 def test_headings_count_as_much_as_the_text(store: Store) -> None:
-    fill(store, {"a.md": "# Pool\n\nit is dry\n", "b.md": "fox\n", "c.md": "fox\n"})
+    fill(store, {"1.md": "# Pool\n\nit is dry\n", "2.md": "fox\n", "3.md": "fox\n"})
     pool = log((3 - 1 + 0.5) / (1 + 0.5))
     with store.snapshot() as snapshot:
         (hit,) = snapshot.lexical(any_of("pool"), 9, EVERYTHING)
     assert hit.bm25 == pytest.approx(bm25(pool, 2, 5, (5 + 1 + 1) / 3), rel=1e-9)
+
+
+def test_the_names_and_tags_of_a_document_are_headings_of_its_first_chunk(store: Store) -> None:
+    notes = "---\naliases: [Pelican, Blog engine]\ntags: [web]\n---\nslow\n\n# Later\n\nfast #css\n"
+    fill(store, {"1.md": "fox\n", "Old_site.md": notes, "2025-03-04.md": "fox\n"})
+    with store.snapshot() as snapshot:
+        for word in ("site", "pelican", "engine", "web", "css"):
+            assert found(snapshot, any_of(word))[0] == "Old_site.md"
+            assert snapshot.frequencies([term(word)]) == [1 + (word == "css")]
+        assert found(snapshot, any_of("2025")) == []
+        (hit,) = snapshot.lexical(any_of("pelican"), 9, EVERYTHING)
+        lengths = (1 + 2 + 3 + 2 + 1, 1 + 3, 1, 1)  # names and tags, or a heading, and the text
+        alone = log((4 - 1 + 0.5) / (1 + 0.5))
+        assert hit.bm25 == pytest.approx(bm25(alone, 1, 9, sum(lengths) / 4), rel=1e-9)
 
 
 def test_scores_know_nothing_of_what_was_removed(store: Store) -> None:

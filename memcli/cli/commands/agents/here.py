@@ -11,7 +11,7 @@ from memcli.agents.table import BY_NAME, NAMES, Agent
 from memcli.agents.texts import Launcher, quoted
 from memcli.api.opened import current_folder
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.choices import check
+from memcli.cli.options import check
 from memcli.config.settings import user_file
 from memcli.errors import UsageError
 from memcli.workspace.locate import is_everything, is_repository, locate

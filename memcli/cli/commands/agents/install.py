@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from memcli.agents.table import NAMES, PARTS, SCOPES
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.choices import check
+from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options, check
 from memcli.cli.terminal import Terminal
-from memcli.errors import ExitCode, UsageError
+from memcli.errors import ExitCode, UsageError, install_extra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Annotated
-
-    import typer
 
     from memcli.agents.table import Agent, PartPlace
-    from memcli.cli import options
 
 # What is wired where nothing is said: tools to ask with, and the line without which agents do not
 # ask. Hooks run at each prompt and a skill repeats the line: they are for who wants them.
@@ -22,63 +19,48 @@ USUAL = ("mcp", "instructions")
 _PACKAGE = "mcp"  # what the server is built on
 
 
-def command(
-    agent_name: Annotated[
-        str | None,
-        typer.Option("--for", metavar="AGENT", help="The agent, as memcli agents names it."),
-    ] = None,
-    scope: Annotated[
-        str,
-        typer.Option(
-            metavar="SCOPE",
-            help="user: in all projects; project: the repository of the current folder.",
-        ),
-    ] = "user",
-    parts: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with",
-            metavar="PARTS",
-            help="Of mcp, hooks, skill and instructions, with commas between.",
-            show_default="mcp,instructions",
-        ),
-    ] = None,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Write it; without, only what would change is shown.")
-    ] = False,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:  # fmt: skip
+OPTIONS = (
+    Option("--for", "The agent, as memcli agents names it.", "AGENT", choices=NAMES,
+        attribute="agent"),
+    Option("--scope", "user: in all projects; project: the repository of the current folder.",
+        "SCOPE", choices=SCOPES, shown_default="user, or project for Cursor, VS Code and Zed"),
+    Option("--with", "Of mcp, hooks, skill and instructions, with commas between.", "PARTS", list,
+        shown_default="mcp,instructions", choices=PARTS, attribute="parts"),
+    Option("--apply", "Write it; without, only what would change is shown."),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Wire memcli into an agent: show what would change, and write it with --apply.
 
     With -w the agent is given that workspace everywhere, else that of each project.
 
     Examples: memcli agents install --for claude-code      memcli agents install --for codex --apply
     """
-    from memcli.agents.table import SCOPES
     from memcli.cli.commands.agents.here import launcher, named_agent, this_machine
     from memcli.cli.commands.agents.running import AgentJob, run
 
-    agent = named_agent(agent_name)
+    agent = named_agent(options.agent)
+    terminal = Terminal.of_process(options)
+    machine, started = this_machine(), launcher(options.workspace)
+    scope = options.scope or agent.usual_scope(machine, started.workspace)
     check("--scope", [scope], SCOPES)
-    terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)
-    machine = this_machine()
     if scope == "project" and not machine.project:
         raise UsageError(
             "the current folder is in no project: it is all of your home folder",
             hint="go to a repository, or leave --scope out",
         )
-    places = _places(agent, scope, _parts(agent, scope, parts, terminal))
-    started = launcher(workspace)
+    places = _places(agent, scope, _parts(agent, scope, options.parts, terminal))
     job = AgentJob(
-        agent, "install", scope, tuple(place.part for place in places), is_applied=apply,
-        as_json=as_json, workspace=tuple(workspace or ()),
-    )  # fmt: skip
+        agent,
+        "install",
+        scope,
+        tuple(place.part for place in places),
+        is_applied=options.apply,
+        as_json=options.json,
+        workspace=tuple(options.workspace or ()),
+    )
     run(job, terminal, lambda planner: planner.install(agent, places, started), machine)
     return ExitCode.OK
 
@@ -92,7 +74,7 @@ def _parts(
     from memcli.agents.table import MCP, PARTS
 
     has_server = find_spec(_PACKAGE) is not None
-    install = "pip install 'memcli[mcp]'"
+    install = "" if has_server else install_extra("mcp")
     no_server = UsageError(
         "the server speaks through the package mcp, which is not installed", hint=install
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode
 
@@ -13,18 +14,14 @@ if TYPE_CHECKING:
 
     from memcli.agents.places import Machine
     from memcli.agents.table import Agent
-    from memcli.cli import options
 
 
-def command(
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+OPTIONS = (
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """List the agents found here, what memcli finds of their memory, and what is wired.
 
     Examples: memcli agents      memcli agents list --json
@@ -34,8 +31,8 @@ def command(
     from memcli.agents.wired import is_here, wires
     from memcli.cli.commands.agents.here import launcher, state_path, this_machine
 
-    terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)
-    machine, path, started = this_machine(), state_path(), launcher(workspace)
+    terminal = Terminal.of_process(options)
+    machine, path, started = this_machine(), state_path(), launcher(options.workspace)
     state = load(path)
     record = {
         "schema": "memcli.agents/1",
@@ -52,10 +49,8 @@ def command(
             for agent in AGENTS
         ],
     }
-    if as_json:
-        from memcli.render.jsonio import dumps
-
-        terminal.write(dumps(record) + "\n")
+    if options.json:
+        terminal.write_json(record)
         return ExitCode.OK
     from memcli.cli.agents_output import remarks, table
 

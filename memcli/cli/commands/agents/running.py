@@ -36,7 +36,8 @@ class AgentJob(Record):
     def line(self, parts: Sequence[str]) -> str:
         """Give the command for some parts, without its last word."""
         words = ["memcli", "agents", self.action, "--for", self.agent.name]
-        if self.scope == PROJECT or (self.scope and self.action == "uninstall"):
+        is_said = self.action == "uninstall" or self.agent.folder is not None
+        if self.scope == PROJECT or (self.scope and is_said):
             words += ["--scope", self.scope]
         if parts:
             words += ["--with", ",".join(parts)]
@@ -68,8 +69,6 @@ def run(
 def _show(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_applied: bool) -> None:
     """Write what changes to stdout."""
     if job.as_json:
-        from memcli.render.jsonio import dumps
-
         record = {
             "schema": "memcli.agents-plan/1",
             "agent": job.agent.name,
@@ -79,7 +78,7 @@ def _show(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_applied: bo
             "applied": is_applied,
             **agents_output.plan_record(plan),
         }
-        terminal.write(dumps(record) + "\n")
+        terminal.write_json(record)
     else:
         terminal.write(agents_output.plan_text(plan, terminal))
 

@@ -6,41 +6,34 @@ import os
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.commands.bench import running
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Annotated
-
-    import typer
 
     from memcli.bench.calibration import Sample
     from memcli.bench.metrics import Range
     from memcli.bench.queries import Query
-    from memcli.cli import options
     from memcli.search.hits import Hit
 
 ANSWERS = 100  # passages an answer; the lead is told by the tenth
 
 
-def command(
-    queries: Annotated[
-        str | None,
-        typer.Argument(metavar="[QUERIES.jsonl]", help="Judged questions; see: bench init."),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be kept and keep nothing.")
-    ] = False,
-    no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+ARGUMENTS = (
+    CommandArgument(
+        "queries", "[QUERIES.jsonl]", "Judged questions; see: bench init.", choices=FILES
+    ),
+)
+OPTIONS = (
+    Option("--dry-run", "Show what would be kept and keep nothing."),
+    Option("--no-sync", "Do not update the index."),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Fit confidence and verdict to the model of this index, on your own questions.
 
     Each question is asked as it is, and without the lines that answer it. The constants are kept
@@ -49,12 +42,11 @@ def command(
     Examples: memcli bench calibrate questions.jsonl      memcli bench calibrate --dry-run
     """
     from memcli.bench import calibration
-    from memcli.render.jsonio import dumps
 
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
-    name, asked = running.questions(queries, skin, silent=False)
+    skin = make_skin(options)
+    name, asked = running.questions(options.queries, skin, silent=False)
     judged = [query for query in asked if query.relevant]
-    if not no_sync:
+    if not options.no_sync:
         running.bring_in_step(skin, silent=False)
     fingerprint, samples = _samples(skin, judged)
     fitted = calibration.fit(samples)
@@ -66,14 +58,14 @@ def command(
             hint="memcli bench quality --help" if judged else "memcli bench init",
         )
     path = skin.memory.calibration_file
-    if not dry_run:
+    if not options.dry_run:
         from memcli.config.calibration import write
 
         write(path, {fingerprint: fitted.constants})
     record = {
         "schema": "memcli.bench-calibrate/1",
         "file": path,
-        "written": not dry_run,
+        "written": not options.dry_run,
         "fingerprint": fingerprint,
         "questions": os.path.basename(name),
         "judged": len(judged),
@@ -84,12 +76,12 @@ def command(
         "constants": fitted.constants._asdict(),
     }
     terminal = skin.terminal
-    if as_json:
-        terminal.write(dumps(record) + "\n")
+    if options.json:
+        terminal.write_json(record)
     else:
         terminal.write(terminal.safe(calibration.text(record, fitted.constants)))
     model = fingerprint.partition(";")[0] or "words alone"
-    kept = "Nothing is kept" if dry_run else f"Kept in {path}"
+    kept = "Nothing is kept" if options.dry_run else f"Kept in {path}"
     terminal.say(terminal.safe_line(f"{kept}, for {model}."))
     return ExitCode.OK
 

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
+from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Options
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode
 
-if TYPE_CHECKING:
-    from typing import Annotated
+ARGUMENTS = (
+    CommandArgument("before", "BEFORE", "A receipt.", is_required=True, choices=FILES),
+    CommandArgument("after", "AFTER", "A later receipt.", is_required=True, choices=FILES),
+)
+OPTIONS = (
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
 
-    import typer
 
-    from memcli.cli import options
-
-
-def command(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A receipt.")],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="A later receipt.")],
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+def run(options: Options) -> int:
     """Compare two receipts of bench quality, speed or lane; no workspace is needed.
 
     Times are compared on one machine only; between machines only ratios to a floor are.
@@ -33,17 +24,16 @@ def command(
     Examples: memcli bench compare old.json new.json      memcli bench compare a b --json
     """
     from memcli.bench import compare
-    from memcli.bench.rows import read_receipt
-    from memcli.render.jsonio import dumps
+    from memcli.bench.rows import read_trace
 
-    terminal = Terminal.of_process(color=color, quiet=quiet, verbose=verbose)
+    terminal = Terminal.of_process(options)
     hint = "memcli bench quality QUERIES.jsonl --json > receipt.json"
     old, new = (
-        read_receipt(side_files.read_text(name, hint), name, also=(compare.SPEED,))
-        for name in (before, after)
+        read_trace(side_files.read_text(name, hint), name)
+        for name in (options.before, options.after)
     )
-    if as_json:
-        terminal.write(dumps(compare.compare(old, new)) + "\n")
+    if options.json:
+        terminal.write_json(compare.compare(old, new))
     else:
         terminal.write(terminal.safe(compare.text(old, new)))
     return ExitCode.OK

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memcli.cli import side_files
 from memcli.cli.skin import Skin
 from memcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from memcli.bench.traces import LaneTrace
 
 
 def folder_of(skin: Skin) -> str:
@@ -18,20 +20,20 @@ def folder_of(skin: Skin) -> str:
     return f"{skin.memory.store.local}.bench"
 
 
-def read(folder: str, skin: Skin) -> list[dict[str, Any]]:
-    """Read the receipts, oldest first; one that cannot be read is named and passed over."""
-    from memcli.bench.rows import LANE, read_receipt
+def read(folder: str, skin: Skin) -> list[LaneTrace]:
+    """Read the traces, oldest first; one that cannot be read is named and passed over."""
+    from memcli.bench import traces
 
-    receipts = []
+    history: list[LaneTrace] = []
     for name in names(folder):
         path = os.path.join(folder, name)
         with suppress(UsageError):
-            found = read_receipt(side_files.read_text(path, ""), path)
-            if found["schema"] == LANE:
-                receipts.append(found)
+            trace = traces.read(side_files.read_text(path, ""), traces.LaneTrace)
+            if trace is not None:
+                history.append(trace)
                 continue
         skin.terminal.warn(f"{path} is no receipt of a lane and is passed over")
-    return receipts
+    return history
 
 
 def names(folder: str) -> list[str]:
@@ -54,15 +56,16 @@ def path_of(folder: str, now: str) -> str:
     return os.path.join(folder, next(name for name in free if name not in taken))
 
 
-def add(folder: str, receipt: Mapping[str, Any]) -> str:
-    """Write a receipt, readable by its owner alone, and drop the oldest above the bound."""
+def add(folder: str, trace: LaneTrace) -> str:
+    """Write a trace that only its owner can read, and drop the oldest above the bound."""
     from memcli.bench.history import surplus
+    from memcli.bench.traces import encode
     from memcli.render.jsonio import dumps
     from memcli.workspace.whole import write_whole
 
-    path = path_of(folder, receipt["now"])
+    path = path_of(folder, trace.now)
     try:
-        write_whole(path, dumps(receipt) + "\n")
+        write_whole(path, dumps(encode(trace)) + "\n")
     except OSError as error:
         raise UsageError(
             f"{path} cannot be written: {error.strerror}", hint="the same command again"

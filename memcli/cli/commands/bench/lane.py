@@ -5,44 +5,33 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
 from memcli.cli.commands.bench import history_files
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from memcli.bench.traces import LaneTrace
 
-    import typer
-
-    from memcli.cli import options
 
 SPEED_RUNS = 3
 
 
-def command(
-    queries: Annotated[
-        str | None,
-        typer.Argument(metavar="[QUERIES.jsonl]", help="Judged questions; see: bench init."),
-    ] = None,
-    max_drop: Annotated[
-        float, typer.Option(metavar="X", help="How much nDCG@10 may fall below the best run.")
-    ] = 0.02,
-    max_slower: Annotated[
-        float, typer.Option(metavar="TIMES", help="How much slower than the best run it may be.")
-    ] = 2.0,
-    no_speed: Annotated[
-        bool, typer.Option("--no-speed", help="Measure no speed: it takes some seconds.")
-    ] = False,
-    accept: Annotated[
-        bool, typer.Option("--accept", help="Hold later runs against this one.")
-    ] = False,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+ARGUMENTS = (
+    CommandArgument(
+        "queries", "[QUERIES.jsonl]", "Judged questions; see: bench init.", choices=FILES
+    ),
+)
+OPTIONS = (
+    Option("--max-drop", "How much nDCG@10 may fall below the best run.", "X", float, default=0.02),
+    Option("--max-slower", "How much slower than the best run it may be.", "TIMES", float,
+        default=2.0),
+    Option("--no-speed", "Measure no speed: it takes some seconds."),
+    Option("--accept", "Hold later runs against this one."),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Sync, measure quality and speed, keep a receipt; speak only of what got worse.
 
     A run is held against the best one of the history since the last --accept. One line and
@@ -51,75 +40,68 @@ def command(
 
     Examples: memcli bench lane -w notes      memcli bench lane questions.jsonl --accept
     """
-    if max_drop < 0 or max_slower < 1:
+    if options.max_drop < 0 or options.max_slower < 1:
         raise UsageError(
             "--max-drop is 0 or more, --max-slower 1 or more", hint="memcli bench lane --help"
         )
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
-    receipt = run(skin, queries, max_drop=max_drop, max_slower=max_slower, speed=not no_speed,
-                  accept=accept)  # fmt: skip
-    if as_json:
-        from memcli.render.jsonio import dumps
+    skin = make_skin(options)
+    trace = _measured(options, skin)
+    if options.json:
+        from memcli.bench.traces import encode
 
-        skin.terminal.write(dumps(receipt) + "\n")
+        skin.terminal.write_json(encode(trace))
     else:
-        _speak(receipt, skin)
-    return ExitCode.NEGATIVE if receipt["regressions"] else ExitCode.OK
+        _speak(trace, skin)
+    return ExitCode.NEGATIVE if trace.regressions else ExitCode.OK
 
 
-def run(
-    skin: Skin,
-    queries: str | None,
-    *,
-    max_drop: float,
-    max_slower: float,
-    speed: bool,
-    accept: bool,
-) -> dict[str, Any]:
-    """Make the receipt of this run and put it into the history."""
+def _measured(options: Options, skin: Skin) -> LaneTrace:
+    """Make the trace of this run and put it into the history."""
     from memcli.bench import history
-    from memcli.bench.rows import LANE, worst
+    from memcli.bench.rows import worst
     from memcli.bench.speed import slower
-    from memcli.cli.commands.bench.measuring import measure
+    from memcli.bench.traces import LANE, LaneTrace
+    from memcli.cli.commands.bench.running import measure
 
     folder = history_files.folder_of(skin)
     side_files.refuse_memory(history_files.path_of(folder, skin.now), skin)
     earlier = history_files.read(folder, skin)
     before = history.reference(earlier)
-    measured = measure(queries, skin, sync=True, silent=not skin.terminal.verbose)
-    figures = None
-    if speed:
+    measured = measure(options.queries, skin, sync=True, silent=not skin.terminal.verbose)
+    speed = None
+    if not options.no_speed:
         from memcli.cli.commands.bench.speed import measure as measure_speed
 
-        figures = measure_speed(skin, documents=None, runs=SPEED_RUNS)
-    receipt: dict[str, Any] = {
-        "schema": LANE,
-        "now": skin.now,
-        "accepted": accept,
-        "sync": measured.synced,
-        "quality": measured.record,
-        "speed": figures,
-        "failures": [row.id for row in worst(measured.rows, history.FAILURES)],
-        "reference": before["now"] if before else None,
-    }
-    regressions = []
-    if before is not None and not accept:
-        regressions = history.regressions(before, receipt, max_drop)
-        if figures is not None and before["speed"] is not None:
-            regressions += slower(before["speed"], figures, max_slower)
-    if not accept:
-        regressions += history.unaccepted_misses(earlier, before, receipt)
-    receipt["regressions"] = regressions
-    history_files.add(folder, receipt)
-    return receipt
+        speed = measure_speed(skin, documents=None, runs=SPEED_RUNS)
+    trace = LaneTrace(
+        schema=LANE,
+        now=skin.now,
+        accepted=options.accept,
+        sync=measured.synced,
+        quality=measured.trace,
+        speed=speed,
+        failures=tuple(row.id for row in worst(measured.trace.queries, history.FAILURES)),
+        reference=before.now if before else None,
+        regressions=(),
+    )
+    if not options.accept:
+        lines = []
+        if before is not None:
+            lines = history.regressions(before, trace, options.max_drop)
+            if speed is not None and before.speed is not None:
+                lines += slower(before.speed.ratios, speed.ratios, options.max_slower)
+        lines += history.unaccepted_misses(earlier, before, trace)
+        trace = trace._replace(regressions=tuple(lines))
+    history_files.add(folder, trace)
+    return trace
 
 
-def _speak(receipt: dict[str, Any], skin: Skin) -> None:
-    terminal, found = skin.terminal, receipt["regressions"]
-    if found:
-        more = f" (and {len(found) - 1} more: memcli bench report)" if len(found) > 1 else ""
-        terminal.write(terminal.safe_line(f"memcli bench lane: {found[0]}{more}") + "\n")
+def _speak(trace: LaneTrace, skin: Skin) -> None:
+    terminal, lines = skin.terminal, trace.regressions
+    if lines:
+        more = f" (and {len(lines) - 1} more: memcli bench report)" if len(lines) > 1 else ""
+        terminal.write(terminal.safe_line(f"memcli bench lane: {lines[0]}{more}") + "\n")
     elif terminal.verbose:
-        mean = receipt["quality"]["categories"]["all"]["nDCG@10"]
-        since = f", best since {receipt['reference'][:10]}" if receipt["reference"] else ""
+        mean = trace.quality.categories["all"]["nDCG@10"]
+        since = f", best since {trace.reference[:10]}" if trace.reference else ""
         terminal.say(f"nDCG@10 {mean:.3f}; nothing got worse{since}.")

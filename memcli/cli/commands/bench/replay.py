@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import search_receipt, side_files
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from typing import Annotated, Any
-
-    import typer
-
-    from memcli.cli import options
+    from memcli.bench.replay import SearchTrace
     from memcli.indexing.freshness import Freshness
 
-    Receipt = dict[str, Any]
+
+ARGUMENTS = (
+    CommandArgument("receipt", "FILE", "From --receipt.", is_required=True, choices=FILES),
+)
+OPTIONS = (
+    Option("--no-sync", "Do not update the index."),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
 
 
-def command(
-    receipt: Annotated[str, typer.Argument(metavar="FILE", help="From --receipt.")],
-    no_sync: Annotated[bool, typer.Option("--no-sync", help="Do not update the index.")] = False,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+def run(options: Options) -> int:
     """Run the search or context of a receipt again, as of its time, and show what moved.
 
     Flags and filters are those of the receipt, other settings those of today: what differs is
@@ -37,52 +31,53 @@ def command(
     Examples: memcli bench replay before.json      memcli bench replay before.json --json
     """
     from memcli.bench import replay
+    from memcli.bench.traces import decode
     from memcli.cli.search_output import say_freshness
-    from memcli.render.jsonio import dumps
 
     before = replay.read(
-        side_files.read_text(receipt, "memcli search QUERY --receipt FILE"), receipt
+        side_files.read_text(options.receipt, "memcli search QUERY --receipt FILE"), options.receipt
     )
-    shared = Shared(workspace, quiet, verbose, color, now or before["now"])
-    skin = make_skin(shared, before["flags"])
-    skin.memory.accesses_at = before.get("accesses")
-    again = _context if before["schema"] == replay.CONTEXT_SCHEMA else _search
-    freshness, after = again(before, skin, no_sync=no_sync)
+    skin = make_skin(options, before.flags)
+    skin.memory.accesses_at = before.accesses
+    again = _context if before.schema == replay.CONTEXT_SCHEMA else _search
+    freshness, made = again(before, skin, no_sync=options.no_sync)
+    after = decode(replay.SearchTrace, made)
     say_freshness(freshness, skin.terminal)
     record = replay.compare(before, after)
     terminal = skin.terminal
-    if as_json:
-        terminal.write(dumps(record) + "\n")
+    if options.json:
+        terminal.write_json(record)
     else:
         terminal.write("".join(f"{terminal.safe_line(line)}\n" for line in replay.lines(record)))
     return ExitCode.OK
 
 
-def _search(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, Receipt]:
+def _search(before: SearchTrace, skin: Skin, *, no_sync: bool) -> tuple[Freshness, object]:
     from memcli.api.ask import ask
     from memcli.search.options import options_of
     from memcli.search.question import Question
     from memcli.search.receipt import filters_of
 
-    expand = "expanded" in before
+    expand = before.expanded is not None
     wanted = options_of(
         skin.config,
-        filters=filters_of(before),
-        budget=before["budget"],
-        whole=before["whole"],
-        sort=before.get("sort", "score"),
+        filters=filters_of(before._asdict()),
+        budget=before.budget,
+        whole=before.whole,
+        sort=before.sort,
+        ends=before.ends,
         fill=not expand,
     )
-    question = Question.by(skin.config, before["query"], skin.asked)
+    question = Question.by(skin.config, before.query or "", skin.asked)
     sync = False if no_sync else None
     found = ask(skin.memory, question, wanted, expand=expand, sync=sync)
     return found.freshness, search_receipt.make(found, skin, wanted, expand=expand)
 
 
-def _context(before: Receipt, skin: Skin, *, no_sync: bool) -> tuple[Freshness, Receipt]:
+def _context(before: SearchTrace, skin: Skin, *, no_sync: bool) -> tuple[Freshness, object]:
     from memcli.api.assemble import context_of, wanted_of
 
-    text, wanted = before["query"] or "", wanted_of(skin.config)
+    text, wanted = before.query or "", wanted_of(skin.config)
     sync = False if no_sync else None
     found = context_of(skin.memory, text, skin.asked, wanted, sync=sync)
     return found.freshness, search_receipt.make_of_context(found, skin, budget=wanted.budget)

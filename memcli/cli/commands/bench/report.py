@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
 from memcli.cli.commands.bench import history_files
-from memcli.cli.skin import Shared, make_skin
+from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode, NotFoundError
 
-if TYPE_CHECKING:
-    from typing import Annotated
+ARGUMENTS = (
+    CommandArgument(
+        "receipts", "[RECEIPT]...", "Default: the history of bench lane.", list, choices=FILES
+    ),
+)
+OPTIONS = (
+    Option("--html", "Write one HTML file; needs the extra report.", "FILE", choices=FILES),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
 
-    import typer
 
-    from memcli.cli import options
-
-
-def command(
-    receipts: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[RECEIPT]...", help="Default: the history of bench lane."),
-    ] = None,
-    html: Annotated[
-        str | None,
-        typer.Option("--html", metavar="FILE", help="Write one HTML file; needs memcli[report]."),
-    ] = None,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+def run(options: Options) -> int:
     """Draw trends, categories, worst cases and what changed.
 
     Without --html the charts are drawn with characters. The HTML file fetches nothing.
@@ -40,31 +27,30 @@ def command(
     Examples: memcli bench report      memcli bench report --html report.html
     """
     from memcli.bench import report
-    from memcli.bench.rows import read_receipt
+    from memcli.bench.rows import read_run
+    from memcli.bench.traces import encode
 
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    skin = make_skin(options)
     hint = "memcli bench quality QUERIES.jsonl --json > receipt.json"
-    if receipts:
-        history = [read_receipt(side_files.read_text(name, hint), name) for name in receipts]
-        history.sort(key=lambda receipt: str(receipt["now"]))
+    if options.receipts:
+        history = [read_run(side_files.read_text(name, hint), name) for name in options.receipts]
+        history.sort(key=lambda trace: trace.now)
     else:
-        history = history_files.read(history_files.folder_of(skin), skin)
+        history = [*history_files.read(history_files.folder_of(skin), skin)]
     if not history:
         raise NotFoundError("bench lane has not been run yet", hint="memcli bench lane")
     shown = report.report(history)
     terminal = skin.terminal
-    if html is not None:
-        side_files.refuse_memory(html, skin)
+    if options.html is not None:
+        side_files.refuse_memory(options.html, skin)
         from memcli.bench.report_charts import charts
         from memcli.bench.report_html import page
 
-        side_files.write_text(html, page(shown, charts(shown)), skin)
-        terminal.say(f"Report of {len(history)} runs in {html}.")
-    elif as_json:
-        from memcli.render.jsonio import dumps
-
-        record = {"schema": "memcli.bench-report/1", "receipts": history}
-        terminal.write(dumps(record) + "\n")
+        side_files.write_text(options.html, page(shown, charts(shown)), skin)
+        terminal.say(f"Report of {len(history)} runs in {options.html}.")
+    elif options.json:
+        record = {"schema": "memcli.bench-report/1", "receipts": encode(history)}
+        terminal.write_json(record)
     else:
         from memcli.bench.report_text import text
 

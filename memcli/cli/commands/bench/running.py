@@ -1,22 +1,24 @@
-"""What the bench commands share: files, the index in step, the pipeline on one open store."""
+"""What the bench commands share: questions, an index that is up to date, and one run of search."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from memcli import __version__
-from memcli.cli.side_files import own_file, read_text
+from memcli.cli.side_files import own_file, read_text, settings_of
 from memcli.cli.skin import Skin
-from memcli.errors import NotFoundError, UsageError
-from memcli.types import FileText, Filters
+from memcli.errors import UsageError
+from memcli.record import Record
+from memcli.types import Filters
 
 if TYPE_CHECKING:
+    from memcli.bench.ablation import Variant
     from memcli.bench.metrics import LineCosts
+    from memcli.bench.quality import AskedQuestion
     from memcli.bench.queries import Query
+    from memcli.bench.traces import IndexState, QualityTrace
     from memcli.search.course import Observer
     from memcli.search.pipeline import Answer
 
@@ -37,6 +39,11 @@ def questions(path: str | None, skin: Skin, *, silent: bool) -> tuple[str, list[
     if len(kept) < len(everything) and not silent:
         drafts = len(everything) - len(kept)
         skin.terminal.say(f"{drafts} of {len(everything)} questions are drafts: not counted.")
+    unanswered = sum(not query.relevant for query in kept)
+    if unanswered and not silent:
+        skin.terminal.say(
+            f"{unanswered} of {len(kept)} questions name no lines in 'relevant': not counted."
+        )
     return name, kept
 
 
@@ -116,65 +123,101 @@ class Searcher:
         self._has_told = True
         self._skin.terminal.advise(by_keywords(reason))
 
-    def index(self) -> dict[str, Any]:
+    def index(self) -> IndexState:
         """Describe the index that the answers come from."""
+        from memcli.bench.traces import IndexState
+
         with self._skin.memory.store.snapshot() as snapshot:
             facts, counts = snapshot.facts, snapshot.counts()
-        return {
-            "revision": facts.revision,
-            "fingerprint": facts.fingerprint,
-            "documents": counts.documents,
-            "chunks": counts.chunks,
-            "parts": counts.parts,
-            "embedded": counts.embedded,
-        }
+        size = (counts.documents, counts.chunks, counts.parts, counts.embedded)
+        return IndexState(facts.revision, facts.fingerprint, *size)
 
 
-def line_costs(skin: Skin) -> LineCosts:
-    """Read documents as the index does, each once, and give the tokens of their lines.
+class Measured(Record):
+    """The figures of a run, and what they are made of."""
 
-    A document that cannot be read has none, nor has one of a source that is no longer configured.
-    """
-    from memcli.bench.metrics import LINE_END_TOKENS
-    from memcli.indexing.planning import read
-    from memcli.markdown.tokens import quotient
-
-    settings = skin.memory.index_settings()
-    names = {source.name for source in settings.sources}
-    costs: dict[tuple[str, str], list[float]] = {}
-
-    def of(document: tuple[str, str]) -> Sequence[float]:
-        if document not in costs:
-            costs[document] = []
-            source, path = document
-            with suppress(NotFoundError):  # a path that leads outside
-                file = read(settings, source, path) if source in names else None
-                if isinstance(file, FileText):
-                    lines = file.text.split("\n")
-                    costs[document] = [quotient(line) + LINE_END_TOKENS for line in lines]
-        return costs[document]
-
-    return of
+    trace: QualityTrace
+    asked: list[AskedQuestion]
+    line_costs: LineCosts
+    synced: dict[str, int]  # what it took to update the index
 
 
-def machine() -> dict[str, Any]:
-    """Name this machine well enough to tell it from another, and not who owns it."""
-    import platform
-    import sys
-    from hashlib import sha256
+def measure(
+    queries_file: str | None,
+    skin: Skin,
+    *,
+    sync: bool,
+    silent: bool,
+    variants: Sequence[Variant] = (),
+) -> Measured:
+    """Ask the questions and describe the run as `memcli.bench-quality/1` does."""
+    from memcli.bench import quality as bench
+    from memcli.bench.rows import row_of
+    from memcli.bench.traces import QUALITY, Latency, QualityTrace, QuestionFile, this_machine
 
-    cpu = platform.processor() or platform.machine()
-    if os.path.exists("/proc/cpuinfo"):
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            models = (line for line in file if line.startswith("model name"))
-            cpu = next(models, f":{cpu}").partition(":")[2].strip() or cpu
-    cores = os.cpu_count() or 1
-    told = f"{platform.node()}|{platform.machine()}|{cpu}|{cores}"
-    return {
-        "id": sha256(told.encode()).hexdigest()[:12],
-        "system": f"{platform.system()} {platform.machine()}",
-        "cpu": cpu,
-        "cores": cores,
-        "python": ".".join(map(str, sys.version_info[:3])),
-        "memcli": __version__,
-    }
+    name, queries = questions(queries_file, skin, silent=silent)
+    synced = {}
+    if sync:
+        synced = bring_in_step(skin, silent=silent)
+    else:
+        _look(skin)
+    costs = bench.line_costs(skin.memory.index_settings())
+    search = Searcher(skin)
+    asked = bench.ask(queries, search, costs, skin.memory.clock.monotonic)
+    index = search.index()
+    rows = tuple(row for row in map(row_of, asked) if row is not None)
+    if not rows:
+        raise UsageError(
+            f"no question of {name} has judged lines", hint='add "relevant": [{"path": "..."}]'
+        )
+    times = [each.milliseconds for each in asked]
+    trace = QualityTrace(
+        schema=QUALITY,
+        now=skin.now,
+        questions=QuestionFile(os.path.basename(name), len(rows)),
+        index_=index,
+        settings=settings_of(skin),
+        machine=this_machine(),
+        latency_ms=Latency(bench.percentile(times, 0.5), bench.percentile(times, 0.95)),
+        categories=bench.summary(asked),
+        hints=bench.hint_rate(asked),
+        queries=rows,
+        ablation=_ablation(skin, variants, asked, costs) if variants else None,
+    )
+    return Measured(trace, asked, costs, synced)
+
+
+def _ablation(
+    skin: Skin,
+    variants: Sequence[Variant],
+    asked: Sequence[AskedQuestion],
+    costs: LineCosts,
+) -> tuple[dict[str, object], ...]:
+    """Ask the judged questions again in other ways; the first row is the way it is set."""
+    from memcli.bench.ablation import row
+    from memcli.bench.metrics import score
+    from memcli.bench.quality import passages
+    from memcli.config.settings import Value
+
+    judged = [each for each in asked if each.scores is not None]
+    before = [each.scores for each in judged if each.scores is not None]
+    rows = [row("as set", before, before)]
+    for variant in variants:
+        changed = {name: Value(value, variant.name) for name, value in variant.settings.items()}
+        config = skin.config._replace(values={**skin.config.values, **changed})
+        other = skin._replace(memory=skin.memory.having(config=config))
+        search = Searcher(other, without=variant.without)
+        scores = [
+            score(query.relevant, passages(search(query.text, query.date)), costs)
+            for query in (each.query for each in judged)
+        ]
+        rows.append(row(variant.name, scores, before))
+    return tuple(rows)
+
+
+def _look(skin: Skin) -> None:
+    from memcli.cli.search_output import say_freshness
+    from memcli.indexing.freshness import look
+
+    freshness = look(skin.memory.store, skin.memory.index_settings())
+    say_freshness(freshness, skin.terminal, "these answers")

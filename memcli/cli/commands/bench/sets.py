@@ -3,59 +3,49 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from memcli.cli import side_files
-from memcli.cli.skin import Shared, make_skin
+from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from memcli.bench.gates import Gates
+    from memcli.cli.options import Options
 
 WORKSPACE = "workspace"  # a folder beside a file of questions, which they are asked of
 
 
-def run(
-    files: Sequence[str],
-    shared: Shared,
-    flags: Mapping[str, Any],
-    gates: Gates,
-    *,
-    against: str | None,
-    sync: bool,
-    as_json: bool,
-) -> int:
+def run(options: Options, gates: Gates) -> int:
     """Ask every set of its own workspace, pool the figures, hold them against the gates."""
     from memcli.bench import gates as gating
-    from memcli.bench.pooled import SCHEMA, pooled, read, text
+    from memcli.bench.pooled import HINT, pooled, read, text
     from memcli.bench.quality import percentile
-    from memcli.cli.commands.bench.measuring import measure
-    from memcli.render.jsonio import dumps
+    from memcli.bench.traces import encode
+    from memcli.cli.commands.bench.running import measure
 
-    before = None
-    if against is not None:
-        hint = "memcli bench quality A.jsonl B.jsonl --json > before.json"
-        before = read(side_files.read_text(against, hint), against)
-    receipts, rows, times = {}, [], []
-    silent = not gates.is_empty and not shared.verbose
+    files, before = options.queries, None
+    if options.against is not None:
+        before = read(side_files.read_text(options.against, HINT), options.against)
+    traces, rows, times = {}, [], []
+    silent = not gates.is_empty and not options.verbose
     for name, file in zip(_names(files), files, strict=True):
-        skin = make_skin(shared._replace(workspace=shared.workspace or _beside(file)), dict(flags))
-        measured = measure(file, skin, sync=sync, silent=True)
-        receipts[name] = measured.record
-        rows += [row._replace(id=f"{name} {row.id}") for row in measured.rows]
+        skin = make_skin(options.having(workspace=options.workspace or _beside(file)))
+        measured = measure(file, skin, sync=not options.no_sync, silent=True)
+        traces[name] = measured.trace
+        rows += [row._replace(id=f"{name} {row.id}") for row in measured.trace.queries]
         times += [each.milliseconds for each in measured.asked]
         skin.memory.close()
-    found = pooled(receipts, before)
-    means = {name: value["mean"] for name, value in found["pooled"]["metrics"].items()}
+    trace = pooled(traces, before, skin.now)
+    means = {name: each.mean for name, each in trace.pooled.metrics.items()}
     failed = gating.failures(gates, means, rows, None, percentile(times, 0.95))
     terminal = skin.terminal
-    if as_json:
-        record = {"schema": SCHEMA, "now": skin.now, **found, "failed": failed}
-        terminal.write(dumps(record) + "\n")
+    if options.json:
+        terminal.write_json(encode(trace._replace(failed=tuple(failed))))
     elif not silent:
-        terminal.write(terminal.safe(text(found)))
-    for line in [] if as_json else failed:
+        terminal.write(terminal.safe(text(trace)))
+    for line in [] if options.json else failed:
         terminal.write(terminal.safe_line(f"memcli bench: {line}") + "\n")
     return ExitCode.NEGATIVE if failed else ExitCode.OK
 

@@ -7,24 +7,20 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import ceil
 
 from memcli.bench.speed import LEAST_RUNS
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.commands.bench import running
 from memcli.cli.commands.bench.place import Place, lay_out, sample
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
-from memcli.record import Record
 
 if TYPE_CHECKING:
-    from typing import Annotated, Any
-
-    import typer
-
-    from memcli.bench.speed import Process
-    from memcli.cli import options
+    from memcli.bench.speed import InsideFigures, Process
+    from memcli.bench.traces import SpeedTrace
 
 MEMCLI = "from memcli.cli.main import main; main()"
 RUNS = 5  # of each kind, unless told otherwise
@@ -33,35 +29,15 @@ COPIED_BYTES = 64 << 20  # copied for the bandwidth, well above the processor's 
 HINT = "memcli bench speed --documents 1000"
 
 
-class Inside(Record):
-    """What was measured without starting a process."""
+OPTIONS = (
+    Option("--documents", "Measure a made-up workspace of N files.", "N", int),
+    Option("--runs", "Times each is measured, from 2 on.", "N", int, default=RUNS),
+    Option("--mode", "hybrid, or lexical to leave the model out.", "MODE", setting="search.mode"),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
 
-    warm: Mapping[str, Sequence[float]]  # seconds of searches, by mode
-    seconds: Mapping[str, Sequence[float]]  # as `speed.ratios` takes them
-    rates: Mapping[str, Sequence[float]]  # by the names that the receipt gives them
-    counts: Mapping[str, int]
 
-
-def command(
-    documents: Annotated[
-        int | None,
-        typer.Option("--documents", metavar="N", help="Measure a made-up workspace of N files."),
-    ] = None,
-    runs: Annotated[
-        int, typer.Option("--runs", metavar="N", help="Times each is measured, from 2 on.")
-    ] = RUNS,
-    mode: Annotated[
-        str | None,
-        typer.Option(metavar="MODE", help="hybrid, or lexical to leave the model out."),
-    ] = None,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+def run(options: Options) -> int:
     """Measure search, sync and indexing beside the floors of this machine.
 
     All work is done on a copy; the memory and its index are only read. Times mean nothing on
@@ -69,48 +45,42 @@ def command(
 
     Examples: memcli bench speed      memcli bench speed --documents 1000 --json
     """
+    from memcli.bench.speed import text
+    from memcli.bench.traces import encode
+
     if os.name != "posix":
         raise UsageError(
             "bench speed needs POSIX: elsewhere a process's memory is not reported",
             hint="memcli bench quality",
         )
-    if documents is not None and documents < 1:
-        raise UsageError(f"--documents must be at least 1, not {documents}", hint=HINT)
-    if runs < LEAST_RUNS:
+    if options.documents is not None and options.documents < 1:
+        raise UsageError(f"--documents must be at least 1, not {options.documents}", hint=HINT)
+    if options.runs < LEAST_RUNS:
         raise UsageError(
-            f"--runs must be at least {LEAST_RUNS}, not {runs}: no figure is given without its"
-            " spread, and one run has none",
+            f"--runs must be at least {LEAST_RUNS}, not {options.runs}: no figure is given without"
+            " its spread, and one run has none",
             hint=f"memcli bench speed --runs {RUNS}",
         )
-    shared = Shared(workspace, quiet, verbose, color, now)
-    skin = make_skin(shared, {"search.mode": mode})
-    if documents is None:
+    skin = make_skin(options)
+    if options.documents is None:
         running.bring_in_step(skin, silent=False)
-    record = measure(skin, documents=documents, runs=runs)
-    if as_json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(record) + "\n")
+    trace = measure(skin, documents=options.documents, runs=options.runs)
+    if options.json:
+        skin.terminal.write_json(encode(trace))
     else:
-        from memcli.bench.speed import text
-
-        skin.terminal.write(text(record))
+        skin.terminal.write(text(trace))
     return ExitCode.OK
 
 
-def measure(skin: Skin, *, documents: int | None, runs: int) -> dict[str, Any]:
+def measure(skin: Skin, *, documents: int | None, runs: int) -> SpeedTrace:
     """Measure and describe as `memcli.bench-speed/1` does; `runs` are at least LEAST_RUNS."""
+    from memcli.bench.speed import figures
+
     hybrid = skin.config("search.mode") != "lexical" and _has_model(skin)
     with lay_out(skin, documents) as place:
         started = _started(place, runs, hybrid=hybrid)
         inside = _in_process(skin, place, hybrid=hybrid, runs=runs)
-    record = {
-        "schema": "memcli.bench-speed/1",
-        "now": skin.now,
-        "generated": documents,
-        "machine": running.machine(),
-    }
-    return record | _figures(started, inside)
+    return figures(started, inside, skin.now, documents)
 
 
 def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process]]:
@@ -134,42 +104,6 @@ def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process
     found["one_change"] = [_one_change(place, number) for number in range(runs)]
     found["index"] = [_fresh(place, number, *plain) for number in range(runs)]
     return found
-
-
-def _figures(started: Mapping[str, Sequence[Process]], inside: Inside) -> dict[str, Any]:
-    """Sum up what was measured, each figure with its spread."""
-    from memcli.bench import speed
-
-    costs = {name: speed.cost(runs) for name, runs in started.items()}
-    apart = ("interpreter", "no_change", "one_change", "index")
-    cpu = {name: [run.cpu_s for run in runs] for name, runs in started.items()}
-    seconds = {n: cpu[n] for n in cpu if n not in ("one_change", "index")} | {**inside.seconds}
-    rates = {
-        "documents_per_s": [inside.counts["documents"] / run.wall_s for run in started["index"]],
-        "interpreter_cpu_ms": [1000 * each for each in cpu["interpreter"]],
-        **inside.rates,
-    }
-    best = {name: max(values) for name, values in rates.items()}
-    ratios = speed.ratios({name: min(values) for name, values in seconds.items()})
-    spreads = speed.spreads(rates, seconds)
-    return {
-        "cold": {name: row for name, row in costs.items() if name not in apart},
-        "sync": {"no_change": costs["no_change"], "one_change": costs["one_change"]},
-        "index": {**costs["index"], "documents_per_s": best["documents_per_s"]},
-        "warm": {mode: speed.searches(times) for mode, times in inside.warm.items()},
-        **inside.counts,
-        "embedding_texts_per_s": best.get("embedding_texts_per_s"),
-        "floors": {
-            "interpreter_cpu_ms": costs["interpreter"]["cpu_ms"],
-            "interpreter_peak_mb": costs["interpreter"]["peak_mb"],
-            "model_texts_per_s": best.get("model_texts_per_s"),
-            "memory_gb_per_s": best["memory_gb_per_s"],
-            "walk_ms": min(rates["walk_ms"]),
-        },
-        "ratios": ratios,
-        "goals": speed.verdicts(ratios),
-        "spread": {name: found._asdict() for name, found in spreads.items()},
-    }
 
 
 def _has_model(skin: Skin) -> bool:
@@ -224,8 +158,9 @@ def _one_change(place: Place, number: int) -> Process:
     return _run(place, 1, "index", "-q", "--encoder", "none")[0]
 
 
-def _in_process(skin: Skin, place: Place, *, hybrid: bool, runs: int) -> Inside:
+def _in_process(skin: Skin, place: Place, *, hybrid: bool, runs: int) -> InsideFigures:
     """Measure warm searches, the model, memory and the walk in this process."""
+    from memcli.bench.speed import InsideFigures
     from memcli.indexing.planning import plan
 
     there = _there(skin, place)
@@ -249,7 +184,7 @@ def _in_process(skin: Skin, place: Place, *, hybrid: bool, runs: int) -> Inside:
     walks = [timed(lambda: _walk(place.notes)) for _ in range(runs)]
     embedding = _embedding(skin, texts, timed, runs) if hybrid else {}
     names = {"encoder": "embedding_texts_per_s", "model": "model_texts_per_s"}
-    return Inside(
+    return InsideFigures(
         warm=warm,
         seconds={"walk": walks, **embedding},
         rates={

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from memcli.checking import TYPE_CHECKING
 from memcli.cli.commands.store.told import tell
-from memcli.cli.skin import Shared, make_skin, marked
+from memcli.cli.options import COMMON, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.skin import make_skin, marked
 from memcli.errors import ExitCode
 
-if TYPE_CHECKING:
-    from typing import Annotated
+ARGUMENTS = (
+    CommandArgument("name", "NAME", "What it is called there: ops, or team/ops.", is_required=True),
+)
+OPTIONS = (
+    Option("--take-over", "Also where another folder or machine writes it."),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
 
-    import typer
 
-    from memcli.cli import options
-
-
-def command(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="What it is called there: ops, or team/ops.")
-    ],
-    take_over: Annotated[
-        bool,
-        typer.Option("--take-over", help="Also where another folder or machine writes it."),
-    ] = False,
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+def run(options: Options) -> int:
     """Keep the index of this workspace in the shared store, and write it from here.
 
     One folder of one machine writes a workspace; every machine may search it. The index that
@@ -40,9 +26,9 @@ def command(
     """
     from memcli.api import shared
 
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {})
+    skin = make_skin(options)
     marked(skin, "memcli store attach")
-    store = shared.attach(skin.config, name, take_over=take_over)
-    text = f"Attached {skin.config.workspace} to {store} as {name}. Next: memcli index"
-    tell(skin, text, as_json=as_json, store=store, changed=True, name=name)
+    store = shared.attach(skin.memory, options.name, take_over=options.take_over)
+    text = f"Attached {skin.config.workspace} to {store} as {options.name}. Next: memcli index"
+    tell(skin, text, as_json=options.json, store=store, changed=True, name=options.name)
     return ExitCode.OK

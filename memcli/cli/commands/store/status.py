@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import Shared, Skin, make_skin
+from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
+from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.shared import SharedStatus
-    from memcli.cli import options
 
 INDENT = 10  # columns of the word in front
 
 
-def command(
-    as_json: options.Json = False,
-    workspace: options.Workspace = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Color = "auto",
-    now: options.Now = None,
-    debug: options.Debug = False,
-) -> int:
+OPTIONS = (
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
     """Show the shared store: its server, and the workspaces that this user may see.
 
     Examples: memcli store status      memcli store status --json
     """
     from memcli.api import shared
 
-    skin = make_skin(Shared(workspace, quiet, verbose, color, now), {}, anywhere=True)
-    found = _record(*shared.look(skin.config))
-    if as_json:
-        from memcli.render.jsonio import dumps
-
-        skin.terminal.write(dumps(found) + "\n")
+    skin = make_skin(options, anywhere=True)
+    found = _record(*shared.look(skin.memory))
+    if options.json:
+        skin.terminal.write_json(found)
     else:
         lines = (skin.terminal.safe_line(line) for line in _lines(found, skin))
         skin.terminal.write("".join(f"{line}\n" for line in lines))

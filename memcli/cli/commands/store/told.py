@@ -15,8 +15,6 @@ def tell(
     if not as_json:
         skin.terminal.say(text)
         return
-    from memcli.render.jsonio import dumps
-
     record = {
         "schema": "memcli.store/1",
         "store": store,
@@ -24,4 +22,4 @@ def tell(
         "name": name,
         "changed": changed,
     }
-    skin.terminal.write(dumps(record) + "\n")
+    skin.terminal.write_json(record)

@@ -1,0 +1,66 @@
+"""Find the documents that link to another, by its path or any of its names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from memcli.checking import TYPE_CHECKING
+from memcli.context.hops import Link, candidates, name
+from memcli.markdown.links import related_targets
+from memcli.markdown.names import names
+from memcli.markdown.properties import folded
+from memcli.store.records import Reach
+from memcli.types import split_name
+
+if TYPE_CHECKING:
+    from memcli.store.context_records import Listed
+    from memcli.store.port import Snapshot
+    from memcli.store.records import Key
+
+AT_ONCE = 500  # chunks
+
+
+def linking_to(
+    snapshot: Snapshot, target: str, documents: Sequence[Listed], roots: Mapping[str, str]
+) -> list[Listed]:
+    """Keep the documents that link to what a path or a name says, which need not be there."""
+    wanted = _named(snapshot, target, roots)
+    called = {folded(target.removesuffix(".md"))}
+    for each in wanted.values():
+        called.update(map(folded, names(each.title, each.path, json.loads(each.front_matter))))
+    keys = {(document.source, document.path): document for document in documents}
+    found = {key for key, link in _links(snapshot, keys) if _leads(link, wanted, called, roots)}
+    return [document for key, document in keys.items() if key in found and key not in wanted]
+
+
+def _named(snapshot: Snapshot, target: str, roots: Mapping[str, str]) -> dict[Key, Listed]:
+    """Find the documents that a path or a name may mean."""
+    place, called = split_name(target, roots), folded(target)
+    return {
+        (each.source, each.path): each
+        for each in snapshot.listed(Reach())
+        if (each.source, each.path) == place
+        or called in map(folded, names(each.title, each.path, json.loads(each.front_matter)))
+    }
+
+
+def _links(snapshot: Snapshot, documents: Mapping[Key, Listed]) -> Iterator[tuple[Key, Link]]:
+    """Give every link of some documents."""
+    for key, document in documents.items():
+        for target in related_targets(json.loads(document.front_matter)):
+            yield key, Link(*key, target, 0.0, "")
+    chunks = {e.about.chunk_id: e for e in snapshot.excerpts_of(sorted(documents), Reach())}
+    ids = [number for number, excerpt in chunks.items() if "[" in excerpt.text]
+    for first in range(0, len(ids), AT_ONCE):
+        for number, linking in snapshot.links(ids[first : first + AT_ONCE]).items():
+            key = chunks[number].about.document
+            yield from ((key, Link(*key, target, 0.0, "")) for target in linking.targets)
+
+
+def _leads(
+    link: Link, wanted: Mapping[Key, Listed], called: set[str], roots: Mapping[str, str]
+) -> bool:
+    said = folded(name(link).removesuffix(".md"))
+    is_named = said in called or said.rpartition("/")[2] in called
+    return is_named or any(place in wanted for place in candidates(link, roots))

@@ -1,0 +1,92 @@
+"""Reads feasts that people count from, in English and German: `since Christmas`; pure.
+
+Alone they are words like others: a Christmas card is of no day.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from memcli.dates.words import LAST_WORDS, NEXT_WORDS, THIS_WORDS, Days, Found, Seen, as_year
+
+# Month, first day and last day; in German Christmas begins on its eve, and so it is told of.
+_FIXED = {
+    "christmas": (12, 24, 26), "xmas": (12, 24, 26), "weihnachten": (12, 24, 26),
+    "christmas eve": (12, 24, 24), "heiligabend": (12, 24, 24), "christmas day": (12, 25, 25),
+    "boxing day": (12, 26, 26), "new year eve": (12, 31, 31), "silvester": (12, 31, 31),
+    "new year": (1, 1, 1), "new year day": (1, 1, 1), "neujahr": (1, 1, 1),
+}  # fmt: skip
+# First and last day, counted from Easter Sunday.
+_MOVABLE = {
+    "good friday": (-2, -2), "karfreitag": (-2, -2), "easter": (0, 1), "ostern": (0, 1),
+    "easter sunday": (0, 0), "ostersonntag": (0, 0), "easter monday": (1, 1),
+    "ostermontag": (1, 1), "ascension": (39, 39), "himmelfahrt": (39, 39),
+    "christi himmelfahrt": (39, 39), "pentecost": (49, 50), "whitsun": (49, 50),
+    "pfingsten": (49, 50),
+}  # fmt: skip
+NAMES = frozenset(_FIXED) | frozenset(_MOVABLE)
+# What stands before a feast that is meant as a time; of other dates `date_words` tells.
+AT_WORDS = ("at", "over", "zu", "über")
+_LONGEST_NAME = 3  # words
+
+
+def easter(year: int) -> date:
+    """Give Easter Sunday of a year of the Gregorian calendar.
+
+    The rule without exceptions that Nature printed in April 1876, as J. Meeus tells it in
+    Astronomical Algorithms, chapter 8; the names of its numbers are his.
+    """
+    a, (b, c) = year % 19, divmod(year, 100)
+    d, e = divmod(b, 4)
+    g = (b - (b + 8) // 25 + 1) // 3
+    h = (19 * a + b - d - g + 15) % 30
+    i, k = divmod(c, 4)
+    l_ = (32 + 2 * e + 2 * i - h - k) % 7
+    m = (a + 11 * h + 22 * l_) // 451
+    month, day = divmod(h + l_ - 7 * m + 114, 31)
+    return date(year, month, day + 1)
+
+
+def named(low: list[str]) -> str:
+    """Give the feast that the words begin with, the longest name; "" for none."""
+    names = (" ".join(low[:count]) for count in range(_LONGEST_NAME, 0, -1))
+    return next((name for name in names if name in NAMES), "")
+
+
+def latest(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+    """Read a feast behind a word that asks for a date: the last one that has begun."""
+    name = named(low)
+    if not name:
+        return None
+    days = _days(name, seen.today.year)
+    return len(name.split()), days if days[0] <= seen.today else _days(name, seen.today.year - 1)
+
+
+def dated(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+    """Read `Christmas 2023`, `Easter of 2024`, `last Christmas`, `letztes Ostern`."""
+    this_year = seen.today.year
+    if name := named(low):
+        at = len(name.split())
+        at += low[at] == "of"
+        year = as_year(low[at])
+        return (at + 1, _days(name, year)) if year else None
+    name = named(low[1:])
+    if not name:
+        return None
+    count, feasts = len(name.split()) + 1, [_days(name, this_year + n) for n in (-1, 0, 1)]
+    if low[0] in THIS_WORDS:
+        return count, feasts[1]
+    if low[0] in LAST_WORDS:
+        return count, [days for days in feasts if days[1] < seen.today][-1]
+    if low[0] in NEXT_WORDS:
+        return count, next(days for days in feasts if days[0] > seen.today)
+    return None
+
+
+def _days(name: str, year: int) -> Days:
+    if name in _FIXED:
+        month, first, last = _FIXED[name]
+        return date(year, month, first), date(year, month, last)
+    sunday = easter(year)
+    begin, end = _MOVABLE[name]
+    return sunday + timedelta(begin), sunday + timedelta(end)

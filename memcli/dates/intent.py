@@ -1,0 +1,122 @@
+"""Tell which dates of a question are wishes, and which are only talk; pure.
+
+What is asked about last week is wished for from last week. But who begins with today's weather, or
+tells what happened yesterday before he asks something else, wants nothing of that day, and a
+birthday is no day on which a note was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from memcli.dates.find import DateSpan
+from memcli.dates.words import MONTHS, WEEKDAYS
+
+# A text without any of these is one clause, and costs no pattern.
+_BREAKS = frozenset(".!?\n。！？，,;；、")
+# The patterns are matched against small letters.
+# Where a sentence ends: not behind an abbreviation or the day of a German date.
+_SENTENCE_END = r"[。！？!?\n]+|(?<=[^\W\d]{3})\.+(?=\s)"
+_CLAUSE_END = r"[，,；;、]|(?<=[^\x00-\xff])\s+(?=[^\x00-\xff])"
+_ASKS = (
+    r"\b(?:who|whom|whose|what|when|where|why|which|how|wer|wen|wem|was|wann|wo|warum|welche\w?"
+    r"|wie)\b|什么|什麼|[谁誰哪吗嗎几幾]|怎[么麼样樣]|多少|多[大高久长]|何|いつ|どこ|どの|どう|ですか"
+)
+# A question that looks back at what was told before it.
+_LOOKS_BACK = (
+    r"\b(?:he|she|they|him|them|it|there|then|that|this|er|sie|ihn|ihm|dort|da|damals|dabei)\b"
+    r"|[他她它]|当时|當時|那时|那時|那天|そこ|その"
+)
+_SMALL_TALK = (
+    r"\b(?:weather|sunny|rain(?:s|ed|ing|y)?|snow(?:s|ed|ing)?|(?:lovely|nice|beautiful|long)"
+    r" day|what a day|mood|tired|wetter|sonnig|regnet|schneit|müde|laune)\b"
+    r"|天[气氣気]|心情|[真太][^正实實的]|好[累忙热熱冷困开開高]|疲れ|暑い|寒い"
+)
+_BIRTH = ("born", "birth", "gebor", "geburt", "生日", "出生", "诞生", "誕生")
+# Wednesday evening comes every week, unless the question is about what has happened.
+_PART_OF_WEEKDAY = (
+    r"\s+(?:morning|afternoon|evening|night|morgen|vormittag|nachmittag|abend|nacht)s?\b"
+)
+_HAPPENED = (
+    r"\b(?:did|was|were|had|happened|said|went|came|told|met|saw|decided|passiert|war|waren|hat"
+    r"|haben|hatte|hatten|geschah)\b|\w{3}ed\b"
+)
+_YEAR = r"\d{4}|\d[/.]\d|年"
+
+
+def wishes(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
+    """Keep the dates that the answer should be of."""
+    text = text.lower() if len(text.lower()) == len(text) else text
+    dates = [span for span in dates if not _is_habit(text, span)]
+    is_spaced = text.isascii() or " " not in text
+    if is_spaced and _BREAKS.isdisjoint(text.rstrip(" .!?。！？")):
+        return tuple(span for span in dates if not _is_birthday(text, span))
+    sentences = _pieces(text, _SENTENCE_END, dates)
+    asking = [piece for piece in sentences if _ends_in_question(text, piece)]
+    asking = asking or [piece for piece in sentences if re.search(_ASKS, text[slice(*piece)])]
+    return tuple(span for span in dates if _is_wish(text, span, dates, sentences, asking))
+
+
+def _is_wish(
+    text: str,
+    span: DateSpan,
+    dates: Sequence[DateSpan],
+    sentences: Sequence[tuple[int, int]],
+    asking: Sequence[tuple[int, int]],
+) -> bool:
+    sentence = next(piece for piece in sentences if piece[0] <= span.at < piece[1])
+    if span.order:
+        return sentence in asking or not asking
+    clauses = _pieces(text, _CLAUSE_END, dates, sentence)
+    clause = next(text[a:b] for a, b in clauses if a <= span.at < b)
+    if _names_month(span):
+        return not _is_birthday(clause, span)
+    if re.search(_YEAR, span.text) or not asking:
+        return True
+    if sentence not in asking:
+        return any(re.search(_LOOKS_BACK, text[slice(*piece)]) for piece in asking)
+    is_talk = re.search(_SMALL_TALK, clause) and not re.search(_ASKS, clause)
+    return not (is_talk and len(clauses) > 1)
+
+
+def _is_habit(text: str, span: DateSpan) -> bool:
+    """Tell a part of a weekday that no word puts into one week, in no question about an event."""
+    lone = span.text.lower().removeprefix("on ").removeprefix("am ") in WEEKDAYS
+    return (
+        lone
+        and re.match(_PART_OF_WEEKDAY, text[span.stops_at :]) is not None
+        and not re.search(_HAPPENED, text)
+    )
+
+
+def _is_birthday(clause: str, span: DateSpan) -> bool:
+    """Tell a day of the year on which someone was born."""
+    is_told = any(word in clause for word in _BIRTH)
+    return is_told and _names_month(span) and not re.search(_YEAR, span.text)
+
+
+def _names_month(span: DateSpan) -> bool:
+    """Tell a date that is written out from one that counts from today, which is lightly said."""
+    names = re.findall(r"[^\W\d_]+", span.text.lower())
+    return not MONTHS.keys().isdisjoint(names) or bool(
+        re.search("[\\d一二三四五六七八九十]月", span.text)
+    )
+
+
+def _ends_in_question(text: str, piece: tuple[int, int]) -> bool:
+    return text[piece[1] - 1] in "?？" or text[piece[1] - 2 : piece[1]] in ("?!", "！？")
+
+
+def _pieces(
+    text: str, ends: str, dates: Sequence[DateSpan], within: tuple[int, int] | None = None
+) -> list[tuple[int, int]]:
+    """Cut a text, never inside a date; each piece holds the sign that ends it."""
+    first, last = within or (0, len(text))
+    cuts = [
+        match.end()
+        for match in re.compile(ends).finditer(text, first, last)
+        if not any(span.at < match.end() < span.stops_at for span in dates)
+    ]
+    return list(pairwise(sorted({first, *cuts, last})))

@@ -1,0 +1,190 @@
+"""Reads a part of a date or what lies beside it, in English and German: `early May`; pure."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from memcli.dates import absolute, holidays, relative
+from memcli.dates.words import (
+    AFTER_WORDS,
+    AMBIGUOUS_MONTHS,
+    AT_WORDS,
+    BEFORE_WORDS,
+    DAY,
+    LAST_WORDS,
+    MONTHS,
+    NEXT_WORDS,
+    ORDINALS,
+    UNITS,
+    WEEK,
+    WEEKDAYS,
+    WEEKEND,
+    Days,
+    Found,
+    Rule,
+    Seen,
+    as_number,
+    as_weekday,
+    as_year,
+    back,
+    before,
+    half,
+    half_days,
+    month_days,
+    one_day,
+    recent,
+    third,
+    year_days,
+)
+
+ARTICLES = ("the", "dem", "den", "der", "das")
+_THIRDS = {
+    "early": 0, "beginning": 0, "start": 0, "anfang": 0, "mid": 1, "middle": 1, "mitte": 1,
+    "late": 2, "end": 2, "ende": 2,
+}  # fmt: skip
+_HALVES = ("half", "hälfte")
+_WITHIN_WORDS = ("in", "im", "during", "von")
+_MONTH_LENGTH = 28  # days, from which a stretch has a beginning, a middle and an end
+
+
+def one(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+    """Read one date, with what tells which part or neighbour of it is meant."""
+    rules: tuple[Rule, ...] = (relative.day, _beside, _part, _at)
+    return next((found for rule in rules if (found := rule(raw, low, seen))), None) or _plain(
+        raw, low, seen
+    )
+
+
+def named(raw: list[str], low: list[str], seen: Seen, *, bare: bool) -> Found | None:
+    """Read a date behind a word that asks for one: there a bare month or year is a date too."""
+    skip = 1 if low[0] in ARTICLES else 0
+    raw, low = raw[skip:], low[skip:]
+    found = relative.day(raw, low, seen) or _beside(raw, low, seen) or _part(raw, low, seen)
+    found = found or _plain(raw, low, seen) or (_bare(raw, low, seen) if bare else None)
+    return found and (skip + found[0], found[1])
+
+
+def alone(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+    """Read what is a date where a text is nothing else: `2026`, `7/12`."""
+    is_number = raw[0][:1].isdigit()
+    return _bare(raw, low, seen) if is_number else None
+
+
+def _plain(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+    """Read what is a date wherever it stands."""
+    rules: tuple[Rule, ...] = (
+        absolute.numeric, absolute.month, relative.month, relative.ago,
+        absolute.year, absolute.quarter, absolute.season, relative.season,
+        holidays.dated, _of_date, relative.period, relative.weekday,
+    )  # fmt: skip
+    return next((found for rule in rules if (found := rule(raw, low, seen))), None)
+
+
+def _bare(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+    """Read what is a date only behind `since`, `in`, `between`: `May`, `2023`, `7/12`, `Sun`."""
+    number = MONTHS.get(low[0])
+    if number and raw[0] not in AMBIGUOUS_MONTHS:
+        return 1, month_days(seen.today.year - (number > seen.today.month), number)
+    year = as_year(low[0])
+    if year and year <= seen.today.year + 1:
+        return 1, year_days(year)
+    if low[0] in ("h1", "h2"):
+        this_year = half_days(seen.today.year, int(low[0][1]))
+        if this_year[0] <= seen.today:
+            return 1, this_year
+        return 1, half_days(seen.today.year - 1, int(low[0][1]))
+    weekday = as_weekday(raw[0])
+    if weekday is not None:
+        return 1, one_day(recent(weekday, seen.today))
+    return holidays.latest(raw, low, seen) or absolute.day_and_month(raw, low, seen)
+
+
+def _at(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+    """Read `in May`, `in 2023`, `im Mai`, `on Sun`; a date that needs no such word stands alone."""
+    if low[0] in holidays.AT_WORDS:
+        found = holidays.latest(raw[1:], low[1:], seen)
+        return found and (1 + found[0], found[1])
+    if low[0] not in AT_WORDS or low[1] in WEEKDAYS or _plain(raw[1:], low[1:], seen):
+        return None
+    if "/" in low[1] and low[0] in _WITHIN_WORDS:  # in 1/2 of them
+        return None
+    found = _bare(raw[1:], low[1:], seen)
+    return found and (1 + found[0], found[1])
+
+
+def _beside(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+    """Read `the week before 3 May`, `Friday after 3 May`, `two weeks before 3 May`."""
+    at, number = 0, as_number(low[0])
+    if low[0] in LAST_WORDS or low[0] in NEXT_WORDS or number is not None:
+        at = 1
+    unit, weekday = UNITS.get(low[at]), as_weekday(raw[at])
+    side = low[at + 1]
+    if side not in BEFORE_WORDS and side not in AFTER_WORDS:
+        return None
+    found = named(raw[at + 2 :], low[at + 2 :], seen, bare=True)
+    if found is None:
+        return None
+    (first, last), is_before = found[1], side in BEFORE_WORDS
+    if unit is None:
+        if weekday is None:
+            return None
+        other = recent(weekday, first - timedelta(1) if is_before else last + timedelta(7))
+        return at + 2 + found[0], one_day(other)
+    if number is not None and (number > 1 or unit == DAY):
+        count = number if is_before else -number
+        return at + 2 + found[0], back(unit, count, first if is_before else last)
+    return at + 2 + found[0], _next_to(unit, first, last, is_before=is_before)
+
+
+def _next_to(unit: int, first: date, last: date, *, is_before: bool) -> Days:
+    """Give the day, weekend or length of time that lies next to a stretch of days.
+
+    A week, month or year reaches to the day beside the one that it is counted from.
+    """
+    day = timedelta(1)
+    if unit == WEEKEND:
+        sunday = recent(6, first - day) if is_before else recent(6, last + 7 * day)
+        return sunday - day, sunday
+    if unit == DAY:
+        return one_day(first - day if is_before else last + day)
+    if is_before:
+        return before(unit, 1, first), first - day
+    return last + day, before(unit, -1, last)
+
+
+def _part(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+    """Read `early May 2023`, `end of March`, `Mitte Mai`, `first half of 2023`, `mid-May`."""
+    if low[0].startswith("mid-"):
+        raw, low = ["mid", raw[0][4:], *raw[1:]], ["mid", low[0][4:], *low[1:]]
+        found = _part(raw, low, seen)
+        return found and (found[0] - 1, found[1])
+    number = _THIRDS.get(low[0])
+    ordinal = ORDINALS.get(low[0])
+    at = 1 if number is not None else 2
+    is_half = low[1] in _HALVES and ordinal in (1, 2)
+    is_week = low[1] == "week" and (ordinal is not None or low[0] == "last")
+    if number is None and not is_half and not (is_week and low[2] == "of"):
+        return None
+    at += low[at] in ("of", "des", "von")
+    found = named(raw[at:], low[at:], seen, bare=True)
+    if found is None or (found[1][1] - found[1][0]).days + 1 < _MONTH_LENGTH:
+        return None
+    days = found[1]
+    if number is not None:
+        return at + found[0], third(days, number)
+    if is_half:
+        return at + found[0], half(days, ordinal or 1)
+    last = timedelta(6)
+    if ordinal is None:
+        return at + found[0], (days[1] - last, days[1])
+    first = days[0] + timedelta(7 * (ordinal - 1))
+    return at + found[0], (first, first + last)
+
+
+def _of_date(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+    """Read `the week of 8 May`, `the weekend of 8 May`."""
+    unit = UNITS.get(low[0])
+    if unit not in (WEEK, WEEKEND) or low[1] != "of":
+        return None
+    found = named(raw[2:], low[2:], seen, bare=False)
+    return found and (2 + found[0], back(unit, 0, found[1][0]))

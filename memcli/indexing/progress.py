@@ -1,0 +1,62 @@
+"""Show how far an index run is: to whoever started it, and to other processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import Reason
+from memcli.store.run_records import Work
+
+if TYPE_CHECKING:
+    from memcli.indexing.indexer import Progress
+    from memcli.store.port import Store
+    from memcli.store.run_records import Owner
+
+EVERY_SECONDS = 0.5
+TELLING_SECONDS = 1.0  # of a stage, after which its pace tells how long the rest takes
+COUNTED = {"reading": "files", "embedding": "vectors"}  # by stage
+
+
+def shared(store: Store, monotonic: Callable[[], float], on_progress: Progress) -> Progress:
+    """Show progress to other processes too, twice a second."""
+    stage_now, began, before, last = "", 0.0, 0, -inf
+
+    def update(stage: str, done: int, total: int) -> None:
+        nonlocal stage_now, began, before, last
+        on_progress(stage, done, total)
+        now = monotonic()
+        if stage != stage_now:
+            stage_now, began, before, last = stage, now, done, -inf
+        if now - last < EVERY_SECONDS:
+            return
+        last, seconds = now, now - began
+        is_known = done > before and seconds >= TELLING_SECONDS
+        left = seconds / (done - before) * (total - done) if is_known else None
+        store.show_work(Work(stage, done, total, left))
+
+    return update
+
+
+def indexing(writer: Owner | None) -> Reason | None:
+    """Say how far another process is; None where none shows it.
+
+    Example: `indexing: 14,882 of 67,275 vectors, about 6 minutes left`.
+    """
+    if writer is None or writer.work is None:
+        return None
+    stage, done, total, left = writer.work
+    text = f"indexing: {done:,} of {total:,} {COUNTED.get(stage, stage)}"
+    return Reason("indexing", text if left is None else f"{text}, about {_length(left)} left")
+
+
+def _length(seconds: float) -> str:
+    """Write a length of time. Example: `6 minutes`."""
+    if seconds < 90:
+        count, unit = max(1, round(seconds)), "second"
+    elif seconds < 5400:
+        count, unit = round(seconds / 60), "minute"
+    else:
+        count, unit = round(seconds / 3600), "hour"
+    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"

@@ -1,0 +1,80 @@
+"""Tell by its words whether a sentence says what happened, and whether it can stand alone; pure.
+
+The words are a table, not a grammar. English, German and Chinese.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import cache
+
+from memcli.language.salience import names_in
+
+# Beside news worth 1 at most: set by reading summaries of LoCoMo conversations 26 and 30, where a
+# sentence with two of the first three was worth telling and a compliment never was.
+NAME, WHEN, EVENT, ABOUT_YOU = 0.4, 0.3, 0.3, 0.4
+
+_WHEN = (
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|recently|(?:last|next|this|past)"
+    r" (?:night|weekend|week|month|year|spring|summer|autumn|fall|winter|time|\w+day)|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|gestern|heute|morgen|neulich|letzte[nrs]?"
+    r"|nächste[nrs]?)\b|昨天|今天|明天|上周|下周|上个月|下个月|去年|明年|最近|刚刚"
+)
+_EVENT = (
+    r"\b(?:plan\w*|going to|gonna|hop(?:e|ing) to|look(?:ing)? forward|will|i'll|we'll|want to"
+    r"|wanna|thinking (?:of|about)|applied|applying|sign(?:ed|ing) up|start(?:ed|ing)?"
+    r"|join(?:ed|ing)?|finish\w*|bought|moved|went|got|lost|passed|broke|won|met|visited|made"
+    r"|werde\w*|plane?n?|möchte)\b|打算|计划|准备|想要|去了|买了|开始"
+)
+_YOU = r"^(?:\W*\w+\W+){0,6}?(?:you|your|you're|you've|yours|u|ya)\b"
+_I = r"\b(?:i|i'm|i've|i'll|i'd|we|we're|we've|my|our|me|us)\b"
+_ANAPHOR = (
+    r"^\W*(?:(?:and|but|so|plus|then|also|yeah|yes|yep|no|oh|well|wow)\W+){0,2}"
+    r"(?:its?|it's|it'll|they|they're|they've|they'll|their|them|he|he's|she|she's|his|her|him|both"
+    r"|either|neither|such|that's|that'll"
+    r"|(?:this|that|these|those)\W+(?:(?:really|also|just|all)\W+)?(?:is|was|are|were|has|have|had"
+    r"|will|would|could|can|might|must|makes?|made|means?|meant|helps?|helped|sounds?|ones?|way)"
+    r"|es|das (?:ist|war|hat)|dies\w*|dadurch|deshalb|dort)\b"
+)
+_ANAPHOR_HAN = r"^(?:它|这|那|他|她|此|其)"
+
+
+SPEAKER_MARK = re.compile(r"^\*\*([^*\n]{1,40}?)\*\*(?: ?\([^)\n]{0,20}\))? ?[:：]\s*")
+
+
+@cache
+def _pattern(words: str) -> re.Pattern[str]:
+    return re.compile(words, re.IGNORECASE)
+
+
+def telling(text: str, speakers: Collection[str]) -> float:
+    """Weigh names, times, events and plans; less what is said to somebody about themselves."""
+    names = [name for name in names_in(text) if name not in speakers]
+    value = NAME * bool(names)
+    value += WHEN * bool(_pattern(_WHEN).search(text))
+    value += EVENT * bool(_pattern(_EVENT).search(text))
+    if _pattern(_YOU).search(text) and not _pattern(_I).search(text):
+        value -= ABOUT_YOU
+    return value
+
+
+def is_aside(text: str) -> bool:
+    """Tell what stands in brackets, such as what a picture shows, from what is said."""
+    return text.startswith("[") and text.endswith("]")
+
+
+def leans_on(text: str) -> bool:
+    """Tell whether a text begins with a word that stands for something said before."""
+    return bool(_pattern(_ANAPHOR).match(text) or _pattern(_ANAPHOR_HAN).match(text))
+
+
+def without_speaker_mark(line: str) -> str:
+    """Give a line of a conversation without its mark: `**Ann** (T1): yes` is `Ann: yes`."""
+    mark = SPEAKER_MARK.match(line)
+    return f"{speaker_of(mark)}: {line[mark.end() :]}" if mark else line
+
+
+def speaker_of(mark: re.Match[str]) -> str:
+    """Give the name in the mark of a speaker."""
+    return mark[1].strip().rstrip(":：")

@@ -1,0 +1,156 @@
+"""Tell which sentences must survive word for word, and which rewording the lines support; pure.
+
+What must survive are rules, decisions, promises and facts. The words are a table, not a grammar: a
+sentence too many costs tokens, one too few costs memory. English, German, Chinese and Japanese.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+RULE, DECISION, PROMISE, FACT = "rule", "decision", "promise", "fact"
+
+_WORDS = {
+    RULE: r"\b(?:must|mustn|shall|never|always|forbidden|mandatory|required|not allowed|only if"
+    r"|do not|don't ever|müssen|muss|darf|dürfen|niemals|immer|verboten)\b"
+    r"|必须|必須|务必|禁止|严禁|不得|不要|不能|不可|切勿|永远|絶対|してはいけない|必ず",
+    DECISION: r"\b(?:decid\w+|decision\w*|agreed|approv\w+|reject\w+|cancel\w+|supersed\w+"
+    r"|replac\w+|revert\w+|no longer|instead of|not any ?more|any ?more|switch\w* to|moved to"
+    r"|we (?:will )?(?:use|keep|drop|stay|go with|chose)|chosen|settled on|postpon\w+|overrul\w+"
+    r"|off the table|ruled out|out of the question|changed (?:my|our|her|his|their) minds?"
+    r"|beschlossen|entschieden|vereinbart|abgesagt"
+    r"|stattdessen)\b"
+    r"|决定|決定|同意|批准|否决|取消|改为|改成|改為|改用|改到|不再|放弃|推迟|撤回|やめ|変更|中止",
+    PROMISE: r"\b(?:promis\w+|deadline|due|guarantee\w*|swear|swore|committed to|owe[sd]?"
+    r"|i will|we will|versproch\w+|zugesagt|frist"
+    r"|(?:by|before|until|till) (?:the end|next|mon|tues|wednes|thurs|fri|satur|sun"
+    r"|january|february|march|april|may|june|july|august|september|october|november"
+    r"|december)\w*)\b"
+    r"|承诺|承諾|保证|保證|答应|答應|约定|約定|截止|约束|約束|締切",
+}
+_MONTHS = (
+    "jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli"
+    "|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|oktober|nov(?:ember)?|dec(?:ember)?|dezember"
+)
+_FACTS = (
+    r"\d{4}[-/.年]\d{1,2}(?:[-/.月]\d{1,2}日?)?|\d{1,2}月\d{1,2}[日号號]?",
+    rf"\b\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?(?:{_MONTHS})\b|\b(?:{_MONTHS})\.? \d{{1,2}}\b",
+    r"\b(?:root cause|cause:|caused by|because of)|原因|\b\d{1,2}[:h]\d{2}\b|\b\w+ o[’']clock\b",
+    r"[$€£¥]\s?\d|\d\s?[%€£¥$]|\d+(?:[.,]\d+)+|\d{2,}",
+    r"\b\d\s?(?:k|m|bn|eur|usd|gb|mb|kb|tb|ms|kg|g|km|cm|mm|l|s|min|h|hours?|days?|weeks?"
+    r"|months?|years?|percent|pm|am)\b",
+    r"[\d一二两三四五六七八九十百千万亿半几]+\s?(?:元|块|塊|円|号|點|点钟|点半|岁|歲|%|％|公里|公斤|万|亿)",
+    r"`[^`\n]{1,200}`|https?://\S+|\b[\w.+-]{1,64}@[\w-]{1,64}\.\w{1,16}",
+    r"\b[A-Z][A-Z0-9]*-\d+\b|\b\w+_\w+\b|\bv\d+(?:\.\d+)*\b|\b[A-Z]\d{3,}\b",
+    r"(?<![\w/])(?:[\w.-]{1,64}/){1,16}[\w.-]{1,64}\.\w{1,16}",
+)
+
+# A name stands in the middle of a sentence with a capital; `I` and its like are none.
+_NAME = r"(?<=[a-zäöüß0-9,;&] )(?!I\b|I')[A-ZÄÖÜ][\w'’-]*[\w](?: [A-ZÄÖÜ][\w'’-]+)*"
+_NEGATIONS = frozenset(
+    """not no never none nothing nobody neither nor without cannot can't don't doesn't didn't won't
+    isn't aren't wasn't weren't shouldn't mustn't hasn't haven't hadn't wouldn't couldn't unable
+    nicht kein keine keinen keinem keiner nie niemals nichts niemand ohne weder""".split()  # noqa: SIM905 (a table to be read)
+)
+# What may stand at the beginning of a sentence in place of a name.
+_PRONOUNS = frozenset(
+    """i it its he his she her they their we our you your this that these those the a an there here
+    es er sie wir ihr das dies der die den ein eine""".split()  # noqa: SIM905 (a table to be read)
+)
+_HAN_NEGATION = "不|没|無|无|别|勿|未|非"
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+# A word of content, or a sign of Chinese.
+_NUMBER = re.compile(r"\d+")
+_SENTENCE_END = r"(?<=[.!?…])\s+|(?<=[。！？])|\n"
+ABOUT = 0.5  # share of a sentence's words that what is said of it has
+
+
+@cache
+def _content_pattern() -> re.Pattern[str]:
+    return re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff][\\w']{2,}")
+
+
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    return {
+        **{kind: re.compile(words, re.IGNORECASE) for kind, words in _WORDS.items()},
+        FACT: _values(),
+    }
+
+
+@cache
+def _values() -> re.Pattern[str]:
+    return re.compile(
+        "|".join(f"(?i:{p})" if "[A-Z]" not in p else p for p in _FACTS),
+    )
+
+
+def why_kept(text: str) -> str:
+    """Say what makes a sentence stay: rule, decision, promise or fact; "" when nothing does.
+
+    A question only asks for a rule, a decision or a promise.
+    """
+    asks = text.endswith(("?", "？"))
+    kinds = {FACT: _values()} if asks else _patterns()
+    return next((kind for kind, found in kinds.items() if found.search(text)), "")
+
+
+def values(text: str) -> list[str]:
+    """List the dates, amounts and identifiers of a text as they are written, each once."""
+    return list(dict.fromkeys(match[0] for match in _values().finditer(text)))
+
+
+def names_in(text: str) -> list[str]:
+    """List the proper names in a text, each once; a first word is none to be sure of."""
+    return list(dict.fromkeys(match[0] for match in re.finditer(_NAME, text)))
+
+
+def is_negated(text: str) -> bool:
+    """Tell that a text says that something is not so."""
+    folded = (word.casefold().replace("’", "'") for word in _WORD.findall(text))
+    return not _NEGATIONS.isdisjoint(folded) or re.search(_HAN_NEGATION, text) is not None
+
+
+def sentences_of(text: str) -> list[str]:
+    """Cut a text at the ends of its sentences and lines."""
+    return [cut.strip() for cut in re.split(_SENTENCE_END, text) if cut.strip()]
+
+
+def is_supported(said: str, lines: Iterable[str]) -> bool:
+    """Tell whether lines may be reworded so: with their names, numbers and negations.
+
+    Nothing here tells whether it means the same. A rule is said word for word or not at all, and
+    none is made up.
+    """
+    text = "\n".join(lines)
+    sentences = sentences_of(text)
+    for sentence in sorted(sentences, key=len, reverse=True):
+        said = said.replace(sentence, " ")
+    folded = text.casefold()
+    named = [*values(said), *names_in(said)]
+    if not all(each.casefold() in folded for each in named):
+        return False
+    if not set(_NUMBER.findall(said)) <= set(_NUMBER.findall(text)):
+        return False
+    if why_kept(said.strip()) == RULE:
+        return False
+    about = [sentence for sentence in sentences if _is_about(said, sentence)]
+    if any(why_kept(sentence) == RULE for sentence in about):
+        return False
+    if is_negated(said) != any(map(is_negated, about)) and (about or not is_negated(text)):
+        return False
+    first, *rest = _WORD.findall(said) or [""]
+    is_other = first.casefold() not in _PRONOUNS and first.casefold() not in folded
+    return not (is_other and len(rest) > 1 and _content(" ".join(rest)) <= _content(text))
+
+
+def _is_about(said: str, sentence: str) -> bool:
+    """Tell that a text has most words of a sentence, negations aside."""
+    words, own = _content(said), _content(sentence)
+    return len(own & words) >= ABOUT * len(own) > 0
+
+
+def _content(text: str) -> set[str]:
+    return set(_content_pattern().findall(text.casefold().replace("’", "'"))) - _NEGATIONS

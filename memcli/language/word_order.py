@@ -1,0 +1,150 @@
+"""What the order of words tells of two lines that share them: another fact, or nothing; pure.
+
+Who did it to whom, from where to where: words that change places around a third say another thing,
+unless each takes the preposition along that tells its part. Chinese says the same thing again by
+putting a piece of the line in front, with the same signs. Both look at the tokens of a line: words,
+signs of Chinese, and "," for the end of a clause.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+
+from memcli.language.stopwords import ENGLISH, GERMAN
+
+MOST_TOKENS = 120  # of a line whose order is looked at
+_PARTICLES = frozenset("的了是在和，")
+_GRAMMAR = ENGLISH | GERMAN | _PARTICLES
+# Words that tell the part of what stands behind them; of articles those that show a case.
+_MARKS = frozenset(
+    """in on at by for from to with of into onto over under before after since until during than
+    per via every each im am um bei vom zum zur von zu mit nach vor seit bis für auf an aus über
+    unter durch gegen ohne den dem des einen einem eines jeden jedem""".split()  # noqa: SIM905 (a table to be read)
+) | frozenset("在从到对给向把被由比跟为于")
+_NO_PART = _GRAMMAR | _MARKS  # what has none itself
+# What stands between two equals, which may change places around it.
+_EVEN = frozenset(
+    """and or und oder sowie is are was were be been ist sind war waren wird werden haben hat has
+    have""".split()  # noqa: SIM905 (a table to be read)
+) | frozenset("和与是")
+_BACK = 2  # tokens before a word among which its mark stands
+
+_HAN = ("\u3400", "\u9fff")
+_FEWEST_SIGNS = 5
+_FEWEST_MOVED, _FEWEST_LEFT = 2, 4  # tokens of the shorter and of the longer piece
+_CLASSIFIERS = frozenset("只个条位些台家张本件种次")
+_REASONS = frozenset("因由如虽为当")  # the first sign of 因为, 由于, 如果, 虽然, 为了, 当
+
+
+def exchanged(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    """Give two words that have changed places around a third, with it; nothing where none have.
+
+    Example: the cat chased the dog, the dog chased the cat -> (cat, chased, dog)
+    """
+    if max(len(one), len(other)) > MOST_TOKENS:
+        return ()
+    places, theirs = _places(one, other), _places(other, one)
+    order = sorted(places, key=places.__getitem__)
+    for at, first in enumerate(order):
+        if first in _NO_PART:
+            continue
+        turned = [each for each in order[at + 1 :] if theirs[each] < theirs[first]]
+        farthest = -1  # place in the other line of what may stand in the middle
+        for end, last in enumerate(turned):
+            if farthest > theirs[last] and last not in _NO_PART:
+                if not _keeps_its_part(one, other, first, last):
+                    between = [t for t in turned[:end] if theirs[t] > theirs[last]]
+                    return first, min(set(between) - _EVEN, key=between.index), last
+            elif last not in _EVEN:
+                farthest = max(farthest, theirs[last])
+    return ()
+
+
+def _places(one: Sequence[str], other: Sequence[str]) -> dict[str, int]:
+    """Give the first places of the words that both lines have, of grammar only what stands once."""
+    mine, theirs = Counter(one), Counter(other)
+    found: dict[str, int] = {}
+    for at, token in enumerate(one):
+        is_once = mine[token] == theirs[token] == 1
+        if token != "," and token in theirs and (is_once or token not in _GRAMMAR):
+            found.setdefault(token, at)
+    return found
+
+
+def _keeps_its_part(one: Sequence[str], other: Sequence[str], first: str, last: str) -> bool:
+    """Tell that two words take different marks along, so that neither is in the other's place."""
+    marks = [(_mark(line, first), _mark(line, last)) for line in (one, other)]
+    return marks[0] == marks[1] and marks[0][0] != marks[0][1]
+
+
+def _mark(line: Sequence[str], word: str) -> str:
+    at = line.index(word)
+    for back in reversed(line[max(0, at - _BACK) : at]):
+        if back == ",":
+            break
+        if back in _MARKS:
+            return back
+    return ""
+
+
+def is_moved(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Tell of two Chinese lines that one is the other with a piece of it put elsewhere.
+
+    Example: 小王负责支付系统, 支付系统由小王负责
+    """
+    mine, theirs = list(_bare(one)), list(_bare(other))
+    signs = sum(_HAN[0] <= token <= _HAN[1] for token in mine)
+    if signs < _FEWEST_SIGNS or 2 * signs < len(mine):
+        return False
+    if _without_is(mine, theirs) == _without_is(theirs, mine):
+        return True
+    clauses, their_clauses = _clauses(mine), _clauses(theirs)
+    if len(clauses) != len(their_clauses):
+        return False
+    if all(a == b or _is_turned(a, b) for a, b in zip(clauses, their_clauses, strict=True)):
+        return True
+    reasons = [clause for clause in clauses if clause[0] in _REASONS]
+    return len(clauses) == 2 and len(reasons) == 1 and clauses == their_clauses[::-1]
+
+
+def _bare(tokens: Sequence[str]) -> Iterator[str]:
+    """Leave out what carries no meaning: 的, the 候 of 时候, 这只 and the like."""
+    for before, token in pairwise(["", *tokens]):
+        is_pointing = token in "这那" or (before in ("这", "那") and token in _CLASSIFIERS)
+        if token != "的" and not is_pointing and (before, token) != ("时", "候"):
+            yield token
+
+
+def _without_is(tokens: Sequence[str], other: Collection[str]) -> list[str]:
+    return [token for token in tokens if token != "是" or "是" in other]
+
+
+def _clauses(tokens: Sequence[str]) -> list[list[str]]:
+    found: list[list[str]] = [[]]
+    for token in tokens:
+        if token != ",":
+            found[-1].append(token)
+        elif found[-1]:
+            found.append([])
+    return [clause for clause in found if clause]
+
+
+def _is_turned(a: Sequence[str], b: Sequence[str]) -> bool:
+    """Tell that one clause is the other with its last piece in front, in either direction."""
+    return _is_in_front(a, b) or _is_in_front(b, a)
+
+
+def _is_in_front(a: Sequence[str], b: Sequence[str]) -> bool:
+    """Tell so of `a`, X Y, and of `b`, Y X, Y 由 X, or Y 有 X of X 在 Y."""
+    for cut in range(1, len(a)):
+        head, tail = list(a[:cut]), list(a[cut:])
+        if tail[0] == "在":
+            tail, link = tail[1:], ["有"]
+        else:
+            link = ["由"] if "由" in b and "由" not in a else []
+        short, long = sorted((len(head), len(tail)))
+        if short >= _FEWEST_MOVED and long >= _FEWEST_LEFT and [*tail, *link, *head] == list(b):
+            return True
+    return False

@@ -1,0 +1,95 @@
+"""What a document is called: title, file name, aliases; and the tags it is filed under; pure.
+
+These words are searched together with the headings of its first chunk.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from memcli.checking import TYPE_CHECKING
+from memcli.markdown.properties import TAGS, folded, tags
+
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST_NAMES = 50
+NAME_CHARS = 200
+LEAST_ID = 11  # digits of a Zettel id; a shorter name of digits is a date
+_AROUND_NAMES = " \t[]\"'?!.？！。"
+_ALIAS_KEYS = ("aliases", "alias")
+# A tag begins behind a space and with no digit alone; a colour or a fragment of a URL does not.
+_TAG = r"(?<![^\s(,;。，、])#(?:\[\[([^\[\]\n]{1,100})\]\]|([\w][\w/-]{0,99}))"
+_CODE = r"(?s)(`+)(?!`).{1,2000}?(?<!`)\1(?!`)"
+
+
+def names(title: str, path: str, front_matter: Mapping[str, Any]) -> tuple[str, ...]:
+    """List what a document is called, each once: its title, its file name, its aliases."""
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    if "%" in stem:
+        from urllib.parse import unquote
+
+        stem = unquote(stem)
+    called = (title, stem.replace("___", "/"), *aliases(front_matter))
+    return tuple({folded(name): name for name in called if folded(name)}.values())
+
+
+def aliases(front_matter: Mapping[str, Any]) -> tuple[str, ...]:
+    """List the other names that front matter gives a document: a list, or commas between them."""
+    found: list[str] = []
+    for key, value in front_matter.items():
+        if key.casefold() in _ALIAS_KEYS:
+            written = value.split(",") if isinstance(value, str) else value
+            found += [each for each in written if isinstance(each, str)] if written else []
+    return tuple(name.strip()[:NAME_CHARS] for name in found if name.strip())[:MOST_NAMES]
+
+
+def is_name(text: str, title: str, path: str, front_matter: str) -> bool:
+    """Tell that a text is a name of a document, whatever its case and the brackets of a link."""
+    matter = json.loads(front_matter) if front_matter != "{}" else {}
+    asked = folded(text.strip(_AROUND_NAMES).removesuffix(".md"))
+    return bool(asked) and asked in map(folded, names(title, path, matter))
+
+
+def headings_of(
+    title: str, path: str, front_matter: str, heading_path: Sequence[str]
+) -> tuple[str, ...]:
+    """List what is searched as the headings of a chunk; `front_matter` is "" behind the first.
+
+    The first chunk also has the names and tags of the document. A file name that is only a date is
+    left out: a date is searched as such.
+    """
+    if not front_matter:
+        return tuple(heading_path)
+    said = {folded(heading) for heading in heading_path}
+    matter = json.loads(front_matter) if front_matter != "{}" else {}
+    called = (
+        name for name in names(title, path, matter) if folded(name) not in said and _says(name)
+    )
+    return *called, *(f"#{tag}" for tag in tags(matter)[:MOST_NAMES]), *heading_path
+
+
+def _says(name: str) -> bool:
+    return any(map(str.isalpha, name)) or sum(map(str.isdigit, name)) >= LEAST_ID
+
+
+def with_tags(front_matter: dict[str, Any], lines: Iterator[str]) -> dict[str, Any]:
+    """Add the tags that lines of text name to those of the front matter."""
+    written = tuple(dict.fromkeys(tag for line in lines for tag in inline_tags(line)))
+    if not written:
+        return front_matter
+    key = next((key for key in front_matter if folded(key) == TAGS), TAGS)
+    own = tags({TAGS: front_matter.get(key)})
+    return front_matter | {key: [*own, *(tag for tag in written if tag not in own)]}
+
+
+def inline_tags(line: str) -> Iterator[str]:
+    """Give the tags in a line: `#infra/db`, `#茶`, `#[[two words]]`; not `#12`, not in code."""
+    if "#" not in line:
+        return
+    for found in re.finditer(_TAG, re.sub(_CODE, " ", line)):
+        tag = (found[1] or found[2]).strip("/-, ")
+        if any(map(str.isalpha, tag)):
+            yield tag

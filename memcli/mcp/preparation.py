@@ -1,0 +1,150 @@
+"""Work that a server does for the index in a thread of its own, so that calls need not wait for it.
+
+First a question is asked, which indexes what is not indexed yet and loads the model; calls wait for
+that. Then every text gets its vector, a few at a time. Between two batches other writers and calls
+go first, and a call waits for the batch that is being embedded, which would keep it from bringing
+in files. A process that ends in the middle loses one batch.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
+
+from memcli.api.sync import Job, Vectors, embed_next, sync
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import BusyError, MemcliError, Reason
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from memcli.api.memory import Memory
+    from memcli.api.opened import OpenedWorkspace
+
+_ANY_QUESTION = "memory"
+TEXTS = 16  # of a batch: some tenths of a second with the bundled model
+PAUSE_SECONDS = 0.1  # after each batch, for another writer
+IDLE_SECONDS = 2.0  # most that a batch waits for calls
+TURN_SECONDS = 1.0  # most that a call waits for a batch
+BUSY_SECONDS = 5.0  # until the next try, while another process writes
+
+
+class FirstProgress(Record):
+    """How far a first question has brought the index: files that are read, texts embedded."""
+
+    stage: str  # reading | embedding
+    done: int
+    total: int  # grows when the texts of the files are counted
+
+
+class Preparation:
+    """Brings one opened memory up to date and embeds its texts."""
+
+    progress: FirstProgress | None = None  # of the first question
+
+    def __init__(self, memory: Memory, idle: Event) -> None:
+        """Take the memory, and what tells that no call is being answered."""
+        self.memory, self._idle = memory, idle
+        self.is_readable, self.ended = Event(), Event()
+        self.error: Exception | None = None  # of the first question
+        self.has_failed = False  # texts cannot be embedded: the next try would fail too
+        self.turn = Lock()  # of whoever writes here
+        self._stopped = Event()
+        self._thread: Thread | None = None
+
+    def start(self) -> None:
+        """Begin, or begin again after files have changed, unless it runs already."""
+        if self.has_failed or (self._thread is not None and self._thread.is_alive()):
+            return
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def wait_for_turn(self) -> None:
+        """Wait for the batch that is being embedded, for a moment."""
+        if self.turn.acquire(timeout=TURN_SECONDS):
+            self.turn.release()
+
+    def stop(self) -> None:
+        """End after the batch that is being embedded."""
+        self._stopped.set()
+
+    @property
+    def is_embedding(self) -> bool:
+        """Tell that texts are being embedded, or will be."""
+        return self.is_readable.is_set() and not self.has_failed and not self.ended.is_set()
+
+    def _run(self) -> None:
+        self.ended.clear()
+        try:
+            is_first = not self.is_readable.is_set()
+            if is_first:
+                self._ask()
+            for member in self._members:
+                self._embed(member, brings_in=not is_first)
+        finally:
+            self.ended.set()
+
+    def _ask(self) -> None:
+        """Ask a first question; whatever is wrong with that is wrong with any question."""
+        try:
+            with self._watched():
+                self.memory.search(_ANY_QUESTION, limit=1)
+        except Exception as error:  # whoever waits raises it
+            self.error = error
+            self.has_failed = True
+        finally:
+            self.is_readable.set()
+
+    @property
+    def _members(self) -> Sequence[OpenedWorkspace]:
+        there = [each for _, _, each in self.memory.asked if not isinstance(each, Reason)]
+        return there or [self.memory]
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Keep `progress` while a memory, or several, are brought up to date."""
+        counts: dict[tuple[int, str], tuple[int, int]] = {}
+
+        def note(at: int, stage: str, done: int, total: int) -> None:
+            counts[at, stage] = done, total
+            added = [*map(sum, zip(*counts.copy().values(), strict=True))]
+            self.progress = FirstProgress(stage, *added)
+
+        with self.memory.showing(note):
+            try:
+                yield
+            finally:
+                self.progress = None
+
+    def _embed(self, member: OpenedWorkspace, *, brings_in: bool) -> None:
+        """Bring a workspace up to date and embed its texts, as far as its settings allow that."""
+        config = member.config
+        if self.has_failed or not (member.has_files and config("sync.on_search")):
+            return
+        vectors = Vectors(member, sleep=self._sleep, threads=config("watch.threads"))
+        job = Job(wait_seconds=PAUSE_SECONDS, texts=TEXTS)
+        if brings_in:
+            self._patiently(lambda: sync(member, job._replace(texts=0), vectors, sleep=self._sleep))
+        is_by_keywords = config("embedding.encoder") == "none" or config("search.mode") == "lexical"
+        if is_by_keywords or not config("sync.parts"):
+            return
+        while self._patiently(lambda: embed_next(member, job, vectors, sleep=self._sleep)):
+            self._sleep(PAUSE_SECONDS)
+        self.has_failed = self.has_failed or not vectors.can_embed
+
+    def _patiently(self, work: Callable[[], object]) -> object:
+        """Work, again and again while another process writes; None if it fails or is stopped."""
+        while not (self._stopped.is_set() or self.has_failed):
+            self._idle.wait(IDLE_SECONDS)
+            try:
+                with self.turn:
+                    return work()
+            except BusyError:
+                self._sleep(BUSY_SECONDS)
+            except (MemcliError, OSError):  # a call says what is wrong
+                self.has_failed = True
+        return None
+
+    def _sleep(self, seconds: float) -> None:
+        self._stopped.wait(seconds)

@@ -1,0 +1,47 @@
+"""What a run shows other processes of how far it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memcli.indexing.progress import indexing, shared
+from memcli.store.open import store_at
+from memcli.store.run_records import Owner, Work
+
+
+def test_a_run_shows_its_pace_twice_a_second(tmp_path: Path) -> None:
+    now = 100.0
+    store = store_at(str(tmp_path / "index.sqlite"), lambda: 0)
+    seen: list[tuple[str, int, int]] = []
+    update = shared(store, lambda: now, lambda *progress: seen.append(progress))
+    shown: list[Work | None] = []
+    with store.locked(wait_seconds=0, sleep=lambda seconds: None):
+        for done in range(9):
+            update("embedding", 100 + done, 200)
+            writer = store.writer()
+            shown.append(writer.work if writer else None)
+            now += 0.25
+    assert len(seen) == 9
+    assert shown[1] == Work("embedding", 100, 200, None)
+    assert shown[-1] == Work("embedding", 108, 200, 2.0 / 8 * 92)
+    assert len({*shown}) == 5
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("left", "tail"),
+    [
+        (None, ""),
+        (0.2, ", about 1 second left"),
+        (12.0, ", about 12 seconds left"),
+        (355.0, ", about 6 minutes left"),
+        (7200.0, ", about 2 hours left"),
+    ],
+)
+def test_progress_is_a_line(left: float | None, tail: str) -> None:
+    reason = indexing(Owner(1, 0.0, Work("embedding", 14_882, 67_275, left)))
+    assert reason is not None
+    assert reason.text == f"indexing: 14,882 of 67,275 vectors{tail}"
+    assert indexing(Owner(1, 0.0)) is None

@@ -1,0 +1,54 @@
+"""Corrections on labelled notes in English, German and Chinese, written before the rules.
+
+The rules were tuned on the even half; the odd half was only counted.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memcli.language.correction import corrects
+
+PAIRS = Path(__file__).parents[2] / "fixtures/eval/corrections/pairs.jsonl"
+
+
+def is_corrected(texts: list[str]) -> bool:
+    """Tell whether every line but the last is corrected by a later one."""
+    return all(
+        any(corrects(newer, older) > 0 for newer in texts[at:])
+        for at, older in enumerate(texts[:-1], start=1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("half", "change", "plain"), [(0, (24, 24), (23, 23)), (1, (18, 23), (20, 24))]
+)
+def test_current_lines_correct_older_ones_and_near_misses_correct_nothing(
+    half: int, change: tuple[int, int], plain: tuple[int, int]
+) -> None:
+    rows = [json.loads(line) for line in PAIRS.read_text("utf-8").splitlines()][half::2]
+    found: dict[str, list[bool]] = {"change": [], "plain": [], "holds": []}
+    for row in rows:
+        found[row["kind"]].append(is_corrected([text for _, text in row["notes"]]))
+    told = {kind: (sum(each), len(each)) for kind, each in found.items()}
+    assert told == {"change": change, "plain": plain, "holds": (0, 25)}
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The trip to the zoo was canceled.", "The trip to the park was canceled due to rain."),
+        (
+            "Routes are hard to test.",
+            "Can you help me to replace the routes that are hard to test?",
+        ),
+        ("Switching off the old cluster saves 640.", "Old cluster switched off, disks wiped."),
+        ("**Ann** (D1:1): My team is red.", "**Ben** (D2:1): My team is blue."),
+        ("- [ ] the cache is off", "- [x] the cache is on"),
+    ],
+)
+def test_events_questions_other_speakers_and_tasks_correct_nothing(older: str, newer: str) -> None:
+    assert corrects(newer, older) == 0
