@@ -18,7 +18,7 @@ from memcli.render.sanitize import visible_line
 from memcli.search.hits import mark_of
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.snippet import make_snippet
-from memcli.types import EMPTY, shown
+from memcli.types import EMPTY, FRESH, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,7 +71,7 @@ def _hint_for_tools(hint: str) -> str:
         words = shlex.split(hint)
     except ValueError:
         return hint
-    if words[:1] in (["mkdir"], ["-w"], ["correct"]):
+    if words[:1] in (["ls"], ["mkdir"], ["-w"], ["correct"]):
         return ""
     if words[:1] == ["memcli"]:
         tool = _TOOLS.get(words[1] if len(words) > 1 else "")
@@ -94,7 +94,7 @@ def _hint_for_tools(hint: str) -> str:
 def headline(verdict: str | None, standing: Freshness) -> list[str]:
     """Write the first line, and one for each reason why the index is not all there is."""
     state = standing.state.replace("_", " ")
-    if state == "fresh" and any(each.code == "unlisted" for each in standing.notices):
+    if state == FRESH and any(each.code == "unlisted" for each in standing.notices):
         state = "incomplete"
     if standing.pending:
         files = visible_line(standing.missing) or f"{standing.pending} files"

@@ -112,7 +112,7 @@ def test_it_is_said_once_to_who_does_not_ask(ask: Asked) -> None:
 
 
 def test_a_least_confidence_does_something_or_says_why_it_cannot(ask: Asked) -> None:
-    asked = ("search", "which cedar is it", "--min-score", "0.4", "--json")
+    asked = ("search", "which cedar is it", "--min-score", "0.4", "--json", "--more")
     record, said = ask(*asked)
     assert [each["path"] for each in record["results"]] == ["memory/cedar.md"]
     assert SAID in said

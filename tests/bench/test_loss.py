@@ -102,7 +102,7 @@ def test_each_stage_that_leaves_the_lines_out_is_named(options: SearchOptions) -
         "mmr", "it stood at 120; --limit is 100 and search.mmr_min -1"
     )
     assert _lost(options, _course(floor=late, pack=OTHERS[:100])) == Loss(
-        "pack", "it stood at 120; --limit is 100 and --budget none"
+        "pack", "it stood at 120; --limit is 100 and --budget none; --more shows weaker ones"
     )
 
 

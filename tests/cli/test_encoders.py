@@ -72,7 +72,7 @@ class Desk:
         return found
 
     def dense(self, query: str = "pool") -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.run("search", query, "--json")[0])
+        found: dict[str, Any] = json.loads(self.run("search", query, "--json", "--more")[0])
         assert found["results"], "words are found whatever becomes of the vectors"
         leg: dict[str, Any] = found["legs"]["dense"]
         return leg
@@ -101,7 +101,7 @@ def test_index_and_search_by_an_endpoint(desk: Desk, server: Loopback) -> None:
     status = json.loads(desk.run("status", "--json")[0])
     assert status["vectors"]["fingerprint"].startswith(f"openai:{MODEL};url={server.url};dim=16")
     assert status["warnings"] == []
-    answer = json.loads(desk.run("search", "pool", "--json")[0])
+    answer = json.loads(desk.run("search", "pool", "--json", "--more")[0])
     assert answer["uncalibrated"]["code"] == "uncalibrated"  # nothing was measured for this model
     assert 0 < answer["results"][0]["confidence"] < 1
 

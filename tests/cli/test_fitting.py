@@ -123,4 +123,4 @@ def test_lines_around_a_passage_that_has_changed_are_not_shown(notes: Path) -> N
     write(notes, "memory/a.md", "# Two\n\nhorse\n")
     answer = run("search", "zebra", "-n", "1", "-C", "1", "--no-sync")
     assert answer.stdout == "notes/memory/a.md\n5: # Two\n7: zebra\n"
-    assert "1 changed file is not in this answer" in answer.stderr
+    assert "1 changed file (memory/a.md) is not in this answer" in answer.stderr

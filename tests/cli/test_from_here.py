@@ -58,7 +58,7 @@ def _run(folder: Path, *arguments: str, code: int = 0) -> str:
 
 
 def _names(folder: Path, *arguments: str) -> list[str]:
-    return sorted(_run(folder, "search", "pool", "-f", "paths", *arguments).splitlines())
+    return sorted(_run(folder, "search", "pool", "--more", "-f", "paths", *arguments).splitlines())
 
 
 def test_paths_are_told_from_here(notes: Path) -> None:
@@ -88,7 +88,7 @@ FOLDERS = [".", "memory", "memory/memory", "docs", "docs/adr", "..", "../wiki", 
 def test_xargs_opens_them_and_get_reads_them_back(notes: Path, here: str) -> None:
     folder = notes / here
     folder.mkdir(exist_ok=True)
-    names = _run(folder, "search", "pool", "-f", "paths0")
+    names = _run(folder, "search", "pool", "--more", "-f", "paths0")
     done = subprocess.run(
         ["xargs", "-0", "cat", "--"], cwd=folder, input=names, capture_output=True, text=True,
         check=True,
@@ -107,7 +107,7 @@ def test_xargs_opens_them_and_get_reads_them_back(notes: Path, here: str) -> Non
 def test_citations_are_read_back_from_where_they_were_printed(
     notes: Path, here: str, form: str
 ) -> None:
-    out = _run(notes / here, "search", "pool", "-f", form)
+    out = _run(notes / here, "search", "pool", "--more", "-f", form)
     quoted = re.findall(r"^\*\*(.*\.md:\d+-\d+)", out, re.MULTILINE)
     found = cited(out) if form == "text" else quoted
     texts = [_run(notes / here, "get", each) for each in found]
@@ -120,8 +120,8 @@ def test_json_keeps_the_path_in_the_workspace_and_adds_the_one_from_here(
 ) -> None:
     folder = notes / here
     folder.mkdir(exist_ok=True)
-    there = json.loads(_run(notes, "search", "pool", "--json"))["results"]
-    results = json.loads(_run(folder, "search", "pool", "--json"))["results"]
+    there = json.loads(_run(notes, "search", "pool", "--more", "--json"))["results"]
+    results = json.loads(_run(folder, "search", "pool", "--more", "--json"))["results"]
     for place, same in zip(results, there, strict=True):
         file = (folder / place.pop("file")).resolve()
         assert file == (notes / same.pop("file")).resolve()

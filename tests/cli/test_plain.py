@@ -187,7 +187,7 @@ def test_a_command_reads_only_values_that_its_table_has(name: str) -> None:
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in NAMESPACE
     }
     rows = (*arguments_of(module), *module.OPTIONS)
-    assert read - {row.name for row in rows} - {"having"} == set()
+    assert read - {row.name for row in rows} - {"having", "settings"} == set()
     assert len({row.name for row in rows}) == len(rows)
 
 

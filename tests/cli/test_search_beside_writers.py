@@ -27,7 +27,7 @@ class Searches:
             file.write_text(f"# Note {number}\n\nThe fox of day {number}.\n\n- a train\n- a pool\n")
 
     def answer(self, *flags: str) -> dict[str, Any]:
-        code = run(["search", "fox", "--json", "-n", "100", "-w", self.root, *flags])
+        code = run(["search", "fox", "--json", "-n", "100", "--more", "-w", self.root, *flags])
         out, err = self._capsys.readouterr()
         assert code == 0, err
         found: dict[str, Any] = json.loads(out)
@@ -100,7 +100,7 @@ def test_during_a_switch_of_the_model_the_old_vectors_answer_or_words_do(
 
 
 def test_searches_that_start_together_in_a_new_folder_all_answer(searches: Searches) -> None:
-    line = ("search", "fox", "--json", "-n", "100", "-w", searches.root)
+    line = ("search", "fox", "--json", "-n", "100", "--more", "-w", searches.root)
     processes = [start(*line) for _ in range(4)]
     answers = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [0] * 4, answers

@@ -198,7 +198,7 @@ def test_three_passages_are_shown_if_none_is_sure(
     files = {f"memory/{n}.md": f"The tracker number {n} is in barn {n}.\n" for n in range(9)}
     folder = str(put(tmp_path / "many", files))
     query = "zeppelin umbrella carousel violin saffron giraffe the tracker"
-    for more, count in (((), 3), (("-n", "9"), 9)):
+    for more, count in (((), 3), (("--more",), 9)):
         out, err = _run("search", query, "-w", folder, *more)
         assert out.count("memory/") == count
         assert "No sure match" in err

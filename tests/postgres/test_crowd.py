@@ -161,7 +161,7 @@ def workspaces(told: str) -> set[str]:
 
 
 def test_a_tenant_is_searched_and_read(memcli: Memcli, stored: Path) -> None:
-    found = memcli("search pool --tenant team --json --view all", stored)
+    found = memcli("search pool --tenant team --json --more --view all", stored)
     answer = json.loads(found.out)
     assert answer["freshness"]["state"] == "remote"
     assert found.err == "memcli: 2 workspaces are read as they are stored\n"
@@ -204,7 +204,7 @@ def test_everywhere_is_every_tenant_and_what_has_a_name_here(
     lines = "".join(f'{name} = "{place}"\n' for name, place in named.items())
     write(config / "memcli", "config.toml", f"[workspaces]\n{lines}")
     assert memcli("store attach team/ops --take-over", named["mine"]).code == 0
-    found = json.loads(memcli("search pool --everywhere --json", stored).out)
+    found = json.loads(memcli("search pool --everywhere --json --more", stored).out)
     states = {each["name"]: each["freshness"]["state"] for each in found["stores"]}
     assert states == {
         "other": "fresh", "mine": "fresh", "default/other": "remote", "team/dev": "remote"
@@ -213,7 +213,7 @@ def test_everywhere_is_every_tenant_and_what_has_a_name_here(
     one = "get default/other:MEMORY.md:3 --everywhere"
     assert memcli(one, stored).out == "The pool has 20 connections.\n"
     monkeypatch.setenv("MEMCLI_STORE_TENANT", "team")
-    found = json.loads(memcli("search pool --everywhere --json", stored).out)
+    found = json.loads(memcli("search pool --everywhere --json --more", stored).out)
     assert {each["name"] for each in found["stores"]} == {"other", "mine", "team/dev"}
 
 

@@ -25,7 +25,7 @@ def stored(memcli: Memcli, url: str, tmp_path: Path) -> Path:
 
 
 def test_passages_are_those_of_the_folder_that_writes(memcli: Memcli, stored: Path) -> None:
-    line = "search pool --json --now 2025-03-01"
+    line = "search pool --json --more --now 2025-03-01"
     there = json.loads(memcli(line, stored.parent / "notes").out)
     told = memcli(f"{line} {NAME}", stored)
     here = json.loads(told.out)

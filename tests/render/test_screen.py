@@ -107,7 +107,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, names: list[str], text: 
 
 def test_a_corrected_line_is_folded_below_itself() -> None:
     shown = corrected(
-        "memory/2025-01-01.md:3 (2025-01-01)", "The office opens at 8:00.", _screen(48)
+        "corrects memory/2025-01-01.md:3 (2025-01-01):", "The office opens at 8:00.", _screen(48)
     )
     assert shown.splitlines() == [
         "    corrects memory/2025-01-01.md:3",

@@ -35,7 +35,7 @@ def index(root: Path) -> None:
 def ask(root: Path, *arguments: str) -> dict[str, Any]:
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        assert run(["search", *arguments, "-w", str(root), "--json"]) == 0
+        assert run(["search", *arguments, "--more", "-w", str(root), "--json"]) == 0
     found = json.loads(out.getvalue())
     assert isinstance(found, dict)
     return found
@@ -124,7 +124,7 @@ def test_why_not_names_the_stage_at_which_lines_fell_out(notes: Path) -> None:
     assert {each["rank"] for each in shown["stages"][-2:]} == {1}
     cut = trail("--why-not", "memory/2026-02-03.md", "-n", "1")
     assert cut["verdict"].startswith("lost at pack: ")
-    assert cut["verdict"].endswith("; --limit is 1 and --budget none")
+    assert cut["verdict"].endswith("; --limit is 1 and --budget none; --more shows weaker ones")
     filtered = trail("--why-not", "memory/2026-02-03.md", "--until", "2024")
     assert filtered["verdict"].startswith("lost at recall: no leg has it among its 200 best")
 

@@ -91,7 +91,7 @@ def test_what_is_found_is_what_the_front_matter_lets_through(
     for arguments, passes in CASES.items():
         expected = {path for path, each in said.items() if passes(each)}
         assert expected
-        asked = ["search", "pool ran dry", "-n", "100", "--json", "-w", str(root)]
+        asked = ["search", "pool ran dry", "-n", "100", "--more", "--json", "-w", str(root)]
         assert run([*asked, *mode, *arguments]) == 0
         found = json.loads(capsys.readouterr().out)
         paths = {each["path"] for each in found["results"]}

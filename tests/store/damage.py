@@ -33,7 +33,7 @@ COMMANDS = (
     "index",
     "index --full",
 )
-AFTER = "search pool --json --now 2026-02-10"  # what has to be as it was before the damage
+AFTER = "search pool --json --more --now 2026-02-10"  # what has to be as it was before the damage
 GOOD = (ExitCode.OK, ExitCode.NO_INDEX)
 # SQL of values that stand where memcli has written others.
 VALUES = {

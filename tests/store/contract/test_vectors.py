@@ -359,7 +359,7 @@ def test_settling_changes_no_answer(store: Store) -> None:
 
 def test_the_vectors_of_chunks_are_those_that_search_uses(store: Store) -> None:
     with changing(store) as change:
-        two = put(change, "a.md", "fox\n\n" + "- the train was late again\n" * 40)
+        two = put(change, "a.md", "fox\n\n" + "- the train was late again\n" * 20)
         put(change, "b.md", "bean\n")
         embed(change)
         search_by(change)
