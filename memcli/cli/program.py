@@ -48,39 +48,39 @@ OTHER_NAMES = {
 }
 
 TOP_HELP = """\
-memcli - search over Markdown memory workspaces: hybrid, explained, offline
+memcli - search Markdown notes by keyword and by meaning, offline
 
 Usage: memcli COMMAND [OPTIONS]
 
-  memcli search "why did the pool run dry"   find passages, best first
+  memcli search "when may we deploy"         find passages, best first
   memcli search ERR_POOL_EXHAUSTED --json    the same for a program
-  memcli context "why did it run dry"        the memory for a prompt
+  memcli context "when may we deploy"        a block of notes for a prompt
   memcli remember "deploys are on Tuesdays"  append a note to today's log
-  memcli index                               embed what is new
-  memcli index --watch                       stay, and index whatever changes
-  memcli status                              what is indexed, what is behind
+  memcli index                               update the index
+  memcli index --watch                       keep it up to date while you write
+  memcli status                              what is indexed and what is not
 
 Commands:
-  search    Find passages by words and meaning.
-  pick      Choose a passage, and open it in the editor.
-  related   Find the passages most like the one at a place.
-  get       Print lines of a document, by path, citation or record ref.
-  ls        List the documents, with date, kind and tags.
-  index     Bring the index in step with the files.
-  context   Assemble the memory for a prompt, within a token budget.
-  remember  Append a note to the memory, unless it is known already.
-  worth     Say what each paragraph of a text would be worth to remember.
-  changes   Tell what the memory has learned, day by day.
-  status    Show what the index knows, and what it does not.
-  compact   Turn old logs into short summaries; nothing is lost.
-  lint      List what is rotten in the notes: secrets, repetitions, dead links.
-  bench     Measure how well search finds things, on your own questions.
-  store     Share an index between machines, on a server.
-  config    Show every setting, its value and where that comes from.
-  init      Make a folder a workspace, and say what was found in it.
-  mcp       Give an agent the memory as tools, over its pipes.
-  hook      Give an agent what its prompts need, when it runs its hooks.
-  agents    List the agents found here, and wire memcli into them.
+  search    Find passages by keyword and by meaning.
+  pick      Choose a passage and open it in your editor.
+  related   Find passages similar to those at a place.
+  get       Print lines of a document by path, citation or ref.
+  ls        List documents with date, kind and tags.
+  index     Update the index.
+  context   Collect notes for a prompt within a token budget.
+  remember  Append a note, unless it is a duplicate or contains a secret.
+  worth     Score each paragraph of a text as a note.
+  changes   List what is new in the notes, day by day.
+  status    Show what is indexed and what is out of date.
+  compact   Summarise old logs; the logs stay as they are.
+  lint      Find stale, duplicate, contradictory or leaked content.
+  bench     Measure search on your own questions.
+  store     Share an index between machines on PostgreSQL.
+  config    Show every setting, its value and where it comes from.
+  init      Make a folder a workspace.
+  mcp       Run the MCP server (stdio).
+  hook      Answer an agent's hook (the agent calls it).
+  agents    List agents and install memcli into them.
   help      Explain a topic, one of those below.
 
 Topics:  agent-memory, agents, bench, benchmarks, changelog, changes, compact,
@@ -92,10 +92,9 @@ Options:
   --version    Show the version.
   -h, --help   Show this help; `memcli COMMAND --help` shows its options.
 
-A workspace is any folder of Markdown: notes, or MEMORY.md and dated logs
-memory/YYYY-MM-DD.md. memcli looks for a marked one at and above the current
-folder, or where -w or MEMCLI_WORKSPACE says, and else searches this folder
-and what agents remember of it.
+A workspace is a folder of Markdown notes. memcli uses the nearest workspace
+above the current folder, or the one of -w or MEMCLI_WORKSPACE; otherwise it
+searches this folder and what agents remember of it.
 """
 
 
