@@ -75,13 +75,15 @@ def freshen(
     takes too long and the index contains nothing yet.
     """
     standing, waiting = _beginning(store, settings, bounds)
+    waited = 0.0
     if not standing.is_read:
         if not standing.is_indexed and standing.state == EMPTY:
             return _freshness(standing)
         obstacle = _obstacle(standing, bounds)
         if obstacle is not None:
             return _without(store, settings, obstacle)
-        if _wait(store, sleep, on_progress):
+        waited = _wait(store, sleep, on_progress)
+        if waited:
             standing, waiting = _beginning(store, settings, bounds)
     if standing.is_read and standing.state != STALE:
         _fold(store, sleep)
@@ -102,9 +104,9 @@ def freshen(
     except (BusyError, StoreError) as error:
         if standing.is_read or isinstance(error, StoreError):
             return _without(store, settings, error)
-        if _wait(store, sleep, on_progress) >= WAIT_SECONDS:
+        if waited >= WAIT_SECONDS:
             return _without(store, settings, error)
-        # Another process came between.
+        sleep(RETRY_SECONDS)  # another process came between
         return freshen(store, settings, bounds, open_encoder, sleep, on_progress=on_progress)
     notices = [Reason("store", notice) for notice in change.notices]
     if bounds.parts and (has_new or 0 < waiting <= bounds.parts):

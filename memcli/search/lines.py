@@ -120,7 +120,10 @@ def _begins(candidate: Candidate, part: int) -> bool:
 
 
 def _text(candidate: Candidate, run: Run) -> str:
+    """Give the text of a run; all parts are the chunk, headings and all, as in `Hit.text`."""
     parts = candidate.parts
+    if run.first == 0 and run.last >= len(parts) - 1:
+        return candidate.text
     return candidate.text[parts[run.first].start : parts[run.last].end]
 
 

@@ -26,7 +26,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "notes"
 
 
-def paths(line: str = "fox -n 100") -> int:
+def paths(line: str = "fox -n 100 --more") -> int:
     code, out, err = told(f"search {line} --format paths")
     assert (code, "memcli:" in err) == (0, False), err
     return len(out.splitlines())
@@ -53,7 +53,7 @@ def test_a_log_that_an_agent_writes_hides_no_note(notes: Path) -> None:
     assert paths() == 66
     assert told("search fox -n 1")[2] == ""
     shutil.rmtree(notes / "memory")
-    assert paths("fox -n 100 -q") == 65
+    assert paths("fox -n 100 --more -q") == 65
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_a_dead_endpoint_leaves_a_search_by_words(desk: Desk, server: Loopback) 
     desk.use(server)
     desk.index()
     server.behave = lambda *_: Reply(401, {"error": {"message": KEY}})
-    out, err = desk.run("search", "pool")
+    out, err = desk.run("search", "pool", "--more")
     assert "pool.md" in out
     assert "wants a key (status 401)" in err
     server.behave = server.silent
@@ -311,7 +311,7 @@ def test_the_lock_is_free_while_a_server_is_waited_for(
     assert desk.dense()["embedded"] == 42
 
 
-@pytest.mark.parametrize("how", ["search", "search --sync", "context"])
+@pytest.mark.parametrize("how", ["search --more", "search --sync --more", "context"])
 def test_a_search_asks_a_server_for_vectors_while_others_can_write(
     desk: Desk, server: Loopback, how: str
 ) -> None:
@@ -351,7 +351,7 @@ def test_another_writer_between_costs_a_search_nothing(desk: Desk, server: Loopb
             return embedded(texts)
 
         server.behave = behave
-        out, err = desk.run("search", "pool")
+        out, err = desk.run("search", "pool", "--more")
         assert ("new.md" in out, err) == (
             True,
             "memcli: 2 of 3 texts are embedded. Try: memcli index\n",

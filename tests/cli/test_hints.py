@@ -144,7 +144,7 @@ def test_a_search_beside_a_writer_says_who_it_is_and_how_long_to_wait(
 ) -> None:
     (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
     with writer_lock(str(tmp_path / "index.sqlite"), wait_seconds=0, sleep=lambda _: None):
-        (line,) = _run("search", "pool", "--mode", "lexical")[1].splitlines()
+        (line,) = _run("search", "pool", "--mode", "lexical", "--more")[1].splitlines()
     assert line.startswith(
         "memcli: 1 new file (memory/2026-02-18.md) is not in this answer (another memcli (pid "
     )

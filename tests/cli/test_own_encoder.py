@@ -114,5 +114,5 @@ def test_only_its_program_knows_it(program: Program) -> None:
         listed.replace("letters", "words")
         in program.run("index", "--encoder", "words", code=2).stderr
     )
-    shown = subprocess.run([*PROGRAM, "help", "environment"], capture_output=True, text=True)
+    shown = subprocess.run([*PROGRAM, "help", "settings"], capture_output=True, text=True)
     assert (shown.returncode, "letters" in shown.stdout) == (0, False)

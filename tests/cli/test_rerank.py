@@ -40,7 +40,8 @@ def ask(notes: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
 
     def asked(*arguments: str, question: str = QUESTION) -> tuple[dict[str, Any], str]:
         capsys.readouterr()
-        assert run(["search", question, *arguments, "--json", "--now", "2025-07-01"]) == 0
+        line = ["search", question, *arguments, "--json", "--more", "--now", "2025-07-01"]
+        assert run(line) == 0
         out, err = capsys.readouterr()
         return checked("memcli.search", out), err
 

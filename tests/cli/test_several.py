@@ -73,7 +73,7 @@ def record_of(schema: str, *arguments: str, code: int = 0) -> dict[str, Any]:
 
 
 def cited(*arguments: str) -> list[str]:
-    record = record_of("memcli.search", "search", *arguments)
+    record = record_of("memcli.search", "search", "--more", *arguments)
     return [each["citation"] for each in record["results"]]
 
 
@@ -101,7 +101,7 @@ def test_a_citation_names_the_workspace_and_get_takes_it(base: Path) -> None:
 
 def test_every_form_names_what_its_reader_can_open(base: Path) -> None:
     both = ("search", "pool", "-w", "notes", "-w", "work")
-    assert "1. notes:memory/2025-02-03.md:1-3" in asked(*both)[0]
+    assert asked(*both)[0].startswith("notes:memory/2025-02-03.md\n1: # Pool\n3: The pool ran dry")
     assert "work:memory/2025-02-04.md:1-3" in asked(*both, "-f", "markdown")[0]
     assert "notes/memory/2025-02-03.md" in asked(*both, "-f", "paths")[0].split("\n")
     assert asked(*both, "-f", "vimgrep")[0].startswith("notes/memory/2025-02-03.md:3:5:")
@@ -167,7 +167,7 @@ def test_what_cannot_be_asked_is_named_and_the_rest_answers(base: Path) -> None:
         base, notes=str(base / "notes"), work=str(base / "work"), gone=str(base / "gone"),
         broken=str(base / "broken"), new=str(base / "new"),
     )  # fmt: skip
-    found = record_of("memcli.search", "search", "pool", "--everywhere", "--no-sync")
+    found = record_of("memcli.search", "search", "pool", "--everywhere", "--no-sync", "--more")
     assert found["results"][0]["citation"] == "notes:memory/2025-02-03.md:1-3"
     assert {each["workspace"] for each in found["results"]} == {"notes"}
     faults = {each["name"]: each["error"] for each in found["stores"] if "error" in each}
@@ -207,7 +207,7 @@ def test_texts_that_wait_for_a_vector_are_named_with_what_embeds_them(
     _, told = asked("search", "pool", "-w", "notes", "-w", "@work")
     assert "Try: memcli index -w notes -w @work\n" in told
     asked("index", "-w", "notes", "-w", "@work")
-    assert asked("search", "pool", "-w", "notes", "-w", "@work")[1] == ""
+    assert asked("search", "pool", "--more", "-w", "notes", "-w", "@work")[1] == ""
 
 
 def test_where_none_can_answer_there_is_no_answer(base: Path) -> None:
@@ -238,7 +238,7 @@ def test_damage_that_shows_in_the_middle_of_a_question_is_named_too(base: Path) 
     connection = apsw.Connection(str(store_of(base / "work")))
     connection.execute("UPDATE chunks SET heading_path = 'no JSON'")
     connection.close()
-    found = record_of("memcli.search", "search", "pool", "--everywhere", "--no-sync")
+    found = record_of("memcli.search", "search", "pool", "--everywhere", "--no-sync", "--more")
     assert {each["workspace"] for each in found["results"]} == {"notes", "home"}
     (fault,) = (each for each in found["stores"] if "error" in each)
     assert (fault["name"], fault["error"]["code"]) == ("work", "damaged")
@@ -264,7 +264,8 @@ def test_a_private_document_is_told_to_its_own_workspace_alone(
     monkeypatch.chdir(base / "work")
     assert asked("get", "work:memory/salary.md:7", "--everywhere")[0] == "The salary of the pool.\n"
     assert private in cited("salary pool", "--everywhere")
-    assert "salary of" in asked("context", "--everywhere")[0]
+    assert "salary of" in asked("context", "salary", "--everywhere")[0]
+    assert "salary of" not in asked("context", "--everywhere")[0]  # nobody asked for it
     assert cited("salary", "--scope", "private") == ["memory/salary.md:5-7"]
 
 

@@ -269,7 +269,13 @@ def test_status_in_words(desk: Desk) -> None:
     [
         (nothing, []),
         (touched, []),
-        (edited, ["2 changed files are not in this answer (not synced). Try: memcli index"]),
+        (
+            edited,
+            [
+                "2 changed files (handbook:rules.md and memory/a.md) are not in this answer"
+                " (not synced). Try: memcli index"
+            ],
+        ),
         (
             other_settings,
             [
@@ -282,8 +288,10 @@ def test_status_in_words(desk: Desk) -> None:
             [
                 "memory/disk cannot be listed: nothing is mounted there now;"
                 " what is indexed of it stays",
-                "8 changed files are not in this answer (what is set for the sources has changed:"
-                " 1 file is to be stored again). Try: memcli index",
+                "3 new files (handbook:n.md, memory/n.md and memory/z.md), 3 changed files"
+                " (memory/a.md, memory/b.md and memory/odd.md), 1 moved file (memory/rules.md) and"
+                " 1 deleted file (memory/c.md) are not in this answer (what is set for the sources"
+                " has changed: 1 file is to be stored again). Try: memcli index",
             ],
         ),
     ],
@@ -295,7 +303,7 @@ def test_search_context_and_the_bench_in_words(
     desk.write(".memcli/questions.jsonl", '{"query": "kind", "relevant": "docs/style.md"}\n')
     change(desk)
     said = [f"memcli: {line}" for line in told]
-    assert desk.run("search", "fox", "--no-sync")[2].splitlines() == said
+    assert desk.run("search", "fox", "--no-sync", "--more")[2].splitlines() == said
     assert desk.run("context", "fox", "--no-sync", "--budget", "5000")[2].splitlines() == said
     bench = desk.run("bench", "quality", "--no-sync")[2].splitlines()
     assert bench == [line.replace("this answer", "these answers") for line in said]

@@ -105,7 +105,8 @@ def test_search_shows_the_newer_first(
         run(["compact", "-w", str(tmp_path), "--tail", "0", "--tail-tokens", "0", "--cluster", "2",
              "--apply"])  # fmt: skip
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        run(["search", "MySQL for the order store", "-w", str(tmp_path), "--view", view, "--json"])
+        run(["search", "MySQL for the order store", "-w", str(tmp_path), "--view", view,
+             "--json", "--more"])  # fmt: skip
     found = [(hit["path"], hit["snippet"]) for hit in json.loads(out.getvalue())["results"]]
     newest, oldest = ("memory/2025-03-03.md", "memory/2025-03-01.md")
     assert NEW in found[0][1]

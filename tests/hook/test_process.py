@@ -258,16 +258,18 @@ def test_private_notes_are_never_offered_unasked(tmp_path: Path) -> None:
     assert "4711-salary" in found.stdout
 
 
-def test_a_hook_brings_in_twenty_files_and_no_more(tmp_path: Path) -> None:
-    folder = tmp_path / "notes"
-    (folder / "memory").mkdir(parents=True)
-    (folder / "MEMORY.md").write_text("# Memory\n\nThe pool is full.\n")
-    processes.run("index", "-q", "-w", str(folder))
-    for number in range(25):
-        (folder / "memory" / f"{number}.md").write_text(f"# Note {number}\n\nBread.\n")
-    run(told(session_id="many", cwd=str(folder), prompt=POOL), "prompt")
-    status = processes.run("status", "--json", "-w", str(folder))
-    assert len(json.loads(status.stdout)["changes"]["added"]) == 5
+def test_a_hook_reads_no_more_than_fifty_files_for_the_first_time(tmp_path: Path) -> None:
+    notes = tmp_path / "notes" / "memory"
+    notes.mkdir(parents=True)
+    (tmp_path / "notes" / "memcli.toml").touch()
+    for number in range(51):
+        (notes / f"{number}.md").write_text(f"# Note {number}\n\nBread.\n")
+    asked = told(session_id="many", cwd=str(notes.parent), prompt=POOL)
+    for state in ("not_indexed", "fresh"):
+        run(asked, "prompt")
+        status = processes.run("status", "--json", "-w", str(notes.parent))
+        assert json.loads(status.stdout)["state"] == state
+        (notes / "50.md").unlink(missing_ok=True)
 
 
 def test_what_was_given_is_noted_without_a_word_of_it(notes: str) -> None:

@@ -273,10 +273,12 @@ def test_a_search_that_cannot_wait_longer_is_an_error_while_nothing_is_indexed(
 ) -> None:
     place.write(*"abc")
     searcher = store_at(place.path, lambda: FAR_FUTURE_NS)
+    slept: list[float] = []
     with place.store.locked(wait_seconds=0, sleep=no_sleep):
         place.store.show_work(Work("reading", 1, 3, 240.0))
         with pytest.raises(BusyError, match="indexing: 1 of 3 files, about 4 minutes left"):
-            freshen(searcher, place.settings, BOUNDS, no_encoder, lambda seconds: None)
+            freshen(searcher, place.settings, BOUNDS, no_encoder, slept.append)
+    assert 59 < sum(slept) < 61
     assert searcher.writer() is None  # what a dead process has shown is not believed
     searcher.close()
 

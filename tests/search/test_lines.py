@@ -107,7 +107,7 @@ _BLOCKS = st.sampled_from(
         "| pool | size |\n| --- | --- |\n| old | 3 |\n| new | 5 |",
         "Before <!-- the pool is hidden --> after.",
         "The pool, again and again, " * 60 + "ends.",
-        "水池在中午干了。" * 30,
+        "水池在中午干了。" * 25,
     ]
 )
 

@@ -12,7 +12,6 @@ from memcli.cli.main import run
 from memcli.config.settings import load
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.why_not import Course, Followed, Trail, Waypoint, follow, verdict
-from memcli.store.sqlite.lock import writer_lock
 from memcli.types import Filters
 from tests.search.makers import candidate, fused
 from tests.support import write
@@ -71,24 +70,6 @@ def test_a_search_that_was_not_made_has_no_trail(options: SearchOptions) -> None
     assert trail == Trail((), None)
     assert (trail.rank, trail.lost_at) == (None, "")
     assert verdict(trail, options) == "not searched: nothing is indexed yet"
-
-
-def test_while_another_process_builds_the_first_index_that_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = tmp_path / "index.sqlite"
-    monkeypatch.setenv("MEMCLI_STORE", str(store))
-    write(tmp_path / "notes", "MEMORY.md", "# Pool\n\nIt is full.\n")
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        writer_lock(str(store), wait_seconds=0, sleep=lambda seconds: None),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        asked = ("search", "pool", "--why-not", "MEMORY.md:3", "-w", str(tmp_path / "notes"))
-        assert run([*asked, "--mode", "lexical"]) == 0
-    assert out.getvalue() == "MEMORY.md:3-3: not searched: nothing is indexed yet\n"
-    assert "nothing is indexed yet" in err.getvalue()
 
 
 def test_the_lines_of_another_source_are_named_with_it(

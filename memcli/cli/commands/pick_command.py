@@ -97,7 +97,7 @@ def _chosen(text: str, skin: Skin, now: str | None) -> tuple[Answered, int] | No
 
     fzf = which("fzf")
     if not text and fzf:
-        search = ["-q", "-f", picking.ENTRY, "-n", str(skin.config("search.limit"))]
+        search = ["-q", "--more", "-f", picking.ENTRY, "-n", str(skin.config("search.limit"))]
         search += ["-w", skin.config.workspace, *(("--now", now) if now else ())]
         told = picking.live(fzf, search, skin)
         return (_answer(told[0], skin), told[1]) if told else None
