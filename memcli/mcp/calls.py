@@ -72,8 +72,10 @@ def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable
     cursor = Cursor.of(found.answer.revision, asked)
     if given["cursor"] is not None:
         cursor = cursor.moved_to(given["cursor"])
-    is_behind = found.freshness.pending > 0 or answers.is_unembedded(found.answer)
-    embeds = held.embeds(is_behind=is_behind)
+    embeds = held.embeds(
+        is_behind=found.freshness.pending > 0,
+        has_vectors=not answers.is_unembedded(found.answer),
+    )
     text, page = _page(found, options, cursor, bounds, embeds=embeds)
     for hit in page.answer.hits:
         held.given.add(hit.about.source, hit.about.path, hit.text)
@@ -270,8 +272,8 @@ def call_context(
         raise StoppedError("warm")
     text, observe = given["query"] or "", _while_awaited(is_stopped)
     found = context_of(memory, text, moment, wanted, observe=observe)
-    is_behind = found.freshness.pending > 0
-    lines = answers.of_context(found, embeds=held.embeds(is_behind=is_behind))
+    embeds = held.embeds(is_behind=found.freshness.pending > 0, has_vectors=True)
+    lines = answers.of_context(found, embeds=embeds)
     for part in found.assembled.parts:
         held.given.add(*part.excerpt.about.document, part.text)
     body = markdown(found.assembled.parts, notice=found.assembled.notice)

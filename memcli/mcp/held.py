@@ -150,12 +150,14 @@ class HeldMemory:
         preparation = self._preparation
         return preparation.progress if preparation is not None else None
 
-    def embeds(self, *, is_behind: bool) -> bool:
-        """Tell that texts are being embedded; begin again if the index is behind the files."""
+    def embeds(self, *, is_behind: bool, has_vectors: bool) -> bool:
+        """Tell that texts are being embedded; begin again if files or vectors are missing."""
         preparation = self._preparation
-        if preparation is not None and is_behind:
+        if preparation is None:
+            return False
+        if is_behind or (not has_vectors and preparation.may_embed):
             preparation.start()
-        return preparation is not None and preparation.is_embedding
+        return preparation.is_embedding
 
 
 def _not_ready(progress: FirstProgress | None) -> BusyError:

@@ -72,7 +72,13 @@ class Preparation:
     @property
     def is_embedding(self) -> bool:
         """Tell that texts are being embedded, or will be."""
-        return self.is_readable.is_set() and not self.has_failed and not self.ended.is_set()
+        is_running = self.is_readable.is_set() and not self.ended.is_set()
+        return is_running and self.may_embed
+
+    @property
+    def may_embed(self) -> bool:
+        """Tell that some workspace is to have vectors made here, as far as is known."""
+        return not self.has_failed and any(map(_may_embed, self._members))
 
     def _run(self) -> None:
         self.ended.clear()
@@ -126,8 +132,7 @@ class Preparation:
         job = Job(wait_seconds=PAUSE_SECONDS, texts=TEXTS)
         if brings_in:
             self._patiently(lambda: sync(member, job._replace(texts=0), vectors, sleep=self._sleep))
-        is_by_keywords = config("embedding.encoder") == "none" or config("search.mode") == "lexical"
-        if is_by_keywords or not config("sync.parts"):
+        if not _may_embed(member):
             return
         while self._patiently(lambda: embed_next(member, job, vectors, sleep=self._sleep)):
             self._sleep(PAUSE_SECONDS)
@@ -148,3 +153,9 @@ class Preparation:
 
     def _sleep(self, seconds: float) -> None:
         self._stopped.wait(seconds)
+
+
+def _may_embed(member: OpenedWorkspace) -> bool:
+    config = member.config
+    is_by_keywords = config("embedding.encoder") == "none" or config("search.mode") == "lexical"
+    return bool(config("sync.parts")) and not is_by_keywords

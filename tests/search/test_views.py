@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
-from memcli.language.tokens import estimate
 from memcli.config.settings import load
+from memcli.language.tokens import estimate
 from memcli.search.hits import Hit
 from memcli.search.validity import reach_of
 from memcli.search.views import apply_quality, behind
