@@ -70,7 +70,7 @@ _memcli() {
         "search:--by") _memcli_values ''; return ;;
         "search:--tag") _memcli_values ''; return ;;
         "search:--where") _memcli_values ''; return ;;
-        "search:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
+        "search:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
         "search:--fusion") mapfile -t COMPREPLY < <(compgen -W "scaled weighted rrf" -- "$cur"); return ;;
         "search:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
         "search:--rerank") mapfile -t COMPREPLY < <(compgen -W "none tokens onnx endpoint" -- "$cur"); return ;;
@@ -93,7 +93,7 @@ _memcli() {
         "related:-n"|"related:--limit") _memcli_values ''; return ;;
         "related:-f"|"related:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
         "related:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date date_from score citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_lead duplicates corrected_by file cosine coverage" -- "$cur"); return ;;
-        "related:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
+        "related:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
         "related:--path") _memcli_values 'documents'; return ;;
         "related:--source") _memcli_values 'sources'; return ;;
         "related:--kind") _memcli_values ''; return ;;
@@ -134,7 +134,7 @@ _memcli() {
         "context:--budget") _memcli_values ''; return ;;
         "context:--tail") _memcli_values ''; return ;;
         "context:-f"|"context:--format") mapfile -t COMPREPLY < <(compgen -W "markdown json" -- "$cur"); return ;;
-        "context:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
+        "context:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
         "context:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
         "context:--rerank") mapfile -t COMPREPLY < <(compgen -W "none tokens onnx endpoint" -- "$cur"); return ;;
         "context:--as-of") _memcli_values ''; return ;;
@@ -206,7 +206,7 @@ _memcli() {
         "bench quality:--run") _memcli_values 'files'; return ;;
         "bench quality:--compare") _memcli_values ''; return ;;
         "bench quality:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
-        "bench quality:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
+        "bench quality:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
         "bench quality:--fusion") mapfile -t COMPREPLY < <(compgen -W "scaled weighted rrf" -- "$cur"); return ;;
         "bench quality:--rerank") mapfile -t COMPREPLY < <(compgen -W "none tokens onnx endpoint" -- "$cur"); return ;;
         "bench quality:-w"|"bench quality:--workspace") _memcli_values 'workspaces'; return ;;
@@ -231,7 +231,7 @@ _memcli() {
         "bench report:--now") _memcli_values ''; return ;;
         "bench speed:--documents") _memcli_values ''; return ;;
         "bench speed:--runs") _memcli_values ''; return ;;
-        "bench speed:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
+        "bench speed:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
         "bench speed:-w"|"bench speed:--workspace") _memcli_values 'workspaces'; return ;;
         "bench speed:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "bench speed:--now") _memcli_values ''; return ;;
@@ -274,18 +274,18 @@ _memcli() {
     esac
     if [[ $cur == -* ]]; then
         case $command in
-        "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --used --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "index") mapfile -t COMPREPLY < <(compgen -W "--full --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score --exit-code --require-dense --no-sync --sync --used --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "pick") mapfile -t COMPREPLY < <(compgen -W "-n --limit --print --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --links-to --no-sync --sync -w --workspace --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --as-of --no-sync --sync --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force -n --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "worth") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "changes") mapfile -t COMPREPLY < <(compgen -W "--since --until -n --limit -f --format --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo -n --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "lint") mapfile -t COMPREPLY < <(compgen -W "--fail-on --json -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "config") mapfile -t COMPREPLY < <(compgen -W "--init --user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "init") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;

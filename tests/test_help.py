@@ -106,6 +106,17 @@ def test_every_option_has_help_and_is_shown(name: str) -> None:
         assert argument.help, f"{name}: {argument.name} has no help"
 
 
+@pytest.mark.parametrize("name", LEAVES)
+def test_short_help_says_how_many_options_the_long_one_has(name: str) -> None:
+    short, long = (_printed(*name.split(), flag) for flag in ("-h", "--help"))
+    shown = re.findall(r"^  (?:-., )?(--[a-z0-9-]+)", short, re.MULTILINE)
+    all_options = [option.long for option in LEAVES[name].options]
+    assert set(shown) <= set(all_options)
+    assert len(shown) <= 20
+    end = f"memcli {name} --help shows all {len(all_options)} options.\n"
+    assert short.endswith(end) if len(shown) < len(all_options) else short == long
+
+
 @pytest.mark.parametrize("name", sorted(set(LEAVES) - {"help", "hook", "mcp"}))
 def test_every_data_command_has_the_shared_options(name: str) -> None:
     options = {each for option in LEAVES[name].options for each in option.names.split()}
@@ -212,15 +223,7 @@ def test_the_options_of_every_command_stand_together_at_the_end(name: str) -> No
     own, _, shared = _printed(*name.split(), "--help").partition(f"{GENERAL}:\n")
     flags = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", own.partition("Options:\n")[2], re.MULTILINE)
     assert not set(flags) & {"--workspace", "--quiet", "--now", "--debug", "--help"}
-    assert shared.splitlines()[-1].split() == [
-        "-h,",
-        "--help",
-        "Show",
-        "this",
-        "message",
-        "and",
-        "exit.",
-    ]
+    assert shared.splitlines()[-1].split()[:2] == ["-h,", "--help"]
 
 
 @pytest.mark.parametrize("name", LEAVES)

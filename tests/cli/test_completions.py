@@ -86,7 +86,7 @@ def test_the_formats_that_are_offered_are_those_that_are_taken(
         (("se",), ["search"]),
         (("--v",), ["--version"]),
         (("bench", "re"), ["report", "replay"]),
-        (("bench", "quality", "--mode", "l"), ["lexical"]),
+        (("bench", "quality", "--mode", "k"), ["keyword"]),
         (("search", "--no"), ["--no-sync", "--now"]),
         (("search", "--format", "json"), ["json", "jsonl"]),
         (("search", "--mode", "=", "d"), ["dense"]),

@@ -27,7 +27,7 @@ OPTIONS = (
     Option("--apply", "Write the summaries."),
     Option("--verify", "Check every summary; exit 1 if one does not hold."),
     Option("--undo", "Remove what the last run wrote, unless edited."),
-    Option("-n --dry-run", "Say what would be written; the default."),
+    Option("--dry-run", "Show what would be written; the default."),
     Option("--show", "Print the summaries too."),
     Option("--tail", "Newest records that stay as they are.", "COUNT", int,
         setting="compact.tail_records"),

@@ -26,7 +26,7 @@ OPTIONS = (
     Option("--type", "user, feedback, project or reference.", "TYPE", default=""),
     Option("--gate", "Refuse what is worth little: chatter, known things."),
     Option("--force", "Keep it whatever the gate says."),
-    Option("-n --dry-run", "Write nothing; say what would be."),
+    Option("--dry-run", "Show the note; write nothing."),
     Option("--explain", "Say what each rule of the gate found."),
     Option("--undo", "Take the last note back while it is unchanged."),
     JSON, WORKSPACE, *COMMON,

@@ -44,55 +44,63 @@ if TYPE_CHECKING:
 
 ARGUMENTS = (
     CommandArgument(
-        "query", "QUERY", "Any text; none lists all that --since, --until or --on selects.", list
+        "query", "QUERY", "What to look for. Optional with --since, --until or --on.", list
     ),
 )
 OPTIONS = (
-    Option("--stdin", "Answer each line of stdin with a line of JSON."),
+    Option("--stdin", "Answer each line of stdin with one line of JSON."),
     LIMIT, FORMAT,
-    Option("--open", "Open passage N, or the first, in the editor.", NUMBER_OR_NONE, int),
-    Option("--fields", "Only these keys of JSON.", "KEYS", list, choices=result_keys),
+    Option("--open", "Open passage N in the editor (default 1).", NUMBER_OR_NONE, int),
+    Option("--fields", "Only these JSON keys.", "KEYS", list, choices=result_keys),
     JSON,
-    Option("--full", "Show whole chunks."),
+    Option("--full", "Print whole chunks."),
     BRIEF,
-    Option("-C --context", "Show N lines of the file around each.", "N", int, default=0, least=0),
+    Option("-C --context", "Print N lines of the file around each passage.", "N", int,
+        default=0, least=0),
     MORE,
-    Option("--explain", "Show how each score was computed."),
-    Option("--superseded", "Add older lines that a passage corrects."),
-    Option("--why-not", "Say at which stage these lines were lost, instead.", "REF",
+    Option("--explain", "Print how each score was computed."),
+    Option("--superseded", "Print the older lines that a passage corrects."),
+    Option("--why-not", "Explain why PATH:LINE was not found.", "REF",
         choices=DOCUMENTS),
     *DATES,
-    Option("--sort", "Order what is found: score, date (a timeline), newest.", "HOW",
+    Option("--sort", "Order: score, date (oldest first) or newest.", "HOW",
         default="score"),
     UNDATED, AS_OF, *FILTER_OPTIONS,
-    Option("--exact", "Take words as they are typed, misspelt or not.", group=RANKING),
-    Option("--mode", "hybrid, lexical or dense.", "MODE", setting="search.mode", group=RANKING),
-    Option("--fusion", "scaled, weighted or rrf.", "HOW", setting="search.fusion", group=RANKING),
-    Option("--profile", "default, classic, convex or two-pass.", "NAME", setting="search.profile",
+    Option("--exact", "Do not correct misspelled words.", group=RANKING),
+    Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode",
         group=RANKING),
-    Option("--rerank", "Have the best read once more: none, tokens, onnx, endpoint.", "BY",
+    Option("--fusion", "How scores are combined: scaled, weighted or rrf.", "HOW",
+        setting="search.fusion", group=RANKING),
+    Option("--profile", "Ranking: default, classic, convex or two-pass.", "NAME",
+        setting="search.profile", group=RANKING),
+    Option("--rerank", "Rerank the top 20: none, tokens, onnx or endpoint.", "BY",
         setting="search.rerank", group=RANKING),
-    Option("--view", "all, active or raw; see compact.", "VIEW", setting="search.view",
+    Option("--view", "Logs and summaries: all, active or raw.", "VIEW", setting="search.view",
         group=RANKING),
-    Option("--expand", "Add the lines behind summaries.", group=RANKING),
-    Option("--budget", "Print as many passages as fit, at most TOKENS in all.", "TOKENS", int),
-    Option("--min-score", "Drop what is less sure, 0 to 1; literal matches stay.", "X", float,
+    Option("--expand", "Print the source lines of summaries.", group=RANKING),
+    Option("--budget", "Maximum tokens of everything that is printed.", "TOKENS", int),
+    Option("--min-score", "Minimum confidence, 0 to 1, except exact matches.", "X", float,
         setting="search.min_score", group=RANKING),
-    Option("-e --exit-code", "Exit 1 where nothing fits well."),
-    Option("--require-dense", "Exit 6 if vectors cannot be used.", group=RANKING),
+    Option("--exit-code", "Exit 1 if no passage matches well."),
+    Option("--require-dense", "Exit 6 if semantic search is not possible.", group=RANKING),
     NO_SYNC, SYNC,
-    Option("--used", "Search nothing: count these as used, with access.count.", "REF", list,
+    Option("--used", "Count these documents as used. No search.", "REF", list,
         group=RANKING, choices=DOCUMENTS),
-    Option("--receipt", "Write how the answer came about; see bench replay.", "FILE",
+    Option("--receipt", "Write a trace of the search, for bench replay.", "FILE",
         choices=FILES),
     WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
+USUAL_OPTIONS = (
+    "--limit", "--format", "--open", "--full", "--brief", "--context", "--more", "--explain",
+    "--budget", "--since", "--until", "--path", "--tag", "--mode",
+)  # fmt: skip
+
 
 def run(options: Options) -> int:
-    """Find passages by words and meaning, best first.
+    """Find passages by keyword and by meaning, best first.
 
-    "a phrase", -without and prefix* are honoured; see: memcli help query-syntax
+    Queries understand "a phrase", -without and prefix*. See: memcli help query-syntax
 
     Examples: memcli search "why did the pool run dry"      memcli search OPS-417 --json
     """
