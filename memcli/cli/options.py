@@ -141,6 +141,19 @@ def arguments_of(command: Any) -> Iterable[CommandArgument]:  # noqa: ANN401
     return arguments
 
 
+def words_of(options: Options, rows: Iterable[Option]) -> list[str]:
+    """Give the words of a command line that set these options as they are set."""
+    words = []
+    for row in rows:
+        value = getattr(options, row.name, None)
+        if row.is_switch:
+            words += [row.long] if value else []
+        elif value not in (None, row.default):
+            each = value if isinstance(value, list) else [value]
+            words += [word for one in each for word in (row.long, str(one))]
+    return words
+
+
 expect_many(Option)
 
 

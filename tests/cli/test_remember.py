@@ -1,4 +1,4 @@
-"""`memcli remember` and `memcli worth` at the command line."""
+"""`memcli remember` and `remember --check` at the command line."""
 
 from __future__ import annotations
 
@@ -178,17 +178,17 @@ def test_worth_says_what_each_paragraph_is_worth_and_writes_nothing(notes: Path)
     draft.write_text(
         "# Draft\n\nBackups go to Lisbon.\n\n- Never deploy api-7 on Fridays\n", "utf-8"
     )
-    record = _record("memcli.worth", "worth", str(draft))
+    record = _record("memcli.remember-check", "remember", "--check", str(draft))
     first, second = record["results"]
     assert first["refusal"]["citation"] == "MEMORY.md:4-4"
     assert (second["kind"], second["refusal"]) == ("rule", None)
-    lines = _told("worth", str(draft))[1].splitlines()
+    lines = _told("remember", "--check", str(draft))[1].splitlines()
     assert re.fullmatch(rf"0\.\d\d  duplicate MEMORY\.md:4-4  {draft}:3-3  Backups .*", lines[0])
     assert re.fullmatch(rf"[01]\.\d\d  keep  {draft}:5-5  Never deploy api-7 on Fridays", lines[1])
 
 
 def test_a_document_of_the_memory_is_no_duplicate_of_itself(notes: Path) -> None:
-    record = _record("memcli.worth", "worth", "MEMORY.md")
+    record = _record("memcli.remember-check", "remember", "--check", "MEMORY.md")
     assert [each["refusal"] for each in record["results"]] == [None, None]
 
 

@@ -13,7 +13,9 @@ from memcli.cli.options import (
     EVERYWHERE,
     FILES,
     FILTER_OPTIONS,
+    FILTERS,
     FORMAT,
+    INDEX,
     JSON,
     LIMIT,
     MORE,
@@ -32,6 +34,7 @@ from memcli.cli.options import (
     Options,
     check,
     result_keys,
+    words_of,
 )
 from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memcli.cli.search_form import Shape
+    from memcli.cli.search_run import Asking
+    from memcli.search.question import Question
 
 
 ARGUMENTS = (
@@ -51,6 +56,7 @@ OPTIONS = (
     Option("--stdin", "Answer each line of stdin with one line of JSON."),
     LIMIT, FORMAT,
     Option("--open", "Open passage N in the editor (default 1).", NUMBER_OR_NONE, int),
+    Option("-i --interactive", "Choose a passage, and open or print it."),
     Option("--fields", "Only these JSON keys.", "KEYS", list, choices=result_keys),
     JSON,
     Option("--full", "Print whole chunks."),
@@ -92,7 +98,7 @@ OPTIONS = (
 )  # fmt: skip
 
 USUAL_OPTIONS = (
-    "--limit", "--format", "--open", "--full", "--brief", "--context", "--more", "--explain",
+    "--limit", "--format", "--open", "--interactive", "--brief", "--context", "--more", "--explain",
     "--budget", "--since", "--until", "--path", "--tag", "--mode",
 )  # fmt: skip
 
@@ -115,6 +121,8 @@ def run(options: Options) -> int:
     json_by = "--stdin" if options.stdin else "--json" if options.json else ""
     shape = shape_of(options.format, options.fields or (), result_keys, json_by=json_by)
     _check_question(options)
+    if options.interactive:
+        _check_interactive(options, shape)
     _check_shape(options, shape)
     _check_values(options)
     wanted_sync = sync_of(options, "search")
@@ -130,18 +138,30 @@ def run(options: Options) -> int:
         fill=not options.expand,
         sort=options.sort,
         ends=not (options.more or options.brief or options.expand or options.explain)
-        and not options.open,
+        and not (options.open or options.interactive),
     )
     shape = _filled(shape, options)._replace(filters=bounds)
     asked = Asking(skin, wanted, shape, options.expand, wanted_sync, options.open)
     if options.stdin:
         return each_line(asked)
+    if options.interactive and not (options.query or filters.since or filters.until):
+        return _choose(None, asked, options)
     text = " ".join(options.query) if options.query else _all_records(filters.since, filters.until)
     question = Question.by(skin.config, text, skin.asked)
+    if options.interactive:
+        return _choose(question, asked, options)
     if options.why_not is not None:
         return write_loss(options.why_not, question, asked, as_json=options.json)
     found = deliver(question, asked, receipt=options.receipt, require_dense=options.require_dense)
     return ExitCode.NEGATIVE if options.exit_code and not found.is_sure else ExitCode.OK
+
+
+def _choose(question: Question | None, asked: Asking, options: Options) -> int:
+    from memcli.cli.picking import choose
+
+    groups = (FILTERS, RANKING, INDEX)
+    own = [row for row in OPTIONS if row.group in groups or row is LIMIT]
+    return choose(question, asked, options, words_of(options, own))
 
 
 def _count_used(refs: Sequence[str], query: list[str] | None, skin: Skin) -> int:
@@ -196,6 +216,18 @@ def _check_open(options: Options) -> None:
             )
 
 
+def _check_interactive(options: Options, shape: Shape) -> None:
+    """Raise UsageError for an output that is not of one passage."""
+    for name in ("stdin", "open", "why_not"):
+        if getattr(options, name):
+            other = name.replace("_", "-")
+            raise UsageError(f"--interactive cannot be combined with --{other}", hint=f"--{other}")
+    if shape.form not in ("text", "json") and not shape.template:
+        raise UsageError(
+            f"--interactive cannot print --format {shape.form}", hint="--format '{file}'"
+        )
+
+
 def _check_shape(options: Options, shape: Shape) -> None:
     """Raise UsageError for what the form of output has no place for."""
     shown = {
@@ -235,9 +267,10 @@ def _check_question(options: Options) -> None:
     """Raise UsageError if there is not exactly one source of questions."""
     query = options.query
     if query and (options.stdin or query == ["-"]):
-        text = "--stdin reads the questions, a line each, and takes no other"
+        text = "--stdin reads one question per line and takes no other"
         raise UsageError(text, hint="memcli search --stdin")
-    if not (query or options.stdin or any(getattr(options, each.name) for each in DATES)):
+    is_asked = query or options.stdin or options.interactive
+    if not (is_asked or any(getattr(options, each.name) for each in DATES)):
         lists = options.tags or options.where or options.kinds or options.paths
         hint = "memcli ls" if lists else 'memcli search "some words"'
         raise UsageError("search needs some words to look for", hint=hint)
