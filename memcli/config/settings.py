@@ -307,7 +307,7 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
             raise ConfigError(
                 f"{thing} must be at most {MOST_WHOLE:g}, not {quoted(value)}", hint=HINT
             )
-    return dict(key.synonyms).get(value, value) if key.synonyms else value
+    return dict(key.synonyms).get(str(value), value) if key.synonyms else value
 
 
 def _is_besides(key: Key, value: object) -> bool:

@@ -92,6 +92,7 @@ LINES: dict[str, int] = {
     "config": 0,
     "init": 0,
     "help files": 0,
+    "completion bash": 0,
     "--help": 0,
     "bench init": 0,
     "bench lane QUESTIONS --no-speed": 0,
@@ -121,7 +122,7 @@ LINES: dict[str, int] = {
 }
 # What needs no workspace, by its beginning and as a whole.
 AWAY = (
-    ("help", "--help", "nosuch", "hook"),
+    ("help", "--help", "completion", "nosuch", "hook"),
     ("search", "config", "mcp", "agents", "store status", "store init --print-sql"),
 )
 
@@ -157,8 +158,8 @@ EDGES: dict[str, Edge] = {
     "answers to a full disk": Edge(
         {}, FULL.format(1),
         {2: ("index --full --json", "search", "context", "get mem", "status", "compact --apply",
-             "compact --undo", "config", "help", "--help", "bench report", "ls", "related mem",
-             "agents", "store init", "changes pool"),
+             "compact --undo", "config", "help", "--help", "completion", "bench report", "ls",
+             "related mem", "agents", "store init", "changes pool"),
          0: ("config set",)},
     ),
     "no input": Edge({}, "os.close(0)", {2: ("mcp",)}),

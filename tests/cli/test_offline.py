@@ -59,6 +59,7 @@ COMMANDS = (
     "agents list", "lint",
     "hook session-start", "agents install codex --with mcp,skill --apply",
     "agents uninstall codex --apply",
+    "agents export codex", "completion bash", "config get search",
     "config", "bench init --out drafts.jsonl", "bench lane questions.jsonl --no-speed",
     "bench quality questions.jsonl --json", "bench report --html report.html",
     "bench speed --documents 20 --runs 2 --mode lexical", "bench replay receipt.json",
@@ -69,7 +70,6 @@ COMMANDS = (
 ELSEWHERE = {"mcp", *(f"store {name}" for name in store.NAMES)}
 # What comes into the folder of the notes, by `memcli help files`, and what takes it out again.
 WRITTEN = {
-    "init": "memcli.toml",
     "config set search.limit 5": "memcli.toml",
     APPLY: "memory/summaries/",
     "compact --undo": "memory/summaries/",
@@ -82,7 +82,8 @@ HOME = {".codex", ".agents", "cache", "config"}  # below it
 
 def _arguments(line: str, notes: str) -> list[str]:
     words = line.split()
-    is_anywhere = words[0] in ("help", "--version", "--help") or words[:2] == ["bench", "compare"]
+    is_anywhere = words[0] in ("help", "completion", "--version", "--help")
+    is_anywhere |= words[:2] in (["bench", "compare"], ["agents", "export"])
     return words if is_anywhere else [*words, "-w", notes]
 
 

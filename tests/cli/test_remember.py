@@ -52,7 +52,7 @@ def test_a_note_is_kept_found_and_taken_back(notes: Path) -> None:
     assert LOG not in _told("search", "when are deploys")[1]
 
 
-@pytest.mark.parametrize("options", [(), ("-nq",)])  # which Typer reads
+@pytest.mark.parametrize("options", [(), ("--dry-run", "-qv")])  # which Typer reads
 def test_an_item_of_a_list_is_a_note(notes: Path, options: tuple[str, ...]) -> None:
     code, out, err = _told("remember", "- Deploys are on Tuesdays", *NOW, *options)
     assert (code, out.splitlines()[0], err) == (0, f"{LOG}:3-3", "")
@@ -60,8 +60,8 @@ def test_an_item_of_a_list_is_a_note(notes: Path, options: tuple[str, ...]) -> N
 
 def test_words_of_the_line_are_one_note_and_a_dash_reads_stdin(notes: Path) -> None:
     assert _told("remember", "to", "the", "point", "--to", "MEMORY.md")[1] == "MEMORY.md:5-5\n"
-    refused = run("worth", "-", input=b"\0" * 99)
-    assert refused.stderr.startswith("memcli: stdin cannot be weighed: 99 NUL bytes")
+    refused = run("remember", "--check", "-", input=b"\0" * 99)
+    assert refused.stderr.startswith("memcli: stdin cannot be checked: 99 NUL bytes")
     place = ("--to", "MEMORY.md", "--heading", "Rules", "--type", "user")
     done = run("remember", "-", *place, input="Answers in German.\nAlways.\n")
     assert done.stdout == "MEMORY.md:9-10\n"

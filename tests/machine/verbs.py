@@ -21,7 +21,7 @@ WORDS = ("", "amber", "birch", "cedar", "delta")
 NOTE = "The pool of api-7 holds 60 connections"
 SET = "config set search.limit 5"
 COMPACT = "compact --apply --tail 0 --tail-tokens 0 --cluster 2"
-AGENTS = "--for claude-code --with mcp,hooks,skill,instructions"
+AGENTS = "claude-code --with mcp,hooks,skill,instructions"
 
 
 class Outcome(NamedTuple):

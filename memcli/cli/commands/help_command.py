@@ -34,7 +34,7 @@ def run(options: Options) -> int:
     else:
         from difflib import get_close_matches
 
-        near = get_close_matches(topic, (*topics(), *COMMANDS, *codes()), n=1)
+        near = get_close_matches(topic, (*topics(), *COMMANDS, *codes()), n=1, cutoff=0.7)
         raise UsageError(
             f"there is no topic {topic!r}", hint=f"memcli help {near[0]}" if near else "memcli help"
         )

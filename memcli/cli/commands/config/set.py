@@ -72,4 +72,4 @@ def _value(key: Key, words: list[str]) -> Any:  # noqa: ANN401
         raise UsageError(
             f"{key.name} takes one value, not {len(words)}", hint=f"memcli config {key.name}"
         )
-    return value_of(key, words, "memcli config set")
+    return value_of(key, words, "config set")
