@@ -1,4 +1,4 @@
-# Completion of memcli, written by: memcli help --completions bash
+# Completion of memcli, written by: memcli completion bash
 
 _memcli_ask() {  # documents, sources, workspaces; a name is read as it is, without expansion
     local word
@@ -34,22 +34,15 @@ _memcli() {
     command=${COMP_WORDS[1]}
     if ((COMP_CWORD > 1)); then
         case $command in
+            config) if ((COMP_CWORD > 2)); then command+=" ${COMP_WORDS[2]}"; fi ;;
+            agents) if ((COMP_CWORD > 2)); then command+=" ${COMP_WORDS[2]}"; fi ;;
             bench) if ((COMP_CWORD > 2)); then command+=" ${COMP_WORDS[2]}"; fi ;;
             store) if ((COMP_CWORD > 2)); then command+=" ${COMP_WORDS[2]}"; fi ;;
-            agents) if ((COMP_CWORD > 2)); then command+=" ${COMP_WORDS[2]}"; fi ;;
         esac
     else
         command=
     fi
     case $command:$prev in
-        "index:--wait") _memcli_values ''; return ;;
-        "index:--debounce") _memcli_values ''; return ;;
-        "index:--interval") _memcli_values ''; return ;;
-        "index:--encoder") mapfile -t COMPREPLY < <(compgen -W "bundled multilingual onnx openai none" -- "$cur"); return ;;
-        "index:-w"|"index:--workspace") _memcli_values 'workspaces'; return ;;
-        "index:--with") _memcli_values ''; return ;;
-        "index:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "index:--now") _memcli_values ''; return ;;
         "search:-n"|"search:--limit") _memcli_values ''; return ;;
         "search:-f"|"search:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
         "search:--open") _memcli_values ''; return ;;
@@ -70,7 +63,7 @@ _memcli() {
         "search:--by") _memcli_values ''; return ;;
         "search:--tag") _memcli_values ''; return ;;
         "search:--where") _memcli_values ''; return ;;
-        "search:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
+        "search:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
         "search:--fusion") mapfile -t COMPREPLY < <(compgen -W "scaled weighted rrf" -- "$cur"); return ;;
         "search:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
         "search:--rerank") mapfile -t COMPREPLY < <(compgen -W "none tokens onnx endpoint" -- "$cur"); return ;;
@@ -85,15 +78,24 @@ _memcli() {
         "search:--tenant") _memcli_values ''; return ;;
         "search:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "search:--now") _memcli_values ''; return ;;
-        "pick:-n"|"pick:--limit") _memcli_values ''; return ;;
-        "pick:--print") mapfile -t COMPREPLY < <(compgen -W "rank ref workspace path source start_line end_line heading_path title date date_from score confidence citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_lead duplicates corrected_by trace file" -- "$cur"); return ;;
-        "pick:-w"|"pick:--workspace") _memcli_values 'workspaces'; return ;;
-        "pick:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "pick:--now") _memcli_values ''; return ;;
+        "context:--budget") _memcli_values ''; return ;;
+        "context:--tail") _memcli_values ''; return ;;
+        "context:-f"|"context:--format") mapfile -t COMPREPLY < <(compgen -W "markdown json" -- "$cur"); return ;;
+        "context:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
+        "context:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
+        "context:--rerank") mapfile -t COMPREPLY < <(compgen -W "none tokens onnx endpoint" -- "$cur"); return ;;
+        "context:--as-of") _memcli_values ''; return ;;
+        "context:--receipt") _memcli_values 'files'; return ;;
+        "context:-w"|"context:--workspace") _memcli_values 'workspaces'; return ;;
+        "context:--with") _memcli_values ''; return ;;
+        "context:--workspace-name") _memcli_values ''; return ;;
+        "context:--tenant") _memcli_values ''; return ;;
+        "context:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "context:--now") _memcli_values ''; return ;;
         "related:-n"|"related:--limit") _memcli_values ''; return ;;
         "related:-f"|"related:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
         "related:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date date_from score citation snippet text_hash tokens kind source_kind scope trust text cut speakers asked_lead duplicates corrected_by file cosine coverage" -- "$cur"); return ;;
-        "related:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
+        "related:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
         "related:--path") _memcli_values 'documents'; return ;;
         "related:--source") _memcli_values 'sources'; return ;;
         "related:--kind") _memcli_values ''; return ;;
@@ -131,29 +133,6 @@ _memcli() {
         "ls:--workspace-name") _memcli_values ''; return ;;
         "ls:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "ls:--now") _memcli_values ''; return ;;
-        "context:--budget") _memcli_values ''; return ;;
-        "context:--tail") _memcli_values ''; return ;;
-        "context:-f"|"context:--format") mapfile -t COMPREPLY < <(compgen -W "markdown json" -- "$cur"); return ;;
-        "context:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
-        "context:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
-        "context:--rerank") mapfile -t COMPREPLY < <(compgen -W "none tokens onnx endpoint" -- "$cur"); return ;;
-        "context:--as-of") _memcli_values ''; return ;;
-        "context:--receipt") _memcli_values 'files'; return ;;
-        "context:-w"|"context:--workspace") _memcli_values 'workspaces'; return ;;
-        "context:--with") _memcli_values ''; return ;;
-        "context:--workspace-name") _memcli_values ''; return ;;
-        "context:--tenant") _memcli_values ''; return ;;
-        "context:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "context:--now") _memcli_values ''; return ;;
-        "remember:--to") _memcli_values 'documents'; return ;;
-        "remember:--heading") _memcli_values ''; return ;;
-        "remember:--type") _memcli_values ''; return ;;
-        "remember:-w"|"remember:--workspace") _memcli_values 'workspaces'; return ;;
-        "remember:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "remember:--now") _memcli_values ''; return ;;
-        "worth:-w"|"worth:--workspace") _memcli_values 'workspaces'; return ;;
-        "worth:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "worth:--now") _memcli_values ''; return ;;
         "changes:--since") _memcli_values ''; return ;;
         "changes:--until") _memcli_values ''; return ;;
         "changes:-n"|"changes:--limit") _memcli_values ''; return ;;
@@ -161,10 +140,13 @@ _memcli() {
         "changes:-w"|"changes:--workspace") _memcli_values 'workspaces'; return ;;
         "changes:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "changes:--now") _memcli_values ''; return ;;
-        "status:-w"|"status:--workspace") _memcli_values 'workspaces'; return ;;
-        "status:--with") _memcli_values ''; return ;;
-        "status:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "status:--now") _memcli_values ''; return ;;
+        "remember:--to") _memcli_values 'documents'; return ;;
+        "remember:--heading") _memcli_values ''; return ;;
+        "remember:--type") _memcli_values ''; return ;;
+        "remember:--check") _memcli_values 'files'; return ;;
+        "remember:-w"|"remember:--workspace") _memcli_values 'workspaces'; return ;;
+        "remember:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "remember:--now") _memcli_values ''; return ;;
         "compact:--tail") _memcli_values ''; return ;;
         "compact:--tail-tokens") _memcli_values ''; return ;;
         "compact:--cluster") _memcli_values ''; return ;;
@@ -179,12 +161,21 @@ _memcli() {
         "lint:--with") _memcli_values ''; return ;;
         "lint:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "lint:--now") _memcli_values ''; return ;;
-        "config:-w"|"config:--workspace") _memcli_values 'workspaces'; return ;;
-        "config:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "config:--now") _memcli_values ''; return ;;
         "init:-w"|"init:--workspace") _memcli_values 'workspaces'; return ;;
         "init:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "init:--now") _memcli_values ''; return ;;
+        "index:--wait") _memcli_values ''; return ;;
+        "index:--debounce") _memcli_values ''; return ;;
+        "index:--interval") _memcli_values ''; return ;;
+        "index:--encoder") mapfile -t COMPREPLY < <(compgen -W "bundled multilingual onnx openai none" -- "$cur"); return ;;
+        "index:-w"|"index:--workspace") _memcli_values 'workspaces'; return ;;
+        "index:--with") _memcli_values ''; return ;;
+        "index:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "index:--now") _memcli_values ''; return ;;
+        "status:-w"|"status:--workspace") _memcli_values 'workspaces'; return ;;
+        "status:--with") _memcli_values ''; return ;;
+        "status:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "status:--now") _memcli_values ''; return ;;
         "mcp:-w"|"mcp:--workspace") _memcli_values 'workspaces'; return ;;
         "mcp:--with") _memcli_values ''; return ;;
         "mcp:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
@@ -194,10 +185,27 @@ _memcli() {
         "hook:--with") _memcli_values ''; return ;;
         "hook:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "hook:--now") _memcli_values ''; return ;;
-        "help:--completions") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
-        "help:--widget") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur"); return ;;
-        "help:--for") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed" -- "$cur"); return ;;
-        "help:--to") _memcli_values 'workspaces'; return ;;
+        "config get:-w"|"config get:--workspace") _memcli_values 'workspaces'; return ;;
+        "config get:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "config get:--now") _memcli_values ''; return ;;
+        "config set:-w"|"config set:--workspace") _memcli_values 'workspaces'; return ;;
+        "config set:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "config set:--now") _memcli_values ''; return ;;
+        "agents list:-w"|"agents list:--workspace") _memcli_values 'workspaces'; return ;;
+        "agents list:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "agents list:--now") _memcli_values ''; return ;;
+        "agents install:--scope") mapfile -t COMPREPLY < <(compgen -W "user project" -- "$cur"); return ;;
+        "agents install:--with") mapfile -t COMPREPLY < <(compgen -W "mcp hooks skill instructions" -- "$cur"); return ;;
+        "agents install:-w"|"agents install:--workspace") _memcli_values 'workspaces'; return ;;
+        "agents install:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "agents install:--now") _memcli_values ''; return ;;
+        "agents uninstall:--scope") mapfile -t COMPREPLY < <(compgen -W "user project" -- "$cur"); return ;;
+        "agents uninstall:-w"|"agents uninstall:--workspace") _memcli_values 'workspaces'; return ;;
+        "agents uninstall:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "agents uninstall:--now") _memcli_values ''; return ;;
+        "agents export:--to") _memcli_values 'workspaces'; return ;;
+        "agents export:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "agents export:--now") _memcli_values ''; return ;;
         "bench quality:--against") _memcli_values 'files'; return ;;
         "bench quality:--baseline") _memcli_values 'files'; return ;;
         "bench quality:--fail-under") _memcli_values ''; return ;;
@@ -206,7 +214,7 @@ _memcli() {
         "bench quality:--run") _memcli_values 'files'; return ;;
         "bench quality:--compare") _memcli_values ''; return ;;
         "bench quality:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
-        "bench quality:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
+        "bench quality:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
         "bench quality:--fusion") mapfile -t COMPREPLY < <(compgen -W "scaled weighted rrf" -- "$cur"); return ;;
         "bench quality:--rerank") mapfile -t COMPREPLY < <(compgen -W "none tokens onnx endpoint" -- "$cur"); return ;;
         "bench quality:-w"|"bench quality:--workspace") _memcli_values 'workspaces'; return ;;
@@ -231,7 +239,7 @@ _memcli() {
         "bench report:--now") _memcli_values ''; return ;;
         "bench speed:--documents") _memcli_values ''; return ;;
         "bench speed:--runs") _memcli_values ''; return ;;
-        "bench speed:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid lexical dense" -- "$cur"); return ;;
+        "bench speed:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
         "bench speed:-w"|"bench speed:--workspace") _memcli_values 'workspaces'; return ;;
         "bench speed:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "bench speed:--now") _memcli_values ''; return ;;
@@ -257,41 +265,31 @@ _memcli() {
         "store upgrade:-w"|"store upgrade:--workspace") _memcli_values 'workspaces'; return ;;
         "store upgrade:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "store upgrade:--now") _memcli_values ''; return ;;
-        "agents list:-w"|"agents list:--workspace") _memcli_values 'workspaces'; return ;;
-        "agents list:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "agents list:--now") _memcli_values ''; return ;;
-        "agents install:--for") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed" -- "$cur"); return ;;
-        "agents install:--scope") mapfile -t COMPREPLY < <(compgen -W "user project" -- "$cur"); return ;;
-        "agents install:--with") mapfile -t COMPREPLY < <(compgen -W "mcp hooks skill instructions" -- "$cur"); return ;;
-        "agents install:-w"|"agents install:--workspace") _memcli_values 'workspaces'; return ;;
-        "agents install:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "agents install:--now") _memcli_values ''; return ;;
-        "agents uninstall:--for") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed" -- "$cur"); return ;;
-        "agents uninstall:--scope") mapfile -t COMPREPLY < <(compgen -W "user project" -- "$cur"); return ;;
-        "agents uninstall:-w"|"agents uninstall:--workspace") _memcli_values 'workspaces'; return ;;
-        "agents uninstall:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "agents uninstall:--now") _memcli_values ''; return ;;
     esac
     if [[ $cur == -* ]]; then
         case $command in
-        "index") mapfile -t COMPREPLY < <(compgen -W "--full -n --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --used --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "pick") mapfile -t COMPREPLY < <(compgen -W "-n --limit --print --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open -i --interactive --fields --json --full -1 --brief -C --context --more --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score --exit-code --require-dense --no-sync --sync --used --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --as-of --no-sync --sync --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --links-to --no-sync --sync -w --workspace --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --as-of --no-sync --sync --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force -n --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "worth") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "changes") mapfile -t COMPREPLY < <(compgen -W "--since --until -n --limit -f --format --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo -n --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force --check --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "lint") mapfile -t COMPREPLY < <(compgen -W "--fail-on --json -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "config") mapfile -t COMPREPLY < <(compgen -W "--init --user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "init") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "init") mapfile -t COMPREPLY < <(compgen -W "--user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "index") mapfile -t COMPREPLY < <(compgen -W "--full --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "mcp") mapfile -t COMPREPLY < <(compgen -W "--structured --write -w --workspace --everywhere --with -q --quiet -v --verbose --color --debug -h --help" -- "$cur") ;;
         "hook") mapfile -t COMPREPLY < <(compgen -W "--for --budget -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "help") mapfile -t COMPREPLY < <(compgen -W "--completions --widget --man --for --to -h --help" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "--man -h --help" -- "$cur") ;;
+        "completion") mapfile -t COMPREPLY < <(compgen -W "--keys -h --help" -- "$cur") ;;
+        "config get") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "config set") mapfile -t COMPREPLY < <(compgen -W "--user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "agents list") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "agents install") mapfile -t COMPREPLY < <(compgen -W "--scope --with --apply --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "agents uninstall") mapfile -t COMPREPLY < <(compgen -W "--scope --apply --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "agents export") mapfile -t COMPREPLY < <(compgen -W "--to -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench quality") mapfile -t COMPREPLY < <(compgen -W "--against --baseline --fail-under --max-drop --max-p95-ms --run --ablate --compare --profile --mode --fusion --rerank --no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench init") mapfile -t COMPREPLY < <(compgen -W "--out -n --limit --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "bench compare") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -305,9 +303,6 @@ _memcli() {
         "store attach") mapfile -t COMPREPLY < <(compgen -W "--take-over --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "store detach") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "store upgrade") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "agents list") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "agents install") mapfile -t COMPREPLY < <(compgen -W "--for --scope --with --apply --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "agents uninstall") mapfile -t COMPREPLY < <(compgen -W "--for --scope --apply --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "") mapfile -t COMPREPLY < <(compgen -W "-h --help --version" -- "$cur") ;;
         esac
         return
@@ -316,18 +311,23 @@ _memcli() {
         "related") _memcli_values 'documents' ;;
         "get") _memcli_values 'documents' ;;
         "ls") _memcli_values 'documents' ;;
-        "worth") _memcli_values 'files' ;;
-        "config") mapfile -t COMPREPLY < <(compgen -W "secrets store.path store.url store.tenant files.scope files.presets files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds matryoshka.first matryoshka.second search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.rerank search.view search.quality_weight convex.alpha convex.beta convex.gamma convex.decay_session convex.decay_user convex.decay_global convex.scope_session convex.scope_user convex.scope_global passes.first passes.second passes.theta passes.kappa authority.recency authority.frequency authority.authored authority.half_life_days access.count rerank.seconds rerank.folder rerank.max_tokens rerank.url rerank.model rerank.key_variable expand.tokens context.budget context.tail context.always_share context.soft_share context.preference_share context.tail_share context.hop_eta context.hop_theta compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command compact.folder compact.prompt compact.reads compact.writes gate.least gating.novelty gating.specificity gating.kind sync.on_search sync.seconds sync.parts sync.first watch.debounce_ms watch.threads watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
-        "help") mapfile -t COMPREPLY < <(compgen -W "agent-memory agents agents bench bench benchmarks changelog changes changes compact compact config context context contributing conversations editors exit-codes files front-matter get help hook hook index init json lint lint ls mcp pick python query-syntax ranking related remember remember search secrets security settings shared-index status store watch workspaces worth" -- "$cur") ;;
+        "help") mapfile -t COMPREPLY < <(compgen -W "agent-memory agents agents bench bench benchmarks changelog changes changes compact compact completion config context context contributing conversations editors exit-codes files front-matter get help hook hook index init json lint lint ls mcp python query-syntax ranking related remember remember search secrets security settings shared-index status store watch workspaces" -- "$cur") ;;
+        "completion") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur") ;;
+        "config get") mapfile -t COMPREPLY < <(compgen -W "secrets store.path store.url store.tenant files.scope files.presets files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds matryoshka.first matryoshka.second search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.rerank search.view search.quality_weight convex.alpha convex.beta convex.gamma convex.decay_session convex.decay_user convex.decay_global convex.scope_session convex.scope_user convex.scope_global passes.first passes.second passes.theta passes.kappa authority.recency authority.frequency authority.authored authority.half_life_days access.count rerank.seconds rerank.folder rerank.max_tokens rerank.url rerank.model rerank.key_variable expand.tokens context.budget context.tail context.always_share context.soft_share context.preference_share context.tail_share context.hop_eta context.hop_theta compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command compact.folder compact.prompt compact.reads compact.writes gate.least gating.novelty gating.specificity gating.kind sync.on_search sync.seconds sync.parts sync.first watch.debounce_ms watch.threads watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
+        "config set") mapfile -t COMPREPLY < <(compgen -W "secrets store.path store.url store.tenant files.scope files.presets files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds matryoshka.first matryoshka.second search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.rerank search.view search.quality_weight convex.alpha convex.beta convex.gamma convex.decay_session convex.decay_user convex.decay_global convex.scope_session convex.scope_user convex.scope_global passes.first passes.second passes.theta passes.kappa authority.recency authority.frequency authority.authored authority.half_life_days access.count rerank.seconds rerank.folder rerank.max_tokens rerank.url rerank.model rerank.key_variable expand.tokens context.budget context.tail context.always_share context.soft_share context.preference_share context.tail_share context.hop_eta context.hop_theta compact.tail_records compact.tail_tokens compact.cluster compact.ratio compact.context_tokens compact.command compact.folder compact.prompt compact.reads compact.writes gate.least gating.novelty gating.specificity gating.kind sync.on_search sync.seconds sync.parts sync.first watch.debounce_ms watch.threads watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
+        "agents install") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed" -- "$cur") ;;
+        "agents uninstall") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed" -- "$cur") ;;
+        "agents export") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed" -- "$cur") ;;
         "bench compare") _memcli_values 'files' ;;
         "bench lane") _memcli_values 'files' ;;
         "bench report") _memcli_values 'files' ;;
         "bench replay") _memcli_values 'files' ;;
         "bench calibrate") _memcli_values 'files' ;;
-        "") mapfile -t COMPREPLY < <(compgen -W "index search pick related get ls context remember worth changes status compact lint config init mcp hook help bench store agents" -- "$cur") ;;
+        "") mapfile -t COMPREPLY < <(compgen -W "search context related get ls changes remember compact lint init index status mcp hook help completion config agents bench store" -- "$cur") ;;
+        "config") mapfile -t COMPREPLY < <(compgen -W "get set" -- "$cur") ;;
+        "agents") mapfile -t COMPREPLY < <(compgen -W "list install uninstall export" -- "$cur") ;;
         "bench") mapfile -t COMPREPLY < <(compgen -W "quality init compare lane report speed replay calibrate" -- "$cur") ;;
         "store") mapfile -t COMPREPLY < <(compgen -W "status init attach detach upgrade" -- "$cur") ;;
-        "agents") mapfile -t COMPREPLY < <(compgen -W "list install uninstall" -- "$cur") ;;
     esac
 }
 

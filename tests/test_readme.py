@@ -306,8 +306,8 @@ def test_every_shell_line_is_of_a_known_program() -> None:
     known = {"memcli", "mkdir", "cd", "pipx", "python3"}
     assert {line.split()[0] for line in lines} == known
     run_here = {line.split()[1] for name in _with_commands() for line in _commands(name)}
-    elsewhere = {"pick", "mcp", "hook", "store", "init", "help", "related", "bench", "worth",
-                 "index", "get"}  # fmt: skip
+    elsewhere = {"mcp", "hook", "store", "init", "help", "related", "bench", "index", "get",
+                 "completion"}  # fmt: skip
     assert run_here | elsewhere >= set(COMMANDS)
 
 

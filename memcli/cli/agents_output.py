@@ -62,7 +62,7 @@ def _cell(wired: Sequence[dict[str, Any]], part: str) -> str:
 def remarks(record: dict[str, Any]) -> Iterator[str]:
     """Say what is wrong with what is wired, and what to do first where nothing is."""
     for agent in record["agents"]:
-        again = f"memcli agents install --for {agent['name']} --apply"
+        again = f"memcli agents install {agent['name']} --apply"
         for wire in agent["wired"]:
             told = f"{wire['file']} ({wire['part']} of {agent['title']})"
             if wire["state"] == UNREADABLE:
@@ -76,7 +76,7 @@ def remarks(record: dict[str, Any]) -> Iterator[str]:
     here = [agent for agent in record["agents"] if agent["here"]]
     states = {wire["state"] for agent in here for wire in agent["wired"]}
     if here and not states & {WIRED, BY_HAND}:
-        yield f"To wire one: memcli agents install --for {here[0]['name']}"
+        yield f"To install memcli into one: memcli agents install {here[0]['name']}"
 
 
 def plan_record(plan: WiringPlan) -> dict[str, Any]:
@@ -167,4 +167,4 @@ def next_steps(agent: Agent, parts: Sequence[str]) -> Iterator[str]:
     if HOOKS in parts and agent.name == "codex":
         yield "Codex runs the hooks once you have trusted them: /hooks"
     if MCP in parts or HOOKS in parts:
-        yield f"Start {agent.title} anew, so that it reads its settings."
+        yield f"Restart {agent.title} to load the new settings."

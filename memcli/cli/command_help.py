@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-HELP = Option("-h --help", "Show this message and exit.", group=GENERAL)
+HELP = Option("-h --help", "Show this help. --help shows all options.", group=GENERAL)
 _ARGUMENTS, _UNGROUPED = "Arguments", "Options"
+_SHORT_COMMON = ("--json", "--workspace", "--help")  # the common options that -h shows
 
 
 def default_of(option: Option) -> str:
@@ -33,8 +34,11 @@ def about(command: Any) -> str:  # noqa: ANN401
     return f"{head}Examples:{each}" if label else head
 
 
-def command_help(name: Sequence[str], width: int) -> str:
-    """Write the help of a command, or of a group, in `width` columns."""
+def command_help(name: Sequence[str], width: int, *, is_short: bool = False) -> str:
+    """Write the help of a command, or of a group, in `width` columns.
+
+    The short help leaves out common options, and if a command has USUAL_OPTIONS, all others.
+    """
     if name[0] in GROUPS and len(name) == 1:
         return group_help(name[0], width)
     command = module_of(*name)
@@ -45,14 +49,29 @@ def command_help(name: Sequence[str], width: int) -> str:
         usage.append(argument.metavar if is_plain else f"[{argument.metavar}]")
         required = "  [required]" if argument.is_required else ""
         groups[_ARGUMENTS].append((argument.metavar, argument.help + required))
-    for option in (*command.OPTIONS, HELP):
+    options = (*command.OPTIONS, HELP)
+    shown = _usual(command, options) if is_short else options
+    for option in shown:
         names = f"{option.names.replace(' ', ', ')} {option.metavar}".rstrip()
         groups.setdefault(option.group or _UNGROUPED, []).append((names, _described(option)))
     groups[GENERAL] = groups.pop(GENERAL)  # the last
     wide = max(len(names) for rows in groups.values() for names, _ in rows)
     for title, rows in groups.items():
         groups[title] = [(names.ljust(wide), text) for names, text in rows]
-    return _help(" ".join(usage), about(command), groups, width)
+    text = _help(" ".join(usage), about(command), groups, width)
+    if len(shown) < len(options):
+        text += f"\n\nmemcli {' '.join(name)} --help shows all {len(options)} options."
+    return text
+
+
+def _usual(command: Any, options: Sequence[Option]) -> list[Option]:  # noqa: ANN401
+    names = (*getattr(command, "USUAL_OPTIONS", ()), *_SHORT_COMMON)
+    is_chosen = len(names) > len(_SHORT_COMMON)
+    return [
+        option
+        for option in options
+        if option.long in names or not (is_chosen or option.group == GENERAL)
+    ]
 
 
 def group_help(name: str, width: int) -> str:
@@ -61,7 +80,7 @@ def group_help(name: str, width: int) -> str:
     sentences = ((each, about(module_of(name, each)).partition("\n")[0]) for each in package.NAMES)
     groups = {
         "Commands": [*sentences],
-        GENERAL: [(HELP.names.replace(" ", ", "), HELP.help)],
+        _UNGROUPED: [(HELP.names.replace(" ", ", "), "Show this help.")],
     }
     return _help(f"{name} [OPTIONS] COMMAND [ARGS]...", package.ABOUT, groups, width)
 

@@ -1,35 +1,43 @@
-"""Write a configuration file that says everything and changes nothing: all of it is a comment."""
+"""Write a configuration file in which all is a comment, and change one setting of a file."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import stat
 import textwrap
 from itertools import groupby
 
+from memcli.checking import TYPE_CHECKING
 from memcli.cli.settings_text import allowed, shown_default
 from memcli.config.settings import KEYS, Key
 from memcli.errors import UsageError
 from memcli.workspace import whole
 
+if TYPE_CHECKING:
+    from typing import Any
+
 _HEAD = """\
 # {what}
-# Take the # from before a setting to change it; what is shown is the default. Flags and MEMCLI_*
-# variables go before this file. memcli config shows what holds, and where it comes from.
+# Remove the # in front of a setting to change its default. Options and MEMCLI_* variables override
+# this file. memcli config shows every value and where it comes from.
 """
 _SOURCE = """
 # One more folder, next to the memory itself:
 # [[source]]
 # name = "handbook"
 # path = "docs"
-# trust = "trusted"          # or "untrusted": text of others
+# trust = "trusted"          # or "untrusted", for text that others wrote
 """
 _WORKSPACE = "Settings of memcli for this workspace."
-_USER = "Your own settings of memcli, for all workspaces; a workspace's memcli.toml goes before."
+_USER = "Your own settings of memcli. The memcli.toml of a workspace overrides them."
 
 
 def commented(*, user: bool) -> str:
-    """Give every setting with its meaning and its default, behind #.
+    """Give every setting with its meaning and its default, as a comment.
 
-    A workspace's file leaves out what may only stand in the user's own.
+    A workspace's file leaves out the settings that only the user's file may have.
     """
     keys = [key for key in KEYS if user or not key.user_only]
     sections = groupby(keys, key=lambda key: key.name.partition(".")[0])
@@ -56,9 +64,90 @@ def write_new(path: str, *, user: bool) -> None:
         whole.write_new(path, commented(user=user))
     except FileExistsError:
         raise UsageError(
-            f"{path} already exists and is left as it is", hint="memcli config"
+            f"{path} already exists and was not changed", hint="memcli config"
         ) from None
     except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written: {error.strerror}", hint="memcli config"
-        ) from None
+        raise _unwritten(path, error) from None
+
+
+def change(path: str, key: Key, value: Any) -> None:  # noqa: ANN401
+    """Set one setting in a file, which is made if there is none; its other lines stay."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            text = file.read()
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+    except FileNotFoundError:
+        text, mode = "", 0o644
+    except OSError as error:
+        raise _unwritten(path, error) from None
+    changed = with_setting(text, key.name, value)
+    if changed is None:
+        raise UsageError(f"the layout of {path} is too unusual to edit", hint=f"edit {path}")
+    try:
+        whole.write_whole(path, changed, mode=mode)
+    except OSError as error:
+        raise _unwritten(path, error) from None
+
+
+def with_setting(text: str, setting: str, value: Any) -> str | None:  # noqa: ANN401
+    """Give a TOML text with one setting changed, or None if its layout does not allow that.
+
+    The text is parsed before and after: nothing except the setting may differ.
+    """
+    import tomllib
+
+    table, _, name = setting.rpartition(".")
+    expected = tomllib.loads(text)
+    try:
+        (expected.setdefault(table, {}) if table else expected)[name] = value
+        changed = _edited(text, table, name, value)
+        return changed if tomllib.loads(changed) == expected else None
+    except (TypeError, ValueError):  # not a table, or cut in the middle of a value
+        return None
+
+
+def _edited(text: str, table: str, name: str, value: Any) -> str:  # noqa: ANN401
+    end = "\r\n" if "\r\n" in text else "\n"
+    line = _line(name, value) + end
+    lines = text.splitlines(keepends=True)
+    heads = [at for at, each in enumerate(lines) if each.lstrip().startswith("[")]
+    head = -1
+    if table:
+        named = re.compile(rf"\s*\[\s*{table}\s*\]\s*(#.*)?")
+        head = next((at for at in heads if named.fullmatch(lines[at].rstrip())), len(lines))
+    if head == len(lines):
+        gap = "" if not text else end if text.endswith("\n") else end * 2
+        return f"{text}{gap}[{table}]{end}{line}"
+    last = next((at for at in heads if at > head), len(lines))
+    setting = re.compile(rf"\s*{name}\s*=")
+    for at in range(head + 1, last):
+        if setting.match(lines[at]):
+            lines[at] = line.rstrip() + _remark(lines[at]) + end
+            return "".join(lines)
+    comment = re.compile(rf"#\s*{name}\s*=")
+    after = next((at for at in range(head + 1, last) if comment.match(lines[at])), head)
+    if after >= 0 and not lines[after].endswith("\n"):
+        lines[after] += end
+    lines.insert(after + 1, line)
+    return "".join(lines)
+
+
+def _remark(line: str) -> str:
+    """Give the comment at the end of a line of TOML, with the space before it."""
+    import tomllib
+
+    for found in re.finditer(r"\s*#", line):
+        try:
+            tomllib.loads(line[: found.start()])
+        except ValueError:  # within a string
+            continue
+        return line[found.start() :].rstrip()
+    return ""
+
+
+def _line(name: str, value: Any) -> str:  # noqa: ANN401
+    return f"{name} = {json.dumps(value, ensure_ascii=False)}"
+
+
+def _unwritten(path: str, error: OSError) -> UsageError:
+    return UsageError(f"{path} cannot be written: {error.strerror}", hint="memcli config")

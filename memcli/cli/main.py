@@ -15,6 +15,7 @@ from contextlib import suppress
 from memcli import __version__
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.program import (
+    ALIASES,
     COMMANDS,
     TOP_HELP,
     write_help,
@@ -89,8 +90,13 @@ def run(arguments: Sequence[str]) -> int:
     try:
         if "_MEMCLI_COMPLETE" in os.environ:
             return _complete(arguments)
-        if not flags or flags[0] in ("-h", "--help") or list(arguments) == ["help"]:
+        if not flags or flags[0] in ("-h", "--help"):
             write_help(TOP_HELP)
+            return ExitCode.OK
+        if flags == ["help"]:
+            from memcli.cli.topics import topic_list
+
+            sys.stdout.write(topic_list())
             return ExitCode.OK
         if flags[0] == "--version":
             sys.stdout.write(f"memcli {__version__}\n")
@@ -155,6 +161,7 @@ def _next_step(error: OSError) -> str:
 
 def _run_command(arguments: Sequence[str]) -> int:
     """Run a command by the short way where its line is plain, else by Typer's."""
+    arguments = [*ALIASES.get(arguments[0], arguments[:1]), *arguments[1:]]
     if arguments[0] not in COMMANDS:
         from memcli.cli.usage import no_command
 

@@ -24,7 +24,7 @@ WORKSPACES, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
 )  # fmt: skip
 
 # The groups of the help.
-GENERAL = "Of every command"
+GENERAL = "Common"
 FILTERS = "Filters"
 RANKING = "Ranking"
 INDEX = "Index"
@@ -141,6 +141,19 @@ def arguments_of(command: Any) -> Iterable[CommandArgument]:  # noqa: ANN401
     return arguments
 
 
+def words_of(options: Options, rows: Iterable[Option]) -> list[str]:
+    """Give the words of a command line that set these options as they are set."""
+    words = []
+    for row in rows:
+        value = getattr(options, row.name, None)
+        if row.is_switch:
+            words += [row.long] if value else []
+        elif value not in (None, row.default):
+            each = value if isinstance(value, list) else [value]
+            words += [word for one in each for word in (row.long, str(one))]
+    return words
+
+
 expect_many(Option)
 
 
@@ -172,80 +185,85 @@ def related_keys() -> Sequence[str]:
 
 
 WORKSPACE = Option(
-    "-w --workspace", "The workspace, or @NAME; some commands ask several as one.", "FOLDER", list,
-    shown_default="MEMCLI_WORKSPACE, else at or above here", group=GENERAL, choices=WORKSPACES,
+    "-w --workspace", "Workspace folder or @NAME. Repeat it to search several.", "FOLDER", list,
+    shown_default="MEMCLI_WORKSPACE or the nearest above", group=GENERAL, choices=WORKSPACES,
 )  # fmt: skip
-EVERYWHERE = Option("--everywhere", "Ask every workspace that has a name.", group=GENERAL)
+EVERYWHERE = Option("--everywhere", "Search every workspace that has a name.", group=GENERAL)
 WORKSPACE_NAME = Option(
-    "--workspace-name", "A workspace of the shared store, as it is stored there.", "NAME",
-    group=GENERAL,
+    "--workspace-name", "Workspace of the shared index, by its name there.", "NAME", group=GENERAL
 )  # fmt: skip
 TENANT = Option(
-    "--tenant", "All workspaces of a tenant of the shared store, as they are stored there.",
-    "NAME", group=GENERAL,
+    "--tenant", "All workspaces of this tenant of the shared index.", "NAME", group=GENERAL
 )  # fmt: skip
 PRESETS = Option(
-    "--with", "Search an agent's own memory too: claude-code, codex.", "NAME", list,
+    "--with", "Also search an agent memory: claude-code, codex.", "NAME", list,
     "files.presets", shown_default="none", group=GENERAL, attribute="presets",
 )  # fmt: skip
-JSON = Option("--json", "Write one JSON object.", group=GENERAL)
-QUIET = Option("-q --quiet", "No messages, only data.", group=GENERAL)
-VERBOSE = Option("-v --verbose", "Say more: reasons and timings.", group=GENERAL)
+JSON = Option("--json", "Print one JSON object.", group=GENERAL)
+QUIET = Option("-q --quiet", "Print data only, no messages.", group=GENERAL)
+VERBOSE = Option("-v --verbose", "Explain more.", group=GENERAL)
 COLOR = Option(
-    "--color", "auto, always or never.", "WHEN", default="auto", group=GENERAL, choices=WHEN
+    "--color", "Color: auto, always or never.", "WHEN", default="auto", group=GENERAL, choices=WHEN
 )
-NOW = Option(
-    "--now", "Use this as the current time.", "TIME", shown_default="the clock's", group=GENERAL
-)
+NOW = Option("--now", "Current time to assume.", "TIME", shown_default="the clock", group=GENERAL)
 DEBUG = Option("--debug", "Show tracebacks.", group=GENERAL)
 COMMON = (QUIET, VERBOSE, COLOR, NOW, DEBUG)
 
-SYNC = Option("--sync", "Index every change first.", group=INDEX)
+SYNC = Option("--sync", "Index all changes first.", group=INDEX)
 NO_SYNC = Option("--no-sync", "Do not update the index.", group=INDEX)
 AS_OF = Option(
-    "--as-of", "The memory as it was at the end of a day, or at a commit.", "WHEN",
-    shown_default="as it is",
+    "--as-of", "Search the notes as of this day or commit.", "WHEN",
+    shown_default="now",
 )  # fmt: skip
-LIMIT = Option("-n --limit", "Passages shown, 1 to 100.", "N", int, "search.limit")
+LIMIT = Option("-n --limit", "Number of passages, 1 to 100.", "N", int, "search.limit")
 FORMAT = Option(
-    "-f --format", "text, json, jsonl, markdown, paths, paths0 (ended by NUL), vimgrep, or a "
-    "template such as '{citation}'.", "FORM", shown_default="text", choices=SEARCH_FORMATS,
+    "-f --format", f"{', '.join(SEARCH_FORMATS)} or '{{citation}}'.", "FORM",
+    shown_default="text", choices=SEARCH_FORMATS,
 )  # fmt: skip
-BRIEF = Option("-1 --brief", "Show a line a passage, the best one.")
-MORE = Option("--more", "Show all: weaker ones, and more than fits the screen.")
+BRIEF = Option("-1 --brief", "Print one line per passage.")
+MORE = Option("--more", "Show every passage in full, weak ones too.")
 
 DATES = (
-    Option("--since", "Only records from this date on.", "DATE", group=FILTERS),
-    Option("--until", "Only records up to this date.", "DATE", group=FILTERS),
-    Option("--on", "Only records of this day, month or year.", "DATE", group=FILTERS),
+    Option("--since", "Only entries from this date on.", "DATE", group=FILTERS),
+    Option("--until", "Only entries up to this date.", "DATE", group=FILTERS),
+    Option("--on", "Only entries of this day, month or year.", "DATE", group=FILTERS),
 )
-UNDATED = Option("--undated", "Keep undated records too.", group=FILTERS)
+UNDATED = Option("--undated", "Include undated notes.", group=FILTERS)
 PATH = Option(
-    "--path", "Only paths that match, such as 'memory/2025-*'.", "GLOB", list, group=FILTERS,
+    "--path", "Only matching paths, such as 'memory/2025-*'.", "GLOB", list, group=FILTERS,
     choices=DOCUMENTS, attribute="paths",
 )  # fmt: skip
 SOURCE = Option(
-    "--source", "Only documents of this source.", "NAME", list, group=FILTERS, choices=SOURCES,
+    "--source", "Only this source.", "NAME", list, group=FILTERS, choices=SOURCES,
     attribute="sources",
 )  # fmt: skip
 KIND = Option(
-    "--kind", "Only documents of this kind, such as log or note.", "KIND", list, group=FILTERS,
+    "--kind", "Only this kind of document, such as log or note.", "KIND", list, group=FILTERS,
     attribute="kinds",
 )  # fmt: skip
 SCOPE = Option(
-    "--scope", f"Only documents of this scope: {', '.join(SCOPES)}.", "SCOPE", list,
+    "--scope", f"Only this scope: {', '.join(SCOPES)}.", "SCOPE", list,
     group=FILTERS, choices=SCOPES, attribute="scopes",
 )  # fmt: skip
 TRUST = Option(
-    "--trust", "Only trusted, or only untrusted, documents.", "TRUST", list, group=FILTERS,
+    "--trust", "Only trusted or only untrusted documents.", "TRUST", list, group=FILTERS,
     choices=TRUSTS, attribute="trusts",
 )  # fmt: skip
 HEADING = Option(
-    "--heading", "Only below headings that hold TEXT.", "TEXT", list, group=FILTERS,
+    "--heading", "Only below headings that contain TEXT.", "TEXT", list, group=FILTERS,
     attribute="headings",
 )  # fmt: skip
-BY = Option("--by", "Only lines of this speaker, or user, assistant.", "NAME", list, group=FILTERS)
-TAG = Option("--tag", "Only with all these tags.", "TAG", list, group=FILTERS, attribute="tags")
-WHERE = Option("--where", "Only where the front matter says so.", "KEY=VALUE", list, group=FILTERS)
+BY = Option("--by", "Only passages with a line of this speaker.", "NAME", list, group=FILTERS)
+TAG = Option(
+    "--tag",
+    "Only documents with this tag. Repeat it for more.",
+    "TAG",
+    list,
+    group=FILTERS,
+    attribute="tags",
+)
+WHERE = Option(
+    "--where", "Only documents with this front matter.", "KEY=VALUE", list, group=FILTERS
+)
 # Each has the name of a field of `Filters`.
 FILTER_OPTIONS = (PATH, SOURCE, KIND, SCOPE, TRUST, HEADING, BY, TAG, WHERE)

@@ -1,6 +1,6 @@
-"""Let a person choose one of the passages: by fzf where it is installed, else by a number.
+"""Let a person choose a passage: with fzf if it is installed, else by a number.
 
-What is shown goes to the terminal, so that stdout is free for the choice.
+The list goes to the terminal, so that stdout is free for the choice.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import shlex
 import sys
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli import options as rows
 from memcli.cli.attended import attended
-from memcli.errors import UsageError
+from memcli.cli.options import Options, words_of
+from memcli.errors import ExitCode, UsageError
 from memcli.render.jsonio import RESULT_KEYS
 from memcli.render.sanitize import visible_line
 from memcli.render.template import parse
@@ -21,37 +23,97 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from memcli.api.ask import Answered
+    from memcli.cli.search_run import Asking
     from memcli.cli.skin import Skin
+    from memcli.search.question import Question
 
-# A passage in a line: its rank, which is not shown, and its citation for the preview.
+# A passage in one line: its rank, which fzf does not show, and its citation for the preview.
 ENTRY = r"{rank}\t{file}:{start_line}-{end_line}\t{date}\t{heading_path}"
 _LINE = parse(ENTRY, RESULT_KEYS)
 KEYS = (*_LINE.keys, "snippet")
-_NO_CHOICE = (1, 130)  # exit codes of fzf: nothing matches, given up
+_NO_CHOICE = (1, 130)  # exit codes of fzf: no match, cancelled
+_PLACE = (
+    rows.WORKSPACE, rows.EVERYWHERE, rows.PRESETS, rows.WORKSPACE_NAME, rows.TENANT, rows.AS_OF,
+    rows.NOW,
+)  # fmt: skip
 
 
-def entries(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Write a line for each passage."""
-    return [_LINE.filled(record, visible_line).rstrip("\n") for record in records]
+def choose(
+    question: Question | None, asked: Asking, options: Options, repeated: Sequence[str]
+) -> int:
+    """Let a person choose a passage, then open it, or print it if the shape is not text.
+
+    Without a question, fzf runs a search at every key, with the `repeated` words of the line.
+    """
+    from memcli.cli import editor
+    from memcli.cli.search_output import described
+
+    skin, shape = asked.skin, asked.shape
+    if not (sys.stdin and sys.stdin.isatty() and skin.terminal.err_is_terminal):
+        raise UsageError("--interactive needs a terminal", hint="memcli search QUERY -f vimgrep")
+    chosen = _chosen(question, asked, options, repeated)
+    if chosen is None:
+        return ExitCode.NEGATIVE
+    found, rank = chosen
+    if shape.form == "text":
+        editor.open_passage(found, rank, skin)
+        return ExitCode.OK
+    editor.passage(found, rank)  # notes may have changed since the list was shown
+    record = described(found, skin, shape)[rank - 1]
+    if shape.template:
+        skin.terminal.write(shape.template.filled(record, skin.terminal.safe_line))
+    else:
+        skin.terminal.write_json(record)
+    return ExitCode.OK
 
 
-def by_fzf(program: str, lines: Sequence[str], skin: Skin) -> int | None:
-    """Show the passages beside their text; give the rank of the one that was chosen."""
-    chosen = _fzf([program, *_shown(skin)], "\n".join(lines))
+def _chosen(
+    question: Question | None, asked: Asking, options: Options, repeated: Sequence[str]
+) -> tuple[Answered, int] | None:
+    """Give an answer and the rank of the passage that was chosen."""
+    from shutil import which
+
+    from memcli.cli.search_form import Shape
+    from memcli.cli.search_output import described, say
+    from memcli.search.question import Question
+
+    skin, fzf = asked.skin, which("fzf")
+    if question is None:
+        if fzf:
+            typed = _typed(fzf, options, repeated)
+            if typed is None:
+                return None
+            text, rank = typed
+            return asked.answer(Question.by(skin.config, text, skin.asked)), rank
+        question = Question.by(skin.config, _read("Question: ", skin), skin.asked)
+    found = asked.answer(question)
+    say(found, skin, Shape("text"))
+    records = described(found, skin, Shape("json", fields=KEYS))
+    if not records:
+        return None
+    number = _by_fzf(fzf, records, options) if fzf else _by_number(records, skin)
+    return (found, number) if number else None
+
+
+def _by_fzf(program: str, records: Sequence[Mapping[str, Any]], options: Options) -> int | None:
+    """Show the passages next to their text; give the rank of the one that was chosen."""
+    lines = "".join(_LINE.filled(record, visible_line) for record in records)
+    chosen = _fzf([program, *_preview(options)], lines.rstrip("\n"))
     return int(chosen[-1].partition("\t")[0]) if chosen else None
 
 
-def live(program: str, search: Sequence[str], skin: Skin) -> tuple[str, int] | None:
-    """Search anew at every key; give the question in the end and the rank that was chosen."""
-    reload = (
-        f"reload:{_memcli('search', *search, '--color', 'always')} -- {{q}} 2>/dev/null || true"
-    )
-    binds = ("--bind", f"change:{reload}", "--prompt", "memcli> ")
-    chosen = _fzf([program, "--disabled", "--print-query", *binds, *_shown(skin)], "")
+def _typed(program: str, options: Options, repeated: Sequence[str]) -> tuple[str, int] | None:
+    """Search at every key; give the last question and the rank that was chosen."""
+    words = (*repeated, *words_of(options, _PLACE))
+    search = _memcli("search", "-q", "--more", "-f", ENTRY, *words, "--color", "always")
+    binds = ("--bind", f"change:reload:{search} -- {{q}} 2>/dev/null || true")
+    command = [program, "--disabled", "--print-query", *binds, "--prompt", "memcli> "]
+    chosen = _fzf([*command, *_preview(options)], "")
     return (chosen[0], int(chosen[-1].partition("\t")[0])) if len(chosen) > 1 else None
 
 
-def by_number(records: Sequence[Mapping[str, Any]], skin: Skin) -> int | None:
+def _by_number(records: Sequence[Mapping[str, Any]], skin: Skin) -> int | None:
     """Show a numbered list with the beginning of each text; None for an empty answer."""
     err = skin.terminal.err
     for record in records:
@@ -60,23 +122,23 @@ def by_number(records: Sequence[Mapping[str, Any]], skin: Skin) -> int | None:
         line = visible_line(f"{record['rank']:>3}. {place}  {text}")
         err.write(shortened(line, skin.terminal.width) + "\n")
     while True:
-        answer = asked(f"Which (1 to {len(records)}, nothing for none)? ", skin)
+        answer = _read(f"Which (1 to {len(records)}, nothing for none)? ", skin)
         if not answer:
             return None
         if answer.isdecimal() and 1 <= int(answer) <= len(records):
             return int(answer)
 
 
-def asked(prompt: str, skin: Skin) -> str:
+def _read(prompt: str, skin: Skin) -> str:
     """Ask for a line."""
     skin.terminal.err.write(prompt)
     skin.terminal.err.flush()
     return sys.stdin.readline().strip()
 
 
-def _shown(skin: Skin) -> list[str]:
-    """Give the options of fzf that show the passages; it quotes what it puts into the preview."""
-    get = _memcli("get", "--color", "always", "-q", "-w", skin.config.workspace)
+def _preview(options: Options) -> list[str]:
+    """Give the options of fzf that show the passages; fzf quotes the citation."""
+    get = _memcli("get", "--color", "always", "-q", *words_of(options, _PLACE))
     return [
         "--delimiter", "\t", "--with-nth", "2..", "--no-multi", "--no-sort", "--layout", "reverse",
         "--preview", f"{get} -- {{2}}", "--preview-window", "down,60%,wrap",
@@ -84,13 +146,13 @@ def _shown(skin: Skin) -> list[str]:
 
 
 def _memcli(*arguments: str) -> str:
-    """Write a command line for the shell that fzf runs; modules of the current folder stay out."""
+    """Write a command line for the shell of fzf; it imports nothing from the current folder."""
     return shlex.join([sys.executable, "-P", "-m", "memcli", *arguments])
 
 
 def _fzf(command: Sequence[str], lines: str) -> list[str]:
-    """Run fzf, and give the lines it ends with; none where nothing was chosen."""
-    # Its commands are written for this shell, whatever the user's own.
+    """Run fzf and give the lines it prints; none if nothing was chosen."""
+    # Its commands are written for this shell.
     environ = {**os.environ, "SHELL": "/bin/sh"}
     done = attended(command, given=lines, env=environ)
     if done.returncode in _NO_CHOICE:

@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
 
 COMMANDS = (
-    "index", "search", "pick", "related", "get", "ls", "context", "remember", "worth",
-    "changes", "status", "compact", "lint", "bench", "store", "config", "init", "mcp", "hook",
-    "agents", "help",
+    "search", "context", "related", "get", "ls", "changes",
+    "remember", "compact", "lint",
+    "init", "index", "status", "config", "store", "bench",
+    "agents", "mcp", "hook",
+    "help", "completion",
 )  # fmt: skip
+ALIASES = {"pick": ("search", "--interactive")}  # not in the help
 # A package of commands each, with its ABOUT, the NAMES of its commands, and the USUAL one, which a
 # line without a command means; "" if that is the help.
-GROUPS = ("bench", "store", "agents")
+GROUPS = ("config", "agents", "bench", "store")
 
 # What other programs call these commands.
 OTHER_NAMES = {
@@ -41,10 +44,11 @@ OTHER_NAMES = {
     "setup": "init",
     "mcp-server": "mcp",
     **dict.fromkeys(("install", "wire", "integrate"), "agents"),
-    "settings": "config --init",
-    **dict.fromkeys(("completion", "completions"), "help --completions bash"),
+    "settings": "config",
+    "completions": "completion bash",
     "version": "--version",
     "man": "help --man",
+    **dict.fromkeys(("worth", "score", "gate"), "remember --check"),
 }
 
 TOP_HELP = """\
@@ -52,49 +56,44 @@ memcli - search Markdown notes by keyword and by meaning, offline
 
 Usage: memcli COMMAND [OPTIONS]
 
-  memcli search "when may we deploy"         find passages, best first
-  memcli search ERR_POOL_EXHAUSTED --json    the same for a program
-  memcli context "when may we deploy"        a block of notes for a prompt
-  memcli remember "deploys are on Tuesdays"  append a note to today's log
-  memcli index                               update the index
-  memcli index --watch                       keep it up to date while you write
-  memcli status                              what is indexed and what is not
+Examples:
+  memcli search "when may we deploy"
+  memcli search ERR_POOL_EXHAUSTED --json
+  memcli context "when may we deploy" --budget 1500
 
-Commands:
-  search    Find passages by keyword and by meaning.
-  pick      Choose a passage and open it in your editor.
-  related   Find passages similar to those at a place.
-  get       Print lines of a document by path, citation or ref.
-  ls        List documents with date, kind and tags.
-  index     Update the index.
-  context   Collect notes for a prompt within a token budget.
-  remember  Append a note, unless it is a duplicate or contains a secret.
-  worth     Score each paragraph of a text as a note.
-  changes   List what is new in the notes, day by day.
-  status    Show what is indexed and what is out of date.
-  compact   Summarise old logs; the logs stay as they are.
-  lint      Find stale, duplicate, contradictory or leaked content.
-  bench     Measure search on your own questions.
-  store     Share an index between machines on PostgreSQL.
-  config    Show every setting, its value and where it comes from.
-  init      Make a folder a workspace.
-  mcp       Run the MCP server (stdio).
-  hook      Answer an agent's hook (the agent calls it).
-  agents    List agents and install memcli into them.
-  help      Explain a topic, one of those below.
+Search:
+  search      Find passages by keyword and by meaning.
+  context     Collect notes for a prompt within a token budget.
+  related     Find passages similar to those at a place.
+  get         Print lines of a document by path, citation or ref.
+  ls          List documents with date, kind and tags.
+  changes     List what is new in the notes, day by day.
 
-Topics:  agent-memory, agents, bench, benchmarks, changelog, changes, compact,
-         context, contributing, conversations, editors, exit-codes, files,
-         front-matter, hook, json, lint, python, query-syntax, ranking,
-         remember, secrets, security, settings, shared-index, watch, workspaces
+Write:
+  remember    Append a note, unless it is a duplicate or contains a secret.
+  compact     Summarise old logs; the logs stay as they are.
+  lint        Find stale, duplicate, contradictory or leaked content.
 
-Options:
-  --version    Show the version.
-  -h, --help   Show this help; `memcli COMMAND --help` shows its options.
+Index:
+  init        Make a folder a workspace.
+  index       Update the index.
+  status      Show what is indexed and what is out of date.
+  config      Show and change settings.
+  store       Share an index between machines on PostgreSQL.
+  bench       Measure search on your own questions.
 
-A workspace is a folder of Markdown notes. memcli uses the nearest workspace
-above the current folder, or the one of -w or MEMCLI_WORKSPACE; otherwise it
-searches this folder and what agents remember of it.
+Agents:
+  agents      List agents and install memcli into them.
+  mcp         Run the MCP server (stdio).
+  hook        Answer an agent's hook (the agent calls it).
+
+Help:
+  help        Explain a topic, or list the topics.
+  completion  Print the completion script of a shell.
+
+memcli COMMAND -h shows the usual options of a command, --help all of them.
+memcli uses the nearest workspace above the current folder, or the one of -w.
+Otherwise it searches this folder.
 """
 
 

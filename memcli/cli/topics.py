@@ -12,6 +12,16 @@ def topics() -> list[str]:
     return sorted(name[:-3] for name in os.listdir(FOLDER) if name.endswith(".md"))
 
 
+def topic_list() -> str:
+    """List the topics for `memcli help`."""
+    names = topics()
+    wide = max(map(len, names)) + 2
+    rows = (names[at : at + 5] for at in range(0, len(names), 5))
+    lines = ("".join(f"{name:<{wide}}" for name in row).rstrip() for row in rows)
+    table = "\n".join(f"  {line}" for line in lines)
+    return f"Topics:\n{table}\n\nmemcli help TOPIC explains a topic, a command or a code of lint.\n"
+
+
 def codes() -> list[str]:
     """List the codes of `memcli lint`, each of which has a page."""
     from memcli.lint.findings import CODES

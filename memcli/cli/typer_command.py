@@ -19,6 +19,8 @@ _TYPES: dict[Any, Any] = {list: list[str]}
 class _Command(typer.core.TyperCommand):
     """Takes an option without its number, and an item of a list for an argument, unlike Typer."""
 
+    _is_short = False  # the help of -h is short, the help of --help complete
+
     def make_parser(self, ctx: Any) -> Any:  # noqa: ANN401
         """Make a parser that reads `- an item` as an argument: no option begins with a space."""
         parser: Any = super().make_parser(ctx)
@@ -34,7 +36,8 @@ class _Command(typer.core.TyperCommand):
         return parser
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        """Parse with the numbers that were left out."""
+        """Parse with the numbers that were left out, and note which help is asked for."""
+        self._is_short = "--help" not in args
         numbers = (each for each in self.params if each.metavar == NUMBER_OR_NONE)
         bare = {name for each in numbers for name in each.opts}
         end = args.index("--") if "--" in args else len(args)
@@ -48,7 +51,7 @@ class _Command(typer.core.TyperCommand):
     def get_help(self, ctx: Any) -> str:  # noqa: ANN401
         """Give our own help."""
         _, *name = ctx.command_path.split(" ")
-        return command_help(name, terminal().width)
+        return command_help(name, terminal().width, is_short=self._is_short)
 
 
 def typer_command(name: str, command: Any) -> Any:  # noqa: ANN401

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from memcli.cli.command_help import group_help
+from memcli.cli.options import arguments_of
 from memcli.cli.program import COMMANDS, GROUPS, module_of, terminal
 from memcli.cli.typer_command import HELP_NAMES, typer_command
 
@@ -55,8 +56,10 @@ class _Group(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Parse with the usual command if the line names none."""
-        usual = self._package.USUAL
-        if usual and (not args or (args[0].startswith("-") and args[0] not in HELP_NAMES)):
+        usual, first = self._package.USUAL, args[0] if args else ""
+        takes_words = bool(usual) and bool(arguments_of(module_of(str(self.name), usual)))
+        is_other = first not in (*HELP_NAMES, *self._package.NAMES)
+        if usual and is_other and (takes_words or first[:1] in ("", "-")):
             args = [usual, *args]
         parsed: list[str] = super().parse_args(ctx, args)
         return parsed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from difflib import get_close_matches
 from itertools import takewhile
-from shlex import join, quote
+from shlex import join
 from typing import TYPE_CHECKING, Any
 
 from memcli.cli.program import COMMANDS, OTHER_NAMES, module_of
@@ -146,21 +146,11 @@ class _Line:
         """Refuse arguments that the command does not take."""
         if self._name == "help" and self._arguments[1] in COMMANDS:  # memcli help bench init
             hint = f"memcli {join([*self._arguments[1:], '--help'])}"
-        elif self._name in ("agents install", "agents uninstall"):
-            hint = self._for_agent(extra)
         elif os.path.isdir(extra):
             hint = f"{self.path} {join(['-w', extra])}"
         else:
             hint = f"{self.path} --help"
         return UsageError(f"{self._name} takes no argument {extra!r}", hint=hint)
-
-    def _for_agent(self, name: str) -> str:
-        from memcli.agents.table import NAMES
-
-        near = get_close_matches(name.lower(), NAMES, n=1)
-        meant = ["--for", near[0]] if near else []
-        before, _, after = join(self._arguments).partition(f" {quote(name)}")
-        return f"memcli {before} {join(meant)}{after}" if meant else "memcli agents"
 
     def _takes(self, what: str) -> bool:
         arguments = (p for p in self._command.params if p.param_type_name == "argument")

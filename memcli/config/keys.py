@@ -27,6 +27,7 @@ class Key(Record):
     user_choices: tuple[str, ...] = ()  # choices that a workspace's file cannot make
     besides: str = ""  # what else than a choice it takes, in words
     pattern: str = ""  # of `besides`, a regular expression
+    synonyms: tuple[tuple[str, str], ...] = ()  # choices, each with the one that it means
 
     @property
     def variable(self) -> str:
@@ -98,7 +99,9 @@ KEYS: tuple[Key, ...] = (
     Key("matryoshka.second", float, 1.0, "The same of 256 components, behind fewer.",
         low=0, high=1),
     Key("search.limit", int, 10, "Passages shown.", low=1, high=100),
-    Key("search.mode", str, "hybrid", "Which legs run.", choices=("hybrid", "lexical", "dense")),
+    Key("search.mode", str, "hybrid", "Search by keyword, by meaning or both.",
+        choices=("hybrid", "keyword", "semantic", "lexical", "dense"),
+        synonyms=(("keyword", "lexical"), ("semantic", "dense"))),
     Key("search.profile", str, "default", "A set of ranking rules; see: memcli help ranking.",
         choices=("default", "classic", "convex", "two-pass")),
     Key("search.fusion", str, "scaled", "How the legs are joined.",

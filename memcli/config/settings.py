@@ -11,7 +11,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.config.keys import BY_NAME as BY_NAME
@@ -132,7 +132,7 @@ def load(
         blocks += [(block, is_user) for block in check_blocks(table, path)]
         for name, value in _flatten(table).items():
             key = _known_key(name, path)
-            if not is_user and (key.user_only or value in (*key.user_choices, *key.added)):
+            if not is_user and is_for_user(key, value):
                 what = name if key.user_only else f"{name} = {quoted(value)}"
                 raise ConfigError(
                     f"{path}: {what} may only stand in your own configuration",
@@ -171,6 +171,18 @@ def _given(flags: Mapping[str, Any]) -> dict[str, Value]:
         name: Value(_checked(BY_NAME[name], value, ""), FLAG_ORIGIN)
         for name, value in flags.items()
     }
+
+
+def is_for_user(key: Key, value: Any) -> bool:  # noqa: ANN401
+    """Tell whether only the user's own file may set this value."""
+    return key.user_only or value in (*key.user_choices, *key.added)
+
+
+def value_of(key: Key, words: Sequence[str], where: str) -> Any:  # noqa: ANN401
+    """Read the value of a setting from the words of a command line; ConfigError if it is wrong."""
+    value = list(words) if key.type is list else _from_text(key, words[0])
+    _checked(key, value, where)
+    return value
 
 
 def read_table(path: str, *, follow: bool) -> dict[str, Any]:
@@ -295,7 +307,7 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
             raise ConfigError(
                 f"{thing} must be at most {MOST_WHOLE:g}, not {quoted(value)}", hint=HINT
             )
-    return value
+    return dict(key.synonyms).get(str(value), value) if key.synonyms else value
 
 
 def _is_besides(key: Key, value: object) -> bool:

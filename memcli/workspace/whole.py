@@ -18,14 +18,14 @@ _PRIVATE, _COMMON = 0o600, 0o666
 _ATTEMPTS = 3
 
 
-def write_whole(path: str, text: str) -> None:
-    """Put a text in the place of a file, readable by its owner alone, and make its folder.
+def write_whole(path: str, text: str, *, mode: int = _PRIVATE) -> None:
+    """Replace a file by a text, readable only by its owner, and make its folder.
 
-    OSError where that cannot be; then nothing has changed.
+    OSError if that is not possible; then nothing has changed.
     """
     folder, name = os.path.split(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    _put(folder, name, text.encode("utf-8"), mode=_PRIVATE, is_new=False)
+    _put(folder, name, text.encode("utf-8"), mode=mode, is_new=False)
 
 
 def write_new(path: str, text: str) -> None:

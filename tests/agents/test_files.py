@@ -1,4 +1,4 @@
-"""`memcli help agents --for` prints what install writes, and --to writes a plugin."""
+"""`memcli agents export` prints what install writes, and --to writes a plugin."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from tests.agents.conftest import Site
 @pytest.mark.parametrize("name", NAMES)
 def test_the_very_files_are_printed_and_nothing_is_written(site: Site, name: str) -> None:
     before = site.tree()
-    printed = site.type(f"help agents --for {name}")
+    printed = site.type(f"agents export {name}")
     assert (printed.code, printed.err, site.tree()) == (0, "", before)
     for part in PARTS:
         place = BY_NAME[name].place(part, USER)
         if place is None:
             continue
-        site.type(f"agents install --for {name} --scope user --with {part} --apply")
+        site.type(f"agents install {name} --scope user --with {part} --apply")
         path = place.shown.removeprefix("~/").replace(".config/", "config/")
         file = site.home / (f"{path}SKILL.md" if path.endswith("/") else path)
         text = file.read_text()
         assert place.shown in printed.out
         assert f"````\n{text}````\n" in printed.out
-        site.type(f"agents uninstall --for {name} --apply")
+        site.type(f"agents uninstall {name} --apply")
 
 
 def test_a_plugin_is_its_own_marketplace(site: Site) -> None:
-    said = site.type("help agents --for claude-code --to ~/plugin")
+    said = site.type("agents export claude-code --to ~/plugin")
     root = site.home / "plugin"
     assert (said.code, said.out) == (0, "")
     assert said.err == (
@@ -46,41 +46,39 @@ def test_a_plugin_is_its_own_marketplace(site: Site) -> None:
     [listed] = json.loads(files[".claude-plugin/marketplace.json"])["plugins"]
     manifest = json.loads(files[".claude-plugin/plugin.json"])
     assert (listed["name"], listed["source"]) == (manifest["name"], "./")
-    printed = site.type("help agents --for claude-code").out
+    printed = site.type("agents export claude-code").out
     for path, text in files.items():
         assert f"{path}\n````\n{text}````\n" in printed
-    site.type("agents install --for claude-code --with mcp,hooks --apply")
+    site.type("agents install claude-code --with mcp,hooks --apply")
     for path, file in (("hooks/hooks.json", "settings.json"), (".mcp.json", "../.claude.json")):
         assert json.loads(files[path]) == json.loads((site.home / ".claude" / file).read_text())
-    assert site.type(f"help agents --for claude-code --to {root}").code == 0
+    assert site.type(f"agents export claude-code --to {root}").code == 0
 
 
 def test_a_plugin_takes_the_place_of_nothing(site: Site) -> None:
     mine = site.write("plugin/hooks/hooks.json", "{}")
     before = site.tree()
-    said = site.type(f"help agents --for claude-code --to {site.home}/plugin")
+    said = site.type(f"agents export claude-code --to {site.home}/plugin")
     assert (said.code, site.tree()) == (2, before)
     assert said.err == (
-        f"memcli: {mine} exists and says something else\n"
-        f"Try: memcli help agents --for claude-code --to {site.home}/plugin-2\n"
+        f"memcli: {mine} exists and has another content\n"
+        f"Try: memcli agents export claude-code --to {site.home}/plugin-2\n"
     )
 
 
 @pytest.mark.parametrize(
     ("line", "message", "hint"),
     [
-        ("help --for zed", "--for goes with the topic agents", "memcli help agents"),
-        ("help ranking --to x", "--to goes with the topic agents", "memcli help agents"),
-        ("help agents --for zd", "--for must be one of", "--for zed"),
+        ("agents export zd", "there is no agent 'zd'", "memcli agents export zed"),
         (
-            "help agents --for zed --to x",
+            "agents export zed --to x",
             "memcli has no plugin for Zed",
-            "memcli agents install --for zed",
+            "memcli agents install zed",
         ),
         (
-            "help agents --for claude-code --to /dev/null/x",
+            "agents export claude-code --to /dev/null/x",
             "cannot be written: Not a directory",
-            "memcli help agents --for claude-code --to FOLDER",
+            "memcli agents export claude-code --to FOLDER",
         ),
     ],
 )

@@ -64,13 +64,13 @@ def test_what_is_installed_is_taken_back_to_the_byte(
     if is_filled:
         fill(site)
     before = site.tree()
-    line = f"agents install --for {name} --scope {scope} --with {parts_of(name, scope)}"
+    line = f"agents install {name} --scope {scope} --with {parts_of(name, scope)}"
     shown = site.type(line)
     assert (shown.code, site.tree()) == (0, before)
     is_said = scope == "project" or name in ("cursor", "vscode", "zed")
     in_project = f" --scope {scope}" if is_said else ""
     assert shown.err == (
-        f"Nothing is written yet. To write it: memcli agents install --for {name}{in_project}"
+        f"Nothing is written yet. To write it: memcli agents install {name}{in_project}"
         f" --with {parts_of(name, scope)} --apply\n"
     )
     done = site.type(f"{line} --apply")
@@ -88,7 +88,7 @@ def test_what_is_installed_is_taken_back_to_the_byte(
     again = site.type(f"{line} --apply")
     assert (again.code, again.out, site.tree()) == (0, "", after)
     assert "all is as it should be" in again.err
-    gone = site.type(f"agents uninstall --for {name} --apply")
+    gone = site.type(f"agents uninstall {name} --apply")
     assert (gone.code, site.tree()) == (0, before)
     assert not site.state.exists()
 
@@ -107,7 +107,7 @@ def test_what_is_installed_is_taken_back_to_the_byte(
 def test_a_server_is_written_as_the_agent_wants_it(
     site: Site, name: str, path: str, entry: tuple[str, str]
 ) -> None:
-    assert site.type(f"agents install --for {name} --with mcp --apply").code == 0
+    assert site.type(f"agents install {name} --with mcp --apply").code == 0
     key, shape = entry
     program = str(site.program)
     plain = {"command": program, "args": ["mcp"]}
@@ -126,11 +126,11 @@ def test_a_server_is_written_as_the_agent_wants_it(
 
 def test_codex_and_openclaw_have_formats_of_their_own(site: Site) -> None:
     fill(site)
-    assert site.type("agents install --for codex --apply").code == 0
+    assert site.type("agents install codex --apply").code == 0
     told = tomllib.loads((site.home / ".codex/config.toml").read_text())
     server = {"command": str(site.program), "args": ["mcp"]}
     assert told["mcp_servers"] == {"other": {"command": "x"}, "memcli": server}
-    assert site.type("agents install --for openclaw --with mcp --apply").code == 0
+    assert site.type("agents install openclaw --with mcp --apply").code == 0
     memory = str(site.home / ".openclaw" / "workspace")
     text = (site.home / ".openclaw/openclaw.json").read_text()
     assert f'"args": ["mcp", "-w", "{memory}"]' in text
@@ -138,7 +138,7 @@ def test_codex_and_openclaw_have_formats_of_their_own(site: Site) -> None:
 
 def test_a_server_of_every_project_gets_the_folder_that_is_open(site: Site) -> None:
     for options in ("", f" -w {site.project}"):
-        line = f"agents install --for vscode --scope user --with mcp --apply{options}"
+        line = f"agents install vscode --scope user --with mcp --apply{options}"
         assert site.type(line).code == 0
         text = (site.home / "config/Code/User/mcp.json").read_text()
         folder = str(site.project) if options else "${workspaceFolder}"
@@ -148,7 +148,7 @@ def test_a_server_of_every_project_gets_the_folder_that_is_open(site: Site) -> N
 def test_hooks_are_lines_of_a_shell_which_every_version_takes(site: Site) -> None:
     program = str(site.program)
     for name in ("claude-code", "codex", "gemini"):
-        assert site.type(f"agents install --for {name} --with hooks --apply").code == 0
+        assert site.type(f"agents install {name} --with hooks --apply").code == 0
     claude = json.loads((site.home / ".claude/settings.json").read_text())["hooks"]
     assert [each[0]["hooks"][0] for each in claude.values()] == [
         {"type": "command", "command": f"{program} hook {event} --for claude-code", "timeout": 5}
@@ -165,7 +165,7 @@ def test_hooks_are_lines_of_a_shell_which_every_version_takes(site: Site) -> Non
 
 @pytest.mark.parametrize(("name", "scope"), CASES)
 def test_the_topic_lists_each_file_that_is_touched(site: Site, name: str, scope: str) -> None:
-    line = f"agents install --for {name} --scope {scope} --with {parts_of(name, scope)} --json"
+    line = f"agents install {name} --scope {scope} --with {parts_of(name, scope)} --json"
     changes = json.loads(site.type(line).out)["changes"]
     folder = site.project if scope == "project" else site.home
     shown = page("agents")
@@ -179,48 +179,48 @@ def test_the_topic_lists_each_file_that_is_touched(site: Site, name: str, scope:
 def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = json.loads(site.type("agents install --for claude-code --json").out)
+    shown = json.loads(site.type("agents install claude-code --json").out)
     assert shown["parts"] == ["mcp", "instructions"]
     monkeypatch.setitem(sys.modules, "mcp", None)
-    said = site.type("agents install --for claude-code --json")
+    said = site.type("agents install claude-code --json")
     assert json.loads(said.out)["parts"] == ["instructions"]
     assert "pip install 'mcp<3,>=2'" in said.err
-    refused = site.type("agents install --for claude-code --with mcp")
+    refused = site.type("agents install claude-code --with mcp")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
         "memcli: the server speaks through the package mcp, which is not installed\n"
         f"Try: {install_extra('mcp')}\n"
     )
-    alone = site.type("agents install --for cursor --scope user")  # it has nothing else there
+    alone = site.type("agents install cursor --scope user")  # it has nothing else there
     assert (alone.code, alone.out, alone.err) == (2, "", refused.err)
 
 
 @pytest.mark.parametrize(
     ("line", "message", "hint"),
     [
-        ("install", "--for names the agent: claude-code, codex,", "memcli agents"),
-        ("uninstall", "--for names the agent: claude-code, codex,", "memcli agents"),
-        ("install --for claude", "--for must be one of", "--for claude-code"),
-        ("install --for zed --scope team", "--scope must be one of", "--scope user"),
-        ("install --for zed --with hook", "--with must be one of", "--with hooks"),
-        ("install --for zed --with ,", "--with must be one of", "--with "),
+        ("install", "missing argument 'AGENT'", "memcli agents install --help"),
+        ("uninstall nobody", "there is no agent 'nobody'; there are claude-code,", "memcli agents"),
+        ("install claude", "there is no agent 'claude'", "memcli agents install claude-code"),
+        ("install zed --scope team", "--scope must be one of", "--scope user"),
+        ("install zed --with hook", "--with must be one of", "--with hooks"),
+        ("install zed --with ,", "--with must be one of", "--with "),
         (
-            "install --for cursor --with hooks",
+            "install cursor --with hooks",
             "Cursor has no hooks that memcli can wire: it has mcp, skill",
-            "memcli agents install --for cursor --with mcp,skill",
+            "memcli agents install cursor --with mcp,skill",
         ),
         (
-            "install --for cursor --scope user --with instructions",
+            "install cursor --scope user --with instructions",
             "Cursor has no instructions that memcli can wire in the scope user",
-            "memcli agents install --for cursor --scope project --with instructions",
+            "memcli agents install cursor --scope project --with instructions",
         ),
         (
-            "install --for openclaw --scope project",
+            "install openclaw --scope project",
             "OpenClaw has no part that memcli can wire in the scope project",
-            "memcli agents install --for openclaw --scope user --with mcp,skill,instructions",
+            "memcli agents install openclaw --scope user --with mcp,skill,instructions",
         ),
-        ("install --for zed -w a -w b", "an agent is given one workspace", "-w a"),
-        ("install --for zed -w nowhere", "there is no folder 'nowhere'", "ls "),
+        ("install zed -w a -w b", "an agent is given one workspace", "-w a"),
+        ("install zed -w nowhere", "there is no folder 'nowhere'", "ls "),
     ],
 )
 def test_what_cannot_be_meant_is_refused(site: Site, line: str, message: str, hint: str) -> None:
@@ -233,7 +233,7 @@ def test_what_cannot_be_meant_is_refused(site: Site, line: str, message: str, hi
 
 def test_a_home_folder_is_no_project(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(site.home)
-    said = site.type("agents install --for zed --scope project")
+    said = site.type("agents install zed --scope project")
     assert said.code == 2
     assert "the current folder is in no project" in said.err
     assert json.loads(site.type("agents --json").out)["project"] == ""
@@ -242,7 +242,7 @@ def test_a_home_folder_is_no_project(site: Site, monkeypatch: pytest.MonkeyPatch
 def test_a_workspace_that_is_named_is_always_meant(site: Site) -> None:
     notes = site.home / "my notes"
     notes.mkdir()
-    line = ["agents", "install", "--for", "codex", "--with", "mcp,hooks,instructions", "--apply"]
+    line = ["agents", "install", "codex", "--with", "mcp,hooks,instructions", "--apply"]
     from memcli.cli.main import run
 
     assert run([*line, "-w", str(notes)]) == 0
@@ -266,15 +266,15 @@ def test_another_memcli_takes_the_place_of_one_that_moved(
     if is_filled:
         fill(site)
     before = site.tree()
-    line = f"agents install --for {name} --with mcp,hooks,skill,instructions --apply"
+    line = f"agents install {name} --with mcp,hooks,skill,instructions --apply"
     site.type(line)
     as_new = site.tree()
     moved = site.program.rename(site.program.with_name("memcli-2"))
     monkeypatch.setattr(sys, "argv", [str(moved)])
     listed = site.type("agents")
     assert "stale (user)" in listed.out
-    assert f"To mend it: memcli agents install --for {name} --apply" in listed.err
-    assert site.type(f"agents install --for {name} --apply").code == 0  # a part of them
+    assert f"To mend it: memcli agents install {name} --apply" in listed.err
+    assert site.type(f"agents install {name} --apply").code == 0  # a part of them
     assert f'"{moved}"' in (site.home / file).read_text()
     assert site.type(line).code == 0
     old, new = str(site.program).encode(), str(moved).encode()
@@ -283,7 +283,7 @@ def test_another_memcli_takes_the_place_of_one_that_moved(
         for p, (mode, data) in as_new.items()
     }
     assert "stale" not in site.type("agents").out
-    site.type(f"agents uninstall --for {name} --apply")
+    site.type(f"agents uninstall {name} --apply")
     assert site.tree() == before
 
 
@@ -291,16 +291,16 @@ def test_two_agents_share_a_file(site: Site) -> None:
     fill(site)
     before = site.tree()
     for name in ("codex", "zed"):
-        line = f"agents install --for {name} --scope project --with skill,instructions --apply"
+        line = f"agents install {name} --scope project --with skill,instructions --apply"
         assert site.type(line).code == 0
     both = site.tree()
-    shown = site.type("agents uninstall --for codex")
+    shown = site.type("agents uninstall codex")
     assert (shown.code, shown.out) == (0, "")
-    assert "To write it: memcli agents uninstall --for codex --apply\n" in shown.err
-    said = site.type("agents uninstall --for codex --apply")
+    assert "To write it: memcli agents uninstall codex --apply\n" in shown.err
+    said = site.type("agents uninstall codex --apply")
     assert site.tree() == both
     assert f"{site.project}/AGENTS.md keeps its instructions for zed.\n" in said.err
-    assert site.type("agents uninstall --for zed --apply").code == 0
+    assert site.type("agents uninstall zed --apply").code == 0
     assert site.tree() == before
 
 
@@ -310,11 +310,11 @@ def test_files_that_are_one_by_a_link_are_written_once(site: Site) -> None:
     (site.project / "CLAUDE.md").symlink_to("AGENTS.md")
     before = site.tree()
     for name in ("claude-code", "codex"):
-        line = f"agents install --for {name} --scope project --with instructions --apply"
+        line = f"agents install {name} --scope project --with instructions --apply"
         assert site.type(line).code == 0
     assert rules.read_text().count("memcli: begin") == 1
     for name in ("claude-code", "codex"):
-        site.type(f"agents uninstall --for {name} --apply")
+        site.type(f"agents uninstall {name} --apply")
     assert site.tree() == before
 
 
@@ -324,11 +324,11 @@ def test_a_linked_dotfile_stays_a_link(site: Site) -> None:
     (site.home / ".claude").mkdir()
     (site.home / ".claude" / "settings.json").symlink_to(kept)
     before = site.tree()
-    assert site.type("agents install --for claude-code --with hooks --apply").code == 0
+    assert site.type("agents install claude-code --with hooks --apply").code == 0
     assert (site.home / ".claude" / "settings.json").is_symlink()
     assert set(json.loads(kept.read_text())) == {"a", "hooks"}
     assert kept.stat().st_mode & 0o777 == 0o640
-    site.type("agents uninstall --for claude-code --apply")
+    site.type("agents uninstall claude-code --apply")
     assert site.tree() == before
 
 
@@ -352,7 +352,7 @@ def spoil(site: Site, how: str, monkeypatch: pytest.MonkeyPatch) -> str:
         os.link(file, file.with_name("other"))
         return "has other names (hard links), which would not follow"
     if how == "edited":
-        site.type("agents install --for claude-code --with hooks --apply")
+        site.type("agents install claude-code --with hooks --apply")
         file.write_text(file.read_text().replace('"timeout": 5', '"timeout": 9'))
         return "was edited since memcli wrote it"
     file.unlink()
@@ -381,7 +381,7 @@ def test_what_cannot_be_edited_is_refused_untouched(
 ) -> None:
     why = spoil(site, how, monkeypatch)
     before = site.tree()
-    line = "agents install --for claude-code --with mcp,hooks"
+    line = "agents install claude-code --with mcp,hooks"
     said = site.type(f"{line} --apply")
     assert (said.code, site.tree()) == (2, before)
     path = site.home / ".claude" / "settings.json"
@@ -392,7 +392,7 @@ def test_what_cannot_be_edited_is_refused_untouched(
     assert f"{path} (hooks) {why}:\n    {{\n" in said.out
     assert '    "UserPromptSubmit": [' in said.out
     if how != "foreign":
-        rest = "memcli agents install --for claude-code --with mcp"
+        rest = "memcli agents install claude-code --with mcp"
         assert (
             said.err.split("\n")[1]
             == f"Try: paste what is shown above into it; or the rest: {rest}"
@@ -405,7 +405,7 @@ def test_a_clone_leads_nowhere(site: Site) -> None:
     mine = site.write(".bashrc", "# mine\n")
     (site.project / "AGENTS.md").symlink_to(mine)
     (site.project / ".codex").symlink_to(site.home / "dotfiles")
-    said = site.type("agents install --for codex --scope project --apply")
+    said = site.type("agents install codex --scope project --apply")
     assert said.code == 2
     assert mine.read_text() == "# mine\n"
     assert f"is a link that leads to {mine}, out of {site.project}" in said.err
@@ -414,11 +414,11 @@ def test_a_clone_leads_nowhere(site: Site) -> None:
 
 def test_what_was_edited_inside_is_left_and_named(site: Site) -> None:
     fill(site)
-    site.type("agents install --for claude-code --with mcp,instructions --apply")
+    site.type("agents install claude-code --with mcp,instructions --apply")
     rules = site.home / ".claude" / "CLAUDE.md"
     rules.write_text(rules.read_text().replace("search the memory", "look it up"))
     edited = rules.read_text()
-    said = site.type("agents uninstall --for claude-code --apply")
+    said = site.type("agents uninstall claude-code --apply")
     assert said.code == 1
     assert (
         f"{rules} (instructions) was edited since memcli wrote it; it is left as it is.\n"
@@ -428,20 +428,20 @@ def test_what_was_edited_inside_is_left_and_named(site: Site) -> None:
     assert (site.home / ".claude.json").read_text() == BEFORE[".claude.json"]
     assert "edited (user)" in site.type("agents").out
     rules.write_text(BEFORE[".claude/CLAUDE.md"])
-    assert site.type("agents uninstall --for claude-code --apply").code == 0
+    assert site.type("agents uninstall claude-code --apply").code == 0
     assert not site.state.exists()
 
 
 def test_edits_around_what_was_written_stay(site: Site) -> None:
     fill(site)
-    site.type("agents install --for claude-code --with mcp,hooks,instructions --apply")
+    site.type("agents install claude-code --with mcp,hooks,instructions --apply")
     servers = site.home / ".claude.json"
     told = json.loads(servers.read_text())
     told["numStartups"], told["mcpServers"]["more"] = 8, {"command": "y"}
     servers.write_text(json.dumps(told, indent=3))
     rules = site.home / ".claude" / "CLAUDE.md"
     rules.write_text(rules.read_text() + "\nMore.\n")
-    assert site.type("agents uninstall --for claude-code --apply").code == 0
+    assert site.type("agents uninstall claude-code --apply").code == 0
     del told["mcpServers"]["memcli"]
     assert json.loads(servers.read_text()) == told
     assert rules.read_text() == BEFORE[".claude/CLAUDE.md"] + "\n\n\nMore.\n"
@@ -451,16 +451,16 @@ def test_what_is_there_by_hand_is_left_to_whoever_put_it(site: Site) -> None:
     mine = '{"mcpServers": {"memory": {"command": "memcli", "args": ["mcp"]}}}'
     servers = site.write(".claude.json", mine)
     rules = site.write(".claude/CLAUDE.md", 'Run memcli search "QUESTION" first.\n')
-    said = site.type("agents install --for claude-code --apply")
+    said = site.type("agents install claude-code --apply")
     assert (said.code, said.out) == (0, "")
     assert f"{servers} has mcpServers.memory already, by hand; it is left as it is.\n" in said.err
     assert f'{rules} has "memcli search" already, by hand; it is left as it is.\n' in said.err
-    assert site.type("agents uninstall --for claude-code --apply").code == 0
+    assert site.type("agents uninstall claude-code --apply").code == 0
     assert servers.read_text() == mine
 
 
 def test_what_came_with_a_clone_is_left_to_who_committed_it(site: Site) -> None:
-    line = "agents install --for codex --scope project --with mcp,hooks,skill,instructions --apply"
+    line = "agents install codex --scope project --with mcp,hooks,skill,instructions --apply"
     assert site.type(line).code == 0
     site.state.unlink()  # which is another person's
     before = site.tree()
@@ -480,14 +480,14 @@ def test_the_difference_is_coloured_and_shows_no_secret_of_others(site: Site) ->
         '{\n  "mcpServers": {\n    "other": {\n      "env": {"KEY": "sk-1"},\n      "a": 1\n'
         '    }\n  },\n  "oauth": "sk-2",\n  "x": 1\n}\n',
     )
-    said = site.type("agents install --for claude-code --with mcp --color always")
+    said = site.type("agents install claude-code --with mcp --color always")
     assert '\x1b[32m+    "memcli": {\x1b[0m\n' in said.out
     assert "sk-" not in said.out
 
 
 def test_a_file_of_one_line_is_not_shown_whole(site: Site) -> None:
     site.write(".claude.json", json.dumps({"key": "sk-1", "long": "x" * 5000}))
-    said = site.type("agents install --for claude-code --with mcp")
+    said = site.type("agents install claude-code --with mcp")
     [before, after] = said.out.splitlines()[3:]
     assert before.startswith('-{"key": "sk-1", "long": "xxx')
     assert after.endswith(' "args": ["mcp"]}}}')
@@ -506,7 +506,7 @@ def test_a_file_of_one_line_is_not_shown_whole(site: Site) -> None:
 def test_a_state_that_cannot_be_read_is_named_and_kept(site: Site, text: str, why: str) -> None:
     site.state.parent.mkdir(parents=True)
     site.state.write_text(text)
-    for line in ("agents", "agents install --for zed --apply", "agents uninstall --for zed"):
+    for line in ("agents", "agents install zed --apply", "agents uninstall zed"):
         said = site.type(line)
         assert (said.code, said.out) == (2, "")
         assert f"{site.state}, which says what was written for agents, {why}" in said.err
@@ -515,10 +515,10 @@ def test_a_state_that_cannot_be_read_is_named_and_kept(site: Site, text: str, wh
 
 def test_one_memcli_at_a_time(site: Site) -> None:
     with state.locked(str(site.state)):
-        said = site.type("agents install --for zed --apply")
+        said = site.type("agents install zed --apply")
         assert said.code == 5
-        assert site.type("agents install --for zed").code == 0
-    assert site.type("agents install --for zed --apply").code == 0
+        assert site.type("agents install zed").code == 0
+    assert site.type("agents install zed --apply").code == 0
 
 
 def test_a_file_that_changes_meanwhile_is_not_overwritten(site: Site) -> None:
@@ -534,15 +534,15 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten(site: Site) -> None:
         carry_out(plan, State(), str(site.state))
     assert file.read_text() == '{"numStartups": 8}'
     assert not list(site.home.glob("*.memcli-new"))
-    assert site.type("agents install --for claude-code --apply").code == 0
+    assert site.type("agents install claude-code --apply").code == 0
 
 
 def test_a_project_that_is_gone_needs_nothing_taken_out(site: Site) -> None:
-    site.type("agents install --for zed --scope project --apply")
+    site.type("agents install zed --scope project --apply")
     for path in sorted(site.project.rglob("*"), reverse=True):
         if ".git" not in path.parts:
             path.rmdir() if path.is_dir() else path.unlink()
-    said = site.type("agents uninstall --for zed --apply")
+    said = site.type("agents uninstall zed --apply")
     assert said.code == 0
     assert not site.state.exists()
 
@@ -564,9 +564,9 @@ def test_random_settings_come_back_to_the_byte(
     before = site.tree()
     for name in ("claude-code", "codex"):
         for part in PARTS:  # a file that is refused is left, the others go on
-            site.type(f"agents install --for {name} --with {part} --apply")
+            site.type(f"agents install {name} --with {part} --apply")
     for name in ("codex", "claude-code"):
-        assert site.type(f"agents uninstall --for {name} --apply").code == 0
+        assert site.type(f"agents uninstall {name} --apply").code == 0
     assert site.tree() == before
 
 
@@ -574,7 +574,7 @@ def test_what_is_written_starts_the_server_with_a_path_of_its_own(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["-c"])  # as without a console script
-    assert site.type("agents install --for cursor --scope user --with mcp --apply").code == 0
+    assert site.type("agents install cursor --scope user --with mcp --apply").code == 0
     told = json.loads((site.home / ".cursor/mcp.json").read_text())["mcpServers"]["memcli"]
     client = {
         "protocolVersion": "2025-06-18",

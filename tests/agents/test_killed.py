@@ -12,8 +12,8 @@ from tests.agents.conftest import Site
 from tests.agents.test_install import fill
 
 KILLED = Path(__file__).with_name("killed.py")
-INSTALL = "agents install --for claude-code --with mcp,hooks,skill,instructions --apply"
-UNINSTALL = "agents uninstall --for claude-code --apply"
+INSTALL = "agents install claude-code --with mcp,hooks,skill,instructions --apply"
+UNINSTALL = "agents uninstall claude-code --apply"
 Tree = dict[str, tuple[int, bytes]]
 
 

@@ -59,7 +59,7 @@ def test_an_agent_is_here_by_its_folder_or_its_program(site: Site) -> None:
     assert {line.split()[0] for line in said.out.splitlines() if line.split()[1] == "yes"} == {
         "codex", "zed"
     }  # fmt: skip
-    assert said.err == "To wire one: memcli agents install --for codex\n"
+    assert said.err == "To install memcli into one: memcli agents install codex\n"
 
 
 def test_the_memory_of_an_agent_is_the_one_that_search_finds(site: Site) -> None:
@@ -88,7 +88,7 @@ def test_every_state_of_a_part(site: Site, monkeypatch: pytest.MonkeyPatch) -> N
 
     servers, rules = site.home / ".claude.json", site.home / ".claude" / "CLAUDE.md"
     assert state("mcp") == "no"
-    site.type("agents install --for claude-code --with mcp,hooks,instructions --apply")
+    site.type("agents install claude-code --with mcp,hooks,instructions --apply")
     assert _row(site, "claude-code") == ["yes", "no", "user", "user", "no", "user"]
     assert (state("mcp"), state("hooks"), state("instructions")) == ("wired",) * 3
 
@@ -108,7 +108,7 @@ def test_every_state_of_a_part(site: Site, monkeypatch: pytest.MonkeyPatch) -> N
     moved = site.program.rename(site.program.with_name("other"))
     monkeypatch.setattr(sys, "argv", [str(moved)])
     assert state("hooks") == "stale"
-    site.type("agents uninstall --for claude-code --apply")
+    site.type("agents uninstall claude-code --apply")
     assert state("instructions") == "by hand"
     assert _row(site, "claude-code")[-1] == "by hand (user)"
     assert seen == set(STATES)
@@ -116,12 +116,12 @@ def test_every_state_of_a_part(site: Site, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_what_is_in_a_project_is_told_apart(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     for scope in ("user", "project"):
-        site.type(f"agents install --for zed --scope {scope} --with mcp --apply")
+        site.type(f"agents install zed --scope {scope} --with mcp --apply")
     assert _row(site, "zed")[2] == "user, project"
     monkeypatch.chdir(site.home / "work")
     assert _row(site, "zed")[2] == "user"
     # What was written in another project is taken back from anywhere.
-    said = site.type("agents uninstall --for zed --scope project --apply")
+    said = site.type("agents uninstall zed --scope project --apply")
     assert (said.code, (site.project / ".zed").exists()) == (0, False)
     assert _row(site, "zed")[2] == "user"
 
@@ -129,11 +129,11 @@ def test_what_is_in_a_project_is_told_apart(site: Site, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("action", ["install", "uninstall"])
 def test_a_plan_is_as_its_schema_says(site: Site, action: str) -> None:
     site.write(".claude/settings.json", "{")
-    site.type("agents install --for claude-code --apply")
-    line = f"agents {action} --for claude-code --json"
+    site.type("agents install claude-code --apply")
+    line = f"agents {action} claude-code --json"
     record = _checked("memcli.agents-plan", site.type(line).out)
     assert record["applied"] is False
-    refused = site.type("agents install --for claude-code --with hooks,skill --json")
+    refused = site.type("agents install claude-code --with hooks,skill --json")
     record = _checked("memcli.agents-plan", refused.out)
     assert (refused.code, len(record["refused"]), len(record["changes"])) == (2, 1, 1)  # type: ignore[arg-type]
     error = json.loads(refused.err)

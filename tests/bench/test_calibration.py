@@ -100,7 +100,7 @@ def test_all_outputs_agree_where_nobody_has_measured_the_model(ask: Asked) -> No
         assert all(0 < each["confidence"] < 1 for each in record["results"])
         block, _ = ask("context", words, "--json")
         assert (block["verdict"], block["uncalibrated"]) == (verdict, record["uncalibrated"])
-        out, err = ask("search", words, "-e")
+        out, err = ask("search", words, "--exit-code")
         assert "No sure match" not in out + err
     assert "uncalibrated" not in ask("search", "cedar", "--mode", "lexical", "--json")[0]
 
@@ -146,7 +146,9 @@ def test_calibrating_gives_the_model_constants_of_its_own(ask: Asked, tmp_path: 
     found, _ = ask("search", "which cedar is it", "--json")
     assert ("uncalibrated" in found, found["verdict"]) == (False, "good")
     assert ask("search", "quite something else", "--json")[0]["verdict"] == "none"
-    assert ask("search", "quite something else", "-e", code=1)[1].startswith("No sure match")
+    assert ask("search", "quite something else", "--exit-code", code=1)[1].startswith(
+        "No sure match"
+    )
 
 
 def test_a_receipt_tells_of_a_calibration_since(ask: Asked, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_an_editor_ends_with_the_search_and_leaves_the_terminal_as_it_was(
 
 def test_a_chooser_ends_with_the_pick_and_leaves_the_terminal_as_it_was(notes: Path) -> None:
     path = f"{notes.parent}/bin:{os.environ['PATH']}"
-    with desk("pick", "pool", "--print", "file", asks=True, RAW="1", PATH=path) as at:
+    with desk("pick", "pool", "-f", "{file}", asks=True, RAW="1", PATH=path) as at:
         at.process.send_signal(TERM)
         at.process.communicate(timeout=30)
         assert at.process.returncode == -TERM

@@ -34,7 +34,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 @pytest.mark.parametrize("shell", SCRIPTS)
 def test_completions_are_as_the_program_writes_them(shell: str) -> None:
     assert SCRIPTS[shell] == (FOLDER / FILE_NAMES[shell]).read_text("utf-8")
-    assert run("help", "--completions", shell).stdout == SCRIPTS[shell]
+    assert run("completion", shell).stdout == SCRIPTS[shell]
 
 
 @pytest.mark.parametrize("shell", SCRIPTS)
@@ -86,7 +86,7 @@ def test_the_formats_that_are_offered_are_those_that_are_taken(
         (("se",), ["search"]),
         (("--v",), ["--version"]),
         (("bench", "re"), ["report", "replay"]),
-        (("bench", "quality", "--mode", "l"), ["lexical"]),
+        (("bench", "quality", "--mode", "k"), ["keyword"]),
         (("search", "--no"), ["--no-sync", "--now"]),
         (("search", "--format", "json"), ["json", "jsonl"]),
         (("search", "--mode", "=", "d"), ["dense"]),
@@ -97,8 +97,11 @@ def test_the_formats_that_are_offered_are_those_that_are_taken(
         (("search", "x", "--why-not", "U"), ["USER.md"]),
         (("get", "U"), ["USER.md"]),
         (("get", "memory/2026-01-0"), ["memory/2026-01-07.md"]),
-        (("config", "watch."), ["watch.debounce_ms", "watch.threads", "watch.interval_minutes"]),
-        (("help", "--completions", ""), ["bash", "zsh", "fish"]),
+        (
+            ("config", "get", "watch."),
+            ["watch.debounce_ms", "watch.threads", "watch.interval_minutes"],
+        ),
+        (("completion", ""), ["bash", "zsh", "fish"]),
         (("help", "ex"), ["exit-codes"]),
     ],
     ids=lambda words: " ".join(words),

@@ -86,30 +86,98 @@ def test_the_file_of_comments_changes_nothing_and_without_them_is_the_defaults(
         assert config.values[key.name] == (key.default, origin)
 
 
-def test_init_writes_once_and_never_over(notes: Path) -> None:
-    done = run("config", "--init")
+def test_your_own_file_is_written_once_and_never_over(notes: Path, tmp_path: Path) -> None:
+    file = tmp_path / "config" / "memcli" / "config.toml"
+    own = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    done = run("init", "--user", **own)
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == (
-        f"Wrote {notes / 'memcli.toml'}; it changes nothing until you edit it.\n"
-    )
-    (notes / "memcli.toml").write_text("[search]\nlimit = 3\n")
-    again = run("config", "--init")
+    assert done.stderr == f"Wrote {file}. All of it is a comment.\n"
+    file.write_text("[search]\nlimit = 3\n")
+    again = run("init", "--user", **own)
     assert again.returncode == 2
-    assert "already exists and is left as it is" in again.stderr
-    assert (notes / "memcli.toml").read_text() == "[search]\nlimit = 3\n"
+    assert "already exists and was not changed" in again.stderr
+    assert file.read_text() == "[search]\nlimit = 3\n"
+    assert run("init", "--user", "--json", **own).returncode == 2
 
 
-def test_init_follows_no_link(notes: Path, tmp_path: Path) -> None:
-    (notes / "memcli.toml").symlink_to(tmp_path / "elsewhere.toml")
-    assert run("config", "--init").returncode == 2
-    assert not (tmp_path / "elsewhere.toml").exists()
+@pytest.mark.parametrize(
+    ("before", "words", "after"),
+    [
+        ("", "search.limit 5", "[search]\nlimit = 5\n"),
+        ("[search]\nlimit = 3 # mine\n", "search.limit 5", "[search]\nlimit = 5 # mine\n"),
+        ("[search]\n# limit = 10\nmode = 'hybrid'", "search.limit 5",
+         "[search]\n# limit = 10\nlimit = 5\nmode = 'hybrid'"),
+        ("[search]\r\nlimit = 3\r\n", "search.limit 5", "[search]\r\nlimit = 5\r\n"),
+        ("[search]\nlimit = 3", "sync.first 5", "[search]\nlimit = 3\n\n[sync]\nfirst = 5\n"),
+        ("[search]\nlimit = 3\n", "secrets redact",
+         'secrets = "redact"\n[search]\nlimit = 3\n'),
+        ("[files]\nexclude = ['a#b'] # x\n", "files.exclude a#c b",
+         '[files]\nexclude = ["a#c", "b"] # x\n'),
+    ],
+)  # fmt: skip
+def test_one_setting_is_set_and_all_other_lines_stay(
+    notes: Path, before: str, words: str, after: str
+) -> None:
+    if before:
+        (notes / "memcli.toml").write_bytes(before.encode())
+    done = run("config", "set", *words.split())
+    name = words.split()[0]
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == f"Set {name} in {notes / 'memcli.toml'}.\n"
+    assert (notes / "memcli.toml").read_bytes() == after.encode()
+    assert _record(name)[name]["origin"] == str(notes / "memcli.toml")
 
 
-def test_your_own_file_is_written_in_its_place(notes: Path) -> None:
-    done = run("config", "--init", "--user", "--json")
-    record = json.loads(done.stdout)
-    assert [file["exists"] for file in record["files"]] == [False, True]
-    assert run("config", "--user").returncode == 2
+@pytest.mark.parametrize(
+    ("text", "words", "message"),
+    [
+        ("search.limit = 3\n", "search.limit 5", "is too unusual to edit"),
+        ("[search]\nmode = '''\nhybrid'''\n", "search.mode dense", "is too unusual"),
+        ("", "search.limit 500", "search.limit must be between 1 and 100, not 500"),
+        ("", "search.limit many", "must be a whole number, not 'many'"),
+        ("", "search.limit 3 4", "search.limit takes one value, not 2"),
+        ("", "search 3", "search is a group of settings"),
+        ("", "store.path x", "only your own configuration may set store.path = x"),
+        ("", "secrets off", "only your own configuration may set secrets = off"),
+    ],
+)
+def test_a_setting_that_cannot_be_set_leaves_the_file_as_it_is(
+    notes: Path, text: str, words: str, message: str
+) -> None:
+    (notes / "memcli.toml").write_text(text)
+    done = run("config", "set", *words.split())
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert (notes / "memcli.toml").read_text() == text
+
+
+def test_your_own_setting_is_set_and_what_overrides_it_is_named(
+    notes: Path, tmp_path: Path
+) -> None:
+    dotfile = tmp_path / "dotfile.toml"
+    dotfile.write_text("")
+    dotfile.chmod(0o640)
+    file = tmp_path / "config" / "memcli" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.symlink_to(dotfile)
+    own = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "MEMCLI_SEARCH_LIMIT": "3"}
+    done = run("config", "set", "search.limit", "5", "--user", **own)
+    assert done.stderr == f"Set search.limit in {dotfile}.\nMEMCLI_SEARCH_LIMIT overrides it.\n"
+    assert (dotfile.read_text(), dotfile.stat().st_mode & 0o777) == (
+        "[search]\nlimit = 5\n",
+        0o640,
+    )
+    assert file.is_symlink()
+
+
+def test_a_folder_without_a_mark_gets_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.md").write_text("The pool.\n")
+    monkeypatch.chdir(tmp_path)
+    done = run("config", "set", "search.limit", "5")
+    assert done.returncode == 3
+    assert done.stderr.endswith("Try: memcli init\n")
 
 
 def test_a_workspace_names_no_program_and_no_place_for_the_index(notes: Path) -> None:

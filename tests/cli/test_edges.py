@@ -88,10 +88,11 @@ LINES: dict[str, int] = {
     "compact --apply --tail 0 --tail-tokens 0 --cluster 2": 0,
     "compact --verify": 0,
     "compact --undo": 0,
-    "config --init": 0,
+    "config set search.limit 5": 0,
     "config": 0,
     "init": 0,
     "help files": 0,
+    "completion bash": 0,
     "--help": 0,
     "bench init": 0,
     "bench lane QUESTIONS --no-speed": 0,
@@ -107,7 +108,7 @@ LINES: dict[str, int] = {
     "mcp": 0,
     "agents": 0,
     "remember --undo": 1,
-    "worth nosuch.md": 3,
+    "remember --check nosuch.md": 3,
     "changes": 0,
     "changes pool --since 2025-01-01 -f markdown": 0,
     "get MEMORY.md --as-of HEAD": 2,
@@ -121,7 +122,7 @@ LINES: dict[str, int] = {
 }
 # What needs no workspace, by its beginning and as a whole.
 AWAY = (
-    ("help", "--help", "nosuch", "hook"),
+    ("help", "--help", "completion", "nosuch", "hook"),
     ("search", "config", "mcp", "agents", "store status", "store init --print-sql"),
 )
 
@@ -157,9 +158,9 @@ EDGES: dict[str, Edge] = {
     "answers to a full disk": Edge(
         {}, FULL.format(1),
         {2: ("index --full --json", "search", "context", "get mem", "status", "compact --apply",
-             "compact --undo", "config", "help", "--help", "bench report", "ls", "related mem",
-             "agents", "store init", "changes pool"),
-         0: ("config --init",)},
+             "compact --undo", "config", "help", "--help", "completion", "bench report", "ls",
+             "related mem", "agents", "store init", "changes pool"),
+         0: ("config set",)},
     ),
     "no input": Edge({}, "os.close(0)", {2: ("mcp",)}),
     "no output": Edge({}, "os.close(1); sys.stdout = None"),
@@ -171,7 +172,7 @@ EDGES: dict[str, Edge] = {
         {"MEMCLI_WORKSPACE": "notes"}, GONE, {3: (*LOST[3], "config", "store")}
     ),
     "a read-only workspace": Edge(
-        {}, READ_ONLY, {2: ("compact --apply", "config --init", "bench init")}
+        {}, READ_ONLY, {2: ("compact --apply", "config set", "bench init")}
     ),
     "no home": Edge({}, unset=("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "PATH", "LANG")),
     "a cache that is a file": Edge(

@@ -53,10 +53,13 @@ COMMANDS = (
     "init", "index", "index --full", "index --dry-run",
     "search pool --receipt receipt.json --mode dense --expand", "search pool --why-not MEMORY.md",
     "search pool --rerank tokens", "related MEMORY.md:1", "context pool", "get MEMORY.md", "ls",
-    "status --deep", APPLY, "compact --verify", "compact --undo", "config --init",
-    "remember nobody", "remember --undo", "worth notes/MEMORY.md", "changes", "agents list", "lint",
-    "hook session-start", "agents install --for codex --with mcp,skill --apply",
-    "agents uninstall --for codex --apply",
+    "status --deep", APPLY, "compact --verify", "compact --undo",
+    "config set search.limit 5",
+    "remember nobody", "remember --undo", "remember --check notes/MEMORY.md", "changes",
+    "agents list", "lint",
+    "hook session-start", "agents install codex --with mcp,skill --apply",
+    "agents uninstall codex --apply",
+    "agents export codex", "completion bash", "config get search",
     "config", "bench init --out drafts.jsonl", "bench lane questions.jsonl --no-speed",
     "bench quality questions.jsonl --json", "bench report --html report.html",
     "bench speed --documents 20 --runs 2 --mode lexical", "bench replay receipt.json",
@@ -64,10 +67,10 @@ COMMANDS = (
     "bench compare quality.json quality.json", "bench init", "help ranking", "--version", "--help",
 )  # fmt: skip
 # What goes on until it is stopped, needs a person, or is about a server: by tests of their own.
-ELSEWHERE = {"mcp", "pick", *(f"store {name}" for name in store.NAMES)}
+ELSEWHERE = {"mcp", *(f"store {name}" for name in store.NAMES)}
 # What comes into the folder of the notes, by `memcli help files`, and what takes it out again.
 WRITTEN = {
-    "config --init": "memcli.toml",
+    "config set search.limit 5": "memcli.toml",
     APPLY: "memory/summaries/",
     "compact --undo": "memory/summaries/",
     "remember nobody": "memory/20",
@@ -79,7 +82,8 @@ HOME = {".codex", ".agents", "cache", "config"}  # below it
 
 def _arguments(line: str, notes: str) -> list[str]:
     words = line.split()
-    is_anywhere = words[0] in ("help", "--version", "--help") or words[:2] == ["bench", "compare"]
+    is_anywhere = words[0] in ("help", "completion", "--version", "--help")
+    is_anywhere |= words[:2] in (["bench", "compare"], ["agents", "export"])
     return words if is_anywhere else [*words, "-w", notes]
 
 

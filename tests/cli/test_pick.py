@@ -1,4 +1,4 @@
-"""`memcli pick`: a passage is chosen by fzf or by its number, then opened or printed."""
+"""`search --interactive`: a passage is chosen by fzf or by its number, then opened or printed."""
 
 from __future__ import annotations
 
@@ -94,10 +94,8 @@ def test_a_number_opens_a_passage_at_its_line(notes: Path) -> None:
 
 def test_the_question_is_asked_for_and_the_choice_is_all_that_is_printed(notes: Path) -> None:
     typed = [("Question: ", "pool runs dry\n"), ("none)? ", "2\n")]
-    assert (
-        played("pick", "--print", "file", typed=typed, piped=True).out == "memory/2026-02-05.md\n"
-    )
-    done = played("pick", "--print", r"{file}:{start_line}\0", typed=typed, piped=True)
+    assert played("pick", "-f", "{file}", typed=typed, piped=True).out == "memory/2026-02-05.md\n"
+    done = played("pick", "-f", r"{file}:{start_line}\0", typed=typed, piped=True)
     assert done.out == "memory/2026-02-05.md:1\0"
     done = played("pick", "--json", typed=typed, piped=True)
     assert json.loads(done.out)["citation"] == "memory/2026-02-05.md:1-3"
@@ -105,7 +103,7 @@ def test_the_question_is_asked_for_and_the_choice_is_all_that_is_printed(notes: 
 
 
 def test_no_choice_is_a_negative_answer(notes: Path) -> None:
-    done = played("pick", "pool", "--print", "file", typed=[("none)? ", "\n")], piped=True)
+    done = played("pick", "pool", "-f", "{file}", typed=[("none)? ", "\n")], piped=True)
     assert (done.code, done.out) == (1, "")
     done = played("pick", "zebrafish", piped=True)
     assert (done.code, done.screen.count("No passages found.")) == (1, 1)
@@ -121,7 +119,7 @@ def test_fzf_shows_each_passage_beside_its_text_and_nothing_raw(fzf: Path) -> No
 
 
 def test_without_a_question_fzf_searches_while_you_type(fzf: Path) -> None:
-    done = played("pick", "--print", "citation", TYPED="pool runs dry", CHOSEN="2", piped=True)
+    done = played("pick", "-f", "{citation}", TYPED="pool runs dry", CHOSEN="2", piped=True)
     assert (done.code, done.out) == (0, "memory/2026-02-05.md:1-3\n")
     assert _shown(fzf)["lines"] == LIST
     played("pick", TYPED="$(touch owned)'\"; touch owned", FZF_ENDS_WITH="130")
@@ -132,7 +130,7 @@ def test_without_a_question_fzf_searches_while_you_type(fzf: Path) -> None:
 
 @pytest.mark.parametrize("code", ["1", "130"])
 def test_giving_up_in_fzf_is_a_negative_answer(fzf: Path, code: str) -> None:
-    done = played("pick", "pool", "--print", "file", FZF_ENDS_WITH=code, piped=True)
+    done = played("pick", "pool", "-f", "{file}", FZF_ENDS_WITH=code, piped=True)
     assert (done.code, done.out) == (1, "")
 
 
@@ -153,12 +151,12 @@ def test_without_a_terminal_there_is_nobody_to_ask(notes: Path) -> None:
     done = run("pick", "pool")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "memcli: pick needs a terminal to ask on\nTry: memcli search QUERY --format vimgrep\n"
+        "memcli: --interactive needs a terminal\nTry: memcli search QUERY -f vimgrep\n"
     )
-    done = run("pick", "pool", "--print", "file", "--json")
-    assert json.loads(done.stderr)["message"] == "--print cannot be combined with --json"
-    done = run("pick", "pool", "--print", "fil")
-    assert done.stderr.endswith("Try: --print file\n")
+    done = run("pick", "pool", "-f", "{file}", "--json")
+    assert json.loads(done.stderr)["message"] == "--format {file} cannot be combined with --json"
+    done = run("pick", "pool", "-f", "paths")
+    assert done.stderr.endswith("Try: --format '{file}'\n")
 
 
 SHELLS = [shell for shell in WIDGETS if shutil.which(shell)]
@@ -166,10 +164,11 @@ SHELLS = [shell for shell in WIDGETS if shutil.which(shell)]
 
 def test_widgets_are_printed_by_the_program() -> None:
     for shell, script in WIDGETS.items():
-        assert run("help", "--widget", shell).stdout == script
-    done = run("help", "--widget", "tcsh")
+        assert run("completion", shell, "--keys").stdout == script
+    done = run("completion", "tcsh", "--keys")
     assert done.stderr == (
-        "memcli: --widget must be one of bash, zsh, fish, not 'tcsh'\nTry: --widget bash\n"
+        "memcli: there is no completion for 'tcsh', only for bash, zsh, fish\n"
+        "Try: memcli completion bash\n"
     )
 
 
@@ -198,7 +197,7 @@ printf '%s|%s\\n' "$READLINE_LINE" "$READLINE_POINT"
         env={**os.environ, "FOUND": hostile},
     )  # fmt: skip
     *bound, line, same = done.stdout.splitlines()
-    assert bound == ['-x "\\C-xm": __memcli_insert', '-x "\\C-xo": memcli pick']
+    assert bound == ['-x "\\C-xm": __memcli_insert', '-x "\\C-xo": memcli search -i']
     assert shlex.split(line.partition("|")[0]) == ["vim", hostile, "-R"]
     assert int(line.partition("|")[2]) == line.index(" -R")
     assert same == line

@@ -1,4 +1,4 @@
-"""`memcli remember` and `memcli worth` at the command line."""
+"""`memcli remember` and `remember --check` at the command line."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_note_is_kept_found_and_taken_back(notes: Path) -> None:
     assert LOG not in _told("search", "when are deploys")[1]
 
 
-@pytest.mark.parametrize("options", [(), ("-nq",)])  # which Typer reads
+@pytest.mark.parametrize("options", [(), ("--dry-run", "-qv")])  # which Typer reads
 def test_an_item_of_a_list_is_a_note(notes: Path, options: tuple[str, ...]) -> None:
     code, out, err = _told("remember", "- Deploys are on Tuesdays", *NOW, *options)
     assert (code, out.splitlines()[0], err) == (0, f"{LOG}:3-3", "")
@@ -60,8 +60,8 @@ def test_an_item_of_a_list_is_a_note(notes: Path, options: tuple[str, ...]) -> N
 
 def test_words_of_the_line_are_one_note_and_a_dash_reads_stdin(notes: Path) -> None:
     assert _told("remember", "to", "the", "point", "--to", "MEMORY.md")[1] == "MEMORY.md:5-5\n"
-    refused = run("worth", "-", input=b"\0" * 99)
-    assert refused.stderr.startswith("memcli: stdin cannot be weighed: 99 NUL bytes")
+    refused = run("remember", "--check", "-", input=b"\0" * 99)
+    assert refused.stderr.startswith("memcli: stdin cannot be checked: 99 NUL bytes")
     place = ("--to", "MEMORY.md", "--heading", "Rules", "--type", "user")
     done = run("remember", "-", *place, input="Answers in German.\nAlways.\n")
     assert done.stdout == "MEMORY.md:9-10\n"
@@ -178,17 +178,17 @@ def test_worth_says_what_each_paragraph_is_worth_and_writes_nothing(notes: Path)
     draft.write_text(
         "# Draft\n\nBackups go to Lisbon.\n\n- Never deploy api-7 on Fridays\n", "utf-8"
     )
-    record = _record("memcli.worth", "worth", str(draft))
+    record = _record("memcli.remember-check", "remember", "--check", str(draft))
     first, second = record["results"]
     assert first["refusal"]["citation"] == "MEMORY.md:4-4"
     assert (second["kind"], second["refusal"]) == ("rule", None)
-    lines = _told("worth", str(draft))[1].splitlines()
+    lines = _told("remember", "--check", str(draft))[1].splitlines()
     assert re.fullmatch(rf"0\.\d\d  duplicate MEMORY\.md:4-4  {draft}:3-3  Backups .*", lines[0])
     assert re.fullmatch(rf"[01]\.\d\d  keep  {draft}:5-5  Never deploy api-7 on Fridays", lines[1])
 
 
 def test_a_document_of_the_memory_is_no_duplicate_of_itself(notes: Path) -> None:
-    record = _record("memcli.worth", "worth", "MEMORY.md")
+    record = _record("memcli.remember-check", "remember", "--check", "MEMORY.md")
     assert [each["refusal"] for each in record["results"]] == [None, None]
 
 

@@ -55,7 +55,7 @@ COMMANDS = (
     "status --json", "compact --tail 0 --tail-tokens 0 --cluster 2 --show",
     "compact --tail 0 --tail-tokens 0 --cluster 2 --apply --json", "compact --verify",
     "search deploy --view active --expand", "get memory/2026-01-01.md --expand",
-    "worth memory/2026-01-01.md", "worth memory/key.md --json",
+    "remember --check memory/2026-01-01.md", "remember --check memory/key.md --json",
     f"remember 'deploy with {TOKEN}'", f"remember 'deploy with {TOKEN}' --json --explain",
     f"remember 'rotate {TOKEN} on Friday' --force --dry-run", "bench init --json",
     "bench quality .memcli/questions.jsonl --json -v", "pick deploy", "config",

@@ -335,7 +335,7 @@ def test_a_docs_corpus_stands_beside_the_memory(
     assert sections(record(root, "--tail", "3"))[0] == ("recent", "memory/2026-02-18.md:1-3")
     from memcli.cli.main import run
 
-    assert run(["search", "queue", "-q", "-e", "--kind", "decision", "-w", str(root)]) == 0
+    assert run(["search", "queue", "-q", "--exit-code", "--kind", "decision", "-w", str(root)]) == 0
     for part in found["parts"]:
         for target in (part["citation"], part["ref"], f"{part['path']}#{part['heading_path'][0]}"):
             assert run(["get", target, "-w", str(root)]) == 0

@@ -19,8 +19,9 @@ from tests.support import write
 NOW = "2026-02-10T09:00:00+00:00"
 WORDS = ("", "amber", "birch", "cedar", "delta")
 NOTE = "The pool of api-7 holds 60 connections"
+SET = "config set search.limit 5"
 COMPACT = "compact --apply --tail 0 --tail-tokens 0 --cluster 2"
-AGENTS = "--for claude-code --with mcp,hooks,skill,instructions"
+AGENTS = "claude-code --with mcp,hooks,skill,instructions"
 
 
 class Outcome(NamedTuple):
@@ -245,7 +246,7 @@ def _anew(place: Place) -> Outcome:
     for file in (place.side / "plugin").rglob("*"):
         if file.is_file() and not file.name.startswith(BEGUN):
             file.unlink()
-    return place.run("help agents --for claude-code --to ../../side/plugin")
+    return place.run("agents export claude-code --to ../../side/plugin")
 
 
 def _is_whole(place: Place) -> bool:
@@ -279,14 +280,12 @@ VERBS: Sequence[Verb] = (
     Verb("agents install", _agents(), line(f"agents install {AGENTS} --apply"),
          swapped="home/.claude", outlasts_swaps=False),
     Verb("agents uninstall", _agents(f"agents install {AGENTS} --apply"),
-         line("agents uninstall --for claude-code --apply"), swapped="home/.claude",
+         line("agents uninstall claude-code --apply"), swapped="home/.claude",
          outlasts_swaps=False),
-    Verb("help agents --to", notes, line("help agents --for claude-code --to ../../side/plugin"),
+    Verb("agents export", notes, line("agents export claude-code --to ../../side/plugin"),
          swapped="side", tidy=_anew),
-    Verb("init", _unmarked, line("init"), swapped="side",
-         tidy=line("config --init")),
-    Verb("config --init", _unmarked, line("config --init"), again=(0, 2), swapped="side",
-         tidy=line("config --init")),
+    Verb("init", _unmarked, line("init"), swapped="side", tidy=line(SET)),
+    Verb("config set", notes, line(SET), swapped="side", tidy=line(SET)),
     Verb("search --receipt", notes, line("search pool --receipt ../../side/r.json"),
          swapped="side"),
     Verb("search (counted)", _counted, line("get memory/2026-02-01.md"), swapped="home/cache"),

@@ -83,11 +83,11 @@ def test_a_wish_for_the_newest_or_oldest_is_answered_in_the_order_of_time(
 def test_the_day_that_is_named_comes_first_and_the_verdict_follows(
     ask: Asked, words: str, place: str, mode: str
 ) -> None:
-    assert ask(words, "--mode", mode, "-e")[0].split()[1] == place
+    assert ask(words, "--mode", mode, "--exit-code")[0].split()[1] == place
 
 
 def test_a_day_that_holds_no_word_of_the_question_is_no_sure_match(ask: Asked) -> None:
-    ask("what happened on 21 September with the accordion", "-e", code=1)
+    ask("what happened on 21 September with the accordion", "--exit-code", code=1)
 
 
 def test_a_passage_of_the_day_is_as_sure_as_it_holds_the_words(tmp_path: Path) -> None:

@@ -241,8 +241,8 @@ def test_a_condition_without_key_or_value_is_an_error(told: Told, text: str) -> 
 
 
 def test_the_exit_code_follows_the_verdict(told: Told) -> None:
-    assert told("search", "pool", "-e")[0] == 0
-    code, out, err = told("search", "xyzzyplugh", "-e")
+    assert told("search", "pool", "--exit-code")[0] == 0
+    code, out, err = told("search", "xyzzyplugh", "--exit-code")
     assert code == 1
     assert out
     assert err == "No sure match; these are the nearest.\n2 weaker: --more\n"

@@ -122,7 +122,19 @@ def test_words_of_the_description_find_the_note(
         assert run(["index", "-q", "-w", str(tmp_path)]) == 0
         capsys.readouterr()
         question = "who sells a seal for our pump?"
-        run(["search", question, "-w", str(tmp_path), "--mode", "dense", "-e", "-f", "{path}"])
+        run(
+            [
+                "search",
+                question,
+                "-w",
+                str(tmp_path),
+                "--mode",
+                "dense",
+                "--exit-code",
+                "-f",
+                "{path}",
+            ]
+        )
         return capsys.readouterr().out.split()[:1]
 
     write(tmp_path, "memory/hansen.md", text)

@@ -117,7 +117,7 @@ def ask(
         place = ("-w", str(root), "--now", "2026-03-01")
         assert run(["search", *arguments, *place, "--json"]) == 0
         record = json.loads(capsys.readouterr().out)
-        code = run(["search", *arguments, *place, "-e", "--explain"])
+        code = run(["search", *arguments, *place, "--exit-code", "--explain"])
         assert code == (record["verdict"] == "none")
         return record, capsys.readouterr().err
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import os
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import COMMON, JSON, NOW, SUMMARIZERS, WORKSPACE, Option, Options, check
+from memcli.cli.options import (
+    COMMON,
+    JSON,
+    NOW,
+    SUMMARIZERS,
+    WORKSPACE,
+    Option,
+    Options,
+    check,
+    words_of,
+)
 from memcli.cli.side_files import own_file
 from memcli.cli.skin import Skin, make_skin, marked
 from memcli.errors import ExitCode, MemcliError, Reason, UsageError
@@ -27,7 +37,7 @@ OPTIONS = (
     Option("--apply", "Write the summaries."),
     Option("--verify", "Check every summary; exit 1 if one does not hold."),
     Option("--undo", "Remove what the last run wrote, unless edited."),
-    Option("-n --dry-run", "Say what would be written; the default."),
+    Option("--dry-run", "Show what would be written; the default."),
     Option("--show", "Print the summaries too."),
     Option("--tail", "Newest records that stay as they are.", "COUNT", int,
         setting="compact.tail_records"),
@@ -39,8 +49,8 @@ OPTIONS = (
     DEPTH, SUMMARIZER, JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
-# What a hint repeats, besides the workspace: whatever changes the plan.
-_REPEATED = (DEPTH, SUMMARIZER, *(each for each in OPTIONS if each.setting), NOW)
+# What a hint repeats: whatever changes the plan.
+_REPEATED = (DEPTH, SUMMARIZER, *(each for each in OPTIONS if each.setting), NOW, WORKSPACE)
 
 
 def run(options: Options) -> int:
@@ -240,12 +250,7 @@ def _apply_line(options: Options) -> str:
     """Give the line that writes what was planned, with the options that changed the plan."""
     from shlex import join  # a hint is pasted
 
-    changed = (
-        each for each in _REPEATED if getattr(options, each.name) not in (None, each.default)
-    )
-    words = [word for each in changed for word in (each.long, str(getattr(options, each.name)))]
-    words += [word for folder in options.workspace or () for word in ("-w", folder)]
-    return join(("memcli", "compact", "--apply", *words))
+    return join(("memcli", "compact", "--apply", *words_of(options, _REPEATED)))
 
 
 def _kept_text(kept: Kept) -> str:

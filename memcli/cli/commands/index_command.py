@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 OPTIONS = (
     Option("--full", "Build the index anew."),
-    Option("-n --dry-run", "List what would change, change nothing."),
+    Option("--dry-run", "List what would change; change nothing."),
     Option("--prune", "Drop cached vectors that nothing uses."),
     Option("--wait", "Wait for another writer.", "SECONDS", float, default=60.0),
     Option("--watch", "Stay, and index whatever changes; Ctrl-C ends it."),

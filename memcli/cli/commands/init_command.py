@@ -1,14 +1,15 @@
-"""`memcli init`: mark a folder as a workspace, and say what lies in it."""
+"""`memcli init`: make a folder a workspace, or write your own configuration file."""
 
 from __future__ import annotations
 
 import os
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
+from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
 from memcli.cli.skin import Skin, make_skin
+from memcli.cli.terminal import Terminal
 from memcli.config.settings import WORKSPACE_FILE, user_file
-from memcli.errors import ExitCode
+from memcli.errors import ExitCode, UsageError
 from memcli.types import MEMORY_SOURCE, Source
 
 if TYPE_CHECKING:
@@ -17,20 +18,28 @@ if TYPE_CHECKING:
 
 
 OPTIONS = (
+    Option("--user", "Write your own configuration file instead."),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Make the current folder a workspace, and say what was found in it.
+    """Make the current folder a workspace, and print what is in it.
 
-    It writes a memcli.toml of comments, unless something marks the folder already.
+    It writes a memcli.toml of comments, unless the folder is a workspace already.
 
-    Examples: memcli init      memcli init -w notes
+    Examples: memcli init      memcli init --user
     """
     from memcli.cli.config_file import write_new
     from memcli.workspace.locate import ENV_NAME, mark_of
 
+    if options.user:
+        if options.json or options.workspace:
+            raise UsageError("--user goes without --json and -w", hint="memcli init --user")
+        path = user_file(os.environ)
+        write_new(path, user=True)
+        Terminal.of_process(options).say(f"Wrote {path}. All of it is a comment.")
+        return ExitCode.OK
     named = options.workspace or [os.environ.get(ENV_NAME) or os.curdir]
     skin = make_skin(options.having(workspace=named))
     root = skin.config.workspace

@@ -1,11 +1,20 @@
-"""`memcli remember`: append a note to the memory if it is worth it, or take the last one back."""
+"""`memcli remember`: append a note, score the paragraphs of a file, or undo the last note."""
 
 from __future__ import annotations
 
 import sys
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import COMMON, DOCUMENTS, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.options import (
+    COMMON,
+    DOCUMENTS,
+    FILES,
+    JSON,
+    WORKSPACE,
+    CommandArgument,
+    Option,
+    Options,
+)
 from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 from memcli.types import MEMORY_SOURCE, cite
@@ -20,23 +29,24 @@ _HINT = 'memcli remember "The pool of api-7 holds 60 connections"'
 
 ARGUMENTS = (CommandArgument("words", "[TEXT...|-]", "The note; - reads stdin.", list),)
 OPTIONS = (
-    Option("--to", "today, for the log of the day, or a file of yours.", "PATH", default="today",
+    Option("--to", "Where: today's log, or the path of a file.", "PATH", default="today",
         choices=DOCUMENTS),
-    Option("--heading", "The section it belongs to, at the file's end.", "TITLE", default=""),
+    Option("--heading", "Section for the note, at the end of the file.", "TITLE", default=""),
     Option("--type", "user, feedback, project or reference.", "TYPE", default=""),
-    Option("--gate", "Refuse what is worth little: chatter, known things."),
-    Option("--force", "Keep it whatever the gate says."),
-    Option("-n --dry-run", "Write nothing; say what would be."),
-    Option("--explain", "Say what each rule of the gate found."),
-    Option("--undo", "Take the last note back while it is unchanged."),
+    Option("--gate", "Also refuse small talk and notes that add nothing."),
+    Option("--force", "Append the note even if a rule refuses it."),
+    Option("--check", "Score each paragraph of FILE. Write nothing.", "FILE", choices=FILES),
+    Option("--dry-run", "Show the note; write nothing."),
+    Option("--explain", "Print the result of every rule."),
+    Option("--undo", "Remove the last note, if nobody changed it."),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Append a note to the memory, unless it is a secret or known already (exit 1).
+    """Append a note. Exit 1 if it repeats a line or contains a secret.
 
-    It is written behind the last line of the file; nothing that stands there is changed.
+    The note goes after the last line of the file. No existing line changes.
 
     Examples: memcli remember "Deploys are on Tuesdays"      memcli remember - < note.md
     """
@@ -44,6 +54,12 @@ def run(options: Options) -> int:
 
     if options.undo and options.words:
         raise UsageError("--undo takes no text", hint="memcli remember --undo")
+    if options.check is not None and options.words:
+        raise UsageError("--check takes no text", hint="memcli remember --check FILE")
+    if options.check is not None:
+        from memcli.cli.note_scores import check
+
+        return check(options)
     text = "" if options.undo else _text(options.words or [])
     skin = make_skin(options)
     if options.undo:

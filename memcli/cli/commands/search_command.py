@@ -13,7 +13,9 @@ from memcli.cli.options import (
     EVERYWHERE,
     FILES,
     FILTER_OPTIONS,
+    FILTERS,
     FORMAT,
+    INDEX,
     JSON,
     LIMIT,
     MORE,
@@ -32,6 +34,7 @@ from memcli.cli.options import (
     Options,
     check,
     result_keys,
+    words_of,
 )
 from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
@@ -40,59 +43,70 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memcli.cli.search_form import Shape
+    from memcli.cli.search_run import Asking
+    from memcli.search.question import Question
 
 
 ARGUMENTS = (
     CommandArgument(
-        "query", "QUERY", "Any text; none lists all that --since, --until or --on selects.", list
+        "query", "QUERY", "What to look for. Optional with --since, --until or --on.", list
     ),
 )
 OPTIONS = (
-    Option("--stdin", "Answer each line of stdin with a line of JSON."),
+    Option("--stdin", "Answer each line of stdin with one line of JSON."),
     LIMIT, FORMAT,
-    Option("--open", "Open passage N, or the first, in the editor.", NUMBER_OR_NONE, int),
-    Option("--fields", "Only these keys of JSON.", "KEYS", list, choices=result_keys),
+    Option("--open", "Open passage N in the editor (default 1).", NUMBER_OR_NONE, int),
+    Option("-i --interactive", "Choose a passage, and open or print it."),
+    Option("--fields", "Only these JSON keys.", "KEYS", list, choices=result_keys),
     JSON,
-    Option("--full", "Show whole chunks."),
+    Option("--full", "Print whole chunks."),
     BRIEF,
-    Option("-C --context", "Show N lines of the file around each.", "N", int, default=0, least=0),
+    Option("-C --context", "Print N lines of the file around each passage.", "N", int,
+        default=0, least=0),
     MORE,
-    Option("--explain", "Show how each score was computed."),
-    Option("--superseded", "Add older lines that a passage corrects."),
-    Option("--why-not", "Say at which stage these lines were lost, instead.", "REF",
+    Option("--explain", "Print how each score was computed."),
+    Option("--superseded", "Print the older lines that a passage corrects."),
+    Option("--why-not", "Explain why PATH:LINE was not found.", "REF",
         choices=DOCUMENTS),
     *DATES,
-    Option("--sort", "Order what is found: score, date (a timeline), newest.", "HOW",
+    Option("--sort", "Order: score, date (oldest first) or newest.", "HOW",
         default="score"),
     UNDATED, AS_OF, *FILTER_OPTIONS,
-    Option("--exact", "Take words as they are typed, misspelt or not.", group=RANKING),
-    Option("--mode", "hybrid, lexical or dense.", "MODE", setting="search.mode", group=RANKING),
-    Option("--fusion", "scaled, weighted or rrf.", "HOW", setting="search.fusion", group=RANKING),
-    Option("--profile", "default, classic, convex or two-pass.", "NAME", setting="search.profile",
+    Option("--exact", "Do not correct misspelled words.", group=RANKING),
+    Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode",
         group=RANKING),
-    Option("--rerank", "Have the best read once more: none, tokens, onnx, endpoint.", "BY",
+    Option("--fusion", "How scores are combined: scaled, weighted or rrf.", "HOW",
+        setting="search.fusion", group=RANKING),
+    Option("--profile", "Ranking: default, classic, convex or two-pass.", "NAME",
+        setting="search.profile", group=RANKING),
+    Option("--rerank", "Rerank the top 20: none, tokens, onnx or endpoint.", "BY",
         setting="search.rerank", group=RANKING),
-    Option("--view", "all, active or raw; see compact.", "VIEW", setting="search.view",
+    Option("--view", "Logs and summaries: all, active or raw.", "VIEW", setting="search.view",
         group=RANKING),
-    Option("--expand", "Add the lines behind summaries.", group=RANKING),
-    Option("--budget", "Print as many passages as fit, at most TOKENS in all.", "TOKENS", int),
-    Option("--min-score", "Drop what is less sure, 0 to 1; literal matches stay.", "X", float,
+    Option("--expand", "Print the source lines of summaries.", group=RANKING),
+    Option("--budget", "Maximum tokens of everything that is printed.", "TOKENS", int),
+    Option("--min-score", "Minimum confidence, 0 to 1, except exact matches.", "X", float,
         setting="search.min_score", group=RANKING),
-    Option("-e --exit-code", "Exit 1 where nothing fits well."),
-    Option("--require-dense", "Exit 6 if vectors cannot be used.", group=RANKING),
+    Option("--exit-code", "Exit 1 if no passage matches well."),
+    Option("--require-dense", "Exit 6 if semantic search is not possible.", group=RANKING),
     NO_SYNC, SYNC,
-    Option("--used", "Search nothing: count these as used, with access.count.", "REF", list,
+    Option("--used", "Count these documents as used. No search.", "REF", list,
         group=RANKING, choices=DOCUMENTS),
-    Option("--receipt", "Write how the answer came about; see bench replay.", "FILE",
+    Option("--receipt", "Write a trace of the search, for bench replay.", "FILE",
         choices=FILES),
     WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
+USUAL_OPTIONS = (
+    "--limit", "--format", "--open", "--interactive", "--brief", "--context", "--more", "--explain",
+    "--budget", "--since", "--until", "--path", "--tag", "--mode",
+)  # fmt: skip
+
 
 def run(options: Options) -> int:
-    """Find passages by words and meaning, best first.
+    """Find passages by keyword and by meaning, best first.
 
-    "a phrase", -without and prefix* are honoured; see: memcli help query-syntax
+    Queries understand "a phrase", -without and prefix*. See: memcli help query-syntax
 
     Examples: memcli search "why did the pool run dry"      memcli search OPS-417 --json
     """
@@ -107,6 +121,8 @@ def run(options: Options) -> int:
     json_by = "--stdin" if options.stdin else "--json" if options.json else ""
     shape = shape_of(options.format, options.fields or (), result_keys, json_by=json_by)
     _check_question(options)
+    if options.interactive:
+        _check_interactive(options, shape)
     _check_shape(options, shape)
     _check_values(options)
     wanted_sync = sync_of(options, "search")
@@ -122,18 +138,30 @@ def run(options: Options) -> int:
         fill=not options.expand,
         sort=options.sort,
         ends=not (options.more or options.brief or options.expand or options.explain)
-        and not options.open,
+        and not (options.open or options.interactive),
     )
     shape = _filled(shape, options)._replace(filters=bounds)
     asked = Asking(skin, wanted, shape, options.expand, wanted_sync, options.open)
     if options.stdin:
         return each_line(asked)
+    if options.interactive and not (options.query or filters.since or filters.until):
+        return _choose(None, asked, options)
     text = " ".join(options.query) if options.query else _all_records(filters.since, filters.until)
     question = Question.by(skin.config, text, skin.asked)
+    if options.interactive:
+        return _choose(question, asked, options)
     if options.why_not is not None:
         return write_loss(options.why_not, question, asked, as_json=options.json)
     found = deliver(question, asked, receipt=options.receipt, require_dense=options.require_dense)
     return ExitCode.NEGATIVE if options.exit_code and not found.is_sure else ExitCode.OK
+
+
+def _choose(question: Question | None, asked: Asking, options: Options) -> int:
+    from memcli.cli.picking import choose
+
+    groups = (FILTERS, RANKING, INDEX)
+    own = [row for row in OPTIONS if row.group in groups or row is LIMIT]
+    return choose(question, asked, options, words_of(options, own))
 
 
 def _count_used(refs: Sequence[str], query: list[str] | None, skin: Skin) -> int:
@@ -188,6 +216,18 @@ def _check_open(options: Options) -> None:
             )
 
 
+def _check_interactive(options: Options, shape: Shape) -> None:
+    """Raise UsageError for an output that is not of one passage."""
+    for name in ("stdin", "open", "why_not"):
+        if getattr(options, name):
+            other = name.replace("_", "-")
+            raise UsageError(f"--interactive cannot be combined with --{other}", hint=f"--{other}")
+    if shape.form not in ("text", "json") and not shape.template:
+        raise UsageError(
+            f"--interactive cannot print --format {shape.form}", hint="--format '{file}'"
+        )
+
+
 def _check_shape(options: Options, shape: Shape) -> None:
     """Raise UsageError for what the form of output has no place for."""
     shown = {
@@ -227,9 +267,10 @@ def _check_question(options: Options) -> None:
     """Raise UsageError if there is not exactly one source of questions."""
     query = options.query
     if query and (options.stdin or query == ["-"]):
-        text = "--stdin reads the questions, a line each, and takes no other"
+        text = "--stdin reads one question per line and takes no other"
         raise UsageError(text, hint="memcli search --stdin")
-    if not (query or options.stdin or any(getattr(options, each.name) for each in DATES)):
+    is_asked = query or options.stdin or options.interactive
+    if not (is_asked or any(getattr(options, each.name) for each in DATES)):
         lists = options.tags or options.where or options.kinds or options.paths
         hint = "memcli ls" if lists else 'memcli search "some words"'
         raise UsageError("search needs some words to look for", hint=hint)

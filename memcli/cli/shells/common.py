@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from memcli.cli.command_tree import Command
 
-HEAD = "# Completion of memcli, written by: memcli help --completions {shell}"
+HEAD = "# Completion of memcli, written by: memcli completion {shell}"
 
 
 def groups_of(commands: Iterable[Command]) -> dict[str, list[tuple[str, str]]]:

@@ -1,4 +1,4 @@
-"""Key bindings of shells: pick a passage in the middle of a command line.
+"""Key bindings of shells: choose a passage in the middle of a command line.
 
 Ctrl-X m puts the path of its file at the cursor, quoted; Ctrl-X o opens it in the editor.
 """
@@ -8,23 +8,23 @@ from __future__ import annotations
 _BASH = r"""
 __memcli_insert() {
     local file
-    file=$(memcli pick --print file) || return
+    file=$(memcli search -i -f '{file}') || return
     printf -v file '%q' "$file"
     READLINE_LINE=${READLINE_LINE:0:READLINE_POINT}$file${READLINE_LINE:READLINE_POINT}
     READLINE_POINT=$((READLINE_POINT + ${#file}))
 }
 
 bind -x '"\C-xm": __memcli_insert'
-bind -x '"\C-xo": memcli pick'
+bind -x '"\C-xo": memcli search -i'
 """
 
-# An editor of lines leaves the terminal in a mode of its own, in which no program can read a line.
+# The line editor leaves the terminal in a mode in which no program can read a line.
 _ZSH = r"""
 __memcli_pick() {
   local modes=$(stty -g < /dev/tty)
   zle -I
   stty sane < /dev/tty
-  memcli pick "$@" < /dev/tty
+  memcli search -i "$@" < /dev/tty
   local code=$?
   stty "$modes" < /dev/tty
   return $code
@@ -32,7 +32,7 @@ __memcli_pick() {
 
 __memcli_insert() {
   local file
-  file=$(__memcli_pick --print file) && LBUFFER+=${(q)file}
+  file=$(__memcli_pick -f '{file}') && LBUFFER+=${(q)file}
   zle reset-prompt
 }
 
@@ -49,13 +49,13 @@ bindkey '^Xo' __memcli_open
 
 _FISH = r"""
 function __memcli_insert
-    set -l file (memcli pick --print file)
+    set -l file (memcli search -i -f '{file}')
     and commandline -i -- (string escape -- $file)
     commandline -f repaint
 end
 
 function __memcli_open
-    memcli pick
+    memcli search -i
     commandline -f repaint
 end
 
@@ -64,7 +64,7 @@ bind \cxo __memcli_open
 """
 
 _HEAD = """\
-# Keys of memcli, written by: memcli help --widget {shell}
+# Key bindings of memcli, written by: memcli completion {shell} --keys
 # Ctrl-X m puts the path of a passage into the line, Ctrl-X o opens it in the editor.
 """
 WIDGETS = {

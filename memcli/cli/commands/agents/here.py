@@ -11,7 +11,7 @@ from memcli.agents.table import BY_NAME, NAMES, Agent
 from memcli.agents.texts import Launcher, quoted
 from memcli.api.opened import current_folder
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import check
+from memcli.cli.options import CommandArgument
 from memcli.config.settings import user_file
 from memcli.errors import UsageError
 from memcli.workspace.locate import is_everything, is_repository, locate
@@ -88,12 +88,19 @@ def _workspace(given: Sequence[str] | None) -> str:
     return locate(folder, None, current_folder()).root
 
 
-def named_agent(name: str | None) -> Agent:
-    """Find an agent; UsageError where none, or an unknown one, is named."""
-    if name is None:
+AGENT = CommandArgument(
+    "agent", "AGENT", "An agent, as memcli agents names it.", is_required=True, choices=NAMES
+)
+
+
+def named_agent(name: str, action: str) -> Agent:
+    """Find an agent; UsageError for an unknown one."""
+    if name not in BY_NAME:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name.lower(), NAMES, n=1, cutoff=0.5)
         raise UsageError(
-            f"--for names the agent: {', '.join(NAMES)}",
-            hint="memcli agents",
+            f"there is no agent {name!r}; there are {', '.join(NAMES)}",
+            hint=f"memcli agents {action} {near[0]}" if near else "memcli agents",
         )
-    check("--for", [name], NAMES)
     return BY_NAME[name]

@@ -1,9 +1,10 @@
-"""`memcli agents install`: wire memcli into an agent, or show what that would change."""
+"""`memcli agents install`: install memcli into an agent, or show what that would change."""
 
 from __future__ import annotations
 
-from memcli.agents.table import NAMES, PARTS, SCOPES
+from memcli.agents.table import PARTS, SCOPES
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.commands.agents.here import AGENT, launcher, named_agent, this_machine
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options, check
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode, UsageError, install_extra
@@ -13,35 +14,33 @@ if TYPE_CHECKING:
 
     from memcli.agents.table import Agent, PartPlace
 
-# What is wired where nothing is said: tools to ask with, and the line without which agents do not
-# ask. Hooks run at each prompt and a skill repeats the line: they are for who wants them.
+# The default: the tools, and the line that makes agents use them. Hooks run at each prompt, and a
+# skill repeats the line, so both are opt-in.
 USUAL = ("mcp", "instructions")
 _PACKAGE = "mcp"  # what the server is built on
 
 
+ARGUMENTS = (AGENT,)
 OPTIONS = (
-    Option("--for", "The agent, as memcli agents names it.", "AGENT", choices=NAMES,
-        attribute="agent"),
-    Option("--scope", "user: in all projects; project: the repository of the current folder.",
-        "SCOPE", choices=SCOPES, shown_default="user, or project for Cursor, VS Code and Zed"),
-    Option("--with", "Of mcp, hooks, skill and instructions, with commas between.", "PARTS", list,
+    Option("--scope", "Install for user (all projects) or project.", "SCOPE", choices=SCOPES,
+        shown_default="user, or project for Cursor, VS Code and Zed"),
+    Option("--with", "Parts: mcp, hooks, skill, instructions, with commas.", "PARTS", list,
         shown_default="mcp,instructions", choices=PARTS, attribute="parts"),
-    Option("--apply", "Write it; without, only what would change is shown."),
+    Option("--apply", "Write the changes instead of only showing them."),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Wire memcli into an agent: show what would change, and write it with --apply.
+    """Install memcli into an agent: show what would change, and write it with --apply.
 
-    With -w the agent is given that workspace everywhere, else that of each project.
+    With -w the agent always gets that workspace. Otherwise it gets the one of each project.
 
-    Examples: memcli agents install --for claude-code      memcli agents install --for codex --apply
+    Examples: memcli agents install claude-code      memcli agents install codex --apply
     """
-    from memcli.cli.commands.agents.here import launcher, named_agent, this_machine
     from memcli.cli.commands.agents.running import AgentJob, run
 
-    agent = named_agent(options.agent)
+    agent = named_agent(options.agent, "install")
     terminal = Terminal.of_process(options)
     machine, started = this_machine(), launcher(options.workspace)
     scope = options.scope or agent.usual_scope(machine, started.workspace)
@@ -104,7 +103,7 @@ def _places(agent: Agent, scope: str, parts: Sequence[str]) -> list[PartPlace]:
     other = next(each for each in SCOPES if each != scope)
     elsewhere = [part for part in missing or PARTS if agent.place(part, other)]
     named = f"{agent.title} has no {' and no '.join(missing) or 'part'} that memcli can wire"
-    line = f"memcli agents install --for {agent.name}"
+    line = f"memcli agents install {agent.name}"
     if elsewhere:
         hint = f"{line} --scope {other} --with {','.join(elsewhere)}"
         raise UsageError(f"{named} in the scope {scope}", hint=hint)

@@ -1,32 +1,30 @@
-"""`memcli agents uninstall`: take back what was wired into an agent."""
+"""`memcli agents uninstall`: remove what install wrote for an agent."""
 
 from __future__ import annotations
 
-from memcli.agents.table import NAMES, SCOPES
+from memcli.agents.table import SCOPES
+from memcli.cli.commands.agents.here import AGENT, named_agent, this_machine
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options, check
 from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode
 
+ARGUMENTS = (AGENT,)
 OPTIONS = (
-    Option("--for", "The agent, as memcli agents names it.", "AGENT", choices=NAMES,
-        attribute="agent"),
-    Option("--scope", "Only what was written for user, or for project.", "SCOPE",
+    Option("--scope", "Only what install wrote for user or for project.", "SCOPE",
         shown_default="both", choices=SCOPES),
-    Option("--apply", "Do it; without, only what would change is shown."),
+    Option("--apply", "Write the changes instead of only showing them."),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Take back exactly what install has written; what was edited since is left and named.
+    """Remove exactly what install wrote. Files that were edited since stay and are named.
 
-    Examples: memcli agents uninstall --for codex      memcli agents uninstall --for zed --apply
+    Examples: memcli agents uninstall codex      memcli agents uninstall zed --apply
     """
-    from memcli.agents.table import SCOPES
-    from memcli.cli.commands.agents.here import named_agent, this_machine
     from memcli.cli.commands.agents.running import AgentJob, run
 
-    agent = named_agent(options.agent)
+    agent = named_agent(options.agent, "uninstall")
     if options.scope is not None:
         check("--scope", [options.scope], SCOPES)
     scopes = SCOPES if options.scope is None else (options.scope,)

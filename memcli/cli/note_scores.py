@@ -1,4 +1,4 @@
-"""`memcli worth`: say of each paragraph of a file what the gate would say; writes nothing."""
+"""`memcli remember --check`: score each paragraph of a file as a note; nothing is written."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import os
 import sys
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Options
-from memcli.cli.skin import Skin, make_skin
+from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -15,40 +14,31 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.worth import Weighed
+    from memcli.cli.options import Options
+    from memcli.cli.skin import Skin
 
 SHOWN = 60  # characters of a paragraph
-_HINT = "memcli worth MEMORY.md"
+_HINT = "memcli remember --check MEMORY.md"
 
 
-ARGUMENTS = (
-    CommandArgument("file", "FILE", "Any text; - reads stdin.", is_required=True, choices=FILES),
-)
-OPTIONS = (
-    JSON, WORKSPACE, *COMMON,
-)  # fmt: skip
-
-
-def run(options: Options) -> int:
-    """Say of each paragraph what it would be worth to remember it, from 0 to 1; writes nothing.
-
-    Examples: memcli worth notes.md      memcli worth - < notes.md
-    """
+def check(options: Options) -> int:
+    """Print what the gate says of each paragraph of a file, with a score from 0 to 1."""
     from memcli.api.worth import weigh
 
     skin = make_skin(options)
-    text = _read(options.file, skin)
-    found, notices = weigh(skin.memory, text, place=_place(options.file, skin))
+    text = _read(options.check, skin)
+    found, notices = weigh(skin.memory, text, place=_place(options.check, skin))
     for reason in notices:
         skin.terminal.advise(reason)
     if options.json:
         record = {
-            "schema": "memcli.worth/1",
-            "file": None if options.file == "-" else options.file,
+            "schema": "memcli.remember-check/1",
+            "file": None if options.check == "-" else options.check,
             "results": [_record(each) for each in found],
         }
         skin.terminal.write_json(record)
     else:
-        _write(options.file, found, skin)
+        _write(options.check, found, skin)
     return ExitCode.OK
 
 
@@ -69,12 +59,12 @@ def _read(file: str, skin: Skin) -> str:
     decoded = decode(data) if len(data) <= most else f"more than {most} bytes"
     if isinstance(decoded, str):
         name = "stdin" if file == "-" else file
-        raise UsageError(f"{name} cannot be weighed: {decoded}", hint=_HINT)
+        raise UsageError(f"{name} cannot be checked: {decoded}", hint=_HINT)
     return decoded[0]
 
 
 def _place(file: str, skin: Skin) -> tuple[str, str] | None:
-    """Name the document of the memory that a file is, so that it is not its own duplicate."""
+    """Name the document that a file is, so that it is not a duplicate of itself."""
     if file == "-":
         return None
     real = os.path.realpath(file)
@@ -86,7 +76,7 @@ def _place(file: str, skin: Skin) -> tuple[str, str] | None:
 
 
 def _write(file: str, found: Sequence[Weighed], skin: Skin) -> None:
-    """Write a line each: where it stands, what it is worth, keep or the rule that refuses it."""
+    """Print one line per paragraph: its score, keep or the rule that refuses it, and its place."""
     terminal = skin.terminal
     for each in found:
         refusal = each.judged.refusal
@@ -97,7 +87,7 @@ def _write(file: str, found: Sequence[Weighed], skin: Skin) -> None:
         line = f"{each.judged.worth.value:.2f}  {rule}{at}  {where}  {text}"
         terminal.write_line(terminal.safe_line(line))
     if not found:
-        terminal.say(f"{file} holds no paragraph.")
+        terminal.say(f"{file} has no paragraphs.")
 
 
 def _record(each: Weighed) -> dict[str, Any]:

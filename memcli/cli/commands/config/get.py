@@ -1,4 +1,4 @@
-"""`memcli config`: every setting with its value and where that comes from."""
+"""`memcli config get`: every setting with its value and its origin."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import json
 import os
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import COMMON, JSON, SETTINGS, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.options import COMMON, JSON, SETTINGS, WORKSPACE, CommandArgument, Options
 from memcli.cli.skin import Skin, make_skin
-from memcli.cli.terminal import Terminal
 from memcli.config.settings import (
     BY_NAME,
     DEFAULT_ORIGIN,
@@ -28,60 +27,43 @@ if TYPE_CHECKING:
 
 
 ARGUMENTS = (
-    CommandArgument("name", "SETTING", "Only this one, or a group: search.", choices=SETTINGS),
+    CommandArgument("name", "SETTING", "A setting or a group, such as search.", choices=SETTINGS),
 )
 OPTIONS = (
-    Option("--init", "Write a memcli.toml of comments, if there is none."),
-    Option("--user", "With --init: your own file, for all workspaces."),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Show every setting, its value and where that comes from.
+    """Show every setting, its value and where the value comes from.
 
-    Examples: memcli config search      memcli config --init
+    Examples: memcli config get search      memcli config get search.limit --json
     """
-    if options.user and not options.init:
-        raise UsageError("--user needs --init", hint="memcli config --init --user")
-    keys = _named(options.name)
-    if options.init and options.user and not options.json:  # needs no workspace
-        terminal = Terminal.of_process(options)
-        return _init(user_file(os.environ), terminal, user=True)
-    skin = make_skin(options, anywhere=not options.init)
-    if options.init:
-        ours, own = _files(skin.config.workspace)
-        _init(own if options.user else ours, skin.terminal, user=options.user)
-        if not options.json:
-            return ExitCode.OK
-    if options.json:
+    keys = named(options.name)
+    skin = make_skin(options, anywhere=True)
+    print_settings(keys, skin, as_json=options.json)
+    if options.name in BY_NAME and not options.json:
+        skin.terminal.say(_how_to_change(BY_NAME[options.name]))
+    return ExitCode.OK
+
+
+def print_settings(keys: list[Key], skin: Skin, *, as_json: bool) -> None:
+    """Print some settings."""
+    if as_json:
         skin.terminal.write_json(_record(keys, skin))
     else:
         skin.terminal.write(_text(keys, skin))
-        if options.name in BY_NAME:
-            skin.terminal.say(_how_to_change(BY_NAME[options.name], skin.config.workspace))
-    return ExitCode.OK
 
 
-def _how_to_change(key: Key, workspace: str) -> str:
-    """Say what a setting does and where to set it."""
-    group, _, last = key.name.rpartition(".")
-    ours, own = _files(workspace)
+def _how_to_change(key: Key) -> str:
+    """Explain a setting and give the command that changes it."""
+    user = " --user" if key.user_only else ""
     return (
-        f"{key.help} To change it, write {last} = VALUE {f'below [{group}] ' if group else ''}in "
-        f"{own if key.user_only else ours}, or set {key.variable}."
+        f"{key.help} To change it: memcli config set {key.name} VALUE{user}, or set {key.variable}."
     )
 
 
-def _init(path: str, terminal: Terminal, *, user: bool) -> int:
-    from memcli.cli.config_file import write_new
-
-    write_new(path, user=user)
-    terminal.say(f"Wrote {path}; it changes nothing until you edit it.")
-    return ExitCode.OK
-
-
-def _named(name: str | None) -> list[Key]:
+def named(name: str | None) -> list[Key]:
     """Give the setting of that name, the settings of that group, or all."""
     if name is None:
         return list(KEYS)

@@ -1,4 +1,4 @@
-"""`memcli help agents --for NAME`: print the very files that wire an agent, or write its plugin."""
+"""`memcli agents export`: print the files that install memcli into an agent, or write a plugin."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ from shlex import quote
 from memcli.agents import edits, plugin
 from memcli.agents.table import NAME, PARTS, SCOPES, Agent, PartPlace
 from memcli.agents.texts import Launcher, entries, started_by
-from memcli.cli.commands.agents.here import launcher, named_agent, this_machine
-from memcli.cli.program import terminal
+from memcli.cli.commands.agents.here import AGENT, launcher, named_agent, this_machine
+from memcli.cli.options import COMMON, WORKSPACES, Option, Options
+from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode, UsageError
 from memcli.workspace import whole
 
-TOPIC = "agents"
+ARGUMENTS = (AGENT,)
+OPTIONS = (
+    Option("--to", "Write a plugin for Claude Code to this folder.", "FOLDER", choices=WORKSPACES),
+    *COMMON,
+)  # fmt: skip
 _FENCE = "````"  # longer than those that a file may hold
 
 
-def show(topic: str | None, name: str | None, folder: str | None) -> int:
-    """Print the files, or write them to a folder; UsageError where that cannot be meant."""
-    if topic != TOPIC:
-        option = "--for" if name is not None else "--to"
-        raise UsageError(f"{option} goes with the topic {TOPIC}", hint=f"memcli help {TOPIC}")
-    if name is None:
-        name = plugin.FOR[0]
-    agent = named_agent(name)
+def run(options: Options) -> int:
+    """Print the files that install memcli into an agent, or write them as a plugin.
+
+    Examples: memcli agents export codex      memcli agents export claude-code --to plugin
+    """
+    agent = named_agent(options.agent, "export")
     started = started_by(agent, launcher(), this_machine())
-    if folder is not None:
-        return _write(agent, started, folder)
+    if options.to is not None:
+        return _write(agent, started, options.to, Terminal.of_process(options))
     for part in PARTS:
         found = [place for scope in SCOPES if (place := agent.place(part, scope))]
         if found:
@@ -63,15 +66,15 @@ def _plugin(agent: Agent, started: Launcher) -> dict[str, str]:
 
 
 def _line(agent: Agent, folder: str) -> str:
-    return f"memcli help {TOPIC} --for {agent.name} --to {folder}"
+    return f"memcli agents export {agent.name} --to {folder}"
 
 
-def _write(agent: Agent, started: Launcher, folder: str) -> int:
-    """Write the plugin; a file that is there and says something else is never touched."""
+def _write(agent: Agent, started: Launcher, folder: str, terminal: Terminal) -> int:
+    """Write the plugin; a file with another content is never touched."""
     if agent.name not in plugin.FOR:
         raise UsageError(
             f"memcli has no plugin for {agent.title}",
-            hint=f"memcli agents install --for {agent.name}",
+            hint=f"memcli agents install {agent.name}",
         )
     files = _plugin(agent, started)
     root = os.path.abspath(os.path.expanduser(folder))
@@ -80,7 +83,7 @@ def _write(agent: Agent, started: Launcher, folder: str) -> int:
         other = [path for path, text in there.items() if text not in (None, files[path])]
         if other:
             raise UsageError(
-                f"{os.path.join(root, other[0])} exists and says something else",
+                f"{os.path.join(root, other[0])} exists and has another content",
                 hint=_line(agent, f"{quote(folder)}-2"),
             )
         for path, text in files.items():
@@ -91,9 +94,9 @@ def _write(agent: Agent, started: Launcher, folder: str) -> int:
             f"{error.filename or root} cannot be written: {error.strerror}",
             hint=_line(agent, "FOLDER"),
         ) from None
-    terminal().say(f"Wrote the plugin to {root}. To install it:")
-    terminal().say(f"  claude plugin marketplace add {quote(root)}")
-    terminal().say(f"  claude plugin install {NAME}@{NAME}")
+    terminal.say(f"Wrote the plugin to {root}. To install it:")
+    terminal.say(f"  claude plugin marketplace add {quote(root)}")
+    terminal.say(f"  claude plugin install {NAME}@{NAME}")
     return ExitCode.OK
 
 

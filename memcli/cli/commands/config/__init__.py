@@ -1,0 +1,5 @@
+"""The commands of `memcli config`, one module each."""
+
+ABOUT = "Show and change settings."
+NAMES = ("get", "set")
+USUAL = "get"
