@@ -138,3 +138,7 @@ _ANYTHING = """
     日記
 """
 ANYTHING = frozenset(_ANYTHING.split())
+
+# Lines of these words say nothing.
+_FILLERS = "todo tbd tba wip fixme ok okay thx thank thanks"
+FILLERS = frozenset(_FILLERS.split())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _INLINE = re.compile(r"\]\(\s*+<?([^()<>\s]{1,512}+)>?[^()\n]{0,128}+\)")
 _WIKI = re.compile(r"\[\[([^\[\]|\n]{1,256}+)(?:\|[^\[\]\n]{0,256}+)?\]\]")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:")
-_TEXT_LINK = r"!?\[[^\[\]\n]{0,256}+\]\([^()\n]{0,768}+\)"
+_TEXT_LINK = r"!?\[[^\[\]\n]{0,256}+\]\([^()\n]{0,768}+\)|https?://\S++"
 _TASK = r"(?m)^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s)?"
 RELATED = 100  # targets that one front matter may name
 
@@ -35,8 +35,6 @@ def link_targets(text: str) -> tuple[str, ...]:
 
 def is_links_only(text: str) -> bool:
     """Tell that a text is nothing but links: lines of an index, a table of contents."""
-    if "](" not in text and "[[" not in text:
-        return False
     left = re.sub(_TASK, "", _WIKI.sub("", re.sub(_TEXT_LINK, "", text)))
     return not any(map(str.isalnum, left))
 

@@ -103,13 +103,19 @@ def apply_floor(hits: Sequence[Hit], *, min_score: float, on_score: bool = False
 def stands_out(hits: Sequence[Hit], fused: Sequence[Hit], constants: Calibration | None) -> bool:
     """Tell whether the first passage leads by enough; so it does where nothing was measured.
 
-    `hits` are all passages by their score, `fused` the chunks that contain them. Where most of the
-    first ten are of one document, it is compared with the others: its own say nothing against it.
+    `hits` are all passages by their score, `fused` the chunks that contain them. If most of the
+    first ten are of one document, it is compared with the others, because its own passages say
+    nothing against it. If it has most of the chunks too, it is a collection of many subjects, and
+    they do.
     """
     if constants is None or not hits:
         return True
     own = hits[0].about.document
-    if 2 * sum(hit.about.document == own for hit in hits[:TENTH]) > TENTH:
+
+    def share(some: Sequence[Hit]) -> float:
+        return sum(hit.about.document == own for hit in some) / max(1, len(some))
+
+    if share(hits[:TENTH]) > 0.5 >= share(fused):
         hits = [hits[0], *(hit for hit in hits if hit.about.document != own)]
         fused = [hit for hit in fused if hit.about.document != own]
     tenth = hits[TENTH - 1].score if len(hits) >= TENTH else 0.0

@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from math import fsum
 from types import MappingProxyType
 
+from memcli.language.stopwords import FILLERS
 from memcli.record import Record
 from memcli.search.fusion import FIRST_WIDE, K1, B, Weights
 from memcli.search.hits import Hit, Step, ordered
@@ -32,7 +33,7 @@ NEIGHBOUR_SHARE = 0.3
 KEEP_SHARE = 0.32
 PASSAGE_LINES = 8
 NEIGHBOURS = 2  # parts on each side
-LINKS_SHARE = 0.5  # of the score of a passage that says nothing but where to look
+SCRAP_SHARE = 0.5  # of the score of a passage that only repeats the query or says where to look
 HEADING_SHARE = 1.0  # of a word in the headings, beside one in the part
 
 Tokens = Sequence[str]
@@ -84,7 +85,7 @@ def focus(
 ) -> list[Hit]:
     """Turn chunk hits into passages; `tokens` gives the tokens of every part by chunk id.
 
-    Lines that are only links count for less.
+    Lines that are only links count for less, and so does a chunk of only words of the query.
 
     `whole` keeps each chunk in one piece, scored by its best part; else a passage grows beyond
     its best part up to `width.lines`, by neighbours that reach `width.share` of the best part of
@@ -129,13 +130,14 @@ def focus(
         windows = _windows(hit, scores, parts, enough, width.lines, whole=whole)
         if demanded:
             windows = [window for window in windows if _says(window, told, demanded)] or windows
+        is_scrap = query.covers(told)
         is_literal = hit.candidate.literal
         literal = _literal_windows(windows, told, holding, query) if is_literal else ()
         for window in windows:
             first, last, best = window
             score = (hit.score + parts[best]) / full
-            if _is_links_only(hit, first, last):
-                score *= LINKS_SHARE
+            if is_scrap or _is_links_only(hit, first, last):
+                score *= SCRAP_SHARE
             step = Step("focus", score, (("chunk", hit.score), ("part", parts[best])))
             passages.append(
                 hit._replace(
@@ -172,7 +174,7 @@ def _raised(passage: Hit, top: float) -> Hit:
 def _is_links_only(hit: Hit, first: int, last: int) -> bool:
     parts = hit.candidate.parts
     text = hit.candidate.text[parts[first].start : parts[last].end]
-    if "](" not in text and "[[" not in text:
+    if "](" not in text and "[[" not in text and "://" not in text:
         return False
     from memcli.markdown.links import is_links_only  # most passages have no link
 
@@ -199,6 +201,10 @@ class _Query:
                 if term.tokens and held.issuperset(term.tokens[: -1 if term.starts else None])
             ]
         return found
+
+    def covers(self, parts: Sequence[Tokens]) -> bool:
+        """Tell whether parts say nothing but words of the query, as a heading without a text."""
+        return all(t in self.tokens or t in FILLERS for part in parts for t in part)
 
     def share(self, held: Sequence[frozenset[str]]) -> float:
         """Give the share of the query's IDF that parts hold together."""

@@ -11,6 +11,7 @@ import re
 from itertools import accumulate
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.stopwords import FILLERS
 from memcli.record import Record
 from memcli.types import SUMMARY
 
@@ -30,6 +31,8 @@ ALIKE = 0.75  # of the score of a better passage, from which a neighbour joins i
 # What a passage of a whole chunk shows, in the documents that the profile `classic` follows.
 CLASSIC_CHARS = 700
 
+MOST_FILLER = 20  # characters of a line that may say nothing
+_WORDS = re.compile(r"\w+")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 
 
@@ -128,8 +131,10 @@ def _text(candidate: Candidate, run: Run) -> str:
 
 
 def _is_scrap(text: str) -> bool:
-    """Tell that a run says nothing: a mark, or an introduction whose matter stands elsewhere."""
-    return not any(map(str.isalnum, text)) or _introduces(text)
+    """Tell that a run says nothing: a mark, `TODO`, or an introduction without its matter."""
+    if len(text) > MOST_FILLER:
+        return _introduces(text) or not any(map(str.isalnum, text))
+    return _introduces(text) or FILLERS.issuperset(_WORDS.findall(text.casefold()))
 
 
 def _introduces(text: str) -> bool:

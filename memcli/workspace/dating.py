@@ -45,10 +45,10 @@ _ID = (
     r"(?:[01][0-9]|2[0-3])[0-5][0-9](?:[0-5][0-9])?(?![0-9])"
 )
 _FORMS = (_DAY, _DOTTED_DAY, _MONTH, _WEEK, _ID)
-# What the grammar of questions is asked for: a year beside a word, or a day with dots.
+# What the grammar of questions is asked for: a year next to a word, a day with dots, or 2025-3-5.
 _MAY_BE_WRITTEN = (
     r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9]).*[^\W\d_]|[^\W\d_].*(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])"
-    r"|^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}"
+    r"|^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}|^(?:19|20)[0-9]{2}-(?:[1-9]|1[0-2])-[0-9]{1,2}(?![\w.-])"
 )
 _NAME = r"([^/]{1,100})\.(?:md|markdown|mdc)$"
 _WRITTEN_CHARS = 100

@@ -13,6 +13,7 @@ from memcli.cli.main import run
 from tests.cli.test_bench import checked
 from tests.support import write
 
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "eval"
 ASKED = '{"id": "1", "query": "boiler", "relevant": "memory/2026-02-05.md"}\n'
 
 
@@ -34,6 +35,17 @@ def asked(*arguments: str, code: int = 0) -> tuple[str, str]:
         found = run(["bench", "quality", *arguments, "--now", "2026-02-10"])
     assert found == code, err.getvalue()
     return out.getvalue(), err.getvalue()
+
+
+def test_people_find_their_notes_and_their_documentation() -> None:
+    """The bundled model answers the public questions from a vault and from documentation."""
+    files = [str(FIXTURES / name / "queries.jsonl") for name in ("vault", "docs")]
+    sets = json.loads(asked(*files, "--json")[0])["sets"]
+    found = {name: each["categories"]["all"] for name, each in sets.items()}
+    assert {name: each["queries"] for name, each in found.items()} == {"vault": 80, "docs": 46}
+    assert found["vault"]["Hit@1"] >= 0.85
+    assert found["docs"]["Hit@1"] >= 0.85
+    assert all(each["Hit@10"] >= 0.97 for each in found.values())
 
 
 def test_each_set_is_asked_of_the_workspace_beside_it(sets: list[str]) -> None:

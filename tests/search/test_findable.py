@@ -72,6 +72,23 @@ def test_a_newer_note_that_corrects_an_older_one_comes_first(notes: Path, newer:
     assert [r["path"] for r in found[:2]] == ["memory/2024-05-02.md", "memory/2023-03-06.md"]
 
 
+@pytest.mark.parametrize("mode", ["lexical", "hybrid"])
+@pytest.mark.parametrize(
+    "scrap",
+    ["## Boat insurance", "## Boat insurance\n\nTODO", "https://example.org/boat/insurance"],
+)
+def test_a_scrap_is_found_below_the_note_that_says_something(
+    tmp_path: Path, scrap: str, mode: str
+) -> None:
+    write(tmp_path, "Ideas.md", f"# Ideas\n\nFor the summer.\n\n{scrap}\n")
+    write(
+        tmp_path, "MEMORY.md", "# Memory\n\n## Boat insurance\n\nThe northern mutual, 240 a year.\n"
+    )
+    index(tmp_path)
+    found = ask(tmp_path, "boat insurance", "--mode", mode)["results"]
+    assert [each["path"] for each in found[:2]] == ["MEMORY.md", "Ideas.md"]
+
+
 def test_a_limit_and_a_form_change_no_result(notes: Path) -> None:
     many = ask(notes, "staging garden", "-n", "12")["results"]
     few = ask(notes, "staging garden", "-n", "3")["results"]

@@ -46,6 +46,9 @@ def _widened(lines: tuple[str, ...], part: int, taken: tuple[int, ...] = ()) -> 
         (("Said.", ":::", "What it holds."), 1, (1, 2)),
         (("Said.", ":::"), 1, (0, 1)),
         (("Said.", "For example:"), 1, (0, 1)),
+        (("- TODO", "The pump leaks."), 0, (0, 1)),
+        (("The pump leaks.", "ok, thanks!"), 1, (0, 1)),
+        (("Ok, the pump leaks.", "Two."), 0, (0, 0)),
         (("One.", "Two.", "Three."), 1, (1, 1)),
     ],
 )

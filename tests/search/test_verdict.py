@@ -59,6 +59,14 @@ def test_passages_of_one_document_are_no_rivals_of_each_other() -> None:
     assert not stands_out(_passages(*alike, *[0.5] * 3, of_one=6), _chunks(0.5), CONSTANTS)
 
 
+def test_passages_of_a_document_with_most_of_the_chunks_are_rivals_of_each_other() -> None:
+    """As in one long log of many subjects."""
+    own, other = _passages(0.5)[0], _chunks(0.5)[0]
+    passages = _passages(*[0.5] * 12, of_one=6)
+    assert stands_out(passages, [own, other], CONSTANTS)
+    assert not stands_out(passages, [own, own, other], CONSTANTS)
+
+
 def test_nothing_is_withheld_where_nothing_was_measured() -> None:
     assert stands_out(_passages(*[0.5] * 10), _chunks(*[0.9] * 30), None)
     assert stands_out([], [], CONSTANTS)
