@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 
 # Beginnings of words; a pattern of as many alternatives would cost milliseconds to compile.
 _CHANGES = """
@@ -12,16 +12,41 @@ _CHANGES = """
     changed to, changed my mind, changed our mind, changes to, migrat, replace, replacing,
     renamed, supersed, obsolete, deprecated, reverted, cancelled, canceled, postponed,
     rescheduled, extended, dropped, nicht mehr, statt, ersetzt, ab jetzt, ab heute, ab sofort,
-    verschoben, geändert, umgestellt, gewechselt, gekündigt, abgeschafft
+    verschoben, geändert, umgestellt, gewechselt, gekündigt, abgeschafft, umgezogen, fällt aus,
+    fallen aus, any more, anymore, given up, gave up, is gone, are gone, discontinued, phased out,
+    has retired, is history
 """
 _CUES = tuple(f" {cue.strip()}" for cue in _CHANGES.split(","))
-_CHINESE_CUES = ("不再", "改为", "改成", "改用", "换成", "取代", "代替", "推迟", "取消", "从今天起")
-_SWITCH = re.compile(r" switched (?:it |them )?o(?:ff|n)\b")  # a lamp, which replaces nothing
+_CHINESE_CUES = (
+    "不再", "改为", "改成", "改用", "改由", "改到", "改在", "换成", "换到", "搬到", "迁移到",
+    "取代", "代替", "推迟", "取消", "停用", "调整为", "从今天起",
+)  # fmt: skip
+# Words of change if they begin a text, or if `to` follows.
+_VERBS = frozenset(["changed", "moved", "moves", "switched", "handed", "shifted", "migrated"])
+_FAR = 5  # words
+# A lamp, which replaces nothing.
+_SWITCHES = tuple(f" switched {it}{way} " for it in ("", "it ", "them ") for way in ("on", "off"))
 _SPACED = str.maketrans(dict.fromkeys("\n\t*_.,;:!?()[]\"'`-–—", " "))
 
 
 def speaks_of_change(text: str) -> bool:
     """Tell whether a text says that something is no longer as it was."""
-    text = text.lower().translate(_SPACED)
-    words = _SWITCH.sub(" ", f" {' '.join(text.split())}")
-    return any(cue in words for cue in _CUES) or any(cue in text for cue in _CHINESE_CUES)
+    words = spaced(text)
+    if " switched " in words:
+        for switch in _SWITCHES:
+            words = words.replace(switch, " ")
+    if any(cue in words for cue in _CUES) or _begins_a_change(words.split()):
+        return True
+    return not words.isascii() and any(cue in words for cue in _CHINESE_CUES)
+
+
+def _begins_a_change(words: Sequence[str]) -> bool:
+    return any(
+        word in _VERBS and (not at or "to" in words[at + 1 : at + 1 + _FAR])
+        for at, word in enumerate(words)
+    )
+
+
+def spaced(text: str) -> str:
+    """Write the words of a text in lower case, with a space before and behind each."""
+    return f" {' '.join(text.lower().translate(_SPACED).split())} "

@@ -15,7 +15,7 @@ from functools import cache
 from memcli.language.discourse import without_speaker_mark
 from memcli.language.salience import is_negated
 from memcli.language.stopwords import ENGLISH, GERMAN
-from memcli.language.terms import terms
+from memcli.language.terms import has_form, has_han, terms
 from memcli.language.word_order import exchanged
 from memcli.record import Record
 
@@ -96,8 +96,6 @@ _FILLERS = frozenset(
     definitely certainly wirklich eigentlich einfach tatsächlich""".split()  # noqa: SIM905 (a table to be read)
 )
 _JUNCTIONS = frozenset(["and", "or", "und", "oder"])
-INFLECTED = 4  # letters that two forms of a word share at least
-_ENDING = 4  # letters in which they may differ
 
 
 class Facets(Record):
@@ -155,17 +153,14 @@ def facets_of(text: str) -> Facets:
         tuple(filter(None, order)),
         opening,
         frozenset(telling),
-        tuple("," if each in _CLAUSES else each for each in _tokens(text.casefold())),
+        tuple(tokens_of(text)),
     )
 
 
-def has_han(text: str) -> bool:
-    """Tell whether a text has a sign of Chinese; such a class of a pattern is slow to compile."""
-    return not text.isascii() and any("\u3400" <= sign <= "\u9fff" for sign in text)
-
-
-def _tokens(text: str) -> list[str]:
-    return _token(is_han=has_han(text)).findall(text)
+def tokens_of(text: str) -> list[str]:
+    """Divide a text into words, signs of Chinese and the ends of clauses."""
+    found = _token(is_han=has_han(text)).findall(text.casefold())
+    return ["," if each in _CLAUSES else each for each in found]
 
 
 @cache
@@ -235,20 +230,6 @@ def says_more(a: Facets, b: Facets) -> bool:
         return True
     mine, theirs = Counter(a.sequence), Counter(b.sequence)
     return any(mine[word] > theirs[word] for word in told & b.terms if not has_han(word))
-
-
-def has_form(word: str, others: Collection[str]) -> bool:
-    """Tell that a word is among some others in another of its forms, by its beginning."""
-    for other in others:
-        common = 0
-        for x, y in zip(word, other, strict=False):
-            if x != y:
-                break
-            common += 1
-        longer = max(len(word), len(other))
-        if common >= INFLECTED and longer - common <= _ENDING and not has_han(word):
-            return True
-    return False
 
 
 def _unmatched(names: Collection[str], other: Facets) -> set[str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from memcli.language.stopwords import ENGLISH, GERMAN
 from memcli.language.words import prepare
 
 _WORD = re.compile(r"\w+")
+INFLECTED = 4  # letters that two forms of a word share at least
+_ENDING = 4  # letters in which they may differ
 
 
 def terms(text: str) -> list[str]:
@@ -18,3 +21,22 @@ def terms(text: str) -> list[str]:
 def content(text: str) -> set[str]:
     """Give the terms of a text that are no grammar."""
     return {term for term in terms(text) if term not in ENGLISH and term not in GERMAN}
+
+
+def has_form(word: str, others: Collection[str]) -> bool:
+    """Tell that a word is among some others in another of its forms, by its beginning."""
+    for other in others:
+        common = 0
+        for x, y in zip(word, other, strict=False):
+            if x != y:
+                break
+            common += 1
+        longer = max(len(word), len(other))
+        if common >= INFLECTED and longer - common <= _ENDING and not has_han(word):
+            return True
+    return False
+
+
+def has_han(text: str) -> bool:
+    """Tell whether a text has a sign of Chinese; such a class of a pattern is slow to compile."""
+    return not text.isascii() and any("\u3400" <= sign <= "\u9fff" for sign in text)

@@ -34,8 +34,8 @@ MOST_UNITS = 40  # of a chunk
 CROWD = 24  # lines with one word, from which on the word finds nothing
 STEM = 5  # letters by which two forms of a word are compared
 
-_ITEM = re.compile(r"\s*(?:[-*+]\s|\d{1,3}[.)]\s|#{1,6}\s|>|\|)")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])")
+_ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
+_SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
 LONG = 240  # characters of a paragraph that is compared by its sentences
 
 
@@ -213,15 +213,20 @@ def _units(text: str) -> Iterator[Claim]:
     fenced = False
     for number, line in enumerate([*text.split("\n"), ""]):
         is_fence = line.lstrip().startswith(("```", "~~~"))
-        if lines and (not line.strip() or is_fence or _ITEM.match(line)):
+        if lines and (not line.strip() or is_fence or _is_item(line)):
             whole = " ".join(each.strip() for each in lines).lstrip("# ")
-            for part in _SENTENCE.split(whole) if len(whole) > LONG else (whole,):
+            for part in re.split(_SENTENCE, whole) if len(whole) > LONG else (whole,):
                 yield Claim(first, number - 1, part, stems_of(part))
             lines = []
         fenced ^= is_fence
         if line.strip() and not (fenced or is_fence or line.startswith("|")):
             first = first if lines else number
             lines.append(line)
+
+
+def _is_item(line: str) -> bool:
+    mark = line.lstrip()[:4].partition(" ")[0]
+    return line.lstrip().startswith(_ITEMS) or (mark[:-1].isdigit() and mark[-1] in ".)")
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
