@@ -8,18 +8,19 @@ from collections.abc import Sequence
 _CHANGES = """
     no longer, not any more, not anymore, instead, as of, from now on, from today, moved from,
     moved to, moved the, moved back, move to, moving to, moved off, switched, switch to,
-    switching to, took over, raised the, lowered the, goes from, went from, changed from,
+    switching to, took over, goes from, went from, changed from,
     changed to, changed my mind, changed our mind, changes to, migrat, replace, replacing,
     renamed, supersed, obsolete, deprecated, reverted, cancelled, canceled, postponed,
     rescheduled, extended, dropped, nicht mehr, statt, ersetzt, ab jetzt, ab heute, ab sofort,
     verschoben, geändert, umgestellt, gewechselt, gekündigt, abgeschafft, umgezogen, fällt aus,
     fallen aus, any more, anymore, given up, gave up, is gone, are gone, discontinued, phased out,
-    has retired, is history
+    has retired, is history, upgraded, downgraded, lowered, raised, shortened, has changed,
+    have changed, changed it is, stopped, we left, verlegt, verkürzt, verlängert, erhöht, gesenkt
 """
 _CUES = tuple(f" {cue.strip()}" for cue in _CHANGES.split(","))
 _CHINESE_CUES = (
     "不再", "改为", "改成", "改用", "改由", "改到", "改在", "换成", "换到", "搬到", "迁移到",
-    "取代", "代替", "推迟", "取消", "停用", "调整为", "从今天起",
+    "取代", "代替", "推迟", "取消", "停用", "升级到", "调整为", "从今天起",
 )  # fmt: skip
 # Words of change if they begin a text, or if `to` follows.
 _VERBS = frozenset(["changed", "moved", "moves", "switched", "handed", "shifted", "migrated"])

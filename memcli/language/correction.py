@@ -201,6 +201,9 @@ def _changed(new: _ComparedLine, old: _ComparedLine, held: float, shared: int) -
         return max(held, HELD)
     if is_named and (shared >= LEAST_SHARED or len(old.content) <= SHORT):
         return HELD
+    behind = dict(zip(new.sequence, new.sequence[1:], strict=False)).get(old.subject, "")
+    if _is_thing(behind) and not (_has(old, behind) or has_han(behind)):
+        return 0.0  # a school trip is not a school
     name = _name(old)
     if len(name) > 1 and all(_has(new, term) for term in name):
         return HELD
@@ -245,15 +248,22 @@ def _is_of_another(new: _ComparedLine, old: _ComparedLine) -> bool:
         named = frozenset[str]().union(*map(content, _behind(new, _INSTEAD)))
         if not any(_is_thing(term) and _has(old, term) for term in named):
             return True
-    before = dict(zip(old.sequence[1:], old.sequence, strict=False))
+    if len(name := _name(old)) > 1 and all(_has(new, term) for term in name):
+        return False
+    mine, theirs = dict(_attributes(new)), dict(_attributes(old))
     return any(
-        _is_thing(term)
-        and _is_thing(one := before.get(term, ""))
-        and _is_thing(other)
-        and not _has(new, one)
-        and not _has(old, other)
-        for other, term in zip(new.sequence, new.sequence[1:], strict=False)
+        not _has(new, theirs[term]) and not _has(old, mine[term]) for term in mine.keys() & theirs
     )
+
+
+def _attributes(line: _ComparedLine) -> Iterator[tuple[str, str]]:
+    """Give things and what tells them from others: `mobile team`, `timeout of the client`."""
+    words = line.sequence
+    for at, (one, other) in enumerate(zip(words, words[1:], strict=False)):
+        if _is_thing(one) and _is_thing(other):
+            yield other, one
+        elif _is_thing(one) and other == "of":
+            yield from ((one, term) for term in words[at + 2 : at + 4] if _is_thing(term))
 
 
 def _is_thing(term: str) -> bool:
@@ -382,7 +392,7 @@ def _read(text: str) -> _ComparedLine:
             speaker, said = speaker_of(mark), said[mark.end() :]
     said = _without_lead(said)
     sequence = tuple(terms(said))
-    own = tuple(term for term in sequence if _is_content(term))
+    own = tuple(term for term in dict.fromkeys(sequence) if _is_content(term))
     by_beginning: dict[str, list[str]] = {}
     for term in sequence:
         by_beginning.setdefault(term[:INFLECTED], []).append(term)
@@ -431,7 +441,7 @@ def _is_one_value(gone: Sequence[str], come: Sequence[str], content: Sequence[st
 
 def _left(a: _ComparedLine, b: _ComparedLine) -> list[str]:
     """List the content of a line which the other has no form of, in its order."""
-    return [term for term in dict.fromkeys(a.content) if not _has(b, term)]
+    return [term for term in a.content if not _has(b, term)]
 
 
 def _has(line: _ComparedLine, term: str) -> bool:

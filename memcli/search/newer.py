@@ -175,8 +175,7 @@ def _is_near(stems: frozenset[str], newer: Claim) -> bool:
     common = len(stems & newer.stems)
     if 2 * common + 1 >= max(len(stems), len(newer.stems)):
         return True
-    is_half = 2 * common >= len(stems)
-    return (is_half or common > 1) and has_change(newer.text)
+    return common > 0 and has_change(newer.text)
 
 
 def _correction(about: About, unit: Claim) -> Correction:
