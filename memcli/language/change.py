@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 # Beginnings of words; a pattern of as many alternatives would cost milliseconds to compile.
 _CHANGES = """
@@ -18,6 +19,7 @@ _CHANGES = """
     have changed, changed it is, stopped, we left, verlegt, verkürzt, verlängert, erhöht, gesenkt
 """
 _CUES = tuple(f" {cue.strip()}" for cue in _CHANGES.split(","))
+_BEGINNING = itemgetter(slice(0, 4))  # of a word
 _CHINESE_CUES = (
     "不再", "改为", "改成", "改用", "改由", "改到", "改在", "换成", "换到", "搬到", "迁移到",
     "取代", "代替", "推迟", "取消", "停用", "升级到", "调整为", "从今天起",
@@ -25,6 +27,7 @@ _CHINESE_CUES = (
 # Words of change if they begin a text, or if `to` follows.
 _VERBS = frozenset(["changed", "moved", "moves", "switched", "handed", "shifted", "migrated"])
 _FAR = 5  # words
+_BEGINNINGS = frozenset(map(_BEGINNING, (*_VERBS, *(cue.split()[0] for cue in _CUES))))
 # A lamp, which replaces nothing.
 _SWITCHES = tuple(f" switched {it}{way} " for it in ("", "it ", "them ") for way in ("on", "off"))
 _SPACED = str.maketrans(dict.fromkeys("\n\t*_.,;:!?()[]\"'`-–—", " "))
@@ -36,7 +39,8 @@ def speaks_of_change(text: str) -> bool:
     if " switched " in words:
         for switch in _SWITCHES:
             words = words.replace(switch, " ")
-    if any(cue in words for cue in _CUES) or _begins_a_change(words.split()):
+    may_have_one = not _BEGINNINGS.isdisjoint(map(_BEGINNING, words.split()))
+    if may_have_one and (any(map(words.__contains__, _CUES)) or _begins_a_change(words.split())):
         return True
     return not words.isascii() and any(cue in words for cue in _CHINESE_CUES)
 

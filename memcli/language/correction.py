@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from memcli.language.change import spaced, speaks_of_change
 from memcli.language.stopwords import ENGLISH, GERMAN
-from memcli.language.terms import INFLECTED, content, has_form, has_han, terms
+from memcli.language.terms import INFLECTED, content, has_form, has_han, terms, tokens_of
 from memcli.record import Record
 
 HELD = 0.5  # of the content of the older line
@@ -123,6 +124,11 @@ _TAKES = _phrases(
 )
 _INSTEAD = _phrases("instead of, rather than, in place of, replaces, statt, anstelle von")
 _PULLS = ("pull", "pulls", "merge_requests", "commit")
+# A line with one of these names no thing.
+_LABELS_OF_ALL = _table(
+    """decision decisions note notes todo status state result reason why update idea plan question
+    answer fix cause owner next entscheidung notiz grund stand ergebnis 决定 备注 状态 原因"""
+) | {""}
 _LONGEST_LABEL = 42  # characters
 _DIGITS = frozenset("0123456789一二两三四五六七八九十百千万")
 _SPEAKER_MARKS = ("**", "- **", "* **", "+ **")
@@ -259,7 +265,7 @@ def _is_of_another(new: _ComparedLine, old: _ComparedLine) -> bool:
 def _attributes(line: _ComparedLine) -> Iterator[tuple[str, str]]:
     """Give things and what tells them from others: `mobile team`, `timeout of the client`."""
     words = line.sequence
-    for at, (one, other) in enumerate(zip(words, words[1:], strict=False)):
+    for at, (one, other) in enumerate(pairwise(words)):
         if _is_thing(one) and _is_thing(other):
             yield other, one
         elif _is_thing(one) and other == "of":
@@ -344,7 +350,8 @@ def _is_another_value(new: _ComparedLine, old: _ComparedLine) -> bool:
     if len(name) < (LEAST_SHARED if is_han else 1):
         return False
     are_numbers = one[0][0] in _DIGITS and other[0][0] in _DIGITS
-    has_label = bool(label := _label(new.text)) and label == _label(old.text)
+    label = _label(new.text)
+    has_label = label == _label(old.text) and label not in _LABELS_OF_ALL
     if is_han:
         words = "".join(before)
         is_several = words.endswith("有") and not are_numbers
@@ -358,8 +365,6 @@ def _is_another_value(new: _ComparedLine, old: _ComparedLine) -> bool:
 
 
 def _tokens(text: str) -> Sequence[str]:
-    from memcli.language.facts import tokens_of
-
     tokens = tokens_of(text)
     return tokens[:-1] if tokens[-1:] == (",",) else tokens
 

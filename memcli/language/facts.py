@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
 
 from memcli.language.discourse import without_speaker_mark
 from memcli.language.salience import is_negated
 from memcli.language.stopwords import ENGLISH, GERMAN
-from memcli.language.terms import has_form, has_han, terms
+from memcli.language.terms import has_form, has_han, terms, tokens_of
 from memcli.language.word_order import exchanged
 from memcli.record import Record
 
@@ -49,10 +48,6 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _SIGNS = re.compile(r"[^\w\s]{1,8}")
 _OPERATOR = re.compile(r"(?<=\s)[=<>!~+*/%&|^?:-]{1,8}(?=\s)")
 _CAPITAL = re.compile(r"[A-ZÄÖÜÀ-Þ]")
-# A sign of Chinese, a word of any other script, or the end of a clause.
-_TOKENS = ("\\d[\\d.,:/-]*\\d|\\w+|[，；。,;]",
-           "[\u3400-\u9fff]|\\d[\\d.,:/-]*\\d|[^\\W\u3400-\u9fff]+|[，；。,;]")  # fmt: skip
-_CLAUSES = "，；。,;"
 _HAN_NUMBER = re.compile("[〇零一二两三四五六七八九十百千万亿半]+")
 # Words that differ from one fact to another as numbers do. Those that merely may (`in`, `all`,
 # `always`) are left out.
@@ -155,17 +150,6 @@ def facets_of(text: str) -> Facets:
         frozenset(telling),
         tuple(tokens_of(text)),
     )
-
-
-def tokens_of(text: str) -> list[str]:
-    """Divide a text into words, signs of Chinese and the ends of clauses."""
-    found = _token(is_han=has_han(text)).findall(text.casefold())
-    return ["," if each in _CLAUSES else each for each in found]
-
-
-@cache
-def _token(*, is_han: bool) -> re.Pattern[str]:
-    return re.compile(_TOKENS[is_han])
 
 
 def _operators(text: str) -> Iterator[str]:

@@ -1,6 +1,7 @@
-"""Find the newer lines that correct the passages of an answer, and put them first; pure.
+"""Find the newer lines that correct the passages of an answer, and put them first.
 
-The newer lines come from what the search recalled, so filters by date show what was true then.
+The newer lines come from what the search recalled, and from what has the words of the passages
+(`near`, which alone reads the store). Filters by date limit both, and so show what was true then.
 `language.correction` decides whether one line corrects another; this module finds the pairs. A
 passage that names an older document and has a word of change corrects the whole document.
 
@@ -16,11 +17,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from memcli.checking import TYPE_CHECKING
+from memcli.language.terms import content
 from memcli.record import Record
 from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.mmr import KEPT_TEXTS, token_set
 from memcli.search.views import is_later
-from memcli.types import About
+from memcli.types import About, Term, Wanted
+
+if TYPE_CHECKING:
+    from memcli.store.port import Snapshot
+    from memcli.store.records import Reach
 
 # A correction is certain from here on; below it, two lines may be about two things.
 CERTAIN = 0.5
@@ -31,6 +38,9 @@ NEAR = 0.8  # of the score of an older passage; below it, a newer one is marked 
 FIRST = 20
 POOL = 60
 MOST_UNITS = 40  # of a chunk
+NEAR_CHUNKS = 24
+LOOKED_UP = 64  # words
+MOST_WORDS = 32  # by which newer lines are looked up
 CROWD = 24  # lines with one word, from which on the word finds nothing
 STEM = 5  # letters by which two forms of a word are compared
 
@@ -78,9 +88,28 @@ def newer_first(hits: Sequence[Hit]) -> list[Hit]:
     return [*ranked, *hits[POOL:]]
 
 
-def with_corrections(hits: Sequence[Hit], pool: Sequence[Hit]) -> list[Hit]:
+def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> list[Quotation]:
+    """Look up the chunks that have the rarest of the long words of dated passages."""
+    dated = (each.text for each in passages if each.about.date or each.about.document_date)
+    words = sorted(
+        frozenset[str]().union(*map(content, dated)), key=lambda word: (-len(word), word)
+    )
+    longest = [Term(word) for word in words[:LOOKED_UP]]
+    counts = zip(snapshot.frequencies(longest), longest, strict=True) if longest else ()
+    shared = [word for _, word in sorted(each for each in counts if each[0] > 1)]
+    if not shared:
+        return []
+    wanted = Wanted(any=tuple(shared[:MOST_WORDS]))
+    found = [each.chunk_id for each in snapshot.lexical(wanted, NEAR_CHUNKS, reach)]
+    chunks = snapshot.excerpts(found)
+    return [Quotation(chunks[each].about, chunks[each].text) for each in found if each in chunks]
+
+
+def with_corrections(
+    hits: Sequence[Hit], pool: Sequence[Hit], also: Sequence[Quotation] = ()
+) -> list[Hit]:
     """Name for each hit the newer line of the pool, or of the other hits, that corrects it."""
-    newer = Corrections(map(_chunk, [*hits, *pool[:POOL]]))
+    newer = Corrections([*also, *map(_chunk, [*hits, *pool[:POOL]])])
     return [hit._replace(corrected_by=newer.of(_passage(hit))) for hit in hits]
 
 
