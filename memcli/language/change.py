@@ -18,7 +18,10 @@ _CHANGES = """
     has retired, is history, upgraded, downgraded, lowered, raised, shortened, has changed,
     have changed, changed it is, stopped, we left, verlegt, verkürzt, verlängert, erhöht, gesenkt
 """
-_CUES = tuple(f" {cue.strip()}" for cue in _CHANGES.split(","))
+_WHOLE = (" to", " from", " of", " the", " off")  # words that end where these do
+_CUES = tuple(
+    f" {cue} " if cue.endswith(_WHOLE) else f" {cue}" for cue in map(str.strip, _CHANGES.split(","))
+)
 _BEGINNING = itemgetter(slice(0, 4))  # of a word
 _CHINESE_CUES = (
     "不再", "改为", "改成", "改用", "改由", "改到", "改在", "换成", "换到", "搬到", "迁移到",

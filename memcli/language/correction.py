@@ -58,6 +58,7 @@ _IS_REPLACED = _phrases(
     "no longer, nicht mehr, replaced, deprecated, obsolete, cancelled, canceled, retired, gone,"
     " uninstalled, gekündigt, durch, abgeschafft, fällt aus"
 )
+_PASSIVE = (" was", " were", " been")
 _HAN_REPLACES = ("不再使用", "不再用", "不再", "取消了", "取消", "取代", "代替", "从")
 _FROM = _phrases("from, von, vom")  # behind a verb of these
 _MOVES = _table(
@@ -103,6 +104,7 @@ _STATES = _table(
 )
 _HAN_STATES = ("是", "在", "为", "由", "住", "有", "每", "使用", "监听", "需要", "负责", "采用",
                ":", "：")  # fmt: skip
+_ATTRIBUTES = _STATES | {"是", "为", ":", "："}
 # A thing may have several of what follows these, except when it is a number.
 _SEVERAL = _table("has have hat haben use uses nutzt nutzen takes take needs need")
 # These name no thing: what happens to one, what is said of a new one, and titles.
@@ -197,8 +199,11 @@ def revokes(text: str, name: str) -> int | None:
 
 def _changed(new: _ComparedLine, old: _ComparedLine, held: float, shared: int) -> float:
     named = frozenset[str]().union(*map(content, _replaced(new)))
-    is_named = any(_has(old, term) for term in named)
-    if _is_event(old) and not is_named and held < SURELY_HELD:
+    times = sum(_has(old, term) for term in named)
+    is_named = times > 0
+    # What happened is seldom undone by what happens later.
+    is_sure = times > 1 or (is_named and (held >= HELD or has_han(old.text)))
+    if _is_event(old) and not is_sure and held < SURELY_HELD:
         return 0.0
     if _is_of_another(new, old):
         return 0.0
@@ -237,8 +242,10 @@ def _replaced(line: _ComparedLine) -> Iterator[str]:
 
 def _behind(line: _ComparedLine, phrases: Sequence[str]) -> Iterator[str]:
     for phrase in phrases:
-        for behind in line.spaced.split(phrase)[1:]:
-            yield " ".join(behind.split()[:3])
+        pieces = line.spaced.split(phrase)
+        for before, behind in pairwise(pieces):
+            if not before.endswith(_PASSIVE):  # what is cancelled comes before it
+                yield " ".join(behind.split()[:3])
 
 
 def _is_of_another(new: _ComparedLine, old: _ComparedLine) -> bool:
@@ -344,6 +351,8 @@ def _is_another_value(new: _ComparedLine, old: _ComparedLine) -> bool:
     longest = LONGEST_VALUE * (2 if is_han else 1)
     if not (one and other and len(one) <= longest and len(other) <= longest):
         return False
+    if all(any(token in _ATTRIBUTES for token in each) for each in (one, other)):
+        return False  # two attributes, each with its value
     if "," in one or "," in other or _is_past(one[0], "") or _is_past(other[0], ""):
         return False
     name = [token for token in before if _is_content(token) and token not in _STATES]
@@ -440,7 +449,7 @@ def _is_one_value(gone: Sequence[str], come: Sequence[str], content: Sequence[st
         return not come
     before = content.index(gone[0])
     if gone[0].isdigit():
-        return before >= BEFORE_A_NUMBER
+        return sum(map(_names, content[:before])) >= BEFORE_A_NUMBER
     return 2 * (before + 1) > len(content)
 
 
