@@ -75,7 +75,7 @@ _TIME = _table(
     saturday saturdays sunday sundays day days week weeks month months year years time today now
     january february march april may june july august september october november december
     second seconds minute minutes hour hours percent dollars euro euros sekunden minuten stunden
-    morning mornings evening evenings noon spring summer autumn winter daily weekly monthly
+    morning mornings evening evenings noon spring summer autumn winter
     montag montags dienstag dienstags mittwoch mittwochs donnerstag donnerstags freitag freitags
     samstag samstags sonntag sonntags tag tage woche wochen monat jahr uhr heute
     周一 周二 周三 周四 周五 周六 周日 上午 下午 今天"""
