@@ -3,7 +3,8 @@
 The newer lines come from what the search recalled, and from what has the words of the passages
 (`near`, which alone reads the store). Filters by date limit both, and so show what was true then.
 `language.correction` decides whether one line corrects another; this module finds the pairs. A
-passage that names an older document and has a word of change corrects the whole document.
+passage that names an older document and has a word of change corrects the whole document, as does
+one whose front matter names it under `supersedes`.
 
 Passages that share half of their words and whose scores differ by less than NOISE are in the order
 of their dates, newest first: such a difference tells nothing. Of passages about different things it
@@ -23,7 +24,7 @@ from memcli.record import Record
 from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.mmr import KEPT_TEXTS, token_set
 from memcli.search.views import is_later
-from memcli.types import About, Term, Wanted
+from memcli.types import About, Term, Wanted, Where
 
 if TYPE_CHECKING:
     from memcli.store.port import Snapshot
@@ -89,20 +90,47 @@ def newer_first(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> list[Quotation]:
-    """Look up the chunks that have the rarest of the long words of dated passages."""
-    dated = (each.text for each in passages if each.about.date or each.about.document_date)
-    words = sorted(
-        frozenset[str]().union(*map(content, dated)), key=lambda word: (-len(word), word)
-    )
-    longest = [Term(word) for word in words[:LOOKED_UP]]
+    """Look up what may correct dated passages, whatever the question was.
+
+    These are the chunks that have the rarest of the long words, and documents whose front matter
+    names what they replace.
+    """
+    dated = [each.text for each in passages if each.about.date or each.about.document_date]
+    if not dated:
+        return []
+    words = sorted(frozenset[str]().union(*map(content, dated)))
+    longest = [Term(word) for word in sorted(words, key=len, reverse=True)[:LOOKED_UP]]
     counts = zip(snapshot.frequencies(longest), longest, strict=True) if longest else ()
     shared = [word for _, word in sorted(each for each in counts if each[0] > 1)]
-    if not shared:
-        return []
     wanted = Wanted(any=tuple(shared[:MOST_WORDS]))
     found = [each.chunk_id for each in snapshot.lexical(wanted, NEAR_CHUNKS, reach)]
-    chunks = snapshot.excerpts(found)
-    return [Quotation(chunks[each].about, chunks[each].text) for each in found if each in chunks]
+    chunks = snapshot.excerpts(found) if found else {}
+    like = [Quotation(chunks[each].about, chunks[each].text) for each in found if each in chunks]
+    return [*like, *_superseding(snapshot, reach)]
+
+
+def _superseding(snapshot: Snapshot, reach: Reach) -> Iterator[Quotation]:
+    """Give the beginning of each document whose front matter names what it replaces."""
+    where = (*reach.filters.where, Where("supersedes"))
+    listed = snapshot.listed(reach._replace(filters=reach.filters._replace(where=where)))
+    if not listed:
+        return
+    import json
+
+    from memcli.markdown.links import related_targets
+
+    names = {
+        (each.source, each.path): related_targets(json.loads(each.front_matter), "supersedes")
+        for each in listed
+    }
+    first = {e.about.document: e for e in reversed(snapshot.excerpts_of(sorted(names), reach))}
+    for document, chunk in sorted(first.items()):
+        yield Quotation(chunk.about, chunk.text, tuple(map(_file_name, names[document])))
+
+
+def _file_name(target: str) -> str:
+    """Give the name of the document that a link leads to, without ending."""
+    return target.partition("#")[0].rpartition("/")[2].removesuffix(".md").casefold()
 
 
 def with_corrections(
@@ -126,16 +154,16 @@ class Corrections:
 
     def __init__(self, pool: Iterable[Quotation]) -> None:
         """Take the chunks whose lines may correct others; undated ones correct nothing."""
-        self._chunks = {each.about.chunk_id: each for each in pool if each.about.date}
-        self._linking = [c for c in self._chunks.values() if "[[" in c.text or "](" in c.text]
+        dated = [each for each in pool if each.about.date]
+        self._chunks = {each.about.chunk_id: each for each in dated}
+        self._linking = [c for c in dated if c.supersedes or "[[" in c.text or "](" in c.text]
         self._units: list[tuple[Quotation, Claim]] = []
         self._by_stem: defaultdict[str, list[int]] = defaultdict(list)
-        if len({each.about.date for each in self._chunks.values()}) > 1:  # else nothing is newer
-            for chunk in self._chunks.values():
-                for unit in units(chunk.text, chunk.about.heading_path):
-                    for stem in unit.stems:
-                        self._by_stem[stem].append(len(self._units))
-                    self._units.append((chunk, unit))
+        for chunk in self._chunks.values():
+            for unit in units(chunk.text, chunk.about.heading_path):
+                for stem in unit.stems:
+                    self._by_stem[stem].append(len(self._units))
+                self._units.append((chunk, unit))
 
     def of(self, passage: Quotation, *, between: bool = False) -> tuple[Correction, ...]:
         """Give the lines that correct lines of a passage, newest first.
@@ -191,9 +219,11 @@ class Corrections:
         name = older.path.rpartition("/")[2]
         stem = name.removesuffix(".md")
         for chunk in self._linking:
-            if stem not in chunk.text or chunk.about.document == older.document:
+            is_named = stem.casefold() in chunk.supersedes
+            if not (is_named or stem in chunk.text) or chunk.about.document == older.document:
                 continue
-            if is_newer(chunk, older) and (line := revokes(chunk.text, name)) is not None:
+            line = 0 if is_named else revokes(chunk.text, name)
+            if line is not None and is_newer(chunk, older):
                 unit = Claim(line, line, chunk.text.split("\n")[line], frozenset())
                 return _correction(chunk.about, unit)._replace(is_link=True)
         return None
