@@ -126,7 +126,7 @@ def _of_a_question(
     memory = memory.without_failed(freshness)
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
-        fixed = fixed_of(snapshot, wanted)
+        fixed = fixed_of(snapshot, wanted, filters)
         lots = lots_of(memory, snapshot, question, options, vector)
         answer, found = find(
             snapshot,
@@ -165,12 +165,13 @@ def _of_a_session(
             name = memory_path(about.source, about.path) if of_memory else ""
             return about.scope != PRIVATE and name not in hidden
 
-        fixed = fixed_of(snapshot, wanted, is_open)
+        of_all = filters._replace(scopes=OPEN_SCOPES)
+        fixed = fixed_of(snapshot, wanted, of_all, is_open)
         revision = str(snapshot.facts.revision)
         found, rest = rank_all(
             snapshot,
             fixed,
-            filters._replace(scopes=OPEN_SCOPES),
+            of_all,
             Authority.read(memory.config)._replace(uses=uses(memory).counts),
             budget=wanted.budget,
             age_days=lambda written: age_at(written, asked),

@@ -60,11 +60,12 @@ class Sharing(Record):
     by_lines: bool = False  # chunks share lines, so lines tell what is shown already
     is_asked: bool = False  # there is a question
     is_tail_set: bool = False  # somebody has said how many records the tail has
+    marks: int = 0  # tokens of the marks of what is corrected
 
     @property
     def reserve(self) -> float:
-        """Count what soft rules and tail leave for the sentence that nothing is sure."""
-        return quotient(UNSURE) if self.is_asked else 0.0
+        """Count what soft rules and tail leave for marks, and to say that nothing is sure."""
+        return self.marks + (quotient(UNSURE) if self.is_asked else 0.0)
 
 
 class Retrieved(Record):
@@ -157,7 +158,7 @@ def fix(
         if fits_all or not first or not wanted.is_asked:
             break
         first.pop()
-    needed = tokens([*rules, *tail])
+    needed = tokens([*rules, *tail]) + wanted.marks
     if needed > budget:
         raise _too_much(needed, tokens(rules), budget, has_tail=bool(tail))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from math import ceil
 
 from memcli.checking import TYPE_CHECKING
 from memcli.context import hops
@@ -12,6 +13,7 @@ from memcli.context.assemble import Fixed, Retrieved, Sharing, fix
 from memcli.context.packing import Cited, cited, touches
 from memcli.context.parts import FOUND, ContextPart, make_part
 from memcli.context.preferences import touching
+from memcli.markdown.comments import visible
 from memcli.markdown.links import related_targets
 from memcli.search.course import unobserved
 from memcli.search.floor import GOOD
@@ -19,10 +21,11 @@ from memcli.search.focus import Width
 from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.joined import in_turns, joined, search_each
 from memcli.search.lines import Run, narrowed
-from memcli.search.newer import POOL, Corrections
+from memcli.search.newer import POOL, Corrections, near
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
+from memcli.search.recall import reach_within
 from memcli.search.validity import reach_of
 from memcli.store.context_records import Linking, Marked, Rated
 from memcli.store.records import Key, Reach
@@ -47,6 +50,7 @@ KEEP_SHARE = 0.45
 # On the same conversations .3 leaves recall in 2000 tokens as it is, .35 loses .002 of it.
 FLOOR_SHARE = 0.3
 FREE = 3
+COMPARED = 20  # best passages for which newer lines are looked up
 PARENTS = 8  # best passages whose links are followed
 _SCOPES = ("user", PRIVATE, "session", "global")
 # What counts as a log of sessions, whose newest records are the tail of a context.
@@ -58,9 +62,15 @@ UNSAID_AUTHORITY = 1.0
 
 
 def fixed_of(
-    snapshot: Snapshot, wanted: Sharing, may_show: Callable[[About], bool] = lambda about: True
+    snapshot: Snapshot,
+    wanted: Sharing,
+    filters: Filters,
+    may_show: Callable[[About], bool] = lambda about: True,
 ) -> Fixed:
-    """Take what a context holds whatever is asked: rules, soft rules and the newest records."""
+    """Take what a context holds whatever is asked: rules, soft rules and the newest records.
+
+    What newer notes correct is marked; `filters` limit these notes.
+    """
 
     def rules(*, soft: bool) -> list[list[Excerpt]]:
         documents = _rules_first(snapshot.marked(soft=soft))
@@ -68,7 +78,19 @@ def fixed_of(
 
     always = [document for document in rules(soft=False) if document]
     soft = [excerpt for document in rules(soft=True) for excerpt in document]
-    return fix(always, soft, _newest(snapshot) if wanted.tail else (), wanted)
+
+    def fixed(marks: int = 0) -> Fixed:
+        newest = _newest(snapshot) if wanted.tail else ()
+        return fix(always, soft, newest, wanted._replace(marks=marks))
+
+    made = fixed()
+    pool = near(snapshot, _quoted(made.parts), reach_within(snapshot, filters))
+    newer = Corrections(each for each in pool if may_show(each.about))
+    marked = [_marked(part, newer) for part in made.parts]
+    if marks := ceil(sum(part.cost for part in marked) - sum(part.cost for part in made.parts)):
+        made = fixed(marks)
+        marked = [_marked(part, newer) for part in made.parts]
+    return made._replace(parts=tuple(marked))
 
 
 def _newest(snapshot: Snapshot) -> Iterator[TailRecord]:
@@ -114,14 +136,18 @@ def find(
     found, below = ([_part(h, chunks[h.about.chunk_id]) for h in some] for some in (hits, low))
     linked = _hops(snapshot, found[:PARENTS], fixed, following)
     answer = joined(answers, options=wide)
-    pool = [Quotation(hit.about, hit.candidate.text) for hit in answer.fused[:POOL]]
     offered = raw_first(with_hops(found, linked))
+    nearest = _preferences(lots, answers, query, fixed)
+    shown = _quoted([*nearest, *offered[:COMPARED]])
+    pool = near(snapshot, shown, reach_within(snapshot, options.filters))
+    pool += [Quotation(hit.about, hit.candidate.text) for hit in answer.fused[:POOL]]
+    newer = Corrections(pool)
     return answer, Retrieved(
-        with_corrections(snapshot, offered, pool),
+        with_corrections(snapshot, offered, newer),
         below,
         _is_unsure(answer),
         answer.asked if answer.is_of_others else (),
-        _preferences(lots, answers, query, fixed),
+        [_marked(part, newer) for part in nearest],
         is_of_one_scale=len(lots) == 1,
     )
 
@@ -268,7 +294,7 @@ def rank_all(
         if left < 0:
             break
     pool = [Quotation(part.excerpt.about, part.spans[0].chunk.text) for part in parts]
-    return with_corrections(snapshot, parts, pool), rest
+    return with_corrections(snapshot, parts, Corrections(pool)), rest
 
 
 def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
@@ -279,19 +305,31 @@ def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
 
 
 def with_corrections(
-    snapshot: Snapshot, found: Sequence[ContextPart], pool: Iterable[Quotation]
+    snapshot: Snapshot, found: Sequence[ContextPart], newer: Corrections
 ) -> list[ContextPart]:
     """Mark the parts that a newer line corrects, and put its lines before the first of them."""
-    newer = Corrections(pool)
     ranked: list[ContextPart] = []
     for part in found:
-        quoted = Quotation(part.excerpt.about, part.text)
-        lines = part.corrected_by or newer.of(quoted)
-        for line in lines:
+        marked = _marked(part, newer)
+        for line in marked.corrected_by:
             if not any(_shows(other, line) for other in (*found, *ranked)):
                 ranked += _lines_of(snapshot, line, part)
-        ranked.append(part._replace(corrected_by=lines))
+        ranked.append(marked)
     return ranked
+
+
+def _marked(part: ContextPart, newer: Corrections) -> ContextPart:
+    """Name the newer lines that correct a part, those of all its chunks."""
+    lines = (*part.corrected_by, *(line for each in _quoted([part]) for line in newer.of(each)))
+    by_chunk = {line.chunk_id: line for line in lines}
+    newest = sorted(by_chunk.values(), key=lambda line: line.date, reverse=True)
+    return part._replace(corrected_by=tuple(newest))
+
+
+def _quoted(parts: Iterable[ContextPart]) -> list[Quotation]:
+    """Give what parts show of each chunk."""
+    spans = (span for part in parts for span in part.spans)
+    return [Quotation(span.chunk.about, visible(span.excerpt.text)) for span in spans]
 
 
 def _shows(part: ContextPart, line: Correction) -> bool:

@@ -2,26 +2,59 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
+from operator import itemgetter
 
 # Beginnings of words; a pattern of as many alternatives would cost milliseconds to compile.
 _CHANGES = """
     no longer, not any more, not anymore, instead, as of, from now on, from today, moved from,
     moved to, moved the, moved back, move to, moving to, moved off, switched, switch to,
-    switching to, took over, raised the, lowered the, goes from, went from, changed from,
+    switching to, took over, goes from, went from, changed from,
     changed to, changed my mind, changed our mind, changes to, migrat, replace, replacing,
     renamed, supersed, obsolete, deprecated, reverted, cancelled, canceled, postponed,
     rescheduled, extended, dropped, nicht mehr, statt, ersetzt, ab jetzt, ab heute, ab sofort,
-    verschoben, geändert, umgestellt, gewechselt, gekündigt, abgeschafft
+    verschoben, geändert, umgestellt, gewechselt, gekündigt, abgeschafft, umgezogen, fällt aus,
+    fallen aus, any more, anymore, given up, gave up, is gone, are gone, discontinued, phased out,
+    has retired, is history, upgraded, downgraded, lowered, raised, shortened, has changed,
+    have changed, changed it is, stopped, we left, verlegt, verkürzt, verlängert, erhöht, gesenkt
 """
-_CUES = tuple(f" {cue.strip()}" for cue in _CHANGES.split(","))
-_CHINESE_CUES = ("不再", "改为", "改成", "改用", "换成", "取代", "代替", "推迟", "取消", "从今天起")
-_SWITCH = re.compile(r" switched (?:it |them )?o(?:ff|n)\b")  # a lamp, which replaces nothing
+_WHOLE = (" to", " from", " of", " the", " off")  # words that end where these do
+_CUES = tuple(
+    f" {cue} " if cue.endswith(_WHOLE) else f" {cue}" for cue in map(str.strip, _CHANGES.split(","))
+)
+_BEGINNING = itemgetter(slice(0, 4))  # of a word
+_CHINESE_CUES = (
+    "不再", "改为", "改成", "改用", "改由", "改到", "改在", "换成", "换到", "搬到", "迁移到",
+    "取代", "代替", "推迟", "取消", "停用", "升级到", "调整为", "从今天起",
+)  # fmt: skip
+# Words of change if they begin a text, or if `to` follows.
+_VERBS = frozenset(["changed", "moved", "moves", "switched", "handed", "shifted", "migrated"])
+_FAR = 5  # words
+_BEGINNINGS = frozenset(map(_BEGINNING, (*_VERBS, *(cue.split()[0] for cue in _CUES))))
+# A lamp, which replaces nothing.
+_SWITCHES = tuple(f" switched {it}{way} " for it in ("", "it ", "them ") for way in ("on", "off"))
 _SPACED = str.maketrans(dict.fromkeys("\n\t*_.,;:!?()[]\"'`-–—", " "))
 
 
 def speaks_of_change(text: str) -> bool:
     """Tell whether a text says that something is no longer as it was."""
-    text = text.lower().translate(_SPACED)
-    words = _SWITCH.sub(" ", f" {' '.join(text.split())}")
-    return any(cue in words for cue in _CUES) or any(cue in text for cue in _CHINESE_CUES)
+    words = spaced(text)
+    if " switched " in words:
+        for switch in _SWITCHES:
+            words = words.replace(switch, " ")
+    may_have_one = not _BEGINNINGS.isdisjoint(map(_BEGINNING, words.split()))
+    if may_have_one and (any(map(words.__contains__, _CUES)) or _begins_a_change(words.split())):
+        return True
+    return not words.isascii() and any(cue in words for cue in _CHINESE_CUES)
+
+
+def _begins_a_change(words: Sequence[str]) -> bool:
+    return any(
+        word in _VERBS and (not at or "to" in words[at + 1 : at + 1 + _FAR])
+        for at, word in enumerate(words)
+    )
+
+
+def spaced(text: str) -> str:
+    """Write the words of a text in lower case, with a space before and behind each."""
+    return f" {' '.join(text.lower().translate(_SPACED).split())} "

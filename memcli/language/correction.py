@@ -3,124 +3,137 @@
 A line corrects an older one in three ways:
 
 change   It has a word of change and at least HELD of the content of the older line. Less is enough
-         if it names what it replaces (`instead of MySQL`) or what it moves to another day.
+         if it names what it replaces (`instead of MySQL`), if it has the whole name of the older
+         thing (`the wifi password is ...`), or if that thing moves to another time.
 value    The two lines are the same except for one value, and what comes before the value names the
          thing: `Rent is 980` and `Rent is 1,045`.
 turn     They are the same except for a negation or the other side of two opposites.
 
-Two events, two tickets, two speakers or an addition are no correction. The caller decides which of
-two lines is newer. `revokes` is for a link to an older document.
+Two events, two tickets, two speakers, two subjects or an addition are no correction. The caller
+decides which of two lines is newer. `revokes` is for a link to an older document.
+
+The words are tables, because a search must not wait until patterns are compiled.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
-from memcli.language.change import speaks_of_change
-from memcli.language.discourse import SPEAKER_MARK, speaker_of
-from memcli.language.facts import INFLECTED, Facets, facets_of, has_form, has_han
+from memcli.language.change import spaced, speaks_of_change
 from memcli.language.stopwords import ENGLISH, GERMAN
-from memcli.language.terms import content
+from memcli.language.terms import INFLECTED, content, has_form, has_han, terms, tokens_of
 from memcli.record import Record
 
 HELD = 0.5  # of the content of the older line
+SUBJECTS_HELD = 0.4  # if each line has the subject of the other
 LEAST_SHARED = 2  # words of content
 BEFORE_A_NUMBER = 2  # words of content that name what a number is of
 SURELY_HELD = 0.75  # of what happened, which is seldom corrected
+SHORT = 3  # words of content of a line that is about little else than what is replaced
 LONGEST_CHANGE = 300  # characters of a line whose word of change is about all of it
 MOST_CHARACTERS = 600  # of a line that is compared
 LONGEST_VALUE = 4  # tokens
-# The number of a ticket names another thing, it is no value.
-_TICKET = re.compile(r"\b[A-Z][A-Za-z]+-\d+\b|/(?:pull|pulls|merge_requests|commit)/\w+")
-_ADDITION = (
-    r"\b(?:also|too|as well|besides|additionally|auch|ebenfalls|zusätzlich|außerdem)\b|也|还|另外"
+
+
+def _table(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+def _phrases(words: str) -> tuple[str, ...]:
+    return tuple(f" {' '.join(each.split())} " for each in words.split(","))
+
+
+_ADDITIONS = _phrases("also, as well, besides, additionally, auch, ebenfalls, zusätzlich,"
+                      " außerdem")  # fmt: skip
+_HAN_ADDITIONS = ("也", "还", "另外")
+# What follows one of these is replaced, and what comes before one of the others.
+_REPLACES = _phrases(
+    "instead of, rather than, in place of, off, replace, replaces, replaced, replacing, drop,"
+    " dropped, dropping, cancelled, canceled, no longer, not, goes from, statt, anstelle von,"
+    " kein, keine, keinen"
 )
-_TASK = re.compile(r"\[[ xX]\]")
-_MARK = re.compile(r"\s*(?:[-+*]\s+)?(?=\*\*)")
-# These are compiled when a line needs them first: a search that compares none saves 10 ms.
-# What a line says is replaced.
-_REPLACED = (
-    r"\b(?:instead of|rather than|in place of"
-    r"|(?:moved?|switched|changed|migrated)\b[^.;,\n]{0,30}? from|off|replac(?:es|ed|ing)"
-    r"|dropp?(?:ed|ing)?|cancell?ed|no longer|not|goes from|statt|anstelle von)"
-    r"\s+(\S+(?:\s+\S+)?(?:\s+\S+)?)"
-    r"|\b(\w+)\s+(?:is|was|are|wurde|wird|ist)\s+(?:no longer|nicht mehr|replaced|deprecated"
-    r"|obsolete|gekündigt|durch)"
+_IS_REPLACED = _phrases(
+    "no longer, nicht mehr, replaced, deprecated, obsolete, cancelled, canceled, retired, gone,"
+    " uninstalled, gekündigt, durch, abgeschafft, fällt aus"
 )
-_HAN_REPLACED = r"(?:不再(?:使用|用)?|取消|取代|代替|从)(\w{1,8})"
-_MOVED = (
-    r"\b(?:postponed|rescheduled|brought forward|verschoben|vorverlegt|moved to (?:\w+ )?"
-    r"(?:\d|mon|tue|wed|thu|fri|sat|sun)\w*)\b|推迟|改期|提前"
+_PASSIVE = (" was", " were", " been")
+_HAN_REPLACES = ("不再使用", "不再用", "不再", "取消了", "取消", "取代", "代替", "从")
+_FROM = _phrases("from, von, vom")  # behind a verb of these
+_MOVES = _table(
+    "move moved moving switch switched changed migrated umgestellt gewechselt umgezogen"
 )
+_FAR = 6  # words
+# What moves to another time.
+_MOVED = _table("""postponed rescheduled brought moved moves moving switched switches extended
+    shifted verschoben vorverlegt verlegt geändert""")
+_HAN_MOVED = ("推迟", "改期", "提前", "改到", "改成", "改为", "改在", "调到")
 # Words of time alone do not make two lines be about the same thing.
-_TIME = frozenset(
+_TIME = _table(
     """monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays
     saturday saturdays sunday sundays day days week weeks month months year years time today now
+    january february march april may june july august september october november december
+    second seconds minute minutes hour hours percent dollars euro euros sekunden minuten stunden
+    morning mornings evening evenings noon spring summer autumn winter
     montag montags dienstag dienstags mittwoch mittwochs donnerstag donnerstags freitag freitags
     samstag samstags sonntag sonntags tag tage woche wochen monat jahr uhr heute
-    周一 周二 周三 周四 周五 周六 周日 上午 下午 今天""".split()  # noqa: SIM905 (a table to be read)
+    周一 周二 周三 周四 周五 周六 周日 上午 下午 今天"""
 )
 # A question and a request change nothing.
-_ASKS = r"[?？]|\b(?:can you|could you|help me|trying to|kannst du|hilf mir)\b"
+_REQUESTS = _phrases("can you, could you, help me, trying to, kannst du, hilf mir")
 # What happened, which another event does not correct.
-_EVENT = (
-    r"\b(?:was|were|had|went|ran|took|saw|did|came|ate|flew|drove|wrote|gave|slept|felt"
-    r"|today|yesterday|tonight|war|waren|wurde|wurden"
-    r"|gestern|heute|habe|haben wir|ge\w{3,}(?:t|en))\b|了|过|今天|昨天"
+_EVENT = _table(
+    """was were had went ran took saw did came ate flew drove wrote gave slept felt today yesterday
+    tonight war waren wurde wurden gestern heute habe"""
 )
-_WORD = re.compile(r"[^\W\d_]+")
-_PAST = frozenset(
-    ["got", "met", "paid", "made", "bought", "lost", "won", "sent", "told", "said", "kept"]
-)
-_NO_PAST = frozenset(["need", "feed", "speed", "embed", "seed", "breed", "shed", "bed", "red"])
+_PAST = _table("got met paid made bought lost won sent told said kept")
+_HAN_EVENT = ("了", "过", "今天", "昨天")
+_NO_PAST = _table("need feed speed embed seed breed shed bed red")
 # Behind one of these it is a participle, of what is so.
-_COPULAS = frozenset(["is", "are", "be", "been", "am", "get", "gets", "not"])
+_COPULAS = _table("is are be been am get gets not")
+_AUXILIARIES = _table("is are was were has have been be ist sind war waren wird wurde wurden")
 # Verbs of what is so until it changes, and has one value at a time.
-_STATES = frozenset(
+_STATES = _table(
     """is are am be works work lives live runs run listens opens closes costs cost takes take needs
     need wears wear uses use starts ends expires expire belongs leads owns handles hosts comes goes
     drives prefers stands sits release meets meet sleeps allows has have
     ist sind bin beträgt kostet läuft laufen wohnt wohne arbeitet kommt steht liegt heißt beginnt
     endet öffnet schließt leitet nutzt nutzen verwenden verwendet braucht dauert trägt hat haben
-    gilt""".split()  # noqa: SIM905 (a table to be read)
+    gilt"""
 )
-_HAN_STATES = (
-    "是",
-    "在",
-    "为",
-    "由",
-    "住",
-    "有",
-    "每",
-    "使用",
-    "监听",
-    "需要",
-    "负责",
-    "采用",
-    ":",
-    "：",
-)
+_HAN_STATES = ("是", "在", "为", "由", "住", "有", "每", "使用", "监听", "需要", "负责", "采用",
+               ":", "：")  # fmt: skip
+_ATTRIBUTES = _STATES | {"是", "为", ":", "："}
 # A thing may have several of what follows these, except when it is a number.
-_SEVERAL = frozenset(
-    [
-        "has",
-        "have",
-        "hat",
-        "haben",
-        "use",
-        "uses",
-        "nutzt",
-        "nutzen",
-        "takes",
-        "take",
-        "needs",
-        "need",
-    ]
+_SEVERAL = _table("has have hat haben use uses nutzt nutzen takes take needs need")
+# These name no thing: what happens to one, what is said of a new one, and titles.
+_NO_SUBJECT = (
+    _STATES
+    | _MOVES
+    | _MOVED
+    | _table(
+        """took over take raised raise lowered lower goes went change changes replaced replaces
+        replacing renamed cancelled canceled dropped drop closed instead longer new old other
+        another neue neuer neues neuen alte alter altes alten ersetzt abgeschafft gekündigt ab
+        sofort statt mehr mr mrs ms dr frau herr as all every each our das die der nobody
+        everybody everyone no never"""
+    )
 )
-_LABEL = re.compile(r"[^\W\d][^:：.!?\n]{0,40}(?::\s|：)")
+# A new name may come before these, and then a thing of the older line.
+_TAKES = _phrases(
+    "took over, takes over, from now on, übernimmt, übernommen, ab jetzt, from this, as of"
+)
+_INSTEAD = _phrases("instead of, rather than, in place of, replaces, statt, anstelle von")
+_PULLS = ("pull", "pulls", "merge_requests", "commit")
+# A line with one of these names no thing.
+_LABELS_OF_ALL = _table(
+    """decision decisions note notes todo status state result reason why update idea plan question
+    answer fix cause owner next entscheidung notiz grund stand ergebnis 决定 备注 状态 原因"""
+) | {""}
+_LONGEST_LABEL = 42  # characters
 _DIGITS = frozenset("0123456789一二两三四五六七八九十百千万")
+_SPEAKER_MARKS = ("**", "- **", "* **", "+ **")
 
 
 class _ComparedLine(Record):
@@ -128,10 +141,16 @@ class _ComparedLine(Record):
 
     text: str  # without the mark of a list and the speaker
     speaker: str
-    facets: Facets
+    spaced: str  # its words in lower case, with a space before and behind each
+    sequence: tuple[str, ...]
+    terms: frozenset[str]
     content: tuple[str, ...]  # in its order
-    tokens: tuple[str, ...]
     by_beginning: dict[str, list[str]]  # its terms by the letters that two forms share
+
+    @property
+    def subject(self) -> str:
+        """Give its first word that names a thing; "" if there is none."""
+        return next((term for term in self.content if _is_thing(term)), "")
 
 
 @lru_cache(maxsize=4096)  # a search compares the same lines when it ranks and when it marks
@@ -140,34 +159,28 @@ def corrects(newer: str, older: str) -> float:
     if max(len(newer), len(older)) > MOST_CHARACTERS:
         return 0.0
     new, old = _read(newer), _read(older)
-    if new.facets.sequence == old.facets.sequence or not (new.content and old.content):
+    if new.sequence == old.sequence or not (new.content and old.content):
         return 0.0
     if new.speaker and old.speaker and new.speaker != old.speaker:
         return 0.0
-    if _TASK.match(new.text) or _TASK.match(old.text):
-        return 0.0
-    if re.search(_ADDITION, new.text, re.I) or _tickets(old) - _tickets(new):
-        return 0.0
     gone, come = _left(old, new), _left(new, old)
     shared = len(old.content) - len(gone)
-    if not shared:
+    if not shared or _is_task(new.text) or _is_task(old.text):
         return 0.0
-    held = shared / len(old.content)
     if not any(term not in gone and _names(term) for term in old.content):
         return 0.0
-    if (
-        speaks_of_change(newer)
-        and len(new.text) <= LONGEST_CHANGE
-        and not re.search(_ASKS, new.text, re.I)
-    ):
+    if _adds(new) or _tickets(old) - _tickets(new):
+        return 0.0
+    held = shared / len(old.content)
+    if speaks_of_change(newer) and len(new.text) <= LONGEST_CHANGE and not _asks(new):
         return _changed(new, old, held, shared)
-    if _is_event(old.text) or _is_event(new.text):
+    if _is_event(old) or _is_event(new):
         return 0.0
     if _is_another_value(new, old):
         return max(held, HELD)
     if shared < LEAST_SHARED or not _is_one_value(gone, come, old.content):
         return 0.0
-    return held if gone or come or new.facets.telling != old.facets.telling else 0.0
+    return held if gone or come or _is_turned(new, old) else 0.0
 
 
 def revokes(text: str, name: str) -> int | None:
@@ -185,38 +198,133 @@ def revokes(text: str, name: str) -> int | None:
 
 
 def _changed(new: _ComparedLine, old: _ComparedLine, held: float, shared: int) -> float:
-    named = frozenset[str]().union(
-        *(
-            content(part)
-            for found in re.findall(_REPLACED, new.text, re.I)
-            for part in found
-            if part
-        ),
-        *(
-            content(part.partition("改")[0].partition("换")[0])
-            for part in re.findall(_HAN_REPLACED, new.text)
-        ),
-    )
-    is_named = any(_has(old, term) for term in named)
-    if _is_event(old.text) and not is_named and held < SURELY_HELD:
+    named = frozenset[str]().union(*map(content, _replaced(new)))
+    times = sum(_has(old, term) for term in named)
+    is_named = times > 0
+    # What happened is seldom undone by what happens later.
+    is_sure = times > 1 or (is_named and (held >= HELD or has_han(old.text)))
+    if _is_event(old) and not is_sure and held < SURELY_HELD:
         return 0.0
-    if held >= HELD and (shared >= LEAST_SHARED or is_named):
-        return held
-    if is_named and shared >= LEAST_SHARED:
+    if _is_of_another(new, old):
+        return 0.0
+    is_of_one = _has(new, old.subject) and _has(old, new.subject)
+    if held >= (SUBJECTS_HELD if is_of_one else HELD) and (shared >= LEAST_SHARED or is_named):
+        return max(held, HELD)
+    if is_named and (shared >= LEAST_SHARED or len(old.content) <= SHORT):
         return HELD
-    # What moves to another day is named first, and had a day.
-    has_day = not _DIGITS.isdisjoint(old.text) or not _TIME.isdisjoint(old.facets.sequence)
-    is_of_it = old.content[0] in new.facets.terms and has_day
-    return HELD if is_of_it and re.search(_MOVED, new.text, re.I) else 0.0
+    behind = dict(zip(new.sequence, new.sequence[1:], strict=False)).get(old.subject, "")
+    if _is_thing(behind) and not (_has(old, behind) or has_han(behind)):
+        return 0.0  # a school trip is not a school
+    name = _name(old)
+    if len(name) > 1 and all(_has(new, term) for term in name):
+        return HELD
+    # What moves to another time is named first, and had a time.
+    is_of_it = old.content[0] in new.terms and _has_time(old) and _has_time(new)
+    return HELD if is_of_it and _is_moved(new) else 0.0
 
 
-@lru_cache(maxsize=2048)
-def _is_event(text: str) -> bool:
-    """Tell that a text says what happened, by a verb of the past that is no participle."""
-    if re.search(_EVENT, text, re.I):
+def _replaced(line: _ComparedLine) -> Iterator[str]:
+    """Give the words of a line that name what is replaced."""
+    yield from _behind(line, _REPLACES)
+    for phrase in _IS_REPLACED:
+        for before in line.spaced.split(phrase)[:-1]:
+            yield " ".join([word for word in before.split() if word not in _AUXILIARIES][-1:])
+    for phrase in _FROM:
+        before, is_in, behind = line.spaced.partition(phrase)
+        near = (*before.split()[-_FAR:], *(behind.split()[-_FAR:] if phrase != " from " else ()))
+        if is_in and not _MOVES.isdisjoint(near):
+            yield " ".join(behind.split()[:3])
+    if has_han(line.text):
+        for phrase in _HAN_REPLACES:
+            for behind in line.text.split(phrase)[1:]:
+                yield behind[:8].partition("改")[0].partition("换")[0]
+
+
+def _behind(line: _ComparedLine, phrases: Sequence[str]) -> Iterator[str]:
+    for phrase in phrases:
+        pieces = line.spaced.split(phrase)
+        for before, behind in pairwise(pieces):
+            if not before.endswith(_PASSIVE):  # what is cancelled comes before it
+                yield " ".join(behind.split()[:3])
+
+
+def _is_of_another(new: _ComparedLine, old: _ComparedLine) -> bool:
+    """Tell that two lines are about two things.
+
+    Neither has the subject of the other, or a word that both have follows two different words:
+    the `web team` is not the `mobile team`.
+    """
+    if has_han(new.text) or has_han(old.text):
+        return False
+    is_foreign = not _has(new, old.subject) and not _has(old, new.subject)
+    if is_foreign and not any(each in new.spaced for each in _TAKES):
+        named = frozenset[str]().union(*map(content, _behind(new, _INSTEAD)))
+        if not any(_is_thing(term) and _has(old, term) for term in named):
+            return True
+    if len(name := _name(old)) > 1 and all(_has(new, term) for term in name):
+        return False
+    mine, theirs = dict(_attributes(new)), dict(_attributes(old))
+    return any(
+        not _has(new, theirs[term]) and not _has(old, mine[term]) for term in mine.keys() & theirs
+    )
+
+
+def _attributes(line: _ComparedLine) -> Iterator[tuple[str, str]]:
+    """Give things and what tells them from others: `mobile team`, `timeout of the client`."""
+    words = line.sequence
+    for at, (one, other) in enumerate(pairwise(words)):
+        if _is_thing(one) and _is_thing(other):
+            yield other, one
+        elif _is_thing(one) and other == "of":
+            yield from ((one, term) for term in words[at + 2 : at + 4] if _is_thing(term))
+
+
+def _is_thing(term: str) -> bool:
+    return bool(term) and _is_content(term) and _names(term) and term not in _NO_SUBJECT
+
+
+def _name(line: _ComparedLine) -> list[str]:
+    """Give the words before the verb or the colon of a line that says what is so."""
+    ends = (at for at, term in enumerate(line.sequence) if term in _STATES or term == "will")
+    end = next(ends, 0)
+    if not end and (label := _label(line.text)):
+        end = len(terms(label))
+    return [term for term in line.sequence[:end] if _is_content(term)]
+
+
+def _has_time(line: _ComparedLine) -> bool:
+    return not _DIGITS.isdisjoint(line.text) or not _TIME.isdisjoint(line.sequence)
+
+
+def _is_moved(line: _ComparedLine) -> bool:
+    return not _MOVED.isdisjoint(line.sequence) or any(each in line.text for each in _HAN_MOVED)
+
+
+def _adds(line: _ComparedLine) -> bool:
+    if line.spaced.endswith(" too ") or any(each in line.spaced for each in _ADDITIONS):
         return True
-    words = _WORD.findall(text.lower())
-    return any(map(_is_past, words[1:], words)) or _is_past(words[0] if words else "", "")
+    return has_han(line.text) and any(each in line.text for each in _HAN_ADDITIONS)
+
+
+def _asks(line: _ComparedLine) -> bool:
+    return "?" in line.text or "？" in line.text or any(each in line.spaced for each in _REQUESTS)
+
+
+def _is_task(text: str) -> bool:
+    return text.startswith("[") and text[1:3] in (" ]", "x]", "X]")
+
+
+def _is_event(line: _ComparedLine) -> bool:
+    """Tell that a line says what happened, by a verb of the past that is no participle."""
+    if any(each in line.text for each in _HAN_EVENT) or " haben wir " in line.spaced:
+        return True
+    words = line.spaced.split()
+    return any(
+        word in _EVENT
+        or (len(word) > 5 and word.startswith("ge") and word.endswith(("t", "en")))
+        or _is_past(word, before)
+        for word, before in zip(words, ["", *words], strict=False)
+    )
 
 
 def _is_past(word: str, before: str) -> bool:
@@ -224,9 +332,17 @@ def _is_past(word: str, before: str) -> bool:
     return is_past and before not in _COPULAS
 
 
+def _is_turned(new: _ComparedLine, old: _ComparedLine) -> bool:
+    from memcli.language.facts import facets_of  # its patterns take 10 ms to compile
+
+    return facets_of(new.text).telling != facets_of(old.text).telling
+
+
 def _is_another_value(new: _ComparedLine, old: _ComparedLine) -> bool:
     """Tell that two lines are the same up to a value, and after it."""
-    a, b = old.tokens, new.tokens
+    if new.sequence[:1] != old.sequence[:1]:
+        return False
+    a, b = _tokens(old.text), _tokens(new.text)
     first = _same(a, b)
     last = _same(a[first:][::-1], b[first:][::-1])
     one, other = a[first : len(a) - last], b[first : len(b) - last]
@@ -235,30 +351,39 @@ def _is_another_value(new: _ComparedLine, old: _ComparedLine) -> bool:
     longest = LONGEST_VALUE * (2 if is_han else 1)
     if not (one and other and len(one) <= longest and len(other) <= longest):
         return False
+    if all(any(token in _ATTRIBUTES for token in each) for each in (one, other)):
+        return False  # two attributes, each with its value
     if "," in one or "," in other or _is_past(one[0], "") or _is_past(other[0], ""):
         return False
     name = [token for token in before if _is_content(token) and token not in _STATES]
     if len(name) < (LEAST_SHARED if is_han else 1):
         return False
     are_numbers = one[0][0] in _DIGITS and other[0][0] in _DIGITS
+    label = _label(new.text)
+    has_label = label == _label(old.text) and label not in _LABELS_OF_ALL
     if is_han:
         words = "".join(before)
         is_several = words.endswith("有") and not are_numbers
-        return (any(state in words for state in _HAN_STATES) and not is_several) or _has_label(
-            new, old, name
-        )
+        return (any(state in words for state in _HAN_STATES) and not is_several) or has_label
     verbs = [token for token in before if token in _STATES]
     if verbs:
         return are_numbers or verbs[-1] not in _SEVERAL
     if are_numbers and max(len(one), len(other)) <= 2:
-        return len(name) >= BEFORE_A_NUMBER or _has_label(new, old, name)
-    return _has_label(new, old, name)
+        return len(name) >= BEFORE_A_NUMBER or has_label
+    return has_label
 
 
-def _has_label(new: _ComparedLine, old: _ComparedLine, name: Sequence[str]) -> bool:
-    """Tell that both lines are a name with a value, as `Team lead: Yusuf`."""
-    one, other = _LABEL.match(new.text), _LABEL.match(old.text)
-    return bool(one and other and one[0].casefold() == other[0].casefold() and name)
+def _tokens(text: str) -> Sequence[str]:
+    tokens = tokens_of(text)
+    return tokens[:-1] if tokens[-1:] == (",",) else tokens
+
+
+def _label(text: str) -> str:
+    """Give the name of a line that is a name and a value, as `Team lead: Yusuf`; or ""."""
+    start = text[:_LONGEST_LABEL].casefold()
+    name = min(start.partition(": ")[0], start.partition("：")[0], key=len)
+    is_name = len(name) < len(start) and name[:1].isalpha() and not any(s in name for s in ".!?\n")
+    return name if is_name else ""
 
 
 def _same(a: Sequence[str], b: Sequence[str]) -> int:
@@ -273,19 +398,47 @@ def _same(a: Sequence[str], b: Sequence[str]) -> int:
 
 @lru_cache(maxsize=1024)  # one line is compared with many
 def _read(text: str) -> _ComparedLine:
-    mark = SPEAKER_MARK.match(text, found.end() if (found := _MARK.match(text)) else 0)
-    said = text[mark.end() :] if mark else text.lstrip("-*+> ")
-    facets = facets_of(said)
-    own = tuple(term for term in facets.sequence if _is_content(term))
-    tokens = facets.tokens[:-1] if facets.tokens[-1:] == (",",) else facets.tokens
+    speaker, said = "", text.lstrip()
+    if said.startswith(_SPEAKER_MARKS):
+        from memcli.language.discourse import SPEAKER_MARK, speaker_of
+
+        if mark := SPEAKER_MARK.match(said, said.index("*" * 2)):
+            speaker, said = speaker_of(mark), said[mark.end() :]
+    said = _without_lead(said)
+    sequence = tuple(terms(said))
+    own = tuple(term for term in dict.fromkeys(sequence) if _is_content(term))
     by_beginning: dict[str, list[str]] = {}
-    for term in facets.terms:
+    for term in sequence:
         by_beginning.setdefault(term[:INFLECTED], []).append(term)
-    return _ComparedLine(said, speaker_of(mark) if mark else "", facets, own, tokens, by_beginning)
+    return _ComparedLine(
+        said, speaker, spaced(said), sequence, frozenset(sequence), own, by_beginning
+    )
+
+
+def _without_lead(text: str) -> str:
+    """Leave out the marks of a list, a heading or a quotation, and the time of an entry."""
+    mark, _, rest = text.lstrip("> ").partition(" ")
+    while rest and (
+        mark in ("-", "+", "*")
+        or not mark.strip("#")
+        or (mark[:-1].isdigit() and mark[-1] in ".)")
+        or (mark[:2].isdigit() and mark.replace(":", "").isdigit() and ":" in mark)
+        or mark in ("(user)", "(feedback)", "(project)", "(reference)")
+    ):
+        mark, _, rest = rest.lstrip().partition(" ")
+    return f"{mark} {rest}" if rest else mark
 
 
 def _tickets(line: _ComparedLine) -> set[str]:
-    return set(_TICKET.findall(line.text))
+    """Give the numbers of tickets in a line, which name other things and are no values."""
+    words = line.text.split() if "-" in line.text or "/" in line.text else ()
+    return {word for each in words if _is_ticket(word := each.strip(".,;:()[]"))}
+
+
+def _is_ticket(word: str) -> bool:
+    key, _, number = word.rpartition("-")
+    is_number = key[:1].isupper() and key[1:].isalpha() and number.isdigit()
+    return is_number or any(f"/{kind}/" in word for kind in _PULLS)
 
 
 def _is_one_value(gone: Sequence[str], come: Sequence[str], content: Sequence[str]) -> bool:
@@ -296,18 +449,18 @@ def _is_one_value(gone: Sequence[str], come: Sequence[str], content: Sequence[st
         return not come
     before = content.index(gone[0])
     if gone[0].isdigit():
-        return before >= BEFORE_A_NUMBER
+        return sum(map(_names, content[:before])) >= BEFORE_A_NUMBER
     return 2 * (before + 1) > len(content)
 
 
 def _left(a: _ComparedLine, b: _ComparedLine) -> list[str]:
     """List the content of a line which the other has no form of, in its order."""
-    return [term for term in dict.fromkeys(a.content) if not _has(b, term)]
+    return [term for term in a.content if not _has(b, term)]
 
 
 def _has(line: _ComparedLine, term: str) -> bool:
-    if term in line.facets.terms:
-        return True
+    if not term or term in line.terms:
+        return bool(term)
     return not term.isdigit() and has_form(term, line.by_beginning.get(term[:INFLECTED], ()))
 
 

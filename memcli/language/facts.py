@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
 
 from memcli.language.discourse import without_speaker_mark
 from memcli.language.salience import is_negated
 from memcli.language.stopwords import ENGLISH, GERMAN
-from memcli.language.terms import terms
+from memcli.language.terms import has_form, has_han, terms, tokens_of
 from memcli.language.word_order import exchanged
 from memcli.record import Record
 
@@ -49,10 +48,6 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _SIGNS = re.compile(r"[^\w\s]{1,8}")
 _OPERATOR = re.compile(r"(?<=\s)[=<>!~+*/%&|^?:-]{1,8}(?=\s)")
 _CAPITAL = re.compile(r"[A-ZÄÖÜÀ-Þ]")
-# A sign of Chinese, a word of any other script, or the end of a clause.
-_TOKENS = ("\\d[\\d.,:/-]*\\d|\\w+|[，；。,;]",
-           "[\u3400-\u9fff]|\\d[\\d.,:/-]*\\d|[^\\W\u3400-\u9fff]+|[，；。,;]")  # fmt: skip
-_CLAUSES = "，；。,;"
 _HAN_NUMBER = re.compile("[〇零一二两三四五六七八九十百千万亿半]+")
 # Words that differ from one fact to another as numbers do. Those that merely may (`in`, `all`,
 # `always`) are left out.
@@ -96,8 +91,6 @@ _FILLERS = frozenset(
     definitely certainly wirklich eigentlich einfach tatsächlich""".split()  # noqa: SIM905 (a table to be read)
 )
 _JUNCTIONS = frozenset(["and", "or", "und", "oder"])
-INFLECTED = 4  # letters that two forms of a word share at least
-_ENDING = 4  # letters in which they may differ
 
 
 class Facets(Record):
@@ -155,22 +148,8 @@ def facets_of(text: str) -> Facets:
         tuple(filter(None, order)),
         opening,
         frozenset(telling),
-        tuple("," if each in _CLAUSES else each for each in _tokens(text.casefold())),
+        tuple(tokens_of(text)),
     )
-
-
-def has_han(text: str) -> bool:
-    """Tell whether a text has a sign of Chinese; such a class of a pattern is slow to compile."""
-    return not text.isascii() and any("\u3400" <= sign <= "\u9fff" for sign in text)
-
-
-def _tokens(text: str) -> list[str]:
-    return _token(is_han=has_han(text)).findall(text)
-
-
-@cache
-def _token(*, is_han: bool) -> re.Pattern[str]:
-    return re.compile(_TOKENS[is_han])
 
 
 def _operators(text: str) -> Iterator[str]:
@@ -235,20 +214,6 @@ def says_more(a: Facets, b: Facets) -> bool:
         return True
     mine, theirs = Counter(a.sequence), Counter(b.sequence)
     return any(mine[word] > theirs[word] for word in told & b.terms if not has_han(word))
-
-
-def has_form(word: str, others: Collection[str]) -> bool:
-    """Tell that a word is among some others in another of its forms, by its beginning."""
-    for other in others:
-        common = 0
-        for x, y in zip(word, other, strict=False):
-            if x != y:
-                break
-            common += 1
-        longer = max(len(word), len(other))
-        if common >= INFLECTED and longer - common <= _ENDING and not has_han(word):
-            return True
-    return False
 
 
 def _unmatched(names: Collection[str], other: Facets) -> set[str]:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from functools import cache
 
 from memcli.language.stopwords import ENGLISH, GERMAN
 from memcli.language.words import prepare
 
 _WORD = re.compile(r"\w+")
+INFLECTED = 4  # letters that two forms of a word share at least
+_ENDING = 4  # letters in which they may differ
+# A sign of Chinese, a word of any other script, or the end of a clause.
+_TOKENS = ("\\d[\\d.,:/-]*\\d|\\w+|[，；。,;]",
+           "[\u3400-\u9fff]|\\d[\\d.,:/-]*\\d|[^\\W\u3400-\u9fff]+|[，；。,;]")  # fmt: skip
+_CLAUSES = "，；。,;"
 
 
 def terms(text: str) -> list[str]:
@@ -18,3 +26,33 @@ def terms(text: str) -> list[str]:
 def content(text: str) -> set[str]:
     """Give the terms of a text that are no grammar."""
     return {term for term in terms(text) if term not in ENGLISH and term not in GERMAN}
+
+
+def has_form(word: str, others: Collection[str]) -> bool:
+    """Tell that a word is among some others in another of its forms, by its beginning."""
+    for other in others:
+        common = 0
+        for x, y in zip(word, other, strict=False):
+            if x != y:
+                break
+            common += 1
+        longer = max(len(word), len(other))
+        if common >= INFLECTED and longer - common <= _ENDING and not has_han(word):
+            return True
+    return False
+
+
+def has_han(text: str) -> bool:
+    """Tell whether a text has a sign of Chinese; such a class of a pattern is slow to compile."""
+    return not text.isascii() and any("\u3400" <= sign <= "\u9fff" for sign in text)
+
+
+def tokens_of(text: str) -> list[str]:
+    """Divide a text into words, signs of Chinese and the ends of clauses."""
+    found = _token(is_han=has_han(text)).findall(text.casefold())
+    return ["," if each in _CLAUSES else each for each in found]
+
+
+@cache
+def _token(*, is_han: bool) -> re.Pattern[str]:
+    return re.compile(_TOKENS[is_han])

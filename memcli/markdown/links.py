@@ -39,13 +39,13 @@ def is_links_only(text: str) -> bool:
     return not any(map(str.isalnum, left))
 
 
-def related_targets(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """List the targets of `related`: a path or `[[name]]`, or a list of them.
+def related_targets(metadata: Mapping[str, Any], key: str = "related") -> tuple[str, ...]:
+    """List the targets of a key such as `related`: a path or `[[name]]`, or a list of them.
 
     YAML reads an unquoted `[[name]]` as a list in a list. Example: ["a.md", ["b"]] -> a.md, b
     """
     found: list[str] = []
-    for text in _texts(metadata.get("related")):
+    for text in _texts(metadata.get(key)):
         found += link_targets(text) or (() if _SCHEME.match(text) else (text.strip(),))
     return tuple(dict.fromkeys(filter(None, found)))[:RELATED]
 

@@ -21,6 +21,7 @@ class Quotation(Record):
 
     about: About
     text: str
+    supersedes: tuple[str, ...] = ()  # what its document says that it replaces, by file name
 
 
 class Correction(Record):

@@ -1,8 +1,10 @@
-"""Find the newer lines that correct the passages of an answer, and put them first; pure.
+"""Find the newer lines that correct the passages of an answer, and put them first.
 
-The newer lines come from what the search recalled, so filters by date show what was true then.
+The newer lines come from what the search recalled, and from what has the words of the passages
+(`near`, which alone reads the store). Filters by date limit both, and so show what was true then.
 `language.correction` decides whether one line corrects another; this module finds the pairs. A
-passage that names an older document and has a word of change corrects the whole document.
+passage that names an older document and has a word of change corrects the whole document, as does
+one whose front matter names it under `supersedes`.
 
 Passages that share half of their words and whose scores differ by less than NOISE are in the order
 of their dates, newest first: such a difference tells nothing. Of passages about different things it
@@ -16,11 +18,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from memcli.checking import TYPE_CHECKING
+from memcli.language.terms import content
 from memcli.record import Record
 from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.mmr import KEPT_TEXTS, token_set
 from memcli.search.views import is_later
-from memcli.types import About
+from memcli.types import About, Term, Wanted, Where
+
+if TYPE_CHECKING:
+    from memcli.store.port import Snapshot
+    from memcli.store.records import Reach
 
 # A correction is certain from here on; below it, two lines may be about two things.
 CERTAIN = 0.5
@@ -31,11 +39,14 @@ NEAR = 0.8  # of the score of an older passage; below it, a newer one is marked 
 FIRST = 20
 POOL = 60
 MOST_UNITS = 40  # of a chunk
+NEAR_CHUNKS = 24
+LOOKED_UP = 64  # words
+MOST_WORDS = 32  # by which newer lines are looked up
 CROWD = 24  # lines with one word, from which on the word finds nothing
 STEM = 5  # letters by which two forms of a word are compared
 
-_ITEM = re.compile(r"\s*(?:[-*+]\s|\d{1,3}[.)]\s|#{1,6}\s|>|\|)")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])")
+_ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
+_SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
 LONG = 240  # characters of a paragraph that is compared by its sentences
 
 
@@ -78,9 +89,55 @@ def newer_first(hits: Sequence[Hit]) -> list[Hit]:
     return [*ranked, *hits[POOL:]]
 
 
-def with_corrections(hits: Sequence[Hit], pool: Sequence[Hit]) -> list[Hit]:
+def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> list[Quotation]:
+    """Look up what may correct dated passages, whatever the question was.
+
+    These are the chunks that have the rarest of the long words, and documents whose front matter
+    names what they replace.
+    """
+    dated = [each.text for each in passages if each.about.date or each.about.document_date]
+    if not dated:
+        return []
+    words = sorted(frozenset[str]().union(*map(content, dated)))
+    longest = [Term(word) for word in sorted(words, key=len, reverse=True)[:LOOKED_UP]]
+    counts = zip(snapshot.frequencies(longest), longest, strict=True) if longest else ()
+    shared = [word for _, word in sorted(each for each in counts if each[0] > 1)]
+    wanted = Wanted(any=tuple(shared[:MOST_WORDS]))
+    found = [each.chunk_id for each in snapshot.lexical(wanted, NEAR_CHUNKS, reach)]
+    chunks = snapshot.excerpts(found) if found else {}
+    like = [Quotation(chunks[each].about, chunks[each].text) for each in found if each in chunks]
+    return [*like, *_superseding(snapshot, reach)]
+
+
+def _superseding(snapshot: Snapshot, reach: Reach) -> Iterator[Quotation]:
+    """Give the beginning of each document whose front matter names what it replaces."""
+    where = (*reach.filters.where, Where("supersedes"))
+    listed = snapshot.listed(reach._replace(filters=reach.filters._replace(where=where)))
+    if not listed:
+        return
+    import json
+
+    from memcli.markdown.links import related_targets
+
+    names = {
+        (each.source, each.path): related_targets(json.loads(each.front_matter), "supersedes")
+        for each in listed
+    }
+    first = {e.about.document: e for e in reversed(snapshot.excerpts_of(sorted(names), reach))}
+    for document, chunk in sorted(first.items()):
+        yield Quotation(chunk.about, chunk.text, tuple(map(_file_name, names[document])))
+
+
+def _file_name(target: str) -> str:
+    """Give the name of the document that a link leads to, without ending."""
+    return target.partition("#")[0].rpartition("/")[2].removesuffix(".md").casefold()
+
+
+def with_corrections(
+    hits: Sequence[Hit], pool: Sequence[Hit], also: Sequence[Quotation] = ()
+) -> list[Hit]:
     """Name for each hit the newer line of the pool, or of the other hits, that corrects it."""
-    newer = Corrections(map(_chunk, [*hits, *pool[:POOL]]))
+    newer = Corrections([*also, *map(_chunk, [*hits, *pool[:POOL]])])
     return [hit._replace(corrected_by=newer.of(_passage(hit))) for hit in hits]
 
 
@@ -97,16 +154,16 @@ class Corrections:
 
     def __init__(self, pool: Iterable[Quotation]) -> None:
         """Take the chunks whose lines may correct others; undated ones correct nothing."""
-        self._chunks = {each.about.chunk_id: each for each in pool if each.about.date}
-        self._linking = [c for c in self._chunks.values() if "[[" in c.text or "](" in c.text]
+        dated = [each for each in pool if each.about.date]
+        self._chunks = {each.about.chunk_id: each for each in dated}
+        self._linking = [c for c in dated if c.supersedes or "[[" in c.text or "](" in c.text]
         self._units: list[tuple[Quotation, Claim]] = []
         self._by_stem: defaultdict[str, list[int]] = defaultdict(list)
-        if len({each.about.date for each in self._chunks.values()}) > 1:  # else nothing is newer
-            for chunk in self._chunks.values():
-                for unit in units(chunk.text, chunk.about.heading_path):
-                    for stem in unit.stems:
-                        self._by_stem[stem].append(len(self._units))
-                    self._units.append((chunk, unit))
+        for chunk in self._chunks.values():
+            for unit in units(chunk.text, chunk.about.heading_path):
+                for stem in unit.stems:
+                    self._by_stem[stem].append(len(self._units))
+                self._units.append((chunk, unit))
 
     def of(self, passage: Quotation, *, between: bool = False) -> tuple[Correction, ...]:
         """Give the lines that correct lines of a passage, newest first.
@@ -162,9 +219,11 @@ class Corrections:
         name = older.path.rpartition("/")[2]
         stem = name.removesuffix(".md")
         for chunk in self._linking:
-            if stem not in chunk.text or chunk.about.document == older.document:
+            is_named = stem.casefold() in chunk.supersedes
+            if not (is_named or stem in chunk.text) or chunk.about.document == older.document:
                 continue
-            if is_newer(chunk, older) and (line := revokes(chunk.text, name)) is not None:
+            line = 0 if is_named else revokes(chunk.text, name)
+            if line is not None and is_newer(chunk, older):
                 unit = Claim(line, line, chunk.text.split("\n")[line], frozenset())
                 return _correction(chunk.about, unit)._replace(is_link=True)
         return None
@@ -175,8 +234,7 @@ def _is_near(stems: frozenset[str], newer: Claim) -> bool:
     common = len(stems & newer.stems)
     if 2 * common + 1 >= max(len(stems), len(newer.stems)):
         return True
-    is_half = 2 * common >= len(stems)
-    return (is_half or common > 1) and has_change(newer.text)
+    return common > 0 and has_change(newer.text)
 
 
 def _correction(about: About, unit: Claim) -> Correction:
@@ -213,15 +271,20 @@ def _units(text: str) -> Iterator[Claim]:
     fenced = False
     for number, line in enumerate([*text.split("\n"), ""]):
         is_fence = line.lstrip().startswith(("```", "~~~"))
-        if lines and (not line.strip() or is_fence or _ITEM.match(line)):
+        if lines and (not line.strip() or is_fence or _is_item(line)):
             whole = " ".join(each.strip() for each in lines).lstrip("# ")
-            for part in _SENTENCE.split(whole) if len(whole) > LONG else (whole,):
+            for part in re.split(_SENTENCE, whole) if len(whole) > LONG else (whole,):
                 yield Claim(first, number - 1, part, stems_of(part))
             lines = []
         fenced ^= is_fence
         if line.strip() and not (fenced or is_fence or line.startswith("|")):
             first = first if lines else number
             lines.append(line)
+
+
+def _is_item(line: str) -> bool:
+    mark = line.lstrip()[:4].partition(" ")[0]
+    return line.lstrip().startswith(_ITEMS) or (mark[:-1].isdigit() and mark[-1] in ".)")
 
 
 @lru_cache(maxsize=KEPT_TEXTS)

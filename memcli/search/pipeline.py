@@ -30,11 +30,11 @@ from memcli.search.floor import (
 )
 from memcli.search.focus import Adjustments, focus
 from memcli.search.gathering import gather
-from memcli.search.hits import Hit
+from memcli.search.hits import Hit, Quotation
 from memcli.search.legs import Leg
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
-from memcli.search.newer import newer_first, with_corrections
+from memcli.search.newer import near, newer_first, with_corrections
 from memcli.search.pack import pack
 from memcli.search.proximity import (
     apply_proximity,
@@ -44,6 +44,7 @@ from memcli.search.proximity import (
     of_dates_alone,
     single_days,
 )
+from memcli.search.recall import reach_within
 from memcli.search.views import apply_quality, spread
 
 if TYPE_CHECKING:
@@ -111,6 +112,9 @@ def search(
     dates = tuple(dates) if options.has("date") else ()
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
+    reach = reach_within(snapshot, options.filters)
+    also = near(snapshot, [Quotation(hit.about, hit.text) for hit in answer.hits], reach)
+    answer = answer._replace(hits=tuple(with_corrections(answer.hits, gathered.fused, also)))
     hits: Sequence[Hit] = _with_ends(snapshot, answer)
     weaker = 0
     if options.ends and answer.is_measured:
@@ -148,7 +152,6 @@ def _rank(
     ranked = through(steps, judged, options, observe)[: options.limit]
     packed, dropped, far = pack(ranked, budget=options.budget, free=options.free)
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
-    shown = with_corrections(shown, gathered.fused)
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)
     found = "none" if gathered.asks_nothing else verdict(best_first, is_measured=bool(constants))

@@ -98,7 +98,7 @@ class Asker:
             spans = find_dates(query.text, today)
             parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
             question = Question(query.text, today, tuple(spans), parsed)
-            fixed = fixed_of(self.snapshot, wanted)
+            fixed = fixed_of(self.snapshot, wanted, options.filters)
             _, found = find(
                 self.snapshot, question, options, fixed, following=Following({}),
                 lots=[Lot((), self.snapshot, options.encoder, None, self.workspace.vector)],

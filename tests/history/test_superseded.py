@@ -9,6 +9,7 @@ import pytest
 
 from memcli.language.correction import corrects
 from tests.history.repositories import say
+from tests.support import write
 
 PAIRS = Path(__file__).parents[2] / "fixtures" / "gate" / "superseded.tsv"
 
@@ -99,3 +100,41 @@ def test_what_was_true_at_an_earlier_day_is_not_marked(corrected: Path) -> None:
     shown = say(*line, folder=corrected).out
     assert "opens at 8:00" in shown
     assert "corrected by" not in shown
+
+
+def test_front_matter_names_what_a_note_replaces(tmp_path: Path) -> None:
+    write(
+        tmp_path, "notes/mysql.md", "---\ndate: 2025-01-01\n---\n# Store\n\nOrders are in MySQL.\n"
+    )
+    write(
+        tmp_path,
+        "notes/pg.md",
+        "---\ndate: 2025-03-01\nsupersedes: '[[mysql]]'\n---\n# PostgreSQL\n\nTables by year.\n",
+    )
+    mark = "corrected by notes/pg.md:5-5 (2025-03-01)"
+    for line in (("search", "MySQL"), ("context", "where are orders")):
+        assert mark in say(*line, folder=tmp_path).out, line
+    write(
+        tmp_path, "notes/mysql.md", "---\ndate: 2025-05-01\n---\n# Store\n\nOrders are in MySQL.\n"
+    )
+    assert "corrected by" not in say("search", "MySQL", folder=tmp_path).out
+
+
+def test_a_context_marks_what_it_contains_whatever_is_asked(tmp_path: Path) -> None:
+    """Rules and the newest notes are marked, and the marks are paid for."""
+    write(
+        tmp_path,
+        "rules.md",
+        "---\ndate: 2025-01-01\nalways: true\n---\n# Team\n\nThe office opens at 8:00.\n",
+    )
+    write(tmp_path, "memory/2025-03-01.md", "# Log\n\nThe office opens at 9:30.\n")
+    mark = "corrected by memory/2025-03-01.md:3-3 (2025-03-01)"
+    for line in (("context",), ("context", "office"), ("context", "--budget", "100")):
+        shown = say(*line, "--json", folder=tmp_path)
+        parts = {part["path"]: part for part in json.loads(shown.out)["parts"]}
+        assert [each["citation"] for each in parts["rules.md"]["corrected_by"]] == [
+            "memory/2025-03-01.md:3-3"
+        ]
+        assert "corrected_by" not in parts.get("memory/2025-03-01.md", {})
+        assert mark in say(*line, folder=tmp_path).out, line
+        assert json.loads(shown.out)["tokens"] <= json.loads(shown.out)["budget"]

@@ -24,7 +24,7 @@ def is_corrected(texts: list[str]) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("half", "change", "plain"), [(0, (24, 24), (23, 23)), (1, (18, 23), (20, 24))]
+    ("half", "change", "plain"), [(0, (24, 24), (23, 23)), (1, (20, 23), (20, 24))]
 )
 def test_current_lines_correct_older_ones_and_near_misses_correct_nothing(
     half: int, change: tuple[int, int], plain: tuple[int, int]

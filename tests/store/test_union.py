@@ -337,7 +337,7 @@ def context(snapshot: Snapshot, text: str, roots: Mapping[str, str]) -> list[tup
         budget=9000, tail=0, always_share=0.5, soft_share=0.2, tail_share=0.0,
         preference_share=0.1, is_asked=True,
     )  # fmt: skip
-    fixed, encoder = fixed_of(snapshot, wanted), Tree()
+    fixed, encoder = fixed_of(snapshot, wanted, Filters()), Tree()
     options = options_of(config.load("/", {}, {}), filters=Filters())
     lot = Lot(
         (), snapshot, "hashing", None,
