@@ -83,10 +83,11 @@ Commands:
   agents    List agents and install memcli into them.
   help      Explain a topic, one of those below.
 
-Topics:  agent-memory, agents, bench, benchmarks, changelog, changes, compact,
-         context, contributing, conversations, editors, exit-codes, files,
-         front-matter, hook, json, lint, python, query-syntax, ranking,
-         remember, secrets, security, settings, shared-index, watch, workspaces
+Topics:  agent-memory, agent-setup, agents, bench, benchmarks, changelog,
+         changes, compact, context, contributing, conversations, editors,
+         exit-codes, files, front-matter, hook, json, lint, python,
+         query-syntax, ranking, remember, secrets, security, settings,
+         shared-index, watch, workspaces
 
 Options:
   --version    Show the version.

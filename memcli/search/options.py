@@ -132,7 +132,7 @@ def options_of(
         filters=filters,
         repairs=config("search.repair"),
         sort=sort,
-        ends=ends and budget is None and not whole and sort == "score",
+        ends=ends and budget is None and not whole,
         formula=_formula(profile, config),
         quality_weight=config("search.quality_weight"),
     )

@@ -111,14 +111,13 @@ def search(
     dates = tuple(dates) if options.has("date") else ()
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-    hits: Sequence[Hit] = _with_ends(snapshot, answer)
-    weaker = 0
-    if options.ends and answer.is_measured:
+    answer = answer._replace(hits=_with_ends(snapshot, answer), dates=dates)
+    if options.ends:
         from memcli.search.worth import worthwhile
 
-        hits, weaker = worthwhile(hits, matches=answer.verdict != "none")
-    observe("pack", hits)
-    return answer._replace(hits=tuple(hits), weaker=weaker, dates=dates)
+        answer = worthwhile(answer)
+    observe("pack", answer.hits)
+    return answer
 
 
 def _with_ends(snapshot: Snapshot, answer: Answer) -> tuple[Hit, ...]:
@@ -173,7 +172,7 @@ def _rank(
         dropped=dropped,
         far=far,
         weaker=0,
-        is_measured=_is_measured(gathered, options),
+        is_measured=_is_measured(gathered, options) and not is_sorted,
         unmatched=gathered.found.unmatched,
         absent=gathered.found.absent,
         apart=gathered.found.apart,

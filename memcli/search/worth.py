@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memcli.search.hits import Hit
+    from memcli.search.pipeline import Answer
     from memcli.types import Turn
 
 CHANCE_PER_TOKEN = 1 / 1150
@@ -48,16 +49,21 @@ def best_run(gains: Sequence[float]) -> tuple[Run, float]:
     return best, most
 
 
-def worthwhile(hits: Sequence[Hit], *, matches: bool) -> tuple[list[Hit], int]:
-    """Narrow passages to what is worth reading, and leave out those after the last one worth it.
+def worthwhile(answer: Answer) -> Answer:
+    """End an answer where reading on is not worth it, and count the passages left out.
 
-    The second value counts the passages left out. `matches` is False for an answer that matches
-    nothing well.
+    An answer that matches nothing well has three passages. If it is known what a lead in scores is
+    worth, passages are narrowed too, and those after the last one worth its tokens are left out.
     """
+    hits = answer.hits if answer.verdict != "none" else answer.hits[:MOST_WITHOUT_MATCH]
+    kept = _worth_reading(hits) if answer.is_measured else hits
+    return answer._replace(hits=tuple(kept), weaker=len(answer.hits) - len(kept))
+
+
+def _worth_reading(hits: Sequence[Hit]) -> Sequence[Hit]:
     best = max((hit.score for hit in hits), default=0.0)
     kept: list[Hit] = []
-    most = len(hits) if matches else MOST_WITHOUT_MATCH
-    for rank, hit in enumerate(hits[:most], start=1):
+    for rank, hit in enumerate(hits, start=1):
         units = _units(hit)
         gains = [
             _chance(hit, rank, best, unit) - CHANCE_PER_TOKEN * price(unit.text) for unit in units
@@ -70,7 +76,7 @@ def worthwhile(hits: Sequence[Hit], *, matches: bool) -> tuple[list[Hit], int]:
             break
         else:
             kept.append(hit)
-    return kept, len(hits) - len(kept)
+    return kept
 
 
 class ReadingUnit(Record):
