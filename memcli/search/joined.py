@@ -136,7 +136,7 @@ def joined(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
         return answer
     from memcli.search.worth import worthwhile
 
-    return worthwhile(answer)
+    return worthwhile(answer, apart=options.apart)
 
 
 def in_turns(

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 # A call that goes on, and a client that reads no longer, keep a server no longer than this.
 END_SECONDS = 0.7
-_AT_A_TERMINAL = "Waiting for an agent on stdin; Ctrl-D ends it. To wire it: memcli help agent-setup\n"
+_AT_A_TERMINAL = (
+    "Waiting for an agent on stdin; Ctrl-D ends it. To wire it: memcli help agent-setup\n"
+)
 
 
 OPTIONS = (

@@ -121,8 +121,8 @@ def run(options: Options) -> int:
         filters=filters,
         fill=not options.expand,
         sort=options.sort,
-        ends=not (options.more or options.brief or options.expand or options.explain)
-        and not options.open,
+        ends=not (options.more or options.expand or options.explain or options.open),
+        apart=options.brief,
     )
     shape = _filled(shape, options)._replace(filters=bounds)
     asked = Asking(skin, wanted, shape, options.expand, wanted_sync, options.open)
