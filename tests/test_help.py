@@ -23,6 +23,7 @@ from memcli.cli.topics import page, topics
 from memcli.cli.typer_program import build
 from memcli.config.settings import FLAGS, KEYS
 from memcli.errors import ExitCode, MemcliError
+from memcli.language.tokens import estimate
 from memcli.markdown.parse import parse
 from memcli.types import DATE_KEYS
 from memcli.workspace.dating import document_days, heading_days
@@ -154,6 +155,10 @@ def test_the_json_topic_lists_exactly_the_schemas_and_error_codes() -> None:
     assert listed
     own = {error.code for error in MemcliError.__subclasses__()}
     assert set(re.split(r",\s", listed[1])) == own | {"write", "interrupted", "bug"}
+
+
+def test_the_page_for_agents_is_short() -> None:
+    assert estimate(page("agents")) <= 600
 
 
 @pytest.mark.parametrize("topic", topics())

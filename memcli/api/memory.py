@@ -41,12 +41,14 @@ class Memory(OpenedWorkspace):
         filters: Filters | None = None,
         budget: int | None = None,
         full: bool = False,
+        more: bool = False,
         sync: bool | None = None,
         now: datetime | None = None,
     ) -> SearchResults:
         """Find passages by words and meaning, as `memcli search` does.
 
-        `limit` is search.limit and `budget` a number of tokens; `full` gives whole chunks. `sync`
+        `limit` is search.limit and `budget` a number of tokens; `full` gives whole chunks. Without
+        `budget`, `full` or `more`, the answer ends where reading on is not worth its tokens. `sync`
         True brings in every change first, False leaves the index as it is, None keeps to the
         bounds that are set. `now` is the moment of the question, else the clock's. UsageError
         where the text holds nothing to search for, IndexMissingError where nothing is indexed
@@ -66,6 +68,7 @@ class Memory(OpenedWorkspace):
             filters=filters or Filters(view=config("search.view")),
             budget=budget,
             whole=full,
+            ends=not more,
         )
         question = Question.by(config, text, moment)
         found = ask(self, question, wanted, sync=sync)
@@ -80,6 +83,7 @@ class Memory(OpenedWorkspace):
             results=passages_of(answer.hits),
             dropped=answer.dropped,
             far=answer.far,
+            weaker=answer.weaker,
             absent=answer.absent,
             asked=answer.asked,
             apart=answer.apart,

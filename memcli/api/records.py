@@ -47,6 +47,7 @@ class SearchResults(Record):
     results: tuple[Passage, ...]  # best first
     dropped: int  # passages that did not fit the budget
     far: int  # that would have fitted, and are far from the question
+    weaker: int  # that are not worth reading; `more` gives them
     absent: tuple[str, ...] = ()  # phrases that nothing holds
     asked: tuple[str, ...] = ()  # speakers that the question names
     apart: tuple[str, ...] = ()  # phrases that no passage holds together

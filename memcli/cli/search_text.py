@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     # A passage of a rank, with those that stand below the same heading.
     Show = Callable[[int, Hit, Sequence[Hit]], str]
 
-UNSURE_PASSAGES = 3  # of an answer without a sure passage, unless more are asked for
 ROWS_BELOW = 2  # for what is said of the rest, and for the prompt
 ROWS_ABOVE = 3  # of a passage, over its text, with the heading of its document
 
@@ -55,9 +54,6 @@ class Fitting(Record):
 
 def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
     """Write the passages, below their days in an order by date, then what is behind summaries."""
-    if found.is_unsure and shape.is_fitted:
-        nearest = found.answer.hits[:UNSURE_PASSAGES]
-        found = found._replace(answer=found.answer._replace(hits=nearest))
     terminal, hits = skin.terminal, found.answer.hits
     make = _for_screen if terminal.out_is_terminal else _for_pipe
     shows = make(found, skin, shape, link)

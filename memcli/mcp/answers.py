@@ -46,7 +46,6 @@ _TOOLS = {
 }
 _ARGUMENTS = ("query", "since", "until", "on", "path", "budget", "from", "lines")
 _PLAINLY = {"memory_search": 'memory_search with query "" and path "*", which lists the notes'}
-UNSURE_PASSAGES = 3  # of an answer that no passage of is sure
 _NO_ROOM = "No passage fits the budget."
 
 

@@ -155,15 +155,14 @@ def _page(
     budget = room = options.budget or 0
     hits = found.answer.hits
     passage = cache(answers.passage)  # most are in the next attempt too
-    rest, weaker = cursor.rest(hits), 0
-    if cursor.seen and found.answer.verdict != "none":
-        is_measured = found.answer.uncalibrated is None
-        of_page = found.answer._replace(verdict=verdict(rest, is_measured=is_measured))
-        found = found._replace(answer=of_page)
-    if not cursor.seen and found.answer.is_measured:
-        rest, weaker = worthwhile(rest, matches=not found.is_unsure)
-    elif found.is_unsure:
-        rest = rest[: answers.UNSURE_PASSAGES]
+    page = found.answer._replace(hits=tuple(cursor.rest(hits)))
+    if cursor.seen:
+        is_measured = page.uncalibrated is None
+        if page.verdict != "none":
+            page = page._replace(verdict=verdict(page.hits, is_measured=is_measured))
+        page = page._replace(is_measured=False)  # who turns a page wants to read on
+    page = worthwhile(page)
+    found, rest, weaker = found._replace(answer=page), page.hits, page.weaker
     free = max(0, options.free - (len(hits) - len(rest)))
     while True:
         kept, dropped, far = pack(rest, budget=max(0, room), free=free)

@@ -64,7 +64,7 @@ def take_pipes() -> Pipes:
     except OSError:
         raise UsageError(
             "a server speaks over stdin and stdout, and one of them is closed",
-            hint="memcli help agents",
+            hint="memcli help agent-setup",
         ) from None
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)

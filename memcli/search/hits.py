@@ -79,6 +79,8 @@ class Hit(Record):
     # By how much a line of whom the query names holds more of it than a line of others, -1 to 1.
     asked_lead: float | None = None
     turns: tuple[Turn, ...] = ()  # who speaks in its chunk; of a passage that is shown
+    # Lines that somebody speaks, each with its share of the query's IDF without speakers' names.
+    shares: tuple[tuple[int, float], ...] = ()
     broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
     assumed: float | None = None  # a cosine taken for the one that it lacks
     faded: float = 1.0  # what its age leaves of its score, where ages count

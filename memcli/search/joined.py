@@ -119,18 +119,24 @@ def joined(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
     if options.sort != "score":
         hits = in_time(hits, newest=options.sort == "newest")
     packed, dropped, far = pack(hits[: options.limit], budget=options.budget, free=options.free)
-    return best._replace(
+    answer = best._replace(
         hits=tuple(packed),
         lexical=next((a.lexical for a in answers if a.lexical.reason), best.lexical),
         dense=_of_all([answer.dense for answer in answers]),
         candidates=sum(answer.candidates for answer in answers),
         dropped=dropped,
         far=far,
+        is_measured=False,  # scores of two models cannot be compared
         absent=_in_all([answer.absent for answer in answers]),
         apart=_in_all([answer.apart for answer in answers]),
         unmatched=_in_all([answer.unmatched for answer in answers]),
         repaired=next((answer.repaired for answer in answers if answer.repaired), ()),
     )
+    if not options.ends:
+        return answer
+    from memcli.search.worth import worthwhile
+
+    return worthwhile(answer, apart=options.apart)
 
 
 def in_turns(

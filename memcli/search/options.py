@@ -71,7 +71,8 @@ class SearchOptions(Record):
     filters: Filters
     repairs: bool = True  # words that nothing holds are searched for as they may be meant
     sort: str = "score"  # score | date | newest: the order of what is shown
-    ends: bool = False  # without a budget, an answer ends where it is not worth reading on
+    ends: bool = False  # without a budget, an answer has only what is worth reading
+    apart: bool = False  # where it ends so, each turn of a conversation is a passage of its own
     reranker: Reranker | None = None  # reads the best passages once more
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
     formula: Formula | None = None  # of the profile, with its constants
@@ -96,6 +97,7 @@ def options_of(
     fill: bool = True,
     sort: str = "score",
     ends: bool = False,
+    apart: bool = False,
 ) -> SearchOptions:
     """Read the search settings; the profile's stand in for those nobody has set.
 
@@ -132,7 +134,8 @@ def options_of(
         filters=filters,
         repairs=config("search.repair"),
         sort=sort,
-        ends=ends and budget is None and not whole and sort == "score",
+        ends=ends and budget is None and not whole,
+        apart=apart,
         formula=_formula(profile, config),
         quality_weight=config("search.quality_weight"),
     )

@@ -89,6 +89,7 @@ class Answer(Record):
     asked_lead: float | None = None  # as `speakers.lead_of` says it
     is_of_others: bool = False  # others than these say what it tells of
     withheld: Reason | None = None  # why the verdict is weak, where its confidence is good
+    of_writer: bool = False  # the query is about who writes it, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `Recalled`
     constants: Calibration | None = None  # by which the model's cosines are judged
     uncalibrated: Reason | None = None  # what confidences rest on, where there are none
@@ -115,24 +116,28 @@ def search(
     reach = reach_within(snapshot, options.filters)
     also = near(snapshot, [Quotation(hit.about, hit.text) for hit in answer.hits], reach)
     answer = answer._replace(hits=tuple(with_corrections(answer.hits, gathered.fused, also)))
-    hits: Sequence[Hit] = _with_ends(snapshot, answer)
-    weaker = 0
-    if options.ends and answer.is_measured:
+    answer = answer._replace(hits=_with_ends(snapshot, gathered, answer), dates=dates)
+    if options.ends:
         from memcli.search.worth import worthwhile
 
-        hits, weaker = worthwhile(hits, matches=answer.verdict != "none")
-    observe("pack", hits)
-    return answer._replace(hits=tuple(hits), weaker=weaker, dates=dates)
+        answer = worthwhile(answer, apart=options.apart)
+    observe("pack", answer.hits)
+    return answer
 
 
-def _with_ends(snapshot: Snapshot, answer: Answer) -> tuple[Hit, ...]:
-    """Look up which passages begin or end within a line, and who speaks in them."""
+def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[Hit, ...]:
+    """Look up which passages begin or end within a line, and who says what in them."""
     ids = [hit.about.chunk_id for hit in answer.hits]
     broken, turns = snapshot.broken(ids), snapshot.turns(ids)
-    return tuple(
+    hits = tuple(
         hit._replace(broken=broken[chunk], turns=tuple(turns.get(chunk, ())))
         for hit, chunk in zip(answer.hits, ids, strict=True)
     )
+    if not turns:
+        return hits
+    from memcli.search.speakers import with_shares
+
+    return with_shares(snapshot, hits, gathered.found.terms, answer.asked)
 
 
 def _rank(
@@ -176,7 +181,7 @@ def _rank(
         dropped=dropped,
         far=far,
         weaker=0,
-        is_measured=_is_measured(gathered, options),
+        is_measured=_is_measured(gathered, options) and not is_sorted,
         unmatched=gathered.found.unmatched,
         absent=gathered.found.absent,
         apart=gathered.found.apart,
@@ -189,6 +194,7 @@ def _rank(
         asked_lead=lead,
         is_of_others=is_of_others,
         withheld=withheld,
+        of_writer=bool(gathered.believed),
         rarity=gathered.found.rarity,
         constants=constants,
         uncalibrated=None

@@ -147,8 +147,7 @@ class Heard(Record):
         if not names:
             return None
         lines = [by_line(chunk) for chunk in chunks if chunk.about.chunk_id in self.turns]
-        own = {token for cut in snapshot.tokens([*map(prepare, names)]) for token in cut}
-        sought = [term for term in terms if term.tokens and not own.issuperset(term.tokens)]
+        sought = _without(snapshot, terms, names)
         return Voices(
             names,
             bool(self.by),
@@ -159,6 +158,32 @@ class Heard(Record):
                 for chunk, cut in part_tokens(snapshot, lines).items()
             },
         )
+
+
+def with_shares(
+    snapshot: Snapshot, hits: Sequence[Hit], terms: Iterable[SoughtTerm], names: Sequence[str]
+) -> tuple[Hit, ...]:
+    """Tell passages of conversations how much of the question each of their lines holds."""
+    sought = _without(snapshot, terms, names)
+    made = []
+    for hit in hits:
+        text, parts = hit.candidate.text, by_line(hit.candidate).parts if hit.turns else ()
+        lines = [p for p in parts if hit.start_line <= p.start_line <= hit.end_line]
+        cut = snapshot.tokens([prepare(text[line.start : line.end]) for line in lines])
+        shares = [
+            (line.start_line, _idf_share(tokens, sought))
+            for line, tokens in zip(lines, cut, strict=True)
+        ]
+        made.append(hit._replace(shares=tuple(shares)))
+    return tuple(made)
+
+
+def _without(
+    snapshot: Snapshot, terms: Iterable[SoughtTerm], names: Sequence[str]
+) -> list[SoughtTerm]:
+    """Leave out the terms that are names."""
+    own = {token for cut in snapshot.tokens([*map(prepare, names)]) for token in cut}
+    return [term for term in terms if term.tokens and not own.issuperset(term.tokens)]
 
 
 def _idf_share(line: Sequence[str], terms: Sequence[SoughtTerm]) -> float:

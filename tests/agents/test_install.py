@@ -168,7 +168,7 @@ def test_the_topic_lists_each_file_that_is_touched(site: Site, name: str, scope:
     line = f"agents install {name} --scope {scope} --with {parts_of(name, scope)} --json"
     changes = json.loads(site.type(line).out)["changes"]
     folder = site.project if scope == "project" else site.home
-    shown = page("agents")
+    shown = page("agent-setup")
     for change in changes:
         path = str(Path(change["file"]).relative_to(folder)).removesuffix("SKILL.md")
         if scope == USER:

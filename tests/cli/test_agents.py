@@ -1,4 +1,4 @@
-"""What `memcli help agents` gives to paste works as it stands."""
+"""What `memcli help agent-setup` gives to paste works as it stands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import memcli
 from memcli.cli.topics import page
 from tests.cli.processes import COMMAND
 
-PAGE = page("agents")
+PAGE = page("agent-setup")
 
 
 def _block(heading: str) -> str:

@@ -254,7 +254,7 @@ ELSEWHERE = {
     "memcli index, later": "a server has to come back",
     "memcli status --deep": "a server has to answer",
     "memcli search --stdin": "it reads; tests/search/test_honoured.py",
-    "memcli help agents": "a pipe that is closed; tests/mcp/test_life.py",
+    "memcli help agent-setup": "a pipe that is closed; tests/mcp/test_life.py",
     "memcli compact --verify": "tests/compaction/test_folder.py, as a user without rights",
     "memcli agents, later": "beside one that writes; tests/agents/test_install.py",
     "memcli config files": "a warning, tests/context/test_rules.py",

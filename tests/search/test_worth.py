@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
-from memcli.search.hits import Hit
-from memcli.search.lines import Run
-from memcli.search.worth import best_run, worthwhile
+from memcli.search.hits import Correction, Hit
+from memcli.search.pipeline import NOTHING
+from memcli.search.worth import worthwhile
 from memcli.types import Turn
 from tests.search.makers import candidate, fused
 
@@ -19,46 +17,83 @@ def _hit(at: int, score: float, confidence: float | None, *lines: str) -> Hit:
     return hit._replace(score=score, confidence=confidence, last=len(lines) - 1)
 
 
-@pytest.mark.parametrize(
-    ("gains", "run", "total"),
-    [
-        ([-1.0, 3.0, -1.0, 2.0, -5.0], Run(1, 3), 4.0),
-        ([-2.0, -1.0, -3.0], Run(1, 1), -1.0),
-        ([1.0], Run(0, 0), 1.0),
-        ([1.0, -1.0, 1.0], Run(0, 0), 1.0),
-    ],
-)
-def test_the_best_run_has_the_largest_sum(gains: list[float], run: Run, total: float) -> None:
-    assert best_run(gains) == (run, total)
+def _ended(
+    hits: list[Hit], *, verdict: str = "good", is_measured: bool = True
+) -> tuple[list[Hit], int]:
+    answer = NOTHING._replace(hits=tuple(hits), verdict=verdict, is_measured=is_measured)
+    ended = worthwhile(answer)
+    return list(ended.hits), ended.weaker
 
 
 def test_an_answer_ends_where_what_follows_is_far_less_likely() -> None:
     scores = ((1.0, 0.99), (0.97, 0.99), (0.3, 0.06), (0.25, 0.05))
     hits = [_hit(at, *each, *[WORDS] * 6) for at, each in enumerate(scores, 1)]
-    kept, weaker = worthwhile(hits, matches=True)
+    kept, weaker = _ended(hits)
     assert (kept, weaker) == (hits[:2], 2)
 
 
 def test_passages_that_are_as_likely_are_all_shown_unless_nothing_matches() -> None:
     hits = [_hit(at, 1.0, 0.5) for at in range(1, 8)]
-    assert worthwhile(hits, matches=True) == (hits, 0)
-    assert worthwhile(hits, matches=False) == (hits[:3], 4)
+    assert _ended(hits) == (hits, 0)
+    assert _ended(hits, verdict="none") == (hits[:3], 4)
+    assert _ended(hits, verdict="none", is_measured=False) == (hits[:3], 4)
     unknown = [hit._replace(confidence=None) for hit in hits]
-    assert worthwhile(unknown, matches=True) == (unknown, 0)
+    assert _ended(unknown) == (unknown, 0)
 
 
 def test_the_first_passage_is_shown_at_any_length_and_no_answer_is_none() -> None:
     long = _hit(1, 1.0, 0.1, WORDS * 500)
-    assert worthwhile([long, _hit(2, 0.1, 0.0, WORDS * 500)], matches=True) == ([long], 1)
-    assert worthwhile([], matches=True) == ([], 0)
+    assert _ended([long, _hit(2, 0.1, 0.0, WORDS * 500)]) == ([long], 1)
+    assert _ended([]) == ([], 0)
+
+
+CHATTER = "And what else is new with you, and with everybody at home. " * 10
+
+
+def _talk(*said: tuple[str, str, float], best: float = 1.0) -> Hit:
+    """A passage of turns: who speaks, what, and which share of the question it holds."""
+    lines = [f"- **{who}**: {text}" for who, text, _ in said]
+    turns = tuple(Turn(n, n, who) for n, (who, _, _) in enumerate(said, 1))
+    shares = tuple((n, share) for n, (_, _, share) in enumerate(said, 1))
+    return _hit(1, best, 0.3, *lines)._replace(turns=turns, shares=shares)
+
+
+def _citations(hit: Hit, **known: object) -> list[str]:
+    answer = NOTHING._replace(hits=(hit, *[_hit(2, 0.01, 0.0, CHATTER)] * 9), verdict="good")
+    ended = worthwhile(answer._replace(is_measured=True, **known))
+    assert (ended.weaker, {each.score for each in ended.hits}) == (9, {hit.score})
+    return [each.citation for each in ended.hits]
 
 
 def test_a_passage_of_a_conversation_is_narrowed_to_the_turns_that_answer() -> None:
-    chatter = "And what else is new with you, and with everybody at home? " * 10
-    said = ("- **Odette**: " + chatter, "- **Kate**: the pool ran dry", "- **Odette**: " + chatter)
-    turns = tuple(Turn(n, n, who) for n, who in enumerate(("Odette", "Kate", "Odette"), 1))
-    hit = _hit(1, 1.0, 0.3, *said)._replace(turns=turns, asked=("Kate",))
-    kept, weaker = worthwhile([hit], matches=True)
-    assert (kept[0].text, kept[0].citation, weaker) == (said[1], "1.md:2-2", 0)
+    hit = _talk(
+        ("Odette", CHATTER, 0.0), ("Kate", "the pool ran dry", 0.9), ("Odette", CHATTER, 0.0)
+    )
+    hit = hit._replace(asked=("Kate",))
+    assert _citations(hit) == ["1.md:2-2"]
     note = hit._replace(turns=(), asked=())
-    assert worthwhile([note], matches=True)[0] == [note]
+    assert _ended([note])[0] == [note]
+    corrected = hit._replace(corrected_by=(Correction(9, "memory", "9.md", 1, 1, "", "no"),))
+    assert _citations(corrected) == ["1.md:1-3"]
+
+
+def test_turns_that_answer_apart_from_each_other_are_passages_of_their_own() -> None:
+    fact = "the pool ran dry at noon, long before anybody had looked at it or refilled it again"
+    hit = _talk(("Kate", fact, 0.9), ("Odette", CHATTER, 0.0), ("Kate", fact, 0.9))
+    assert _citations(hit) == ["1.md:1-1", "1.md:3-3"]
+    assert [each.citation for each in _ended([hit])[0]] == ["1.md:1-1"]  # no more than there were
+
+
+def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:
+    long = "Tell me at last, after all those weeks in which you never wrote, " * 4
+    hit = _talk(("Odette", f"{long} why did the pool run dry?", 0.0), ("Kate", "A leak!", 0.9))
+    assert _citations(hit) == ["1.md:1-2"]
+    answer = NOTHING._replace(hits=(hit,), verdict="good", is_measured=True)
+    assert [each.citation for each in worthwhile(answer, apart=True).hits] == ["1.md:2-2"]
+
+
+def test_what_a_machine_says_is_less_likely_to_answer_who_asks_of_himself() -> None:
+    told = "the pool ran dry before noon, and it will again unless the pump is repaired " * 14
+    hit = _talk(("User", told, 0.9), ("Assistant", told, 0.9))
+    assert _citations(hit) == ["1.md:1-2"]
+    assert _citations(hit, of_writer=True) == ["1.md:1-1"]

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 # A call that goes on, and a client that reads no longer, keep a server no longer than this.
 END_SECONDS = 0.7
-_AT_A_TERMINAL = "Waiting for an agent on stdin; Ctrl-D ends it. To wire it: memcli help agents\n"
+_AT_A_TERMINAL = (
+    "Waiting for an agent on stdin; Ctrl-D ends it. To wire it: memcli help agent-setup\n"
+)
 
 
 OPTIONS = (
@@ -43,7 +45,7 @@ OPTIONS = (
 def run(options: Options) -> int:
     """Give an agent the memory as tools, over its pipes: a server of the Model Context Protocol.
 
-    The agent starts it and ends it; see: memcli help agents
+    The agent starts it and ends it; see: memcli help agent-setup
 
     Examples: memcli mcp      memcli mcp -w notes -w @work
     """

@@ -137,8 +137,9 @@ def run(options: Options) -> int:
         filters=filters,
         fill=not options.expand,
         sort=options.sort,
-        ends=not (options.more or options.brief or options.expand or options.explain)
+        ends=not (options.more or options.expand or options.explain)
         and not (options.open or options.interactive),
+        apart=options.brief,
     )
     shape = _filled(shape, options)._replace(filters=bounds)
     asked = Asking(skin, wanted, shape, options.expand, wanted_sync, options.open)
