@@ -141,7 +141,7 @@ def test_links_in_comments_are_no_links() -> None:
 
 
 def test_a_link_in_angle_brackets_may_contain_spaces() -> None:
-    (chunk,) = chunks_of("[a](<my notes/b c.md>) [d](<e.md> \"E\") [x](< >)")
+    (chunk,) = chunks_of('[a](<my notes/b c.md>) [d](<e.md> "E") [x](< >)')
     assert chunk.links == ("my notes/b c.md", "e.md")
 
 
