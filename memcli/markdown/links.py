@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Bounded repeats that give nothing back keep hostile bracket runs linear.
-_INLINE = re.compile(r"\]\(\s*+<?([^()<>\s]{1,512}+)>?[^()\n]{0,128}+\)")
+_INLINE = re.compile(r"\]\(\s*+(?:<([^<>\n]{1,512}+)>|([^()<>\s]{1,512}+))[^()\n]{0,128}+\)")
 _WIKI = re.compile(r"\[\[([^\[\]|\n]{1,256}+)(?:\|[^\[\]\n]{0,256}+)?\]\]")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:")
 _TEXT_LINK = r"!?\[[^\[\]\n]{0,256}+\]\([^()\n]{0,768}+\)|https?://\S++"
@@ -27,8 +27,8 @@ def link_targets(text: str) -> tuple[str, ...]:
     """List the local link targets of a text in order, each once."""
     if "](" not in text and "[[" not in text:
         return ()
-    found = [m.group(1) for m in _INLINE.finditer(text)]
-    found += [m.group(1).strip() for m in _WIKI.finditer(text)]
+    found = [(m[1] or m[2]).strip() for m in _INLINE.finditer(text)]
+    found += [m[1].strip() for m in _WIKI.finditer(text)]
     local = (t for t in found if t and not t.startswith("#") and not _SCHEME.match(t))
     return tuple(dict.fromkeys(local))
 

@@ -140,6 +140,11 @@ def test_links_in_comments_are_no_links() -> None:
     assert chunk.links == ("b.md", "C")
 
 
+def test_a_link_in_angle_brackets_may_contain_spaces() -> None:
+    (chunk,) = chunks_of('[a](<my notes/b c.md>) [d](<e.md> "E") [x](< >)')
+    assert chunk.links == ("my notes/b c.md", "e.md")
+
+
 def test_context_says_title_headings_and_date_once() -> None:
     assert contexts("Notes", ("Notes", "Pool"), "2025-06-12")[0] == "Notes > Pool (2025-06-12)"
     assert contexts("2025-06-12", (), "2025-06-12")[0] == "2025-06-12"
