@@ -178,7 +178,8 @@ def corrects(newer: str, older: str) -> float:
         return 0.0
     if _is_another_value(new, old):
         return max(held, HELD)
-    if shared < LEAST_SHARED or not _is_one_value(gone, come, old.content):
+    things = sum(_is_thing(term) and term not in gone for term in old.content)
+    if things < LEAST_SHARED or not _is_one_value(gone, come, old.content):
         return 0.0
     return held if gone or come or _is_turned(new, old) else 0.0
 
@@ -445,8 +446,8 @@ def _is_one_value(gone: Sequence[str], come: Sequence[str], content: Sequence[st
     """Tell that one thing at most stands in the place of another, behind what names it."""
     if max(len(gone), len(come)) > 1:
         return False
-    if not gone:
-        return not come
+    if not (gone and come):
+        return not gone and not come
     before = content.index(gone[0])
     if gone[0].isdigit():
         return sum(map(_names, content[:before])) >= BEFORE_A_NUMBER
