@@ -14,7 +14,7 @@ _CHANGES = """
     renamed, supersed, obsolete, deprecated, reverted, cancelled, canceled, postponed,
     rescheduled, extended, dropped, nicht mehr, statt, ersetzt, ab jetzt, ab heute, ab sofort,
     verschoben, geändert, umgestellt, gewechselt, gekündigt, abgeschafft, umgezogen, fällt aus,
-    fallen aus, any more, anymore, given up, gave up, is gone, are gone, discontinued, phased out,
+    fallen aus, anymore, given up, gave up, is gone, are gone, discontinued, phased out,
     has retired, is history, upgraded, downgraded, lowered, raised, shortened, has changed,
     have changed, changed it is, stopped, we left, verlegt, verkürzt, verlängert, erhöht, gesenkt
 """
@@ -31,6 +31,7 @@ _CHINESE_CUES = (
 _VERBS = frozenset(["changed", "moved", "moves", "switched", "handed", "shifted", "migrated"])
 _FAR = 5  # words
 _BEGINNINGS = frozenset(map(_BEGINNING, (*_VERBS, *(cue.split()[0] for cue in _CUES))))
+_NEGATIONS = (" not ", " t ", " nobody ", " no one ", " never ")  # `t` of `don't`
 # A lamp, which replaces nothing.
 _SWITCHES = tuple(f" switched {it}{way} " for it in ("", "it ", "them ") for way in ("on", "off"))
 _SPACED = str.maketrans(dict.fromkeys("\n\t*_.,;:!?()[]\"'`-–—", " "))
@@ -39,6 +40,8 @@ _SPACED = str.maketrans(dict.fromkeys("\n\t*_.,;:!?()[]\"'`-–—", " "))
 def speaks_of_change(text: str) -> bool:
     """Tell whether a text says that something is no longer as it was."""
     words = spaced(text)
+    if " any more " in words and any(map(words.__contains__, _NEGATIONS)):
+        return True
     if " switched " in words:
         for switch in _SWITCHES:
             words = words.replace(switch, " ")

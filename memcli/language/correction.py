@@ -129,7 +129,8 @@ _PULLS = ("pull", "pulls", "merge_requests", "commit")
 # A line with one of these names no thing.
 _LABELS_OF_ALL = _table(
     """decision decisions note notes todo status state result reason why update idea plan question
-    answer fix cause owner next entscheidung notiz grund stand ergebnis 决定 备注 状态 原因"""
+    answer fix cause owner next assistant user human ai system agent entscheidung notiz grund stand
+    ergebnis 决定 备注 状态 原因"""
 ) | {""}
 _LONGEST_LABEL = 42  # characters
 _DIGITS = frozenset("0123456789一二两三四五六七八九十百千万")
@@ -165,7 +166,7 @@ def corrects(newer: str, older: str) -> float:
         return 0.0
     gone, come = _left(old, new), _left(new, old)
     shared = len(old.content) - len(gone)
-    if not shared or _is_task(new.text) or _is_task(old.text):
+    if not shared or _is_task(new.text) or _is_task(old.text) or _asks(old):
         return 0.0
     if not any(term not in gone and _names(term) for term in old.content):
         return 0.0
@@ -178,7 +179,8 @@ def corrects(newer: str, older: str) -> float:
         return 0.0
     if _is_another_value(new, old):
         return max(held, HELD)
-    if shared < LEAST_SHARED or not _is_one_value(gone, come, old.content):
+    things = sum(_is_thing(term) and term not in gone for term in old.content)
+    if things < LEAST_SHARED or not _is_one_value(gone, come, new, old):
         return 0.0
     return held if gone or come or _is_turned(new, old) else 0.0
 
@@ -441,16 +443,19 @@ def _is_ticket(word: str) -> bool:
     return is_number or any(f"/{kind}/" in word for kind in _PULLS)
 
 
-def _is_one_value(gone: Sequence[str], come: Sequence[str], content: Sequence[str]) -> bool:
+def _is_one_value(
+    gone: Sequence[str], come: Sequence[str], new: _ComparedLine, old: _ComparedLine
+) -> bool:
     """Tell that one thing at most stands in the place of another, behind what names it."""
+    if not (gone and come):
+        return not gone and not come
     if max(len(gone), len(come)) > 1:
         return False
-    if not gone:
-        return not come
-    before = content.index(gone[0])
+    before = old.content.index(gone[0])
     if gone[0].isdigit():
-        return sum(map(_names, content[:before])) >= BEFORE_A_NUMBER
-    return 2 * (before + 1) > len(content)
+        return sum(map(_names, old.content[:before])) >= BEFORE_A_NUMBER
+    is_behind = 2 * (before + 1) > len(old.content)
+    return is_behind and 2 * (new.content.index(come[0]) + 1) > len(new.content)
 
 
 def _left(a: _ComparedLine, b: _ComparedLine) -> list[str]:

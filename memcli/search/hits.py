@@ -34,7 +34,6 @@ class Correction(Record):
     end_line: int
     date: str
     text: str
-    is_link: bool = False  # it names the document that it corrects
 
     @property
     def citation(self) -> str:
@@ -44,11 +43,7 @@ class Correction(Record):
     @property
     def told(self) -> dict[str, str | int]:
         """Describe it for programs."""
-        own = {
-            key: value
-            for key, value in self._asdict().items()
-            if key not in ("chunk_id", "is_link")
-        }
+        own = {key: value for key, value in self._asdict().items() if key != "chunk_id"}
         return {"citation": self.citation, **own}
 
 

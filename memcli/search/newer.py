@@ -35,7 +35,6 @@ CERTAIN = 0.5
 NOISE = 0.015  # of a score: about what the cosine of one text differs by from place to place
 # Hits and candidates from the top; fixed numbers, so that --limit changes nothing.
 ALIKE = 0.5  # Jaccard
-NEAR = 0.8  # of the score of an older passage; below it, a newer one is marked and stays
 FIRST = 20
 POOL = 60
 MOST_UNITS = 40  # of a chunk
@@ -74,10 +73,8 @@ def newer_first(hits: Sequence[Hit]) -> list[Hit]:
             return
         chunk = hit.about.chunk_id
         for found in newer.of(_passage(hit), between=True) if above or len(order) < FIRST else ():
-            line = shown(found)
-            is_near = found.is_link or line.score >= NEAR * hit.score
-            if is_near and found.chunk_id not in above:
-                place(line, above | {chunk}, hit)
+            if found.chunk_id not in above:
+                place(shown(found), above | {chunk}, hit)
         is_moved = before is not None and top.index(before) < top.index(hit)
         order.append(
             hit.moved(hit.score, "newer", before=before.citation) if is_moved and before else hit
@@ -225,7 +222,7 @@ class Corrections:
             line = 0 if is_named else revokes(chunk.text, name)
             if line is not None and is_newer(chunk, older):
                 unit = Claim(line, line, chunk.text.split("\n")[line], frozenset())
-                return _correction(chunk.about, unit)._replace(is_link=True)
+                return _correction(chunk.about, unit)
         return None
 
 

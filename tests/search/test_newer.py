@@ -64,7 +64,7 @@ def test_what_is_of_a_month_is_newer_than_what_lies_before_the_whole_of_it() -> 
 def test_only_the_first_sixty_are_compared_so_a_limit_changes_nothing() -> None:
     between = [hit(n, 0.75, "x", None) for n in range(10, 69)]
     assert order(OLD, *between[:58], NEW)[0] == 2
-    assert order(OLD, NEW._replace(score=0.5)) == [1, 2]
+    assert order(OLD, NEW._replace(score=0.1)) == [2, 1]
     assert order(OLD, *between, NEW)[0] == 1
 
 

@@ -1,0 +1,48 @@
+"""A context never shows a line that a newer note corrects without a mark."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from memcli.language.correction import corrects
+from memcli.search.newer import CERTAIN, units
+from tests.context.makers import record
+
+QUESTIONS = """which database do we use; how long do we keep logs; who is on call; when do we deploy
+what is the pool size; how many jobs a second; which message broker; what is the keepalive
+where are the dumps; what does monitoring cost; who approves the budget; when is the retrospective
+which host is the primary database; what is the rate limit; how do we cache rates; what is next
+which version of go; where is the incident review; what did the vendor say; who has the keys
+when is the conference; how is the cutover planned; what is the timeout; which linter do we use
+how do we name branches; what does Odette decide; how do we print labels; when do we meet
+what happened in the outage; which ports are open"""
+
+
+def test_no_corrected_line_is_unmarked(workspaces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    root = workspaces / "engineer"
+    lines = [
+        (day[0], unit.text)
+        for path in sorted(root.rglob("*.md"))
+        if (day := re.match(r"\d{4}-\d\d-\d\d", path.name))
+        for unit in units(re.sub(r"\A---\n.*?\n---\n", "", path.read_text("utf-8"), flags=re.S), ())
+    ]
+    corrected = {
+        (day, older)
+        for day, older in lines
+        if any(later > day and corrects(newer, older) >= CERTAIN for later, newer in lines)
+    }
+    assert len(corrected) == 6, corrected
+    marked = 0
+    for question in re.split(r"; |\n", QUESTIONS):
+        made = record(root, question, "--budget", "1000")
+        assert made["tokens"] <= 1000
+        for part in made["parts"]:
+            own = {older for day, older in corrected if day in part["path"]}
+            is_corrected = any(unit.text in own for unit in units(part["text"], ()))
+            assert not is_corrected or part["corrected_by"], (question, part["citation"])
+            marked += is_corrected
+    assert marked > 0
