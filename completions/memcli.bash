@@ -104,6 +104,7 @@ _memcli() {
         "related:--now") _memcli_values ''; return ;;
         "get:--from") _memcli_values ''; return ;;
         "get:--lines") _memcli_values ''; return ;;
+        "get:-C"|"get:--context") _memcli_values ''; return ;;
         "get:--hash") _memcli_values ''; return ;;
         "get:--as-of") _memcli_values ''; return ;;
         "get:-w"|"get:--workspace") _memcli_values 'workspaces'; return ;;
@@ -278,7 +279,7 @@ _memcli() {
         "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open --fields --json --full -1 --brief -C --context --more --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score -e --exit-code --require-dense --no-sync --sync --used --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "pick") mapfile -t COMPREPLY < <(compgen -W "-n --limit --print --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines -C --context --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --all --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --links-to --no-sync --sync -w --workspace --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --as-of --no-sync --sync --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force -n --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;

@@ -170,6 +170,7 @@ complete -c memcli -n '__memcli_is related' -s h -l help -d 'Show this message a
 complete -c memcli -n '__memcli_is related' -a '(__memcli_ask documents)'
 complete -c memcli -n '__memcli_is get' -l from -x -d 'First line, from 1'
 complete -c memcli -n '__memcli_is get' -l lines -x -d 'How many lines at most'
+complete -c memcli -n '__memcli_is get' -s C -l context -x -d 'Print N lines above and below too'
 complete -c memcli -n '__memcli_is get' -l hash -x -d 'Exit 1 unless the lines still have it'
 complete -c memcli -n '__memcli_is get' -l expand -d 'Print the lines that a summary stands for'
 complete -c memcli -n '__memcli_is get' -l history -d 'Print the versions of the lines, newest first'

@@ -57,9 +57,9 @@ def _talk(*said: tuple[str, str, float], best: float = 1.0) -> Hit:
     return _hit(1, best, 0.3, *lines)._replace(turns=turns, shares=shares)
 
 
-def _citations(hit: Hit, **known: object) -> list[str]:
+def _citations(hit: Hit, *, of_writer: bool = False) -> list[str]:
     answer = NOTHING._replace(hits=(hit, *[_hit(2, 0.01, 0.0, CHATTER)] * 9), verdict="good")
-    read = ended(answer._replace(is_measured=True, **known))
+    read = ended(answer._replace(is_measured=True, of_writer=of_writer))
     assert (read.weaker, {each.score for each in read.hits}) == (9, {hit.score})
     return [each.citation for each in read.hits]
 
