@@ -12,13 +12,16 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.markdown.properties import folded, properties, tags
 from memcli.record import Record
-from memcli.types import EMPTY
+from memcli.types import EMPTY, shown
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
     from memcli.indexing.freshness import Freshness
     from memcli.store.context_records import Listed
     from memcli.types import Filters
+
+
+MOST_LISTED = 100  # documents that a reader without a screen gets one by one, unless more is wanted
 
 
 class Catalogue(Record):
@@ -73,6 +76,18 @@ def _catalogue(
         from memcli.search.left_out import left_out
 
         return Catalogue(freshness, nothing=left_out(snapshot, filters))
+
+
+def months(documents: Sequence[DocumentEntry]) -> list[tuple[str, str, int]]:
+    """Count documents by folder and month, in the order of the first of each.
+
+    Example: memory/2025-06-01.md and memory/2025-06-02.md -> ("memory/", "2025-06", 2)
+    """
+    counted: Counter[tuple[str, str]] = Counter()
+    for document in documents:
+        name = shown(document.source, document.path)
+        counted[name[: name.rfind("/") + 1] or "./", (document.date or "")[:7]] += 1
+    return [(folder, month, number) for (folder, month), number in counted.items()]
 
 
 def counts(documents: Sequence[DocumentEntry], what: str) -> list[tuple[str, int]]:

@@ -45,6 +45,7 @@ def get(
     *,
     first: int | None = None,
     count: int | None = None,
+    around: int = 0,
     expand: bool = False,
     here: str | None = None,
     is_use: bool = True,
@@ -54,7 +55,7 @@ def get(
     It counts as a use of the document, where that is wanted, unless it is none.
 
     `here` is the folder that paths may be told from. `first` and `count` choose other lines of it,
-    the first being 1. NotFoundError where there is no such document or it is private to another
+    the first being 1, and `around` adds lines above and below. NotFoundError where there is no such document or it is private to another
     workspace, UsageError for a range that ends before it begins.
     """
     memory, target, before, is_own = memory.owner_of(target)
@@ -81,6 +82,7 @@ def get(
     if wanted_end < start:
         raise _backwards(found, start, wanted_end)
     end = wanted_end if count is None else min(wanted_end, start + count - 1)
+    start, end, wanted_end = max(1, start - around), min(last, end + around), wanted_end + around
     text = "\n".join(lines[start - 1 : end])
     is_whole = (found.first, found.anchor, first, count) == (None, None, None, None)
     chosen = None if is_whole else lines[start - 1 : end]
@@ -96,8 +98,8 @@ def get(
         total_lines=len(lines),
         text=text,
         text_hash=digest(text).hex(),
-        truncated=end < wanted_end,
-        next_from=end + 1 if end < wanted_end else None,
+        truncated=end < min(last, wanted_end),
+        next_from=end + 1 if end < min(last, wanted_end) else None,
         expanded=tuple(_behind(file, chosen, settings, before)) if expand else (),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.api.listing import Catalogue, counts
+from memcli.api.listing import MOST_LISTED, Catalogue, counts, months
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
 from memcli.render.reasons import sentence
@@ -18,10 +18,20 @@ if TYPE_CHECKING:
 
 
 def write(
-    found: Catalogue, skin: Skin, shape: Shape, *, count: str | None, limit: int | None
+    found: Catalogue,
+    skin: Skin,
+    shape: Shape,
+    *,
+    count: str | None,
+    limit: int | None,
+    every: bool = False,
 ) -> None:
-    """Write the list to stdout, the first `limit` of it, then the messages to stderr."""
+    """Write the list to stdout, the first `limit` of it, then the messages to stderr.
+
+    In a pipe a long list is a count by folder and month, unless `every` document is wanted.
+    """
     terminal, form = skin.terminal, shape.form
+    is_long = len(found.documents) > MOST_LISTED and not (every or limit)
     counted = counts(found.documents, count) if count is not None else []
     more = max(0, len(counted or found.documents) - limit) if limit else 0
     shown = found._replace(documents=found.documents[:limit])
@@ -39,6 +49,12 @@ def write(
     elif count is not None:
         for value, documents in counted[:limit]:
             terminal.write(f"{documents:>6}  {terminal.safe_line(value)}\n")
+    elif is_long and not terminal.out_is_terminal:
+        for folder, month, documents in months(found.documents):
+            terminal.write(f"{documents:>6}  {month or '-':7}  {terminal.safe_line(folder)}\n")
+        terminal.say(
+            f"{len(found.documents)} documents, counted by folder and month; --all lists them."
+        )
     else:
         _write_text(shown, skin)
     terminal.flush()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 
+from memcli.api.listing import MOST_LISTED, months
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
 from memcli.language.tokens import estimate
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
     from memcli.api.listing import Catalogue
     from memcli.api.read import Lines
+    from memcli.api.records import DocumentEntry
     from memcli.api.remember import Noted
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
@@ -197,15 +199,22 @@ def of_catalogue(found: Catalogue, budget: int) -> str:
     lines = headline(None, found.freshness)
     lines += [_sentence(found.nothing)] if found.nothing else []
     left = budget - sum(map(estimate, lines))
-    for at, each in enumerate(found.documents):
-        name = visible_line(shown(each.source, each.path))
-        line = " | ".join(filter(None, [name, each.date or "", visible_line(each.title)]))
+    rows = _rows(found.documents)
+    for at, row in enumerate(rows):
+        line = " | ".join(visible_line(cell) for cell in row if cell)
         left -= estimate(line) + 1
         if left < 0:
-            lines.append(f"{len(found.documents) - at} more did not fit")
+            lines.append(f"{len(rows) - at} more did not fit")
             break
         lines.append(line)
     return "\n".join([*lines, ""])
+
+
+def _rows(documents: Sequence[DocumentEntry]) -> list[tuple[str, ...]]:
+    """Give a row for each document; of very many, one for each folder and month."""
+    if len(documents) <= MOST_LISTED:
+        return [(shown(each.source, each.path), each.date or "", each.title) for each in documents]
+    return [(folder, month, f"{number} documents") for folder, month, number in months(documents)]
 
 
 def of_lines(lines: Lines) -> str:

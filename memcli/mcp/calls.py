@@ -150,7 +150,7 @@ def _page(
     """
     from memcli.search.floor import verdict
     from memcli.search.pack import pack, shortened
-    from memcli.search.worth import worthwhile
+    from memcli.search.pipeline import ended
 
     budget = room = options.budget or 0
     hits = found.answer.hits
@@ -161,7 +161,7 @@ def _page(
         if page.verdict != "none":
             page = page._replace(verdict=verdict(page.hits, is_measured=is_measured))
         page = page._replace(is_measured=False)  # who turns a page wants to read on
-    page = worthwhile(page)
+    page = ended(page)
     found, rest, weaker = found._replace(answer=page), page.hits, page.weaker
     free = max(0, options.free - (len(hits) - len(rest)))
     while True:

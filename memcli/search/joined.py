@@ -16,7 +16,7 @@ from memcli.record import Record
 from memcli.search.course import Observer, unobserved
 from memcli.search.mmr import folded
 from memcli.search.pack import pack
-from memcli.search.pipeline import Answer, search
+from memcli.search.pipeline import Answer, ended, search
 from memcli.search.proximity import in_time
 
 if TYPE_CHECKING:
@@ -132,11 +132,7 @@ def joined(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
         unmatched=_in_all([answer.unmatched for answer in answers]),
         repaired=next((answer.repaired for answer in answers if answer.repaired), ()),
     )
-    if not options.ends:
-        return answer
-    from memcli.search.worth import worthwhile
-
-    return worthwhile(answer, apart=options.apart)
+    return ended(answer, apart=options.apart) if options.ends else answer
 
 
 def in_turns(

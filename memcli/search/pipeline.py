@@ -118,11 +118,23 @@ def search(
     answer = answer._replace(hits=tuple(with_corrections(answer.hits, gathered.fused, also)))
     answer = answer._replace(hits=_with_ends(snapshot, gathered, answer), dates=dates)
     if options.ends:
-        from memcli.search.worth import worthwhile
-
-        answer = worthwhile(answer, apart=options.apart)
+        answer = ended(answer, apart=options.apart)
     observe("pack", answer.hits)
     return answer
+
+
+def ended(answer: Answer, *, apart: bool = False) -> Answer:
+    """Leave only what is worth reading of an answer; `apart` is that of `worthwhile`."""
+    from memcli.search.worth import worthwhile
+
+    hits, weaker = worthwhile(
+        answer.hits,
+        matches=answer.verdict != "none",
+        is_measured=answer.is_measured,
+        of_writer=answer.of_writer,
+        apart=apart,
+    )
+    return answer._replace(hits=tuple(hits), weaker=weaker)
 
 
 def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[Hit, ...]:

@@ -23,7 +23,6 @@ from math import exp, log
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import price
-from memcli.markdown.turns import ASSISTANT, TOOL, role_of
 from memcli.record import Record
 from memcli.search.lines import by_line
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memcli.search.hits import Hit
-    from memcli.search.pipeline import Answer
     from memcli.types import Turn
 
 CHANCE_PER_TOKEN = 1 / 1150
@@ -57,45 +55,47 @@ class ReadingUnit(Record):
         return self.turn is not None and self.text.rstrip().endswith(("?", "？"))
 
 
-def worthwhile(answer: Answer, *, apart: bool = False) -> Answer:
+def worthwhile(
+    hits: Sequence[Hit], *, matches: bool, is_measured: bool, of_writer: bool, apart: bool = False
+) -> tuple[Sequence[Hit], int]:
     """Leave out what is not worth reading, and count the passages that are left out.
 
-    An answer that matches nothing well has three passages. If it is known what a lead in scores is
-    worth, passages are narrowed too. With `apart` each turn is a passage of its own.
+    `matches` is False for an answer that matches nothing well: it has three passages. If
+    `is_measured`, it is known what a lead in scores is worth, and passages are narrowed too. With
+    `apart` each turn is a passage of its own, and no passage is left out.
     """
-    hits = answer.hits if answer.verdict != "none" else answer.hits[:MOST_WITHOUT_MATCH]
-    if not answer.is_measured:
-        return answer._replace(hits=hits, weaker=len(answer.hits) - len(hits))
+    every, hits = len(hits), hits if matches else hits[:MOST_WITHOUT_MATCH]
+    if not is_measured:
+        return hits, every - len(hits)
     best = max((hit.score for hit in hits), default=0.0)
     kept: list[Hit] = []
     read = 0  # passages of which something is kept
     for rank, hit in enumerate(hits, start=1):
         units = _units(hit)
+        chances = _chances(hit, units, rank, best, of_writer=of_writer)
         gains = [
-            _chance(hit, rank, best, unit, units, of_writer=answer.of_writer)
-            - CHANCE_PER_TOKEN * price(unit.text)
-            for unit in units
+            chance - CHANCE_PER_TOKEN * price(unit.text)
+            for chance, unit in zip(chances, units, strict=True)
         ]
-        runs = _runs(units, gains, apart=apart)
-        if hit.corrected_by and runs:  # it is not known which of its lines
-            runs = [range(len(units))]
         is_same = bool(kept) and kept[-1].about.document == hit.about.document
         heading = 0.0 if is_same else CHANCE_PER_TOKEN * HEADING_TOKENS
-        if not kept and not runs:
-            most = max(range(len(units)), key=gains.__getitem__)
-            runs = [range(most, most + 1)]
-        elif kept and sum(max(0.0, gain) for gain in gains) <= heading:
+        is_worth = sum(gain for gain in gains if gain > 0.0) > heading
+        if kept and not is_worth and not apart:
             continue
+        runs = _runs(units, gains, apart=apart)
+        if hit.corrected_by and not apart:  # it is not known which of its lines
+            runs = [range(len(units))]
         room = len(hits) - len(kept)
         runs = sorted(runs, key=lambda run: -max(gains[at] for at in run))[:room]
         kept += [_part_of(hit, units, run) for run in sorted(runs, key=lambda run: run.start)]
         read += bool(runs)
-    return answer._replace(hits=tuple(kept), weaker=len(answer.hits) - read)
+    return kept, every - read
 
 
 def _runs(units: Sequence[ReadingUnit], gains: Sequence[float], *, apart: bool) -> list[range]:
-    """Give the runs of units with a gain, and of the questions that short ones answer."""
+    """Give the runs of units with a gain, else the best one, with the question of a short one."""
     wanted = {at for at, gain in enumerate(gains) if gain > 0.0}
+    wanted = wanted or {max(range(len(units)), key=gains.__getitem__)}
     if apart:
         return [range(at, at + 1) for at in sorted(wanted)]
     wanted |= {
@@ -143,25 +143,31 @@ def _units(hit: Hit) -> list[ReadingUnit]:
     return units
 
 
-def _chance(
-    hit: Hit,
-    rank: int,
-    best: float,
-    unit: ReadingUnit,
-    units: Sequence[ReadingUnit],
-    *,
-    of_writer: bool,
-) -> float:
-    """Estimate how likely a unit holds evidence that is not shown yet."""
+def _chances(
+    hit: Hit, units: Sequence[ReadingUnit], rank: int, best: float, *, of_writer: bool
+) -> list[float]:
+    """Estimate how likely each unit holds evidence that is not shown yet."""
     ratio = hit.score / best if best > 0.0 else 1.0
     confidence = UNKNOWN if hit.confidence is None else hit.confidence
-    z = -3.2 + 2.8 * ratio + 0.65 * confidence - 1.1 * log(rank)
-    z += 2.0 * (unit.cosine - max(each.cosine for each in units))
-    z += 2.5 * (unit.share - max(each.share for each in units))
-    if unit.turn is not None:
-        z -= 2.2 * (bool(hit.asked) and unit.turn.speaker not in hit.asked)
-        z -= 1.4 * (of_writer and role_of(unit.turn.speaker) in (ASSISTANT, TOOL))
-    return 1.0 / (1.0 + exp(-z))
+    base = -3.2 + 2.8 * ratio + 0.65 * confidence - 1.1 * log(rank)
+    if len(units) > 1:
+        base -= 2.0 * max(each.cosine for each in units) + 2.5 * max(each.share for each in units)
+    chances = []
+    for unit in units:
+        z = base
+        if len(units) > 1:
+            z += 2.0 * unit.cosine + 2.5 * unit.share
+        if unit.turn is not None:
+            z -= 2.2 * (bool(hit.asked) and unit.turn.speaker not in hit.asked)
+            z -= 1.4 * (of_writer and _is_machine(unit.turn))
+        chances.append(1.0 / (1.0 + exp(-z)))
+    return chances
+
+
+def _is_machine(turn: Turn) -> bool:
+    from memcli.markdown.turns import ASSISTANT, TOOL, role_of
+
+    return role_of(turn.speaker) in (ASSISTANT, TOOL)
 
 
 def _part_of(hit: Hit, units: Sequence[ReadingUnit], run: range) -> Hit:

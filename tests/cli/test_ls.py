@@ -13,7 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import memcli
+from memcli.api.listing import catalogue
 from memcli.config import settings as config
+from memcli.mcp.answers import of_catalogue
 from memcli.types import Filters, shown
 from memcli.workspace.discover import discover
 from tests.cli.processes import on_terminal, run
@@ -282,3 +284,34 @@ def test_a_list_fits_its_screen_and_cuts_no_name(
     assert all(len(line) <= columns for line in lines)
     assert name in "".join(line.removeprefix("    ") for line in lines)
     assert "#postmortem" in plain
+
+
+def test_a_long_list_in_a_pipe_is_counted_by_folder_and_month(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    days = [f"2025-{month:02}-{day:02}" for month in (5, 6) for day in range(1, 29)]
+    for day in days:
+        write(tmp_path, f"memory/{day}.md", "The pool.\n")
+        write(tmp_path, f"notes/{day}.md", "The pool.\n")
+    write(tmp_path, "MEMORY.md", "# Memory\n")
+
+    def listed(*more: str) -> str:
+        return run("ls", "-w", str(tmp_path), *more).stdout
+
+    done = run("ls", "-w", str(tmp_path))
+    assert (done.returncode, done.stderr) == (
+        0,
+        "113 documents, counted by folder and month; --all lists them.\n",
+    )
+    assert done.stdout == (
+        "     1  -        ./\n    28  2025-05  memory/\n    28  2025-06  memory/\n"
+        "    28  2025-05  notes/\n    28  2025-06  notes/\n"
+    )
+    assert listed("--all").count("\n") == listed("-f", "paths").count("\n") == 113
+    assert listed("-n", "101").count("\n") == 101
+    assert listed("--since", "2025-06").count("\n") == 56
+    with memcli.Memory.open(str(tmp_path)) as memory:
+        told = of_catalogue(catalogue(memory, Filters(), order="newest"), 1000)
+    assert "memory/ | 2025-06 | 28 documents\n" in told
+    assert told.count("\n") == 6

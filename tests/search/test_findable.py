@@ -107,7 +107,7 @@ def test_the_best_hundred_passages_are_compared_and_those_behind_take_no_place(
     for note in range(60):
         own = "".join(f"- Guest {note} of room {n} came by train {note}x{n}.\n" for n in range(4))
         write(tmp_path, f"memory/{note:02}.md", f"# Log\n\n{same}{own}")
-    first, *others = ask(tmp_path, "pool", "-n", "100")["results"]
+    first, *others = ask(tmp_path, "pool", "-n", "100", "--more")["results"]
     assert (first["citation"], len(first["duplicates"])) == ("memory/00.md:3-7", 59)
     assert [r["citation"].partition(":")[2] for r in others] == ["8-15"] * 20
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from memcli.search.hits import Correction, Hit
-from memcli.search.pipeline import NOTHING
-from memcli.search.worth import worthwhile
+from memcli.search.pipeline import NOTHING, ended
 from memcli.types import Turn
 from tests.search.makers import candidate, fused
 
@@ -21,8 +20,8 @@ def _ended(
     hits: list[Hit], *, verdict: str = "good", is_measured: bool = True
 ) -> tuple[list[Hit], int]:
     answer = NOTHING._replace(hits=tuple(hits), verdict=verdict, is_measured=is_measured)
-    ended = worthwhile(answer)
-    return list(ended.hits), ended.weaker
+    read = ended(answer)
+    return list(read.hits), read.weaker
 
 
 def test_an_answer_ends_where_what_follows_is_far_less_likely() -> None:
@@ -58,11 +57,11 @@ def _talk(*said: tuple[str, str, float], best: float = 1.0) -> Hit:
     return _hit(1, best, 0.3, *lines)._replace(turns=turns, shares=shares)
 
 
-def _citations(hit: Hit, **known: object) -> list[str]:
+def _citations(hit: Hit, *, of_writer: bool = False) -> list[str]:
     answer = NOTHING._replace(hits=(hit, *[_hit(2, 0.01, 0.0, CHATTER)] * 9), verdict="good")
-    ended = worthwhile(answer._replace(is_measured=True, **known))
-    assert (ended.weaker, {each.score for each in ended.hits}) == (9, {hit.score})
-    return [each.citation for each in ended.hits]
+    read = ended(answer._replace(is_measured=True, of_writer=of_writer))
+    assert (read.weaker, {each.score for each in read.hits}) == (9, {hit.score})
+    return [each.citation for each in read.hits]
 
 
 def test_a_passage_of_a_conversation_is_narrowed_to_the_turns_that_answer() -> None:
@@ -89,7 +88,7 @@ def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:
     hit = _talk(("Odette", f"{long} why did the pool run dry?", 0.0), ("Kate", "A leak!", 0.9))
     assert _citations(hit) == ["1.md:1-2"]
     answer = NOTHING._replace(hits=(hit,), verdict="good", is_measured=True)
-    assert [each.citation for each in worthwhile(answer, apart=True).hits] == ["1.md:2-2"]
+    assert [each.citation for each in ended(answer, apart=True).hits] == ["1.md:2-2"]
 
 
 def test_what_a_machine_says_is_less_likely_to_answer_who_asks_of_himself() -> None:

@@ -46,6 +46,7 @@ ARGUMENTS = (
 OPTIONS = (
     Option("--from", "First line, from 1.", "LINE", int, shown_default="1", attribute="first"),
     Option("--lines", "How many lines at most.", "COUNT", int, shown_default="all"),
+    Option("-C --context", "Print N lines above and below too.", "N", int, default=0, least=0),
     Option("--hash", "Exit 1 unless the lines still have it.", "HASH"),
     Option("--expand", "Print the lines that a summary stands for."),
     Option("--history", "Print the versions of the lines, newest first."),
@@ -84,7 +85,12 @@ def run(options: Options) -> int:
 
 def _history(options: Options, skin: Skin) -> int:
     """Print the versions of some lines, each below its citation, its day and its commit."""
-    others = {"--hash": options.hash, "--expand": options.expand or None, "--as-of": options.as_of}
+    others = {
+        "--hash": options.hash,
+        "--expand": options.expand or None,
+        "--as-of": options.as_of,
+        "--context": options.context or None,
+    }
     given = [option for option, value in others.items() if value is not None]
     targets = options.targets
     if given or len(targets) > 1:
@@ -153,6 +159,7 @@ def _read(target: str, options: Options, skin: Skin) -> tuple[Lines, Skin]:
             target,
             first=options.first,
             count=options.lines,
+            around=options.context,
             expand=options.expand,
             here=skin.here,
         )

@@ -43,6 +43,7 @@ OPTIONS = (
         "text, json, jsonl, paths, paths0 (ended by NUL), or a template such as '{path}\\t{date}'.",
         "FORM", shown_default="text", choices=LIST_FORMATS),
     Option("-n --limit", "The first N of them.", "N", int, shown_default="all", least=1),
+    Option("--all", "List every document, also when a pipe gets many."),
     JSON,
     Option("--count", "Count them by kind, tag, key or source instead.", "WHAT", choices=COUNTED),
     Option("--sort", "Order by path, by date, or newest first.", "HOW", default="path",
@@ -89,7 +90,9 @@ def run(options: Options) -> int:
             sync=wanted_sync,
         )
     shape = shape._replace(filters=bounds)
-    listing_output.write(found, skin, shape, count=options.count, limit=options.limit)
+    listing_output.write(
+        found, skin, shape, count=options.count, limit=options.limit, every=options.all
+    )
     return ExitCode.OK
 
 
