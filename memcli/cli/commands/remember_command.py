@@ -27,7 +27,7 @@ MOST_BYTES = 1 << 20  # of standard input; a note may have far less
 _HINT = 'memcli remember "The pool of api-7 holds 60 connections"'
 
 
-ARGUMENTS = (CommandArgument("words", "[TEXT...|-]", "The note; - reads stdin.", list),)
+ARGUMENTS = (CommandArgument("words", "[TEXT...|-]", "The note, or - for stdin.", list),)
 OPTIONS = (
     Option("--to", "Where: today's log, or the path of a file.", "PATH", default="today",
         choices=DOCUMENTS),
@@ -36,7 +36,7 @@ OPTIONS = (
     Option("--gate", "Also refuse small talk and notes that add nothing."),
     Option("--force", "Append the note even if a rule refuses it."),
     Option("--check", "Score each paragraph of FILE. Write nothing.", "FILE", choices=FILES),
-    Option("--dry-run", "Show the note; write nothing."),
+    Option("--dry-run", "Show the note and write nothing."),
     Option("--explain", "Print the result of every rule."),
     Option("--undo", "Remove the last note, if nobody changed it."),
     JSON, WORKSPACE, *COMMON,
