@@ -107,7 +107,7 @@ def _private(memory: OpenedWorkspace, before: str, found: Target) -> NotFoundErr
 
     option = "-w" if memory.has_files else "--workspace-name"
     return NotFoundError(
-        f"{before}{found.name} is private: only its own workspace is told of it",
+        f"{before}{found.name} is private, and only its own workspace may read it",
         hint=f"memcli get {quote(found.name)} {option} {quote(memory.config.workspace)}",
     )
 

@@ -110,7 +110,7 @@ class HookLine(Record):
             each.config = each.config.having(bounds)
         if not (skin.config.is_marked or memory.asked or memory.store.exists()):
             raise NotFoundError(
-                f"{skin.config.workspace} is not marked as a workspace, and nothing is indexed",
+                f"{skin.config.workspace} is not a workspace, and memcli does not index it",
                 hint="memcli init",
             )
         return skin

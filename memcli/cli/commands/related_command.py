@@ -57,7 +57,7 @@ def run(options: Options) -> int:
     json_by = "--json" if options.json else ""
     shape = shape_of(options.format, options.fields or (), related_keys, json_by=json_by)
     if options.brief and shape.form != "text":
-        raise UsageError("--brief is for text alone", hint="--format text")
+        raise UsageError("--brief works only with text", hint="--format text")
     shape = shape._replace(brief=options.brief, is_fitted=not (options.more or options.limit))
     wanted_sync = sync_of(options, "related")
     skin = make_skin(options)

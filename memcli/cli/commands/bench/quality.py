@@ -129,7 +129,7 @@ def _run_one(queries_file: str | None, options: Options, skin: Skin, gates: Gate
         judged = [each.query for each in measured.asked]
         before = read_baseline(text, baseline, judged, measured.line_costs)
         if not pairs(before, trace.queries):
-            raise UsageError(f"{baseline} holds none of these questions", hint=hint)
+            raise UsageError(f"{baseline} has none of these questions", hint=hint)
     failed = gating.failures(
         gates, trace.categories["all"], trace.queries, before, trace.latency_ms.p95
     )
