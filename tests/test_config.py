@@ -108,7 +108,7 @@ def test_without_files_every_setting_is_its_default(tmp_path: Path) -> None:
         ("[[source]]\nname = 'a'\npath = 'b'\n" * 101, "has more than 100 sources"),
         ("[files]\ninclude = '" + "a" * 9000 + "'", "not 'aaaa"),
         ('"' + "a" * 9000 + '" = 1', "unknown setting aaaa"),
-        ("[store]\npath = 'x.sqlite'", "store.path may only stand in your own configuration"),
+        ("[store]\npath = 'x.sqlite'", "store.path is allowed only in your own configuration"),
         ("source = 3", "write each source as a"),
         ("source = [3]", "write each source as a"),
         ("[source]\nname = 'a'", "write each source as a"),

@@ -77,7 +77,7 @@ def put_table(text: str, inside: str) -> tuple[str, str]:
     wanted = _merged(toml_of(text), toml_of(inside))
     made, lead = put(text, inside, TOML)
     if toml_of(made) != wanted:
-        raise UnfitError("cannot be edited without changing something else")
+        raise UnfitError("cannot be edited without changing other content")
     return made, lead
 
 

@@ -170,5 +170,5 @@ def _unchanged(found: Look) -> None:
         stamp = ()
     if stamp != found.stamp:
         raise BusyError(
-            f"{found.path} was changed by somebody else just now", hint="the same command again"
+            f"{found.path} was changed by another program just now", hint="the same command again"
         )

@@ -79,7 +79,7 @@ def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, Trac
     made, trace = _appended(text, root, node, key, entry)
     wanted = _with(root.content, slot, content_of(value))
     if read(made, is_json5=is_json5).content != wanted:
-        raise UnfitError("cannot be edited without changing something else")
+        raise UnfitError("cannot be edited without changing other content")
     return made, trace._replace(depth=depth)
 
 
@@ -103,7 +103,7 @@ def take(text: str, slot: Slot, value: str, trace: Trace, *, is_json5: bool) -> 
     made = _cut(text, way[at - 1], way[at], trace)
     left = read(made, is_json5=is_json5).content
     if left != _without(root.content, slot, wanted, at):
-        raise UnfitError("cannot be edited without changing something else")
+        raise UnfitError("cannot be edited without changing other content")
     return made
 
 
@@ -113,7 +113,7 @@ def _reached(root: Piece, path: tuple[str, ...]) -> tuple[Piece, int]:
     for depth, key in enumerate(path):
         if node.kind != "object":
             where = ".".join(path[:depth]) or "the whole of it"
-            raise UnfitError(f"has no object where one belongs: {where}")
+            raise UnfitError(f"needs an object at {where}")
         child = node.child(key)
         if child is None:
             return node, depth
@@ -130,7 +130,7 @@ def _member(node: Piece, key: str) -> Piece:
 
 def _items(node: Piece, slot: Slot) -> tuple[Piece, ...]:
     if node.kind != "array":
-        raise UnfitError(f"has no list where one belongs: {'.'.join(slot.path)}")
+        raise UnfitError(f"needs a list at {'.'.join(slot.path)}")
     return node.children
 
 

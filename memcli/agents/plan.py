@@ -157,7 +157,7 @@ class Planner:
             self._notes.append(f"{wanted.path} has {hand} already, by hand; it is left as it is")
             return
         if there is None and edits.standing(file.text, entry) != "absent":
-            raise UnfitError("has something else in its place")
+            raise UnfitError("already has another entry in that place")
         names = dict.fromkeys(name for each in (*known, wanted) for name in each.agents)
         ours = wanted._replace(agents=tuple(names))
         for each in known:

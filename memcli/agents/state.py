@@ -120,7 +120,7 @@ def _unreachable(path: str, why: str) -> ConfigError:
 
 
 def _error(path: str, why: str, hint: str) -> ConfigError:
-    return ConfigError(f"{path}, which says what was written for agents, {why}", hint=hint)
+    return ConfigError(f"{path}, the record of what was written for agents, {why}", hint=hint)
 
 
 def _kept(told: dict[str, Any]) -> Written:

@@ -243,7 +243,7 @@ def _tree_of(git: Git, commit: Commit, root: str, top: str) -> str:
         if found is not None and found.kind == "tree":
             return found.oid
     raise NotFoundError(
-        f"{below} is no folder of the repository as of {commit.short} ({commit.day})",
+        f"{below} is not a folder of the repository as of {commit.short} ({commit.day})",
         hint="git log --oneline -- .",
     )
 

@@ -263,7 +263,7 @@ def with_speakers(memory: OpenedWorkspace, filters: Filters) -> Filters:
 def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
     if not speakers:
         return UsageError(
-            f"--by {name}: no document is the record of a conversation",
+            f"--by {name}: no document is the transcript of a conversation",
             hint="memcli help conversations",
         )
     from difflib import get_close_matches

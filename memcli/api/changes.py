@@ -228,7 +228,7 @@ def _by_logs(
         until is not None and _last_day(until, memory, now) is None
     ):
         raise UsageError(
-            f"{memory.config.workspace} is in no git repository, so only days can be told",
+            f"{memory.config.workspace} is not in a git repository, so only days can be compared",
             hint="memcli changes --since 2026-02-01",
         )
     if first > last and until is not None:

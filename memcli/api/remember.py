@@ -147,7 +147,7 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
         return told(True, _append(memory, root, path, make))
     except _TwiceError as twice:
         here = cite(MEMORY_SOURCE, path, *twice.lines)
-        check = Check("duplicate", False, "the memory says just this", here)
+        check = Check("duplicate", False, "duplicate of an existing line", here)
         return told(False, None, judged._replace(checks=(*judged.checks[:2], check)))
 
 
@@ -226,7 +226,7 @@ def _path_of(memory: OpenedWorkspace, to: str, now: datetime) -> str:
         raise UsageError("a note goes to one workspace, and several are named", hint="-w FOLDER")
     if not memory.config.is_marked:
         raise NotFoundError(
-            f"{memory.config.workspace} is not marked as a workspace, and remember does not guess",
+            f"{memory.config.workspace} is not a workspace",
             hint="memcli init",
         )
     path = to
@@ -238,9 +238,9 @@ def _path_of(memory: OpenedWorkspace, to: str, now: datetime) -> str:
     if any(part in ("", ".", "..") for part in parts) or "\0" in path or os.path.isabs(path):
         raise UsageError(f"{to!r} is not a path inside the workspace", hint=HINT_TO)
     if not is_markdown(parts[-1]):
-        raise UsageError(f"{to} is no Markdown file, and no search would read it", hint=HINT_TO)
+        raise UsageError(f"{to} is not a Markdown file, so search would not find it", hint=HINT_TO)
     if is_place(path):
-        raise UsageError(f"{to} lies where summaries do, which memcli writes whole", hint=HINT_TO)
+        raise UsageError(f"{to} is in the folder of summaries", hint=HINT_TO)
     if not load_rules(memory.index_settings().source(MEMORY_SOURCE)).accepts(path):
         raise UsageError(
             f"{path} is left out of the memory, and no search would find the note", hint=HINT_TO

@@ -179,7 +179,7 @@ def open_everywhere(
         asked.append((SHARED, crowd.place, error.reason))
     if not asked:
         raise IndexMissingError(
-            "the shared store holds nothing that this user may read", hint="memcli store status"
+            "the shared index has no workspace that you may read", hint="memcli store status"
         )
     return Several(asked, environ=environ, clock=clock, crowd=crowd, asked_by=EVERYWHERE)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memcli.bench.metrics import NAMES, Difference, paired
-from memcli.bench.quality_text import columns, shortened, table
+from memcli.bench.quality_text import TABLE_NAMES, columns, shortened, table
 from memcli.bench.queries import OVERALL
 from memcli.bench.rows import pairs
 from memcli.bench.traces import SETS, Figures, Movement, QualityTrace, Row, SetsTrace
@@ -73,7 +73,7 @@ def text(trace: SetsTrace) -> str:
     means = {name: each.mean for name, each in together.items()}
     drawn = table({**sets, OVERALL: {"queries": trace.pooled.queries, **means}})
     width = max(columns(name) for name in (*sets, OVERALL))
-    half = ((together[name].high - together[name].low) / 2 for name in NAMES)
+    half = ((together[name].high - together[name].low) / 2 for name in TABLE_NAMES)
     drawn += f"{'+-':{width}}  {'':5}  " + "  ".join(f"{each:7.3f}" for each in half) + "\n"
     if trace.against is None:
         return drawn

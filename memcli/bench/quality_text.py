@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from unicodedata import east_asian_width
 
 from memcli.bench import ablation
@@ -20,15 +21,20 @@ def shortened(metric: str) -> str:
 
 
 HEADS = [*map(shortened, NAMES)]
+COLUMNS = 80
+# The metrics of the table, as many as fit; JSON and the HTML report have all.
+TABLE_NAMES = ("Hit@1", "Hit@5", "Recall@10", "MRR@10", "nDCG@10", "Recall@1000tok")
 
 
 def table(summaries: Mapping[str, Mapping[str, float]]) -> str:
     """Draw the summary, a row a category."""
     width = max(map(columns, summaries))
-    head = f"{'':{width}}  {'n':>5}  " + "  ".join(f"{name:>7.7}" for name in HEADS)
+    head = f"{'':{width}}  {'n':>5}  " + "  ".join(
+        f"{name:>7.7}" for name in map(shortened, TABLE_NAMES)
+    )
     rows = [
         f"{name}{' ' * (width - columns(name))}  {row['queries']:>5}  "
-        + "  ".join(f"{row.get(metric, 0.0):7.3f}" for metric in NAMES)
+        + "  ".join(f"{row.get(metric, 0.0):7.3f}" for metric in TABLE_NAMES)
         for name, row in summaries.items()
     ]
     return "\n".join([head, *rows]) + "\n"
@@ -44,8 +50,8 @@ def hints(rate: HintRate) -> str:
     if rate.rate is None:
         return ""
     return (
-        f"Hints: {rate.mended} of {rate.queries} questions with hints miss as asked and "
-        f"hit at 5 with them (hint rate {rate.rate:.3f}).\n"
+        f"Hints: {rate.mended} of {rate.queries} questions are answered only with their hints"
+        f" ({rate.rate:.3f}).\n"
     )
 
 
@@ -64,7 +70,15 @@ def worst_cases(rows: Sequence[Row]) -> str:
     """List the worst questions, each with the stage that lost its lines."""
     if not rows:
         return ""
-    return "\nWorst:\n" + "".join(f"  {r.scores[HEADLINE]:.3f}  {told(r)}\n" for r in rows)
+    lines = [_entry(f"  {row.scores[HEADLINE]:.3f}  ", told(row)) for row in rows]
+    return "\nWorst:\n" + "".join(lines)
+
+
+def _entry(head: str, text: str) -> str:
+    return fill(
+        text, COLUMNS, initial_indent=head, subsequent_indent=" " * len(head),
+        break_long_words=False, break_on_hyphens=False,
+    ) + "\n"  # fmt: skip
 
 
 def changes(moved: Sequence[Move], common: int) -> str:

@@ -71,7 +71,7 @@ def read_queries(
         ids.add(query.id)
         queries.append(query)
     if not queries:
-        raise UsageError(f"{name} holds no queries", hint="delete it, then run memcli bench init")
+        raise UsageError(f"{name} has no questions", hint="delete it, then run memcli bench init")
     return queries
 
 

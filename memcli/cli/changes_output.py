@@ -41,7 +41,7 @@ def write(found: ChangesFound, skin: Skin, *, form: str, question: str, limit: i
     for notice in found.notices:
         terminal.advise(notice)
     if question and not found.ranked and found.days:
-        terminal.say(f"Nothing of {found.since} to {found.until} holds a word of the question.")
+        terminal.say(f"Nothing of {found.since} to {found.until} contains a word of the question.")
 
 
 def _write_text(found: ChangesFound, skin: Skin, question: str, limit: int | None) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from memcli.search.rerank import Reranked
     from memcli.types import About
 
-NO_DOCUMENTS = Reason("empty", "This workspace holds no documents yet", "memcli status")
+NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli status")
 
 
 def write(found: Answered, skin: Skin, shape: Shape) -> None:
@@ -280,7 +280,7 @@ def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool
 def say_reranked(told: Reranked | None, terminal: Terminal) -> None:
     """Say why the order is that of before, where passages were to be read once more."""
     if told is not None and told.reason is not None and told.reason.code != "sure":
-        text = f"not ranked anew by {told.by}: {told.reason.text}"
+        text = f"not reranked by {told.by}: {told.reason.text}"
         terminal.advise(told.reason._replace(text=text))
 
 

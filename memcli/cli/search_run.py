@@ -141,4 +141,4 @@ def _without_dense(dense: Leg) -> LegMissingError:
     text, hint = (
         (dense.reason.text, dense.reason.hint) if dense.reason else ("nothing is indexed yet", "")
     )
-    return LegMissingError(f"the dense leg did not run: {text}", hint=hint or "memcli status")
+    return LegMissingError(f"semantic search did not run: {text}", hint=hint or "memcli status")

@@ -17,4 +17,4 @@ def warn_of_secrets(skin: Skin, shown: Iterable[tuple[str, str]]) -> None:
     for citation, text in shown:
         for secret in find_secrets(text):
             told = f"{secret.kind} ({secret.fingerprint})"
-            skin.terminal.warn(f"{citation} holds a secret: {told}")
+            skin.terminal.warn(f"{citation} contains a secret: {told}")

@@ -243,7 +243,7 @@ def marked(skin: Skin, command: str) -> Skin:
     """Let a command go on that never guesses where it is meant; NotFoundError without a mark."""
     if not skin.config.is_marked:
         raise NotFoundError(
-            f"{skin.config.workspace} is not marked as a workspace, and {command} does not guess",
+            f"{skin.config.workspace} is not a workspace",
             hint="memcli init",
         )
     return skin

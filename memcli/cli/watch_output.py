@@ -139,7 +139,7 @@ class Log:
         for reason in fresh:
             self.advise(reason)
         for path in report.damaged[:SHOWN_SKIPS]:
-            self.notice(f"{path}: some bytes are no text and were replaced")
+            self.notice(f"{path}: some bytes are not text and were replaced")
 
     def _line(self, text: str, **record: Any) -> None:  # noqa: ANN401
         now = self.now()

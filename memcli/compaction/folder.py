@@ -174,7 +174,7 @@ def write(root: str, drafts: Sequence[SummaryDraft]) -> None:
                 whole.create(folder, name, draft.text.encode("utf-8", "surrogatepass"))
             except FileExistsError:
                 raise UsageError(
-                    f"{draft.path} exists and is no summary; it is left as it is",
+                    f"{draft.path} exists and is not a summary, so memcli does not change it",
                     hint="move it elsewhere, then run memcli compact --apply again",
                 ) from None
 

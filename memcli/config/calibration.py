@@ -35,7 +35,7 @@ def read(path: str) -> dict[str, Calibration]:
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ConfigError(
-            f"{path} does not hold what memcli bench calibrate writes",
+            f"{path} is not a file of memcli bench calibrate",
             hint="delete it, then run memcli bench calibrate",
         ) from None
 

@@ -126,7 +126,7 @@ def load(
         table = read_table(path, follow=is_user) if is_read else parse_table(own or b"", path)
         if "workspaces" in table and not is_user:
             raise ConfigError(
-                f"{path}: [workspaces] may only stand in your own configuration",
+                f"{path}: [workspaces] is allowed only in your own configuration",
                 hint=f"move it to {user_path}",
             )
         blocks += [(block, is_user) for block in check_blocks(table, path)]
@@ -135,7 +135,7 @@ def load(
             if not is_user and is_for_user(key, value):
                 what = name if key.user_only else f"{name} = {quoted(value)}"
                 raise ConfigError(
-                    f"{path}: {what} may only stand in your own configuration",
+                    f"{path}: {what} is allowed only in your own configuration",
                     hint=f"move it to {user_path}",
                 )
             values[name] = Value(_checked(key, value, path), path)
@@ -199,7 +199,7 @@ def read_table(path: str, *, follow: bool) -> dict[str, Any]:
         return known
     if stat.S_ISLNK(mode):
         raise ConfigError(
-            f"{path} is a link, and settings are read from the workspace itself alone",
+            f"{path} is a link, and settings are read only from the workspace itself",
             hint="replace the link by the file it leads to",
         )
     if not stat.S_ISREG(mode):

@@ -250,8 +250,8 @@ def _too_much(needed: int, rules: int, budget: int, *, has_tail: bool) -> Budget
     hint = f"memcli context --budget {needed}" + ("" if has_tail else " --tail 0")
     if has_tail and rules <= budget:
         return BudgetError(
-            f"{'the rules and ' if rules else ''}the newest records take {needed} tokens,"
-            f" {over} more than the budget of {budget}; --tail 0 leaves the records out",
+            f"{'the rules and ' if rules else ''}the newest entries take {needed} tokens,"
+            f" {over} more than the budget of {budget}; --tail 0 leaves them out",
             hint=hint,
         )
     return BudgetError(

@@ -64,7 +64,7 @@ class Remembered(Record):
 
 
 # A query is never compared with vectors that another model has made.
-OTHER_MODEL = Reason("other-model", "the index holds vectors of another model", "memcli index")
+OTHER_MODEL = Reason("other-model", "the index has vectors of another model", "memcli index")
 
 
 Folders = tuple[str, ...]  # that packages are imported from

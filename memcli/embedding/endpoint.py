@@ -210,7 +210,7 @@ class EndpointEncoder:
         if model != self._answering:
             raise LegMissingError(
                 f"{self._where.netloc} answers by another model than before",
-                hint="name the one you want in openai.model, and memcli index embeds all anew",
+                hint="name the one you want in openai.model; memcli index embeds all again",
             )
 
     def _vector(self, row: Any) -> bytes:  # noqa: ANN401

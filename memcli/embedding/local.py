@@ -43,7 +43,7 @@ def find_files(named: str, setting: str = "onnx.folder") -> Files:
     model = next((path for path in models if os.path.isfile(path)), None)
     tokenizer = os.path.join(folder, _TOKENIZER)
     if model is None:
-        raise LegMissingError(f"{folder} holds no model.onnx", hint=f"set {setting}")
+        raise LegMissingError(f"{folder} has no model.onnx", hint=f"set {setting}")
     if not os.path.isfile(tokenizer):
         raise LegMissingError(f"{folder} holds no {_TOKENIZER}", hint=f"set {setting}")
     beside = [model + ending for ending in _BESIDE if os.path.isfile(model + ending)]

@@ -71,7 +71,7 @@ class E5Encoder:
         folder = escape(os.path.dirname(located.path))
         found = [path for name in _LIBRARIES for path in sorted(glob(os.path.join(folder, name)))]
         if not found:
-            raise LegMissingError(f"{folder} holds no library for this machine", hint=_reinstall())
+            raise LegMissingError(f"{folder} has no library for this machine", hint=_reinstall())
         try:
             self._library = _declared(ctypes.CDLL(found[0]))
         except (OSError, AttributeError) as error:

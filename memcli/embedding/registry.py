@@ -23,7 +23,7 @@ from memcli.embedding.encoders import (
 from memcli.embedding.models import KNOWN, KnownModel, package_folders
 from memcli.errors import LegMissingError, Reason
 
-NO_VECTORS = Reason("off", "the configuration asks for keywords alone")
+NO_VECTORS = Reason("off", "the configuration allows only keyword search")
 NOTHING = Remembered(None, None)
 
 

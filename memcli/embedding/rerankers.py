@@ -103,7 +103,7 @@ def _tokens(_wanted: Reranking, choice: Choice, index: Remembered) -> Scorer:
     found = next((each for each in locate() if fingerprint(each.model) == index.fingerprint), None)
     if found is None:
         raise LegMissingError(
-            "the index holds no vectors of the bundled model", hint="memcli help ranking"
+            "the index has no vectors of the bundled model", hint="memcli help ranking"
         )
     if not is_verified("bundled", choice, index) and not verify(found):
         raise LegMissingError(

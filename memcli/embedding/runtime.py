@@ -28,7 +28,7 @@ def open_tokenizer(path: str) -> Tokenizer:
         tokenizer = Tokenizer.from_file(path)
     except Exception as error:  # the library raises nothing narrower
         hint = "memcli help settings"
-        raise LegMissingError(f"{path} is no tokenizer: {error}", hint=hint) from error
+        raise LegMissingError(f"{path} is not a tokenizer: {error}", hint=hint) from error
     # Published files often cut and pad to 128.
     tokenizer.no_truncation()
     tokenizer.no_padding()

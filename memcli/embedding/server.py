@@ -56,7 +56,7 @@ class Server(Record):
             )
         if where.username is not None:
             raise LegMissingError(
-                f"{self.table}.url holds a name or a password",
+                f"{self.table}.url contains a name or a password",
                 hint=f"put the key into a variable and its name into {self.table}.key_variable",
             )
         return where
@@ -93,7 +93,7 @@ class Server(Record):
             )
         if 300 <= status < 400:
             return LegMissingError(
-                f"{host} sends on to {_host(reply.location)}, and nothing is sent after it",
+                f"{host} redirects to {_host(reply.location)}, and nothing is sent after it",
                 hint=f"set {self.table}.url to the right place",
             )
         if status == 404:

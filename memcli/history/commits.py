@@ -62,7 +62,7 @@ def head_of(git: Git) -> Commit:
     found = commit_of(git, "HEAD")
     if found is None:
         raise NotFoundError(
-            f"{_shown(git)} has no commit yet, so there is no state to go back to",
+            f"{_shown(git)} has no commits, so there is no earlier state",
             hint="git add --all && git commit -m notes",
         )
     return found

@@ -235,7 +235,7 @@ def repository_of(folder: str) -> tuple[str, str]:
         above = os.path.dirname(place)
         if above == place:
             raise UsageError(
-                f"{folder} is in no git repository, so nobody knows what it was",
+                f"{folder} is not in a git repository, so there is no earlier state",
                 hint="memcli search QUERY --until DATE",
             )
         place = above

@@ -33,7 +33,7 @@ def unlisted(skip: Skip) -> Reason:
 
 def replaced(name: str) -> Reason:
     """Say that a file is not what its bytes are taken for."""
-    return Reason("bytes", f"{name}: some bytes are no text and were replaced")
+    return Reason("bytes", f"{name}: some bytes are not text and were replaced")
 
 
 def not_read(skip: Skip) -> Reason:

@@ -29,7 +29,7 @@ NEXT = {
     "stale-task": "tick it, drop it, or carry it on",
     "long-memory": "move a subject to a file of its own, and link to it",
     "undated-log": "give its name a date: YYYY-MM-DD.md",
-    "invalid-summary": "memcli compact --apply writes it anew",
+    "invalid-summary": "memcli compact --apply writes it again",
 }
 SECRET, DUPLICATE, NEAR_DUPLICATE, CONTRADICTION, BROKEN_LINK = tuple(CODES)[:5]
 UNMATCHED_GLOB, STALE_TASK, LONG_MEMORY, UNDATED_LOG, INVALID_SUMMARY = tuple(CODES)[5:]

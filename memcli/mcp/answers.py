@@ -231,7 +231,7 @@ def of_note(noted: Noted) -> str:
         check = noted.refusal
         why = check.reason if check else "it is known"
         at = f": {visible_line(check.citation)}" if check and check.citation else ""
-        return f"not remembered: {why}{at}\n"
+        return f"not saved: {why}{at}\n"
     lines = [f"remembered: {visible_line(noted.citation)}"]
     if noted.older is not None:
         lines.append(f"an older note may say otherwise: {visible_line(noted.older)}")

@@ -49,7 +49,7 @@ class Cursor(Record):
         """
         match = _CURSOR.fullmatch(text)
         if match is None:
-            raise UsageError(f"{text!r:.80} is no cursor of an answer", hint=_AGAIN)
+            raise UsageError(f"{text!r:.80} is not a cursor of an answer", hint=_AGAIN)
         if match["question"] != self.question:
             raise UsageError("the cursor is of another question", hint=_AGAIN)
         if match["revision"] != self.revision:

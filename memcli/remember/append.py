@@ -225,8 +225,7 @@ def _explained(root: str, path: str) -> Iterator[None]:
                     hint="--to with the file that it leads to",
                 ) from error
         raise UsageError(
-            f"{os.path.join(root, path)} cannot be written, and nothing was:"
-            f" {openat.reason(error)}",
+            f"{os.path.join(root, path)} cannot be written: {openat.reason(error)}",
             hint="make room, then the same command"
             if error.errno in _FULL
             else f"ls -ld {quote(_there(root, path))}",

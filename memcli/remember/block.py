@@ -52,7 +52,7 @@ def cleaned(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if found := _CONTROL.search(text):
         raise UsageError(
-            f"the note holds the character U+{ord(found[0]):04X}, which is no text",
+            f"the note contains the character U+{ord(found[0]):04X}, which is not text",
             hint="say it without that character",
         )
     lines = [line.rstrip() for line in text.split("\n")]

@@ -130,7 +130,7 @@ Compared = Sequence[tuple[Neighbour, Facets]]
 
 def _length(text: str, facets: Facets) -> Check:
     if not facets.sequence:
-        return Check("empty", False, "it holds no words")
+        return Check("empty", False, "it has no words")
     if len(text) > MOST_CHARACTERS:
         why = f"it has {len(text)} characters, and a note at most {MOST_CHARACTERS}"
         return Check("too-long", False, why)
@@ -140,15 +140,15 @@ def _length(text: str, facets: Facets) -> Check:
 def _secret(text: str) -> Check:
     found = find_secrets(text)
     if not found:
-        return Check("secret", True, "it holds no secret that is known")
+        return Check("secret", True, "it contains no known secret")
     kinds = ", ".join(dict.fromkeys(f"{each.kind} ({each.fingerprint})" for each in found))
-    return Check("secret", False, f"it holds a secret: {kinds}")
+    return Check("secret", False, f"it contains a secret: {kinds}")
 
 
 def _duplicate(facets: Facets, compared: Compared) -> Check:
     for each, other in compared:
         if _has_same_words(other, facets):
-            return Check("duplicate", False, "the memory says just this", each.citation)
+            return Check("duplicate", False, "duplicate of an existing line", each.citation)
     return Check("duplicate", True, "no line of the memory has the same words")
 
 
@@ -165,7 +165,7 @@ def _near_duplicate(facets: Facets, compared: Compared) -> Check:
             shared = f"cosine {meaning:.2f}"
             if by_words or by_order:
                 shared = f"{words:.0%} of the words" if by_words else "its words in another order"
-            return Check("near-duplicate", False, f"the memory says this ({shared})", each.citation)
+            return Check("near-duplicate", False, f"nearly a duplicate ({shared})", each.citation)
         if max(words, meaning) > nearest:
             nearest, what = max(words, meaning), otherwise
     told = f"the nearest line is {nearest:.2f} alike" if nearest else "no line is alike"
@@ -174,7 +174,7 @@ def _near_duplicate(facets: Facets, compared: Compared) -> Check:
 
 def _echo(facets: Facets, compared: Compared, was_given: WasGiven | None) -> Check:
     if was_given is None:
-        return Check("echo", True, "nothing is known of what this session was given")
+        return Check("echo", True, "this session got no passages so far")
     for each, other in compared:
         if containment(facets, other) < ECHOED or replaces(facets, other) or adds(facets, other):
             continue

@@ -25,7 +25,7 @@ def repaired(repairs: Sequence[Repair]) -> str:
     Example: `Searched for education in place of educaton.`
     """
     told = (
-        f"{each.searched} {'in place of' if each.is_instead else 'besides'} {each.typed}"
+        f"{each.searched} {'instead of' if each.is_instead else 'besides'} {each.typed}"
         for each in repairs
     )
     return f"Searched for {', '.join(told)}."

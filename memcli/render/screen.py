@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from memcli.search.views import Expanded
     from memcli.types import About
 
-BAR_COLUMNS = 6
 LEAST_NAME, LEAST_BRIEF = 8, 20  # columns of place and text in a line that shows a passage
 AGE_COLUMNS = 13  # "23 months ago"
 LEAST_HEADING = 24  # columns; with fewer beside the score, the heading has a line of its own
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s+(?:\[[ xX]\]\s+)?")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
@@ -73,11 +71,11 @@ def passage(
         place = f"{style.path}:{hit.start_line}-{hit.end_line}{style.end}"
         head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document, hit.start_line), place)}"
         taken = columns(f"{rank:>2}. :{hit.start_line}-{hit.end_line}")
-        facts = [(bar(hit.score).rstrip(), style.dim), *notes]
+        facts = [(f"{hit.score:.2f}", style.dim), *notes]
         lines = _flow(facts, names[_shared(beside) :], screen, head=head, taken=taken)
     else:
         age = _age(hit.about, screen)
-        facts = [(f"{bar(hit.score)}  {age:<{AGE_COLUMNS}}", style.dim), *_facts(hit.about, style)]
+        facts = [(f"{hit.score:.2f}  {age:<{AGE_COLUMNS}}", style.dim), *_facts(hit.about, style)]
         told = _flow([*facts, *notes], names, screen)
         lines = [f"{rank:>2}. {_where(hit, screen)}", *told]
     before, after = (
@@ -218,13 +216,6 @@ def corrected(head: str, text: str, screen: Screen) -> str:
         told = f"{style}{line[start:dim]}{screen.style.end if style else ''}{line[dim:end]}"
         shown += f"{INDENT * (2 if number else 1)}{told}\n"
     return shown
-
-
-def bar(score: float) -> str:
-    """Draw a score between 0 and 1 in eighths of a column, padded to the width of the bar."""
-    eighths = round(max(0.0, min(1.0, score)) * BAR_COLUMNS * 8)
-    full, rest = divmod(eighths, 8)
-    return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(BAR_COLUMNS)
 
 
 def age_in_words(days: int) -> str:

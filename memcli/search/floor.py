@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from memcli.search.recall import Recalled
 
 WORDS_ALONE = Calibration(bias=-2.37, cosine=0.0, coverage=12.24, lead=0.2)
-ONE_WORD = Reason("one-word", "the best passage holds only one of the words")
+ONE_WORD = Reason("one-word", "the best passage contains only one of the words")
 SEVERAL_WORDS = 3
 GOOD = 0.4
 WEAK = 0.2

@@ -78,7 +78,7 @@ def locate(
         if anywhere or not is_everything(folder, home):
             return Site(folder, "")
     raise NotFoundError(
-        f"no workspace at or above {cwd}, which is too much to be searched whole", hint=_HINT
+        f"no workspace at or above {cwd}, and a whole home folder is not searched", hint=_HINT
     )
 
 

@@ -12,9 +12,7 @@ from memcli.workspace.presets import FINDABLE
 
 NAMED = 3  # files of a reason
 _NOT_SET = ("its source is no longer set", "their source is no longer set")
-_NOT_NAMED = (
-    "the memory of another program is searched beside a folder without a mark, or where you name it"
-)
+_NOT_NAMED = "agent memory is searched only outside workspaces or with --with"
 
 Key = tuple[str, str]  # (source, path)
 _Why = tuple[str, str]  # of one file, and of several

@@ -509,7 +509,7 @@ def test_a_state_that_cannot_be_read_is_named_and_kept(site: Site, text: str, wh
     for line in ("agents", "agents install zed --apply", "agents uninstall zed"):
         said = site.type(line)
         assert (said.code, said.out) == (2, "")
-        assert f"{site.state}, which says what was written for agents, {why}" in said.err
+        assert f"{site.state}, the record of what was written for agents, {why}" in said.err
     assert site.state.read_text() == text
 
 
@@ -530,7 +530,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten(site: Site) -> None:
     launcher = Launcher((str(site.program),), "memcli")
     plan = Planner(machine, State(), disk.look).install(agent, [place], launcher)
     file = site.write(".claude.json", '{"numStartups": 8}')
-    with pytest.raises(BusyError, match="was changed by somebody else just now"):
+    with pytest.raises(BusyError, match="was changed by another program just now"):
         carry_out(plan, State(), str(site.state))
     assert file.read_text() == '{"numStartups": 8}'
     assert not list(site.home.glob("*.memcli-new"))

@@ -122,7 +122,7 @@ def test_a_name_with_a_colon_is_no_other_file(notes: Path) -> None:
 
 def test_bytes_that_a_search_had_to_replace_are_named(notes: Path) -> None:
     (notes / "latin.md").write_bytes("Schlüssel und Fuchs fox\n".encode("latin-1"))
-    line = "memcli: latin.md: some bytes are no text and were replaced"
+    line = "memcli: latin.md: some bytes are not text and were replaced"
     assert line in told("search fox")[2]
     assert line not in told("search fox")[2]
 

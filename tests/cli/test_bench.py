@@ -86,7 +86,7 @@ def bench(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_quality_brings_the_index_in_step_and_says_what_that_took(bench: Bench) -> None:
     out, err = bench("quality", str(bench.questions))
-    assert "Index brought in step: 33 added, " in err
+    assert "Index updated: 33 added, " in err
     assert out.splitlines()[3].split()[:2] == ["all", "3"]
     assert bench("quality", str(bench.questions))[1] == ""
 
@@ -199,7 +199,7 @@ def test_a_receipt_that_was_damaged_is_named_and_passed_over(bench: Bench) -> No
     bench.lane(1)
     _history(bench)[0].write_text("{")
     _, err = bench.lane(2)
-    assert "20260201T031700Z_000.json is no receipt of a lane and is passed over" in err
+    assert "20260201T031700Z_000.json is not a result of bench lane and was skipped" in err
 
 
 def test_nothing_of_the_bench_is_ever_indexed(bench: Bench) -> None:

@@ -186,4 +186,4 @@ def test_a_workspace_names_no_program_and_no_place_for_the_index(notes: Path) ->
         (notes / "memcli.toml").write_text(f'[{group}]\n{key} = "x"\n')
         done = run("config")
         assert done.returncode == 2
-        assert f"{name} may only stand in your own configuration" in done.stderr
+        assert f"{name} is allowed only in your own configuration" in done.stderr

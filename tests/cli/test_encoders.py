@@ -484,7 +484,7 @@ def test_the_file_of_a_workspace_names_no_endpoint_and_no_folder(
     (desk.root / "memcli.toml").write_text(text)
     for command in (("index",), ("search", "pool"), ("status",)):
         _, err = desk.run(*command, code=2)
-        assert "may only stand in your own configuration" in err
+        assert "is allowed only in your own configuration" in err
     assert server.batches == []
 
 

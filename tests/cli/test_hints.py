@@ -123,7 +123,7 @@ def _check_fields(trouble: str, record: dict[str, Any]) -> None:
         "both": (freshness, CHUNKING, "memcli index"),
         "lock": (freshness, "not synced", "memcli index"),
         "not embedded": (dense, "nothing is embedded yet", "memcli index"),
-        "model": (dense, "the index holds vectors of another model", "memcli index"),
+        "model": (dense, "the index has vectors of another model", "memcli index"),
         "encoder": (dense, "openai.url is not set in your own configuration", ENVIRONMENT),
     }
     where, reason, hint = told[trouble]

@@ -205,7 +205,7 @@ def test_a_workspace_without_documents_says_so(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     done = run("ls", "-w", str(tmp_path), MEMCLI_EMBEDDING_ENCODER="none")
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "This workspace holds no documents yet. Try: memcli status\n"
+    assert done.stderr == "There are no Markdown files here. Try: memcli status\n"
 
 
 def test_python_lists_the_same(notes: Path) -> None:

@@ -48,7 +48,7 @@ def test_a_note_is_kept_found_and_taken_back(notes: Path) -> None:
     assert _told("search", "when are deploys")[1].startswith(f"{LOG}\n1: # 2026-02-10\n3: - 14:03")
     assert _told("remember", "--undo") == (0, "", f"Took back {LOG}:3-3\n")
     assert not (notes / LOG).exists()
-    assert _told("remember", "--undo") == (1, "", "memcli: there is no note to take back\n")
+    assert _told("remember", "--undo") == (1, "", "memcli: there is no note to undo\n")
     assert LOG not in _told("search", "when are deploys")[1]
 
 
@@ -91,7 +91,7 @@ def test_what_is_refused_is_said_with_its_citation(
     assert record["refusal"]["citation"] == citation
     code, out, err = _told("remember", text)
     assert (code, out) == (1, "")
-    assert err.startswith("memcli: not remembered: ")
+    assert err.startswith("memcli: not saved: ")
     assert (citation or "") in err
     assert SECRET not in err + json.dumps(record)
     assert list((notes / "memory").iterdir()) == []
@@ -107,7 +107,7 @@ def test_force_keeps_a_note_and_says_what_spoke_against_it(notes: Path) -> None:
     text = "The pool of api-7 holds 40 connections."
     code, out, err = _told("remember", text, "--force", *NOW)
     assert (code, out) == (0, f"{LOG}:3-3\n")
-    assert err.startswith("memcli: kept all the same: the memory says just this: MEMORY.md:3-3")
+    assert err.startswith("memcli: saved anyway: duplicate of an existing line: MEMORY.md:3-3")
     assert _told("remember", "!", "--force")[0] == 1
 
 
@@ -139,11 +139,11 @@ def test_the_gate_refuses_chatter_and_keeps_rules(notes: Path) -> None:
         (("--undo", "x"), "--undo takes no text"),
         (("x", "--to", "../x.md"), "is not a path inside the workspace"),
         (("x", "--to", "/etc/x.md"), "is not a path inside the workspace"),
-        (("x", "--to", "notes.txt"), "is no Markdown file"),
-        (("x", "--to", "memory/summaries/x.md"), "lies where summaries do"),
+        (("x", "--to", "notes.txt"), "is not a Markdown file"),
+        (("x", "--to", "memory/summaries/x.md"), "is in the folder of summaries"),
         (("x", "--to", ".hidden/x.md"), "is left out of the memory"),
         (("x", "--type", "rule"), "--type must be one of user, feedback, project, reference"),
-        (("x\0y".replace("\0", "\x01"),), "which is no text"),
+        (("x\0y".replace("\0", "\x01"),), "which is not text"),
     ],
 )
 def test_what_cannot_be_asked(notes: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -161,7 +161,7 @@ def test_a_folder_without_a_mark_is_not_guessed_at(
     monkeypatch.chdir(tmp_path / "plain")
     code, _, err = _told("remember", "Deploys are on Tuesdays")
     assert code == 3
-    assert "is not marked as a workspace, and remember does not guess" in err
+    assert "is not a workspace" in err
 
 
 def test_weights_that_do_not_sum_to_one_are_refused(

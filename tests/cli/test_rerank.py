@@ -107,7 +107,7 @@ def test_the_answer_stays_where_tokens_cannot_be_compared(
 ) -> None:
     plain, _ = ask(*arguments)
     found, said = ask(*arguments, "--rerank", "tokens")
-    assert said == f"memcli: not ranked anew by tokens: {reason}\n"
+    assert said == f"memcli: not reranked by tokens: {reason}\n"
     assert found.pop("rerank") == {"by": "tokens", "ran": False, "read": 0, "reason": reason}
     assert found == plain
 
@@ -118,8 +118,8 @@ def test_vectors_of_another_model_say_nothing_of_tokens(
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
     assert run(["index", "-q"]) == 0
     found, said = ask("--rerank", "tokens")
-    reason = "the index holds no vectors of the bundled model"
-    told = f"memcli: not ranked anew by tokens: {reason}. Try: memcli help ranking\n"
+    reason = "the index has no vectors of the bundled model"
+    told = f"memcli: not reranked by tokens: {reason}. Try: memcli help ranking\n"
     assert said == told
     assert found["rerank"]["reason"] == reason
 
@@ -141,7 +141,7 @@ def test_a_cross_encoder_gives_the_order(
     (folder / "tokenizer.json").unlink()
     again, said = ask("--rerank", "onnx", question=question)
     reason = f"{folder} holds no tokenizer.json"
-    assert said == f"memcli: not ranked anew by onnx: {reason}. Try: set rerank.folder\n"
+    assert said == f"memcli: not reranked by onnx: {reason}. Try: set rerank.folder\n"
     assert again.pop("rerank") == {
         "by": "onnx", "ran": False, "read": 0, "reason": reason, "hint": "set rerank.folder",
     }  # fmt: skip
@@ -159,7 +159,7 @@ def test_a_server_gives_the_order(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> 
     words = [len(result["snippet"].split()) for result in found["results"]]
     assert words == sorted(words, reverse=True)
     gone, said = ask("--rerank", "endpoint")
-    assert "memcli: not ranked anew by endpoint: 127.0.0.1:" in said
+    assert "memcli: not reranked by endpoint: 127.0.0.1:" in said
     assert gone["results"] == plain["results"]
     assert not gone["rerank"]["ran"]
 
@@ -168,7 +168,7 @@ def test_nothing_is_asked_of_a_server_that_is_not_configured(ask: Ask) -> None:
     found, said = ask("--rerank", "endpoint")
     reason = "rerank.url is not set in your own configuration"
     assert found["rerank"]["reason"] == reason
-    assert said == (f"memcli: not ranked anew by endpoint: {reason}. Try: memcli help ranking\n")
+    assert said == (f"memcli: not reranked by endpoint: {reason}. Try: memcli help ranking\n")
 
 
 @pytest.mark.parametrize("line", ['rerank = "onnx"', 'rerank = "endpoint"'])
@@ -177,7 +177,7 @@ def test_a_workspace_cannot_choose_what_reads_its_passages_elsewhere(
 ) -> None:
     (notes / "memcli.toml").write_text(f"[search]\n{line}\n")
     assert run(["search", QUESTION]) == 2
-    assert "may only stand in your own configuration" in capsys.readouterr().err
+    assert "is allowed only in your own configuration" in capsys.readouterr().err
 
 
 def test_a_search_that_was_ranked_anew_is_replayed(
@@ -221,7 +221,7 @@ def test_the_bench_measures_it(
     assert record["settings"]["search.rerank"] == "tokens"
     arguments = ["--rerank", "tokens", "--mode", "lexical", "--json"]
     assert run(["bench", "quality", str(questions), *arguments]) == 0
-    assert "not ranked anew by tokens" in capsys.readouterr().err
+    assert "not reranked by tokens" in capsys.readouterr().err
 
 
 def test_a_memory_keeps_what_ranks_anew(notes: Path) -> None:

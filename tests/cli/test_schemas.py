@@ -43,6 +43,25 @@ def _checked(name: str, text: str) -> dict[str, Any]:
     return record
 
 
+def _undescribed(node: object, path: str) -> list[str]:
+    """List the properties without a description."""
+    if isinstance(node, list):
+        return [name for each in node for name in _undescribed(each, path)]
+    if not isinstance(node, dict):
+        return []
+    own = node.get("properties", {})
+    named = [(f"{path}/{key}", each) for key, each in own.items() if isinstance(each, dict)]
+    missing = [name for name, each in named if "description" not in each]
+    inner = [name for at, each in named for name in _undescribed(each, at)]
+    rest = {key: each for key, each in node.items() if key not in ("properties", "if", "then")}
+    return [*missing, *inner, *_undescribed(list(rest.values()), path)]
+
+
+@pytest.mark.parametrize("name", ["memcli.search", "memcli.context", "memcli.related"])
+def test_every_property_is_described(name: str) -> None:
+    assert _undescribed(_schema(name), "") == []
+
+
 @pytest.fixture(params=["engineer", "hostile", "cjk", "empty"])
 def notes(
     request: pytest.FixtureRequest,
@@ -61,7 +80,7 @@ def test_every_schema_is_sound_and_named_by_its_file(name: str) -> None:
     schema = _schema(name)
     Draft202012Validator.check_schema(schema)
     assert schema["$id"] == f"{name}/1"
-    assert schema["properties"]["schema"] == {"const": f"{name}/1"}
+    assert schema["properties"]["schema"]["const"] == f"{name}/1"
     assert "schema" in schema["required"]
     assert '"additionalProperties": false' not in json.dumps(schema)
 

@@ -205,10 +205,10 @@ def test_the_setting_is_obeyed_and_what_is_indexed_follows_it(
     monkeypatch.setenv("MEMCLI_SECRETS", "warn")
     _, out, err = told(line)
     assert TOKEN in out
-    assert "memory/2026-01-04.md:1-5 holds a secret: github-token (" in err
+    assert "memory/2026-01-04.md:1-5 contains a secret: github-token (" in err
     assert TOKEN not in err
-    assert "holds a secret: github-token (" in told("get memory/2026-01-04.md")[2]
-    assert "holds a secret: github-token (" in told("context pipeline")[2]
+    assert "contains a secret: github-token (" in told("get memory/2026-01-04.md")[2]
+    assert "contains a secret: github-token (" in told("context pipeline")[2]
     monkeypatch.setenv("MEMCLI_SECRETS", "off")
     assert told(line)[2] == ""
     monkeypatch.delenv("MEMCLI_SECRETS")
@@ -219,6 +219,6 @@ def test_a_file_of_the_workspace_cannot_loosen_it(notes: Path) -> None:
     write(notes, "memcli.toml", 'secrets = "off"\n')
     code, _, err = told("search deploy")
     assert code == 2
-    assert "secrets = 'off' may only stand in your own configuration" in err
+    assert "secrets = 'off' is allowed only in your own configuration" in err
     write(notes, "memcli.toml", 'secrets = "redact"\n')
     assert told("search deploy")[0] == 0

@@ -258,7 +258,7 @@ def test_a_private_document_is_told_to_its_own_workspace_alone(
     out, err = asked("get", "work:memory/salary.md:7", "--everywhere", code=3)
     assert out == ""
     assert err == (
-        "memcli: work:memory/salary.md is private: only its own workspace is told of it\n"
+        "memcli: work:memory/salary.md is private, and only its own workspace may read it\n"
         f"Try: memcli get memory/salary.md -w {base / 'work'}\n"
     )
     monkeypatch.chdir(base / "work")
@@ -455,7 +455,7 @@ def test_a_watcher_stays_with_one(base: Path) -> None:
 def test_no_workspace_names_others(base: Path) -> None:
     put(base / "notes", {"memcli.toml": '[workspaces]\nwork = "/etc"\n'})
     _, told = asked("search", "pool", "-w", "notes", code=2)
-    assert "[workspaces] may only stand in your own configuration" in told
+    assert "[workspaces] is allowed only in your own configuration" in told
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_it_is_said_and_what_has_no_vectors_here_too(
     for command in ("search", "context"):
         _, told = asked(command, MEANT, "--everywhere")
         assert (
-            "keywords only: home: the index holds vectors of another model."
+            "keywords only: home: the index has vectors of another model."
             " Try: memcli index --everywhere\n"
         ) in told
     record = record_of("memcli.search", "search", MEANT, "--everywhere")

@@ -87,7 +87,7 @@ def test_a_workspace_cannot_name_a_program(notes: Path) -> None:
     shutil.move(notes / "config" / "config.toml", notes / "memcli.toml")
     code, _, err = _compact(notes)
     assert code == 2
-    assert "compact.command may only stand in your own configuration" in err
+    assert "compact.command is allowed only in your own configuration" in err
 
 
 def test_one_that_does_not_shrink_makes_way_for_sentences_and_is_told_of(notes: Path) -> None:

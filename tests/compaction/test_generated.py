@@ -160,4 +160,4 @@ def test_a_workspace_cannot_name_a_folder(notes: Path, tmp_path: Path) -> None:
     (notes / "memcli.toml").write_text(f"[compact]\nfolder = '{tmp_path}'\n")
     code, _, err = compact(notes)
     assert code == 2
-    assert "compact.folder may only stand in your own configuration" in err
+    assert "compact.folder is allowed only in your own configuration" in err

@@ -64,7 +64,7 @@ def test_what_was_chosen_for_generation_goes_first(tmp_path: Path) -> None:
     [
         ("tokenizer.json", "holds no tokenizer.json"),
         ("decoder_model.onnx", "holds no decoder_model.onnx"),
-        ("encoder_model.onnx", "holds no model.onnx"),
+        ("encoder_model.onnx", "has no model.onnx"),
         ("config.json", "names no eos_token_id"),
     ],
 )

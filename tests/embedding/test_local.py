@@ -192,7 +192,7 @@ def test_what_is_missing_or_broken_is_named(folder: Path, tmp_path: Path) -> Non
 
     assert "onnx.folder is not set" in reason(LocalModel())
     assert "must be a whole path, not models" in reason(LocalModel("models"))
-    assert f"{tmp_path} holds no model.onnx" in reason(local(tmp_path))
+    assert f"{tmp_path} has no model.onnx" in reason(local(tmp_path))
     make_model(folder / "model.onnx", inputs=("input_ids", "pixels"))
     assert "takes input_ids, pixels" in reason(local(folder))
     (folder / "model.onnx").write_bytes(b"no model")

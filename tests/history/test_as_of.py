@@ -220,7 +220,7 @@ def test_settings_that_could_not_be_used_then_are_named_with_their_commit(notes:
     found = say("search", "pool", "--as-of", f"{oid}~1", folder=notes)
     assert (found.code, found.out) == (2, "")
     assert "(2026-04-01): " in found.err
-    assert "store.path may only stand in your own configuration" in found.err
+    assert "store.path is allowed only in your own configuration" in found.err
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_a_folder_of_a_repository_is_a_workspace_as_well(tmp_path: Path) -> None
     commit(top, "2026-02-03", {"other/MEMORY.md": rule.format(50)})
     found = say("get", "MEMORY.md", "--as-of", oid, folder=top / "other")
     assert (found.code, found.out) == (3, "")
-    assert f"other is no folder of the repository as of {oid[:7]} (2026-02-01)" in found.err
+    assert f"other is not a folder of the repository as of {oid[:7]} (2026-02-01)" in found.err
 
 
 def test_a_submodule_is_read_at_the_commit_it_stood_at(notes: Path) -> None:

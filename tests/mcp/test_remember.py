@@ -35,7 +35,7 @@ def test_a_note_is_appended_and_found_and_told_once(served: Served, notes: Path)
     assert re.fullmatch(r"- \d\d:\d\d " + re.escape(FACT) + "\n", note)
     assert FACT in served.text("memory_search", query="when are deploys of tracker-api")
     again = served.text("memory_remember", text=FACT.upper())
-    assert again == f"not remembered: the memory says just this: memory/{made.name}:3-3\n"
+    assert again == f"not saved: duplicate of an existing line: memory/{made.name}:3-3\n"
     assert {path: path.read_bytes() for path in before} == before
     assert served.error("memory_remember").startswith("memory_remember needs text")
 
@@ -45,14 +45,14 @@ def test_what_the_session_was_given_is_no_note(served: Served, notes: Path) -> N
     line = next(line for line in shown.split("\n") if line.startswith("- ") and len(line) > 60)
     told = served.text("memory_remember", text=" ".join(line.split()[1:-3]))
     assert told == (
-        "not remembered: it comes from the memory: this session was given the line: MEMORY.md:7-7\n"
+        "not saved: it comes from the memory: this session was given the line: MEMORY.md:7-7\n"
     )
 
 
 def test_a_secret_stays_out(served: Served, notes: Path) -> None:
     before = {path: path.read_bytes() for path in notes.rglob("*.md")}
     told = served.text("memory_remember", text="push with ghp_q8ZrT2mVx7KdLw4Hs9Bn3YfGc6Jp5Rt1EaUv")
-    assert told.startswith("not remembered: it holds a secret: github-token")
+    assert told.startswith("not saved: it contains a secret: github-token")
     assert "q8ZrT2" not in told
     assert {path: path.read_bytes() for path in notes.rglob("*.md")} == before
 

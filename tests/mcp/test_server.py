@@ -165,7 +165,7 @@ def test_records_are_those_of_json(
         ("memory_search", {"query": ["a"]}, "query must be a text, not ['a']"),
         ("memory_search", {"query": "a", "budget": 1.5}, "budget must be a whole number, not 1.5"),
         ("memory_search", {"query": "a", "budget": True}, "budget must be a whole number"),
-        ("memory_search", {"query": "a", "cursor": "3"}, "'3' is no cursor of an answer. Try: "),
+        ("memory_search", {"query": "a", "cursor": "3"}, "'3' is not a cursor of an answer. Try: "),
         ("memory_get", {"path": "MEMRY.md"}, 'Try: memory_get with path "MEMORY.md"'),
         ("memory_get", {"path": "../../etc/passwd"}, "Try: "),
         ("memory_get", {"path": "MEMORY.md", "from": 9999}, "Try: "),

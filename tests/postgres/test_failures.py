@@ -31,7 +31,7 @@ def test_a_workspaces_own_file_names_no_store(memcli: Memcli, notes: Path) -> No
     write(notes, "memcli.toml", 'store.url = "postgresql://elsewhere/memory"\n')
     told = memcli("search pool", notes)
     assert told.code == 2
-    assert "store.url may only stand in your own configuration" in told.err
+    assert "store.url is allowed only in your own configuration" in told.err
 
 
 def test_a_configuration_file_holds_no_password(

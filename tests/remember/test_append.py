@@ -144,7 +144,7 @@ def test_a_file_of_another_user_is_refused(log: Path, tmp_path: Path) -> None:
         told = _in_a_child(another_user, tmp_path, "three", "memory/log.md")
         new = _in_a_child(another_user, tmp_path, "three", "memory/new.md")
         far = _in_a_child(another_user, tmp_path, "three", "new/and/new.md")
-    assert told.endswith("cannot be written, and nothing was: Permission denied")
+    assert told.endswith("cannot be written: Permission denied")
     assert told.startswith(f"ls -ld {log}: ")
     assert new.startswith(f"ls -ld {log.parent}: ")  # what is not there cannot be listed
     assert far.startswith(f"ls -ld {tmp_path}: ")

@@ -75,7 +75,7 @@ def test_a_file_that_is_no_text_is_left_alone(data: bytes) -> None:
 
 @pytest.mark.parametrize("text", ["a\0b", "a\x1b[31mb", "a\udcffb"])
 def test_a_note_with_controls_is_no_text(text: str) -> None:
-    with pytest.raises(UsageError, match="which is no text"):
+    with pytest.raises(UsageError, match="which is not text"):
         cleaned(text)
 
 

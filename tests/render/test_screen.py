@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 from memcli.render.sanitize import visible
 from memcli.render.screen import (
     AGE_COLUMNS,
-    BAR_COLUMNS,
     LINKS,
     Screen,
     age_in_words,
-    bar,
     breadcrumb,
     brief,
     corrected,
@@ -172,14 +170,6 @@ def test_a_breadcrumb_drops_the_outer_headings_first() -> None:
 def test_ages_are_said_in_words(days: int, words: str) -> None:
     assert age_in_words(days) == words
     assert len(words) <= AGE_COLUMNS
-
-
-@given(st.floats(-1, 3))
-def test_bars_are_all_of_one_width_and_grow_with_the_score(score: float) -> None:
-    assert len(bar(score)) == BAR_COLUMNS
-    assert bar(0) == " " * BAR_COLUMNS
-    assert bar(1) == "█" * BAR_COLUMNS
-    assert bar(0.5) == "███   "
 
 
 def test_a_link_escapes_all_that_could_end_it() -> None:

@@ -15,22 +15,22 @@ from memcli.cli.options import (
 from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode
 
-ARGUMENTS = (CommandArgument("query", "[QUERY]", "Rank what changed by any text.", list),)
+ARGUMENTS = (CommandArgument("query", "[QUERY]", "Rank the changes by this text.", list),)
 OPTIONS = (
-    Option("--since", "From this date on, or after a commit.", "WHEN",
+    Option("--since", "Changes from this date on, or after this commit.", "WHEN",
         shown_default="a week before --until"),
-    Option("--until", "Up to this date or commit.", "WHEN", shown_default="now"),
-    Option("-n --limit", "Changes shown of a section, or ranked.", "N", int,
+    Option("--until", "Changes up to this date or commit.", "WHEN", shown_default="now"),
+    Option("-n --limit", "Number of changes per section, or in all.", "N", int,
         shown_default="6 or 10", least=1),
-    Option("-f --format", "text, json or markdown.", "FORM", shown_default="text"),
+    Option("-f --format", "Output: text, json or markdown.", "FORM", shown_default="text"),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Tell what the memory has learned, day by day: added, changed, removed, moved.
+    """List what is new in the notes, day by day: added, changed, removed, moved.
 
-    By the commits of its git repository, else by the dates of its logs; see: memcli help changes
+    It reads the commits of a git repository, or else the dates of logs. See: memcli help changes
 
     Examples: memcli changes --since 2026-02-01      memcli changes "connection pool" --since May
     """

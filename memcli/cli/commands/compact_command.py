@@ -28,23 +28,25 @@ if TYPE_CHECKING:
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Summary
 
-DEPTH = Option("--depth", "2 also makes summaries of summaries.", "LEVEL", int, default=1)
+DEPTH = Option(
+    "--depth", "Levels of summaries. 2 adds summaries of summaries.", "LEVEL", int, default=1
+)
 SUMMARIZER = Option(
-    "--summarizer", "extractive, command: your own program, or onnx.", "HOW",
+    "--summarizer", "Summarizer: extractive, command or onnx.", "HOW",
     default="extractive", choices=SUMMARIZERS,
 )  # fmt: skip
 OPTIONS = (
     Option("--apply", "Write the summaries."),
-    Option("--verify", "Check every summary; exit 1 if one does not hold."),
-    Option("--undo", "Remove what the last run wrote, unless edited."),
-    Option("--dry-run", "Show what would be written; the default."),
-    Option("--show", "Print the summaries too."),
-    Option("--tail", "Newest records that stay as they are.", "COUNT", int,
+    Option("--verify", "Check every summary. Exit 1 if one is invalid."),
+    Option("--undo", "Remove what the last run wrote, except edited files."),
+    Option("--dry-run", "Show what would be written. This is the default."),
+    Option("--show", "Also print the summaries."),
+    Option("--tail", "Number of newest entries that are not summarised.", "COUNT", int,
         setting="compact.tail_records"),
-    Option("--tail-tokens", "Keep more of them while they fit.", "TOKENS", int,
+    Option("--tail-tokens", "More of the newest entries, up to these tokens.", "TOKENS", int,
         setting="compact.tail_tokens"),
-    Option("--cluster", "Records a summary.", "COUNT", int, setting="compact.cluster"),
-    Option("--ratio", "Tokens of a summary over its lines'.", "SHARE", float,
+    Option("--cluster", "Entries per summary.", "COUNT", int, setting="compact.cluster"),
+    Option("--ratio", "Length of a summary, as a share of its lines.", "SHARE", float,
         setting="compact.ratio"),
     DEPTH, SUMMARIZER, JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
@@ -54,9 +56,9 @@ _REPEATED = (DEPTH, SUMMARIZER, *(each for each in OPTIONS if each.setting), NOW
 
 
 def run(options: Options) -> int:
-    """Turn old logs into short summaries; nothing is lost.
+    """Write short summaries of old logs. The logs stay as they are.
 
-    Without --apply nothing is written. The logs stay as they are, and so do the newest records.
+    Without --apply, nothing is written. The newest entries are not summarised.
 
     Examples: memcli compact      memcli compact --apply
     """

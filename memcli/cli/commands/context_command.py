@@ -22,30 +22,35 @@ from memcli.cli.options import (
 from memcli.cli.skin import make_skin, progress_of
 from memcli.errors import ExitCode
 
-ARGUMENTS = (CommandArgument("query", "[QUERY]", "Any text, or none.", list),)
+ARGUMENTS = (
+    CommandArgument("query", "[QUERY]", "A question, or none for rules and new entries.", list),
+)
 OPTIONS = (
-    Option("--budget", "All it may cost.", "TOKENS", int, setting="context.budget"),
-    Option("--tail", "Newest records it must hold; 0: no tail.", "COUNT", int,
+    Option("--budget", "Maximum tokens of the whole block.",
+        "TOKENS", int, setting="context.budget"),
+    Option("--tail", "Number of newest entries to include.", "COUNT", int,
         setting="context.tail"),
-    Option("-f --format", "markdown or json.", "FORM", default="markdown", choices=CONTEXT_FORMATS),
+    Option("-f --format", "Output: markdown or json.",
+        "FORM", default="markdown", choices=CONTEXT_FORMATS),
     JSON,
-    Option("--explain", "Say what got how many tokens, and what had no room."),
-    Option("--mode", "hybrid, lexical or dense.", "MODE", setting="search.mode"),
-    Option("--profile", "default, two-pass, classic or convex.", "NAME", setting="search.profile"),
-    Option("--rerank", "Have the best read once more: none, tokens, onnx, endpoint.", "BY",
+    Option("--explain", "Print the tokens of each part and what was left out."),
+    Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode"),
+    Option("--profile", "Ranking: default, classic, convex or two-pass.",
+        "NAME", setting="search.profile"),
+    Option("--rerank", "Rerank the top 20: none, tokens, onnx or endpoint.", "BY",
         setting="search.rerank"),
     AS_OF,
     Option("--no-sync", "Do not update the index."),
-    Option("--sync", "Index every change first."),
-    Option("--receipt", "Write how it came about; see bench replay.", "FILE", choices=FILES),
+    Option("--sync", "Index all changes first."),
+    Option("--receipt", "Write a trace, for bench replay.", "FILE", choices=FILES),
     WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Assemble the memory for a prompt: rules, the newest records, what a question asks for.
+    """Collect notes for a prompt: rules, the newest entries, passages for a question.
 
-    Files marked always come whole; see: memcli help context
+    Files marked `always` are included in full. See: memcli help context
 
     Examples: memcli context --budget 1500      memcli context "why did the pool run dry" --json
     """

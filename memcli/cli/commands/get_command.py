@@ -44,19 +44,19 @@ ARGUMENTS = (
     ),
 )
 OPTIONS = (
-    Option("--from", "First line, from 1.", "LINE", int, shown_default="1", attribute="first"),
-    Option("--lines", "How many lines at most.", "COUNT", int, shown_default="all"),
+    Option("--from", "First line to print.", "LINE", int, shown_default="1", attribute="first"),
+    Option("--lines", "Maximum number of lines.", "COUNT", int, shown_default="all"),
     Option("-C --context", "Print N lines above and below too.", "N", int, default=0, least=0),
-    Option("--hash", "Exit 1 unless the lines still have it.", "HASH"),
-    Option("--expand", "Print the lines that a summary stands for."),
-    Option("--history", "Print the versions of the lines, newest first."),
-    Option("--show-secrets", "Print keys and tokens as they stand."),
+    Option("--hash", "Exit 1 if the lines have another hash now.", "HASH"),
+    Option("--expand", "Print the source lines of a summary."),
+    Option("--history", "Print all versions of the lines, newest first."),
+    Option("--show-secrets", "Print keys and tokens unredacted."),
     AS_OF, JSON, WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Print lines of a document, as they are on disk now.
+    """Print lines of a document as they are on disk now.
 
     Examples: memcli get MEMORY.md      memcli get memory/2026-02-05.md:3-9
     """

@@ -45,22 +45,22 @@ _AFTER_A_WISH = f"You have said how you want things done. {_KEEPS}"
 
 ARGUMENTS = (
     CommandArgument(
-        "event", "EVENT", "session-start, prompt, pre-compact or stop.", is_required=True
+        "event", "EVENT", "The event: session-start, prompt, pre-compact or stop.", is_required=True
     ),
 )
 OPTIONS = (
-    Option("--for", "claude-code, codex or gemini.", "AGENT", default="claude-code",
+    Option("--for", "The agent: claude-code, codex or gemini.", "AGENT", default="claude-code",
         choices=tuple(AGENTS), attribute="agent"),
-    Option("--budget", "Most that is added to the conversation.", "TOKENS", int,
+    Option("--budget", "Maximum tokens that are added to the conversation.", "TOKENS", int,
         shown_default="context.budget, or 600 for a prompt", least=1),
     WORKSPACE, EVERYWHERE, PRESETS, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Answer a hook of an agent: one JSON object from stdin, one to stdout, always exit 0.
+    """Answer an agent's hook: one JSON object from stdin, one to stdout, always exit 0.
 
-    The agent runs it; what to put into its settings: memcli help hook
+    The agent runs this command. Its settings are in: memcli help hook
 
     Examples: memcli hook prompt      memcli hook session-start --for codex
     """
@@ -110,7 +110,7 @@ class HookLine(Record):
             each.config = each.config.having(bounds)
         if not (skin.config.is_marked or memory.asked or memory.store.exists()):
             raise NotFoundError(
-                f"{skin.config.workspace} is not marked as a workspace, and nothing is indexed",
+                f"{skin.config.workspace} is not a workspace, and memcli does not index it",
                 hint="memcli init",
             )
         return skin

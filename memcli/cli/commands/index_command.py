@@ -15,26 +15,27 @@ if TYPE_CHECKING:
     from typing import Any
 
 OPTIONS = (
-    Option("--full", "Build the index anew."),
-    Option("--dry-run", "List what would change; change nothing."),
-    Option("--prune", "Drop cached vectors that nothing uses."),
-    Option("--wait", "Wait for another writer.", "SECONDS", float, default=60.0),
-    Option("--watch", "Stay, and index whatever changes; Ctrl-C ends it."),
-    Option("--debounce", "With --watch: quiet before a run.", "MS", int,
+    Option("--full", "Build the index from scratch."),
+    Option("--dry-run", "List what would change, and change nothing."),
+    Option("--prune", "Delete unused vectors from the cache."),
+    Option("--wait", "Longest wait for another process that indexes.",
+        "SECONDS", float, default=60.0),
+    Option("--watch", "Keep running and index changes until Ctrl-C."),
+    Option("--debounce", "With --watch: wait after the last change.", "MS", int,
         setting="watch.debounce_ms"),
-    Option("--interval", "With --watch: time between full looks.", "MINUTES", float,
+    Option("--interval", "With --watch: time between full scans.", "MINUTES", float,
         setting="watch.interval_minutes"),
-    Option("--encoder", "bundled, multilingual, onnx, openai, none.", "NAME",
+    Option("--encoder", "Model: bundled, multilingual, onnx, openai or none.", "NAME",
         setting="embedding.encoder"),
     JSON, WORKSPACE, EVERYWHERE, PRESETS, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Bring the index in step with the files.
+    """Update the index.
 
-    Keyword rows come first, file by file, so a search finds words while vectors are made.
-    --full builds a new index beside the old one, which answers until the new one is whole.
+    Keyword search works first, file by file. Vectors follow.
+    --full builds a new index next to the old one, which answers until the new one is ready.
 
     Examples: memcli index      memcli index --watch
     """

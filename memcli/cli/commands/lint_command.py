@@ -23,16 +23,16 @@ SHOWN = 3  # findings of one kind in the same documents; -v and JSON have all
 
 
 OPTIONS = (
-    Option("--fail-on", "Exit 1 where one of these is found: codes with commas between, or all.",
+    Option("--fail-on", "Exit 1 if lint finds one of these codes, or all.",
         "CODES", list, shown_default="none"),
     JSON, WORKSPACE, PRESETS, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """List what is rotten in the notes: secrets, repetitions, what has changed, dead links.
+    """Find stale, duplicate, contradictory or leaked content.
 
-    Nothing is changed. The codes are those of: memcli help lint
+    It changes nothing. The codes are in: memcli help lint
 
     Examples: memcli lint      memcli lint --fail-on secret,broken-link --json
     """

@@ -35,30 +35,30 @@ from memcli.errors import ExitCode, UsageError
 
 ARGUMENTS = (
     CommandArgument(
-        "paths", "PATH", "Only these files and folders, or globs.", list, choices=DOCUMENTS
+        "paths", "PATH", "Only these files, folders or globs.", list, choices=DOCUMENTS
     ),
 )
 OPTIONS = (
     Option("-f --format",
-        "text, json, jsonl, paths, paths0 (ended by NUL), or a template such as '{path}\\t{date}'.",
+        "text, json, jsonl, paths, paths0 or '{path}\\t{date}'.",
         "FORM", shown_default="text", choices=LIST_FORMATS),
-    Option("-n --limit", "The first N of them.", "N", int, shown_default="all", least=1),
-    Option("--all", "List every document, also when a pipe gets many."),
+    Option("-n --limit", "Number of documents.", "N", int, shown_default="all", least=1),
+    Option("--all", "List every document, even to a pipe."),
     JSON,
-    Option("--count", "Count them by kind, tag, key or source instead.", "WHAT", choices=COUNTED),
-    Option("--sort", "Order by path, by date, or newest first.", "HOW", default="path",
+    Option("--count", "Count documents by kind, tag, key or source.", "WHAT", choices=COUNTED),
+    Option("--sort", "Order: path, date or newest.", "HOW", default="path",
         choices=LIST_ORDERS),
     *DATES, UNDATED, SOURCE, KIND, SCOPE, TRUST, TAG, WHERE,
-    Option("--links-to", "Only those that link to this document.", "NAME"),
+    Option("--links-to", "Only documents that link to this one.", "NAME"),
     NO_SYNC, SYNC, WORKSPACE,
     PRESETS, WORKSPACE_NAME, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """List the documents with date, kind and tags.
+    """List documents with date, kind and tags.
 
-    Filters are those of search; see: memcli help query-syntax
+    The filters are the same as in search. See: memcli help query-syntax
 
     Examples: memcli ls --tag infra --sort newest      memcli ls --links-to MEMORY.md
     """

@@ -36,16 +36,16 @@ _AT_A_TERMINAL = (
 
 
 OPTIONS = (
-    Option("--structured", "Answer with JSON beside the text."),
-    Option("--write", "Let the agent append notes: memory_remember."),
+    Option("--structured", "Also answer with JSON."),
+    Option("--write", "Let the agent append notes (memory_remember)."),
     WORKSPACE, EVERYWHERE, PRESETS, QUIET, VERBOSE, COLOR, DEBUG,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Give an agent the memory as tools, over its pipes: a server of the Model Context Protocol.
+    """Run the MCP server over stdin and stdout.
 
-    The agent starts it and ends it; see: memcli help agent-setup
+    The agent starts and stops it. See: memcli help agent-setup
 
     Examples: memcli mcp      memcli mcp -w notes -w @work
     """

@@ -31,24 +31,24 @@ ARGUMENTS = (
     CommandArgument(
         "place",
         "PATH[:LINE]",
-        "A citation, a record ref; a path for all of it.",
+        "A citation or ref, or a path for a whole document.",
         is_required=True,
         choices=DOCUMENTS,
     ),
 )
 OPTIONS = (
     LIMIT, FORMAT,
-    Option("--fields", "Only these keys of JSON.", "KEYS", list, choices=related_keys),
+    Option("--fields", "Only these JSON keys.", "KEYS", list, choices=related_keys),
     JSON, BRIEF, MORE,
-    Option("--mode", "hybrid, lexical or dense.", "MODE", setting="search.mode"),
+    Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode"),
     PATH, SOURCE, KIND, TAG, WHERE, NO_SYNC, SYNC, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Find the passages most like the one at a place, from other chunks, best first.
+    """Find passages similar to the one at a place, best first.
 
-    A score of 1 is the same text; see: memcli help ranking
+    A score of 1 means the same text. See: memcli help ranking
 
     Examples: memcli related memory/2025-06-12.md:10      memcli related MEMORY.md --json
     """
@@ -57,7 +57,7 @@ def run(options: Options) -> int:
     json_by = "--json" if options.json else ""
     shape = shape_of(options.format, options.fields or (), related_keys, json_by=json_by)
     if options.brief and shape.form != "text":
-        raise UsageError("--brief is for text alone", hint="--format text")
+        raise UsageError("--brief works only with text", hint="--format text")
     shape = shape._replace(brief=options.brief, is_fitted=not (options.more or options.limit))
     wanted_sync = sync_of(options, "related")
     skin = make_skin(options)

@@ -27,7 +27,7 @@ MOST_BYTES = 1 << 20  # of standard input; a note may have far less
 _HINT = 'memcli remember "The pool of api-7 holds 60 connections"'
 
 
-ARGUMENTS = (CommandArgument("words", "[TEXT...|-]", "The note; - reads stdin.", list),)
+ARGUMENTS = (CommandArgument("words", "[TEXT...|-]", "The note, or - for stdin.", list),)
 OPTIONS = (
     Option("--to", "Where: today's log, or the path of a file.", "PATH", default="today",
         choices=DOCUMENTS),
@@ -36,7 +36,7 @@ OPTIONS = (
     Option("--gate", "Also refuse small talk and notes that add nothing."),
     Option("--force", "Append the note even if a rule refuses it."),
     Option("--check", "Score each paragraph of FILE. Write nothing.", "FILE", choices=FILES),
-    Option("--dry-run", "Show the note; write nothing."),
+    Option("--dry-run", "Show the note and write nothing."),
     Option("--explain", "Print the result of every rule."),
     Option("--undo", "Remove the last note, if nobody changed it."),
     JSON, WORKSPACE, *COMMON,
@@ -88,7 +88,7 @@ def _text(words: list[str]) -> str:
         return " ".join(words)
     data = sys.stdin.buffer.read(MOST_BYTES + 1) if sys.stdin else b""
     if len(data) > MOST_BYTES:
-        raise UsageError(f"stdin holds more than {MOST_BYTES} bytes", hint=_HINT)
+        raise UsageError(f"stdin has more than {MOST_BYTES} bytes", hint=_HINT)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -105,14 +105,14 @@ def _say(noted: Noted, skin: Skin, *, dry_run: bool, explain: bool) -> None:
             )
     if noted.citation is None:
         if noted.refusal is not None:
-            terminal.warn(f"not remembered: {_why(noted.refusal)}")
+            terminal.warn(f"not saved: {_why(noted.refusal)}")
         return
     name = f"{skin.name(MEMORY_SOURCE, noted.path)}:{noted.start_line}-{noted.end_line}"
     terminal.write(f"{terminal.safe_line(name)}\n")
     if dry_run:
         terminal.write(f"{terminal.safe(noted.text)}\n")
     if noted.refusal is not None:
-        terminal.warn(f"kept all the same: {_why(noted.refusal)}")
+        terminal.warn(f"saved anyway: {_why(noted.refusal)}")
     if noted.older is not None:
         terminal.say(f"An older note may say otherwise: {noted.older}")
 
@@ -134,7 +134,7 @@ def _undo(skin: Skin, *, as_json: bool) -> int:
         record = {"schema": "memcli.remember-undo/1", "taken_back": is_gone, **done._asdict()}
         terminal.write_json(record)
     elif done.path is None:
-        terminal.warn("there is no note to take back")
+        terminal.warn("there is no note to undo")
     else:
         lines = cite(MEMORY_SOURCE, done.path, done.start_line, done.end_line)
         if is_gone:

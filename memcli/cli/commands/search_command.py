@@ -170,9 +170,7 @@ def _count_used(refs: Sequence[str], query: list[str] | None, skin: Skin) -> int
     from memcli.api.access import note
 
     if query:
-        raise UsageError(
-            "--used searches nothing, and there is a query", hint="memcli search --help"
-        )
+        raise UsageError("--used takes no query", hint="memcli search --help")
     if not skin.config("access.count"):
         raise UsageError(
             "uses are not counted: access.count is not set in your own configuration",

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 OPTIONS = (
-    Option("--check", "Exit 1 when the index is not in step."),
-    Option("--deep", "Also run the model and check the file."),
+    Option("--check", "Exit 1 if the index is out of date."),
+    Option("--deep", "Also run the model and check the index file."),
     JSON, WORKSPACE, EVERYWHERE, PRESETS, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Show what is indexed, what is behind and why.
+    """Show what is indexed and what is out of date, with reasons.
 
     Examples: memcli status      memcli status --check --json
     """

@@ -71,14 +71,14 @@ def checked(url: str, *, from_environment: bool) -> Address:
         parts = urlsplit(url)
         options = dict(masks.options(url))
     except ValueError as error:
-        raise ConfigError(f"store.url is no URL: {error}", hint=HINT) from error
+        raise ConfigError(f"store.url is not a URL: {error}", hint=HINT) from error
     if parts.scheme not in SCHEMES or "\0" in url:
         raise ConfigError(
             f"store.url must begin with {SCHEMES[0]}://, unlike {address.masked[:80]!r}", hint=HINT
         )
     if address.secrets and not from_environment:
         raise ConfigError(
-            "store.url holds a password, which a configuration file must not",
+            "store.url contains a password, which is not allowed in a configuration file",
             hint="put it in PGPASSWORD, in ~/.pgpass, or the whole URL in MEMCLI_STORE_URL",
         )
     mode = options.get("sslmode", STRICT)

@@ -222,7 +222,7 @@ class PostgresStore:
         if row.changed_at is None:
             self._pool.end(connection)
             raise IndexMissingError(
-                f"nothing was stored of {self.name} in {self.address.masked} yet",
+                f"nothing is stored of {self.name} in {self.address.masked} yet",
                 hint="memcli index",
             )
         try:

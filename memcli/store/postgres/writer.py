@@ -313,7 +313,7 @@ class RowWriter(Transactions):
                 (self.row.id, self.now),
             )
             self.row = self.row._replace(chunks=0, words=0)
-        return f"{fault}; what was stored of the workspace was deleted and is built anew"
+        return f"{fault}; what is stored of the workspace was deleted and is built again"
 
     @property
     def now(self) -> int:

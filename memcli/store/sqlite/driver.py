@@ -142,11 +142,11 @@ def refuse_others(path: str, mounts: str = MOUNTS) -> None:
         if hasattr(os, "geteuid") and found.st_uid not in (os.geteuid(), 0):
             raise StoreError(f"{path} belongs to another user (uid {found.st_uid})", hint=hint)
     if not stat.S_ISREG(found.st_mode):
-        raise StoreError(f"{path} is no plain file, so it is no index", hint=hint)
+        raise StoreError(f"{path} is not a regular file, so it is not an index", hint=hint)
     mode = stat.S_IMODE(found.st_mode)
     if hasattr(os, "geteuid") and mode & 0o022 and not is_network(os.path.dirname(path), mounts):
         raise StoreError(
-            f"{path} can be written by others (mode {mode:o}), so it may hold anything",
+            f"{path} is writable by other users (mode {mode:o}), so it may hold anything",
             hint="delete it, then run memcli index",
         )
 
@@ -221,7 +221,7 @@ def understood(path: str) -> Iterator[None]:
 
 def _foreign(path: str, error: Exception) -> DamagedError:
     return DamagedError(
-        f"the index {path} holds what memcli did not write: {error}", hint="memcli index --full"
+        f"the index {path} has foreign content: {error}", hint="memcli index --full"
     )
 
 

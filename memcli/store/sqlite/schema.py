@@ -232,7 +232,7 @@ def check(connection: apsw.Connection, path: str) -> None:
         raise IncompleteError(f"the index {path} is not complete", hint="memcli index")
     if shape(connection) != SHAPE:
         raise DamagedError(
-            f"the index {path} holds tables that memcli did not make", hint="memcli index --full"
+            f"the index {path} has tables that memcli did not make", hint="memcli index --full"
         )
     for key, value in rows(connection, "SELECT key, value FROM meta"):
         is_text = type(key) is str and type(value) is str

@@ -511,7 +511,7 @@ class Writer(Transactions):
 
 
 def _kept(fault: str, aside: str) -> str:
-    return f"{fault}; it is kept as {aside} and the index is built anew"
+    return f"{fault}; it is kept as {aside} and the index is built again"
 
 
 def open_migrated(path: str, mounts: str = MOUNTS) -> Connected:

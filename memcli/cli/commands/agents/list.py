@@ -22,7 +22,7 @@ OPTIONS = (
 
 
 def run(options: Options) -> int:
-    """List the agents found here, what memcli finds of their memory, and what is wired.
+    """List the agents found here, their notes, and which have memcli installed.
 
     Examples: memcli agents      memcli agents list --json
     """

@@ -27,17 +27,17 @@ ARGUMENTS = (
     ),
 )
 OPTIONS = (
-    Option("--dry-run", "Show what would be kept and keep nothing."),
+    Option("--dry-run", "Show the new values without saving them."),
     Option("--no-sync", "Do not update the index."),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Fit confidence and verdict to the model of this index, on your own questions.
+    """Fit confidence to the model of this index, on your own questions.
 
-    Each question is asked as it is, and without the lines that answer it. The constants are kept
-    beside your configuration, for every workspace of the same model; delete the file to go back.
+    Each question is asked twice, the second time without the lines that answer it. The values are
+    saved next to your configuration, for all workspaces of the model. Delete the file to go back.
 
     Examples: memcli bench calibrate questions.jsonl      memcli bench calibrate --dry-run
     """

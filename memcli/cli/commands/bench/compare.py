@@ -17,9 +17,9 @@ OPTIONS = (
 
 
 def run(options: Options) -> int:
-    """Compare two receipts of bench quality, speed or lane; no workspace is needed.
+    """Compare two results of bench quality, speed or lane.
 
-    Times are compared on one machine only; between machines only ratios to a floor are.
+    Times are compared only on one machine. Between machines, ratios to a baseline are.
 
     Examples: memcli bench compare old.json new.json      memcli bench compare a b --json
     """

@@ -32,7 +32,7 @@ def read(folder: str, skin: Skin) -> list[LaneTrace]:
             if trace is not None:
                 history.append(trace)
                 continue
-        skin.terminal.warn(f"{path} is no receipt of a lane and is passed over")
+        skin.terminal.warn(f"{path} is not a result of bench lane and was skipped")
     return history
 
 

@@ -13,16 +13,17 @@ DRAFTS = 30
 
 
 OPTIONS = (
-    Option("--out", "The file.", "FILE", shown_default=".memcli/questions.jsonl", choices=FILES),
-    Option("-n --limit", "Most drafts.", "N", int, default=DRAFTS),
+    Option("--out", "File for the questions.",
+        "FILE", shown_default=".memcli/questions.jsonl", choices=FILES),
+    Option("-n --limit", "Number of drafts.", "N", int, default=DRAFTS),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Draft questions from headings and decisions; a file that exists is never written over.
+    """Draft questions from headings and decisions. An existing file is never overwritten.
 
-    Each line is marked "draft": true and is not counted until you set it to false. Reword it
+    Each line has "draft": true and does not count until you set it to false. Reword the question
     as you would ask it, and check the lines that answer it.
 
     Examples: memcli bench init -w notes      memcli bench init --out questions.jsonl

@@ -22,21 +22,20 @@ ARGUMENTS = (
     ),
 )
 OPTIONS = (
-    Option("--max-drop", "How much nDCG@10 may fall below the best run.", "X", float, default=0.02),
-    Option("--max-slower", "How much slower than the best run it may be.", "TIMES", float,
+    Option("--max-drop", "How far nDCG@10 may fall below the best run.", "X", float, default=0.02),
+    Option("--max-slower", "How much slower than the best run is allowed.", "TIMES", float,
         default=2.0),
-    Option("--no-speed", "Measure no speed: it takes some seconds."),
-    Option("--accept", "Hold later runs against this one."),
+    Option("--no-speed", "Skip the speed measurement, which takes seconds."),
+    Option("--accept", "Compare later runs with this one."),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Sync, measure quality and speed, keep a receipt; speak only of what got worse.
+    """Measure quality and speed, and print only what got worse.
 
-    A run is held against the best one of the history since the last --accept. One line and
-    exit 1: nDCG@10 fell, search is slower, or a question of high importance misses that hit
-    before, or that is new since the last --accept.
+    It compares the run with the best one since the last --accept. It prints one line and exits 1 if
+    nDCG@10 fell, search is slower, or an important question is no longer answered.
 
     Examples: memcli bench lane -w notes      memcli bench lane questions.jsonl --accept
     """

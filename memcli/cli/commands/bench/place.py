@@ -72,7 +72,7 @@ def _copy(skin: Skin, notes: str, store: str) -> list[str]:
     paths = [found.path for found in listing.files if _copied(skin, own[0].root, found.path, notes)]
     if not paths:
         raise UsageError(
-            "the memory holds nothing to measure", hint="memcli bench speed --documents 1000"
+            "there are no notes to measure", hint="memcli bench speed --documents 1000"
         )
     settings = os.path.join(skin.config.workspace, WORKSPACE_FILE)
     if len(own) == len(skin.config.sources) and os.path.isfile(settings):

@@ -20,19 +20,21 @@ ARGUMENTS = (
     CommandArgument("queries", "[QUERIES.jsonl]...", "Judged questions; see: bench init.", list),
 )
 OPTIONS = (
-    Option("--against", "A receipt of the same sets, to say what moved since.", "FILE",
+    Option("--against", "Earlier results of the same sets to compare with.", "FILE",
         choices=FILES),
-    Option("--baseline", "An earlier receipt or run to compare with.", "FILE", choices=FILES),
-    Option("--fail-under", "Exit 1 when a metric is below X.", "METRIC=X", list),
-    Option("--max-drop", "Exit 1 when nDCG@10 falls by more than X.", "X", float),
-    Option("--max-p95-ms", "Exit 1 when the p95 of a search is above MS.", "MS", float),
-    Option("--run", "Write the passages, 100 a query.", "OUT.jsonl", choices=FILES),
-    Option("--ablate", "Also with each leg and stage switched off in turn."),
-    Option("--compare", "Also by other profiles: classic,convex,two-pass.", "NAMES"),
-    Option("--profile", "A set of ranking rules.", "NAME", setting="search.profile"),
-    Option("--mode", "hybrid, lexical or dense.", "MODE", setting="search.mode"),
-    Option("--fusion", "scaled, weighted or rrf.", "HOW", setting="search.fusion"),
-    Option("--rerank", "Have the best read once more: none, tokens, onnx, endpoint.", "BY",
+    Option("--baseline", "Earlier results or another run to compare with.", "FILE", choices=FILES),
+    Option("--fail-under", "Exit 1 if a metric is below X.", "METRIC=X", list),
+    Option("--max-drop", "Exit 1 if nDCG@10 falls by more than X.", "X", float),
+    Option("--max-p95-ms", "Exit 1 if the p95 of a search is above MS.", "MS", float),
+    Option("--run", "Write the passages, 100 per query.", "OUT.jsonl", choices=FILES),
+    Option("--ablate", "Also measure without each retriever and stage."),
+    Option("--compare", "Also measure profiles: classic,convex,two-pass.", "NAMES"),
+    Option("--profile", "Ranking: default, classic, convex or two-pass.",
+        "NAME", setting="search.profile"),
+    Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode"),
+    Option("--fusion", "How scores are combined: scaled, weighted or rrf.",
+        "HOW", setting="search.fusion"),
+    Option("--rerank", "Rerank the top 20: none, tokens, onnx or endpoint.", "BY",
         setting="search.rerank"),
     Option("--no-sync", "Do not update the index."),
     JSON, WORKSPACE, *COMMON,
@@ -40,12 +42,11 @@ OPTIONS = (
 
 
 def run(options: Options) -> int:
-    """Ask every question through the pipeline of `search` and score the passages.
+    """Ask every question as `search` does, and score the passages.
 
-    The index is brought in step first. With a gate (--fail-under, --max-drop, --max-p95-ms)
-    nothing is written while all is well, and one line and exit 1 when it is not. Several files
-    give a row each and one for all questions, with 95 % intervals; without -w each is asked of
-    the folder `workspace` beside it.
+    It updates the index first. With --fail-under, --max-drop or --max-p95-ms it prints nothing if
+    all is well, or one line and exits 1. Several files give one row each and one for all, with 95 %
+    intervals. Without -w, each file is asked of the folder `workspace` next to it.
 
     Examples: memcli bench quality questions.jsonl      memcli bench quality a.jsonl b.jsonl
     """
@@ -128,7 +129,7 @@ def _run_one(queries_file: str | None, options: Options, skin: Skin, gates: Gate
         judged = [each.query for each in measured.asked]
         before = read_baseline(text, baseline, judged, measured.line_costs)
         if not pairs(before, trace.queries):
-            raise UsageError(f"{baseline} holds none of these questions", hint=hint)
+            raise UsageError(f"{baseline} has none of these questions", hint=hint)
     failed = gating.failures(
         gates, trace.categories["all"], trace.queries, before, trace.latency_ms.p95
     )

@@ -23,10 +23,10 @@ OPTIONS = (
 
 
 def run(options: Options) -> int:
-    """Run the search or context of a receipt again, as of its time, and show what moved.
+    """Run the search or context of a trace again, and show what moved.
 
-    Flags and filters are those of the receipt, other settings those of today: what differs is
-    named, as are a new index revision and another model.
+    Options and filters come from the trace, other settings are of today. It prints what differs,
+    also a new index revision or model.
 
     Examples: memcli bench replay before.json      memcli bench replay before.json --json
     """

@@ -14,15 +14,15 @@ ARGUMENTS = (
     ),
 )
 OPTIONS = (
-    Option("--html", "Write one HTML file; needs the extra report.", "FILE", choices=FILES),
+    Option("--html", "Write an HTML file (needs the extra report).", "FILE", choices=FILES),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Draw trends, categories, worst cases and what changed.
+    """Print trends, categories, worst cases and changes.
 
-    Without --html the charts are drawn with characters. The HTML file fetches nothing.
+    Without --html the charts consist of characters. The HTML file loads nothing from the network.
 
     Examples: memcli bench report      memcli bench report --html report.html
     """

@@ -30,18 +30,19 @@ HINT = "memcli bench speed --documents 1000"
 
 
 OPTIONS = (
-    Option("--documents", "Measure a made-up workspace of N files.", "N", int),
-    Option("--runs", "Times each is measured, from 2 on.", "N", int, default=RUNS),
-    Option("--mode", "hybrid, or lexical to leave the model out.", "MODE", setting="search.mode"),
+    Option("--documents", "Measure a generated workspace of N files.", "N", int),
+    Option("--runs", "Number of runs, at least 2.", "N", int, default=RUNS),
+    Option("--mode", "Search by: hybrid, or keyword without the model.",
+        "MODE", setting="search.mode"),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Measure search, sync and indexing beside the floors of this machine.
+    """Measure search, sync and indexing, next to the baselines of this machine.
 
-    All work is done on a copy; the memory and its index are only read. Times mean nothing on
-    another machine, ratios to a floor do: bench compare sets only those side by side.
+    It works on a copy. Times cannot be compared between machines, but ratios to a baseline can:
+    bench compare compares only those.
 
     Examples: memcli bench speed      memcli bench speed --documents 1000 --json
     """

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from memcli.config.settings import Key
 
 ARGUMENTS = (
-    CommandArgument("name", "SETTING", "Its name.", is_required=True, choices=SETTINGS),
-    CommandArgument("values", "VALUE...", "Its value, several for a list.", list, is_required=True),
+    CommandArgument("name", "SETTING", "The setting.", is_required=True, choices=SETTINGS),
+    CommandArgument("values", "VALUE...", "The value or values.", list, is_required=True),
 )
 OPTIONS = (
     Option("--user", "Change your own file, for all workspaces."),

@@ -8,19 +8,19 @@ from memcli.cli.skin import make_skin, marked
 from memcli.errors import ExitCode
 
 ARGUMENTS = (
-    CommandArgument("name", "NAME", "What it is called there: ops, or team/ops.", is_required=True),
+    CommandArgument("name", "NAME", "Its name there, such as ops or team/ops.", is_required=True),
 )
 OPTIONS = (
-    Option("--take-over", "Also where another folder or machine writes it."),
+    Option("--take-over", "Also if another folder or machine writes it."),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Keep the index of this workspace in the shared store, and write it from here.
+    """Keep the index of this workspace on the shared server, and write it from here.
 
-    One folder of one machine writes a workspace; every machine may search it. The index that
-    is here stays as it is, and is used again once the folder is detached.
+    One folder on one machine writes a workspace, and every machine may search it. The local
+    index stays as it is, for the time after a detach.
 
     Examples: memcli store attach team/ops      memcli store attach ops -w notes
     """

@@ -13,9 +13,9 @@ OPTIONS = (
 
 
 def run(options: Options) -> int:
-    """Keep the index of this workspace on this machine again.
+    """Use the index on this machine again.
 
-    What is stored on the server stays there, and may be attached to another folder.
+    The index on the server stays there. You can attach it to another folder.
 
     Examples: memcli store detach      memcli store detach -w notes
     """

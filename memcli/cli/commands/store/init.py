@@ -8,17 +8,17 @@ from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode
 
 OPTIONS = (
-    Option("--partitions", "Cut each table into so many; 0: none.", "N", int, default=0),
-    Option("--print-sql", "Print the statements and run none."),
+    Option("--partitions", "Number of partitions of each table, 0 for none.", "N", int, default=0),
+    Option("--print-sql", "Print the SQL statements without running them."),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 
 def run(options: Options) -> int:
-    """Make the tables of the shared store that store.url names, once for all.
+    """Create the tables of the shared index on the server of store.url. Run it once.
 
-    Where nobody may run such statements, --print-sql gives them to whoever does, with a role
-    for agents and the policies that keep tenants apart.
+    If you may not create tables, --print-sql prints the statements for an administrator, with a
+    role for agents and the policies that separate tenants.
 
     Examples: memcli store init      memcli store init --print-sql --partitions 64
     """

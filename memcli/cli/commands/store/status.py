@@ -21,7 +21,7 @@ OPTIONS = (
 
 
 def run(options: Options) -> int:
-    """Show the shared store: its server, and the workspaces that this user may see.
+    """Show the shared index: its server, and the workspaces that you may see.
 
     Examples: memcli store status      memcli store status --json
     """

@@ -13,7 +13,7 @@ OPTIONS = (
 
 
 def run(options: Options) -> int:
-    """Bring the tables of the shared store to the version of this memcli; a search never does.
+    """Upgrade the tables of the shared index to this version of memcli.
 
     Examples: memcli store upgrade      memcli store upgrade -q
     """
