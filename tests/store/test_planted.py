@@ -202,7 +202,7 @@ def test_what_is_no_file_is_refused_and_never_waited_for(
             listening.bind(place.name)
     opened = str(place) if suffix == ".next" else str(path)
     for write_ in (False, True):
-        with pytest.raises(StoreError, match=r"is no plain file|cannot be opened"):
+        with pytest.raises(StoreError, match=r"is not a regular file|cannot be opened"):
             connect(opened, write=write_)
 
 
