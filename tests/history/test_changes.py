@@ -259,7 +259,7 @@ def test_without_a_repository_logs_tell_by_their_dates(tmp_path: Path) -> None:
         (("--since", "2026-02-20"), "no log is of 2026-02-20 to 2026-03-01; the newest before is of"
          " 2026-02-10. Try: memcli changes --since 2026-02-10\n"),
         (("--until", "2026-02-01"), "no log here has a date up to 2026-02-01. Try: memcli help"
-         " history\n"),
+         " changes\n"),
     ):  # fmt: skip
         missed = say("changes", *span, "--now", "2026-03-01", folder=notes)
         assert (missed.code, missed.out) == (0, "")
