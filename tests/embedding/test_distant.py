@@ -120,7 +120,7 @@ def test_an_answer_of_another_shape_is_named(server: Loopback, body: object, sai
         (Reply(400, {"message": "no rank pooling"}), "with status 400: no rank pooling"),
         (Reply(422, TEI_ERROR), "refuses the request with status 422"),
         (Reply(503, {}), "refuses the request with status 503"),
-        (Reply(302, b"", (("Location", "http://example.invalid/x"),)), "sends on to example"),
+        (Reply(302, b"", (("Location", "http://example.invalid/x"),)), "redirects to example"),
         (Reply(200, b" " * (1 << 20)), "far larger"),
     ],
 )

@@ -271,7 +271,7 @@ def test_no_variable_of_a_proxy_is_read(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize("to", ["http://[oops/x", "http://[::1", "//[", "", "/x", "\u00e9"])
 def test_a_broken_redirect_is_a_refusal(to: str) -> None:
     with loopback(lambda *_: Reply(308, b"", (("Location", to),))) as server:
-        assert "sends on to another place" in fault(server).message
+        assert "redirects to another place" in fault(server).message
 
 
 def test_a_silent_server_is_left_after_the_timeout() -> None:
@@ -370,7 +370,7 @@ def test_an_address_that_cannot_be_sent_to(url: str) -> None:
         (Endpoint(url="ftp://h", model="m"), "must begin with"),
         (Endpoint(url="file:///etc/passwd", model="m"), "must begin with"),
         (Endpoint(url="http://h:port", model="m"), "no address"),
-        (Endpoint(url=f"http://me:{KEY}@h", model="m"), "holds a name or a password"),
+        (Endpoint(url=f"http://me:{KEY}@h", model="m"), "contains a name or a password"),
     ],
 )
 def test_settings_that_cannot_work_are_named(endpoint: Endpoint, told: str) -> None:

@@ -198,7 +198,7 @@ def test_what_is_missing_or_broken_is_named(folder: Path, tmp_path: Path) -> Non
     (folder / "model.onnx").write_bytes(b"no model")
     assert f"{folder / 'model.onnx'} cannot be opened" in reason(local(folder))
     (folder / "tokenizer.json").write_text(json.dumps({"version": 1}))
-    assert "is no tokenizer" in reason(local(folder))
+    assert "is not a tokenizer" in reason(local(folder))
     (folder / "tokenizer.json").unlink()
     assert "holds no tokenizer.json" in reason(local(folder))
 

@@ -190,7 +190,7 @@ def test_a_question_ranks_what_changed(notes: Path) -> None:
     assert scores == sorted(scores, reverse=True)
     none = say("changes", "zebra", *SPAN, folder=notes)
     assert none.out == ""
-    assert "holds a word of the question" in none.err
+    assert "contains a word of the question" in none.err
 
 
 def test_a_commit_begins_and_ends_a_span_as_well(notes: Path) -> None:

@@ -190,7 +190,7 @@ def test_a_branch_without_a_commit_has_no_state(tmp_path: Path) -> None:
     for when in ("HEAD", "2026-02-01"):
         found = say("search", "rules", "--as-of", when, folder=notes)
         assert (found.code, found.out) == (3, "")
-        assert "has no commit yet" in found.err
+        assert "has no commits" in found.err
 
 
 def test_without_a_repository_or_the_program_it_is_refused(
@@ -201,7 +201,7 @@ def test_without_a_repository_or_the_program_it_is_refused(
     (plain / "MEMORY.md").write_text("# Rules\n")
     found = say("search", "rules", *AS_OF, folder=plain)
     assert (found.code, found.out) == (2, "")
-    assert "plain is in no git repository" in found.err
+    assert "plain is not in a git repository" in found.err
     monkeypatch.setenv("PATH", str(plain))
     found = say("search", "pool", *AS_OF, folder=notes)
     assert (found.code, found.out) == (2, "")

@@ -77,7 +77,7 @@ def test_what_is_private_stays_with_its_own(served: Served) -> None:
     for chosen in ({}, {"workspace": "house"}):
         assert "4711" not in served.text("memory_search", query="pool code", **chosen)
     told = served.error("memory_get", path="house:memory/2025-05-02.md")
-    assert "private: only its own workspace is told of it" in told
+    assert "private: only its own workspace may read it" in told
     assert "4711" not in told
 
 

@@ -176,7 +176,7 @@ def test_a_tenant_is_searched_and_read(memcli: Memcli, stored: Path) -> None:
     private = memcli("get team/ops:memory/own.md --tenant team", stored)
     assert (private.code, private.out) == (3, "")
     own = "memcli get memory/own.md --workspace-name team/ops"
-    assert private.err.endswith(f"only its own workspace is told of it\nTry: {own}\n")
+    assert private.err.endswith(f"only its own workspace may read it\nTry: {own}\n")
     assert memcli(own.removeprefix("memcli "), stored).out.endswith("The pool is mine.\n")
     for asked in ("pool", ""):
         block = memcli(f"context {asked} --tenant team", stored).out
