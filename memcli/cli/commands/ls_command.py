@@ -54,6 +54,11 @@ OPTIONS = (
     PRESETS, WORKSPACE_NAME, *COMMON,
 )  # fmt: skip
 
+USUAL_OPTIONS = (
+    "--format", "--limit", "--all", "--count", "--sort", "--links-to", "--since", "--until",
+    "--kind", "--tag", "--where",
+)  # fmt: skip
+
 
 def run(options: Options) -> int:
     """List documents with date, kind and tags.
