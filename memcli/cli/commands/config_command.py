@@ -60,6 +60,8 @@ def run(options: Options) -> int:
         skin.terminal.write(_text(keys, skin))
         if options.name in BY_NAME:
             skin.terminal.say(_how_to_change(BY_NAME[options.name], skin.config.workspace))
+    if BY_NAME["search.half_life_days"] in keys and skin.config("search.decay_floor") >= 1:
+        skin.terminal.say("search.half_life_days has no effect because search.decay_floor is 1.")
     return ExitCode.OK
 
 
