@@ -377,7 +377,7 @@ def _is_another_value(new: _ComparedLine, old: _ComparedLine) -> bool:
 
 def _tokens(text: str) -> Sequence[str]:
     tokens = tokens_of(text)
-    return tokens[:-1] if tokens[-1:] == (",",) else tokens
+    return tokens[:-1] if tokens[-1:] == [","] else tokens
 
 
 def _label(text: str) -> str:

@@ -187,3 +187,12 @@ def test_a_workspace_names_no_program_and_no_place_for_the_index(notes: Path) ->
         done = run("config")
         assert done.returncode == 2
         assert f"{name} is allowed only in your own configuration" in done.stderr
+
+
+@pytest.mark.parametrize(("floor", "says"), [("1", True), ("0.97", False)])
+def test_a_setting_without_effect_is_named(notes: Path, floor: str, says: bool) -> None:
+    message = "search.half_life_days has no effect because search.decay_floor is 1.\n"
+    for name in ("search", "search.half_life_days"):
+        done = run("config", name, MEMCLI_SEARCH_DECAY_FLOOR=floor)
+        assert (message in done.stderr) == says
+    assert message not in run("config", "search.limit").stderr

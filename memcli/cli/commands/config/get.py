@@ -53,6 +53,8 @@ def print_settings(keys: list[Key], skin: Skin, *, as_json: bool) -> None:
         skin.terminal.write_json(_record(keys, skin))
     else:
         skin.terminal.write(_text(keys, skin))
+    if BY_NAME["search.half_life_days"] in keys and skin.config("search.decay_floor") >= 1:
+        skin.terminal.say("search.half_life_days has no effect because search.decay_floor is 1.")
 
 
 def _how_to_change(key: Key) -> str:
