@@ -55,8 +55,9 @@ def get(
     It counts as a use of the document, where that is wanted, unless it is none.
 
     `here` is the folder that paths may be told from. `first` and `count` choose other lines of it,
-    the first being 1, and `around` adds lines above and below. NotFoundError where there is no such document or it is private to another
-    workspace, UsageError for a range that ends before it begins.
+    the first being 1, and `around` adds lines above and below. NotFoundError where there is no such
+    document or it is private to another workspace, UsageError for a range that ends before it
+    begins.
     """
     memory, target, before, is_own = memory.owner_of(target)
     settings = memory.index_settings()
