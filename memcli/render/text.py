@@ -90,7 +90,7 @@ def not_asked(hit: Hit) -> str:
     if hit.asked_lead is None or hit.asked_lead >= 0:
         return ""
     others = [name for name in hit.spoken if name not in hit.asked]
-    return one_line(f"[{' and '.join(others)}, not {' or '.join(hit.asked)}]")
+    return one_line(f"[{' and '.join(others)}, not {' or '.join(hit.asked)}]") if others else ""
 
 
 def brief(hit: Hit, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]) -> str:

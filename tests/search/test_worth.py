@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memcli.render.text import not_asked
 from memcli.search.hits import Correction, Hit
 from memcli.search.pipeline import NOTHING, ended
 from memcli.types import Turn
@@ -72,6 +73,13 @@ def test_a_passage_of_a_conversation_is_narrowed_to_the_turns_that_answer() -> N
     assert _citations(hit) == ["1.md:2-2"]
     note = hit._replace(turns=(), asked=())
     assert _ended([note])[0] == [note]
+    (narrow,) = ended(
+        NOTHING._replace(hits=(hit._replace(asked_lead=-0.1),), verdict="good", is_measured=True)
+    ).hits
+    assert (not_asked(narrow), not_asked(hit._replace(asked_lead=-0.1))) == (
+        "",
+        "[Odette, not Kate]",
+    )
     corrected = hit._replace(corrected_by=(Correction(9, "memory", "9.md", 1, 1, "", "no"),))
     assert _citations(corrected) == ["1.md:1-3"]
 
