@@ -243,7 +243,7 @@ def test_what_is_put_into_markdown_and_taken_out_leaves_every_byte(text: str) ->
 @pytest.mark.parametrize(
     ("entry", "text", "why"),
     [
-        (MEMBER, '{"mcpServers": []}', "no object where one belongs: mcpServers"),
+        (MEMBER, '{"mcpServers": []}', "needs an object at mcpServers"),
         (MEMBER, '{"mcpServers": {}, "mcpServers": {}}', 'the key "mcpServers" more than once'),
         (MEMBER, '{"a": 1,, }', "not JSON at line 1"),
         (MEMBER, '{"a": 1 "b": 2}', "not JSON at line 1"),
@@ -251,9 +251,9 @@ def test_what_is_put_into_markdown_and_taken_out_leaves_every_byte(text: str) ->
         (MEMBER, '{"a": 01}', "not JSON at line 1"),
         (MEMBER, '{"a": 1} x', "not JSON at line 1"),
         (MEMBER, "{\n/* \n", "not JSON at line 2"),
-        (MEMBER, "[]", "no object where one belongs: the whole of it"),
+        (MEMBER, "[]", "needs an object at the whole of it"),
         (MEMBER, '{"a": ' + "[" * 300 + "]" * 300 + "}", "nested more than 200 levels"),
-        (item("Stop"), '{"hooks": {"Stop": {}}}', "no list where one belongs: hooks.Stop"),
+        (item("Stop"), '{"hooks": {"Stop": {}}}', "needs a list at hooks.Stop"),
         (TABLE, "a = ", "is not TOML"),
         (TABLE, 'mcp_servers = {a = "b"}', "is not TOML"),
         (TABLE, "# memcli: end\n", "marks of memcli that make no pair"),

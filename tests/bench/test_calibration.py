@@ -173,9 +173,9 @@ def test_a_file_of_something_else_is_named(ask: Asked, tmp_path: Path, text: str
     kept = tmp_path / "config" / "memcli" / "calibration.json"
     kept.parent.mkdir(parents=True)
     kept.write_text(text)
-    with pytest.raises(ConfigError, match="does not hold what"):
+    with pytest.raises(ConfigError, match="is not a file of memcli bench calibrate"):
         read(str(kept))
-    assert "calibration.json does not hold" in ask("search", "cedar", code=2)[1]
+    assert "calibration.json is not a file of" in ask("search", "cedar", code=2)[1]
 
 
 def test_a_regression_finds_the_constants_that_made_its_labels() -> None:

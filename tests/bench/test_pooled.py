@@ -11,6 +11,7 @@ import pytest
 from memcli.bench.metrics import NAMES, Range
 from memcli.bench.pooled import pooled, read, text
 from memcli.bench.quality import AskedQuestion, hint_rate, summary
+from memcli.bench.quality_text import TABLE_NAMES
 from memcli.bench.queries import Query
 from memcli.bench.rows import row_of
 from memcli.bench.traces import HintRate, QualityTrace, SetsTrace, encode
@@ -59,7 +60,7 @@ def test_each_set_and_all_together_are_told_of_with_what_moved() -> None:
 def test_beside_the_means_stands_half_of_their_interval() -> None:
     made = record([1.0, 0.0, 1.0], [0.5])
     (line,) = (line for line in text(made).splitlines() if line.startswith("+-"))
-    means = [made.pooled.metrics[name] for name in NAMES]
+    means = [made.pooled.metrics[name] for name in TABLE_NAMES]
     halves = [(each.high - each.low) / 2 for each in means]
     assert min(halves) > 0
     assert len({len(row) for row in text(made).splitlines() if row.startswith(("+-", "all"))}) == 1

@@ -45,7 +45,7 @@ def _python(code: str, notes: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-ANSWER = "memory/2025-06-12-incident-review.md"
+ANSWER = "memory/2025-04-08.md"
 
 
 def test_the_python_example_answers(notes: Path) -> None:

@@ -281,7 +281,7 @@ def test_private_lines_behind_a_summary_are_told_to_its_own_workspace_alone(
     put(base / "work", {log: f"---\nscope: private\n---\n{text}"})
     out, err = asked(*line, code=3)
     assert out == ""
-    assert err.startswith(f"memcli: {line[1]} is private: only its own workspace")
+    assert err.startswith(f"memcli: {line[1]} is private, and only its own workspace")
     monkeypatch.chdir(base / "work")
     assert text.strip() in asked(*line)[0]
 

@@ -121,7 +121,7 @@ def test_a_doubtful_answer_says_so(served: Served) -> None:
     assert text.startswith("verdict: none; index: fresh")
     assert "No passages found." in text or "No sure match; these are the nearest." in text
     said = served.text("memory_search", query="pooll exhausted")
-    assert "\nSearched for pools in place of pooll.\n" in said
+    assert "\nSearched for pools instead of pooll.\n" in said
 
 
 def test_a_context_is_the_block_of_the_command_line(served: Served) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory, workspaces: Path) -> Path:
     (base / "house" / "memory" / "2025-05-01.md").write_text(LOCK, "utf-8")
     secret = "---\nscope: private\n---\nThe pool has a code, 4711.\n"
     (base / "house" / "memory" / "2025-05-02.md").write_text(secret, "utf-8")
+    for note in (base / "house" / "memory").iterdir():
+        os.utime(note, (0, 0))  # what was written just now is read again
     return base
 
 
@@ -77,7 +80,7 @@ def test_what_is_private_stays_with_its_own(served: Served) -> None:
     for chosen in ({}, {"workspace": "house"}):
         assert "4711" not in served.text("memory_search", query="pool code", **chosen)
     told = served.error("memory_get", path="house:memory/2025-05-02.md")
-    assert "private: only its own workspace may read it" in told
+    assert "is private, and only its own workspace may read it" in told
     assert "4711" not in told
 
 

@@ -146,7 +146,7 @@ def test_another_form_of_a_word_is_searched_and_not_announced(
 ) -> None:
     capsys.readouterr()
     assert run(["search", f"needs a {typed}", "-w", str(notes)]) == 0
-    assert ("in place of" in capsys.readouterr().err) is is_said
+    assert ("instead of" in capsys.readouterr().err) is is_said
 
 
 def test_only_the_last_word_may_be_unfinished(ask: Ask) -> None:
@@ -160,11 +160,11 @@ def test_what_was_searched_for_is_marked_and_said(
     assert run(["search", "educaton", "-w", str(notes), "-n", "1", "--color", "always"]) == 0
     done = capsys.readouterr()
     assert "education\x1b[0m" in done.out
-    assert done.err == "Searched for education in place of educaton.\n"
+    assert done.err == "Searched for education instead of educaton.\n"
     assert run(["context", "educaton", "-w", str(notes)]) == 0
     done = capsys.readouterr()
     assert "education of the trainees" in done.out
-    assert done.err == "Searched for education in place of educaton.\n"
+    assert done.err == "Searched for education instead of educaton.\n"
 
 
 @pytest.mark.parametrize(
