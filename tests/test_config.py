@@ -372,7 +372,7 @@ def test_a_folder_without_a_mark_brings_in_what_there_is(place: Place, home: Pat
     config = place.load(user=wanted)
     assert names_of(config) == ["memory", "deepagents"]
     assert config.sources[1].root == str(home / ".deepagents")
-    with pytest.raises(ConfigError, match="may only stand in your own"):
+    with pytest.raises(ConfigError, match="is allowed only in your own"):
         place.load(wanted)
 
 

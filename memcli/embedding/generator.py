@@ -165,7 +165,7 @@ def _found(folder: str, name: str) -> str | None:
 def _file(folder: str, name: str) -> str:
     place = _found(folder, name)
     if place is None:
-        raise LegMissingError(f"{folder} holds no {name}", hint=HINT)
+        raise LegMissingError(f"{folder} has no {name}", hint=HINT)
     return place
 
 

@@ -45,7 +45,7 @@ def find_files(named: str, setting: str = "onnx.folder") -> Files:
     if model is None:
         raise LegMissingError(f"{folder} has no model.onnx", hint=f"set {setting}")
     if not os.path.isfile(tokenizer):
-        raise LegMissingError(f"{folder} holds no {_TOKENIZER}", hint=f"set {setting}")
+        raise LegMissingError(f"{folder} has no {_TOKENIZER}", hint=f"set {setting}")
     beside = [model + ending for ending in _BESIDE if os.path.isfile(model + ending)]
     return Files((model, *beside, tokenizer))
 

@@ -62,7 +62,7 @@ def test_your_own_file_sets_it_and_a_workspace_s_cannot(notes: Path, tmp_path: P
     done = run(*SEARCH)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"memcli: {notes}/memcli.toml: terminal.hyperlink may only stand in your own "
+        f"memcli: {notes}/memcli.toml: terminal.hyperlink is allowed only in your own "
         f"configuration\nTry: move it to {tmp_path}/config/memcli/config.toml\n"
     )
 

@@ -102,7 +102,7 @@ def test_the_file_of_a_workspace_cannot_choose_it(
     monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")
     (program.notes / "memcli.toml").write_text('[embedding]\nencoder = "letters"\n')
     done = program.run("search", "pool", code=2)
-    assert "embedding.encoder = 'letters' may only stand in your own" in done.stderr
+    assert "embedding.encoder = 'letters' is allowed only in your own" in done.stderr
 
 
 def test_only_its_program_knows_it(program: Program) -> None:

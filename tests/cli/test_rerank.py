@@ -140,7 +140,7 @@ def test_a_cross_encoder_gives_the_order(
     assert plain["results"][0]["path"] != found["results"][0]["path"]
     (folder / "tokenizer.json").unlink()
     again, said = ask("--rerank", "onnx", question=question)
-    reason = f"{folder} holds no tokenizer.json"
+    reason = f"{folder} has no tokenizer.json"
     assert said == f"memcli: not reranked by onnx: {reason}. Try: set rerank.folder\n"
     assert again.pop("rerank") == {
         "by": "onnx", "ran": False, "read": 0, "reason": reason, "hint": "set rerank.folder",

@@ -142,7 +142,7 @@ def test_a_folder_that_holds_no_model_is_named(notes: Path, tmp_path: Path) -> N
     use(tmp_path, "")
     code, out, err = compact(notes)
     assert (code, out) == (2, "")
-    assert f"{tmp_path} holds no tokenizer.json" in err
+    assert f"{tmp_path} has no tokenizer.json" in err
     assert "memcli help compact" in err
 
 

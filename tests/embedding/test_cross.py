@@ -68,7 +68,7 @@ def test_a_model_that_is_opened_stays_open_until_it_is_closed(folder: Path) -> N
     (folder / "model.onnx").unlink()
     assert reranker.scores("pump", TEXTS) == first
     reranker.close()
-    with pytest.raises(LegMissingError, match=r"holds no model\.onnx"):
+    with pytest.raises(LegMissingError, match=r"has no model\.onnx"):
         reranker.scores("pump", TEXTS)
 
 

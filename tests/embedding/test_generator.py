@@ -62,8 +62,8 @@ def test_what_was_chosen_for_generation_goes_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lacking", "told"),
     [
-        ("tokenizer.json", "holds no tokenizer.json"),
-        ("decoder_model.onnx", "holds no decoder_model.onnx"),
+        ("tokenizer.json", "has no tokenizer.json"),
+        ("decoder_model.onnx", "has no decoder_model.onnx"),
         ("encoder_model.onnx", "has no model.onnx"),
         ("config.json", "names no eos_token_id"),
     ],

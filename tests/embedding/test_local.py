@@ -200,7 +200,7 @@ def test_what_is_missing_or_broken_is_named(folder: Path, tmp_path: Path) -> Non
     (folder / "tokenizer.json").write_text(json.dumps({"version": 1}))
     assert "is not a tokenizer" in reason(local(folder))
     (folder / "tokenizer.json").unlink()
-    assert "holds no tokenizer.json" in reason(local(folder))
+    assert "has no tokenizer.json" in reason(local(folder))
 
 
 def test_a_token_that_the_model_does_not_know_stops_nothing_but_itself(folder: Path) -> None:

@@ -328,7 +328,7 @@ def test_a_folder_that_nobody_has_marked_is_not_indexed_by_a_hook(tmp_path: Path
     (tmp_path / "readme.md").write_text("# A\n\nThe pool ran dry.\n", "utf-8")
     record, err = run(told(cwd=str(tmp_path), prompt=POOL), "prompt")
     assert record == {}
-    assert "nothing is indexed" in err
+    assert "is not a workspace, and memcli does not index it. Try: memcli init" in err
 
 
 def test_a_cache_that_cannot_be_written_silences(notes: str, tmp_path: Path) -> None:

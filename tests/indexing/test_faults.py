@@ -456,7 +456,7 @@ def test_a_damaged_page_is_built_again_by_the_search_that_meets_it(place: Place)
     schema = 2 * 4096
     data[schema:] = b"\xff" * len(data[schema:])
     Path(place.store).write_bytes(data)
-    line = ("search", "fox", "-f", "paths", "-n", "100", "--mode", "lexical")
+    line = ("search", "fox", "-f", "paths", "-n", "100", "--more", "--mode", "lexical")
     done = place.memcli(*line)
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 40), done.stderr
     assert done.stderr.count("kept as") == 1
