@@ -93,11 +93,6 @@ def run(arguments: Sequence[str]) -> int:
         if not flags or flags[0] in ("-h", "--help"):
             write_help(TOP_HELP)
             return ExitCode.OK
-        if flags == ["help"]:
-            from memcli.cli.topics import topic_list
-
-            sys.stdout.write(topic_list())
-            return ExitCode.OK
         if flags[0] == "--version":
             sys.stdout.write(f"memcli {__version__}\n")
             return ExitCode.OK

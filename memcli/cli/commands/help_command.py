@@ -23,7 +23,7 @@ def run(options: Options) -> int:
     topic = options.topic
     if options.man:
         _print_manual()
-    elif topic is None:  # with --, or in a process of others
+    elif topic is None:
         sys.stdout.write(topic_list())
     elif topic in COMMANDS and topic not in topics():
         from memcli.cli.command_help import command_help
