@@ -161,7 +161,7 @@ def _run_command(arguments: Sequence[str]) -> int:
         from memcli.cli.usage import no_command
 
         raise no_command(arguments)
-    if arguments[0] == "help" and len(arguments) == 2 and _wrote_topic(arguments[1]):
+    if arguments[0] == "help" and _wrote_topic(arguments[1:]):
         return ExitCode.OK
 
     from memcli import room
@@ -179,14 +179,17 @@ def _run_command(arguments: Sequence[str]) -> int:
     return call.run()
 
 
-def _wrote_topic(name: str) -> bool:
-    """Write a topic of the help, if it is one; what else `help` can do is the command's."""
-    from memcli.cli.topics import page, topics
+def _wrote_topic(words: Sequence[str]) -> bool:
+    """Write a topic of the help or the list of them; what else `help` can do is the command's."""
+    from memcli.cli.topics import page, topic_list, topics
 
-    is_topic = name in topics()
-    if is_topic:
-        write_page(page(name))
-    return is_topic
+    if not words:
+        sys.stdout.write(topic_list())
+    elif len(words) == 1 and words[0] in topics():
+        write_page(page(words[0]))
+    else:
+        return False
+    return True
 
 
 def _complete(arguments: Sequence[str]) -> int:

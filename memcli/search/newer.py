@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 # A correction is certain from here on; below it, two lines may be about two things.
 CERTAIN = 0.5
+LEAST = 0.1  # of the score of a passage: a correction below does not answer the question
 NOISE = 0.015  # of a score: about what the cosine of one text differs by from place to place
 # Hits and candidates from the top; fixed numbers, so that --limit changes nothing.
 ALIKE = 0.5  # Jaccard
@@ -73,8 +74,9 @@ def newer_first(hits: Sequence[Hit]) -> list[Hit]:
             return
         chunk = hit.about.chunk_id
         for found in newer.of(_passage(hit), between=True) if above or len(order) < FIRST else ():
-            if found.chunk_id not in above:
-                place(shown(found), above | {chunk}, hit)
+            line = shown(found)
+            if found.chunk_id not in above and line.score >= LEAST * hit.score:
+                place(line, above | {chunk}, hit)
         is_moved = before is not None and top.index(before) < top.index(hit)
         order.append(
             hit.moved(hit.score, "newer", before=before.citation) if is_moved and before else hit

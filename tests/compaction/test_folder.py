@@ -366,7 +366,7 @@ def test_a_file_in_the_way_is_left(notes: Path) -> None:
     own.write_text("my own overview\n")
     code, _, err = compact(notes, *SMALL, "--apply")
     assert code == 2
-    assert "2025-03-03--2025-04-08.md exists and is no summary" in err
+    assert "2025-03-03--2025-04-08.md exists and is not a summary" in err
     assert own.read_text() == "my own overview\n"
 
 

@@ -40,7 +40,7 @@ def _screen(width: int = 80, **given: object) -> Screen:
 def test_a_passage_is_where_then_how_good_and_old_then_its_text() -> None:
     assert passage(1, HIT, SNIPPET, _screen()) == (
         " 1. memory/pool.md:3-5\n"
-        "    ████▌   8 months ago   2025-06-12  Pool › Dry\n"
+        "    0.75  8 months ago   2025-06-12  Pool › Dry\n"
         "    The pool\n"
         "    ran dry.\n\n"
     )
@@ -68,7 +68,7 @@ def test_a_narrow_terminal_gives_the_heading_a_line_of_its_own() -> None:
     shown = passage(1, HIT, Snippet("- The pool ran dry before the day was over.", ()), _screen(40))
     assert shown == (
         " 1. memory/pool.md:3-5\n"
-        "    ████▌   8 months ago   2025-06-12\n"
+        "    0.75  8 months ago   2025-06-12\n"
         "    Pool › Dry\n"
         "    - The pool ran dry before the day\n"
         "      was over.\n\n"
@@ -90,7 +90,7 @@ def test_source_trust_duplicates_and_missing_dates_are_said() -> None:
     shown = passage(12, HIT._replace(candidate=other, duplicates=("a.md:1",)), SNIPPET, _screen())
     assert shown.splitlines()[:2] == [
         "12. web:memory/pool.md:3-5",
-        "    ████▌   undated        [untrusted]  (+1 alike)",
+        "    0.75  undated        [untrusted]  (+1 alike)",
     ]
 
 

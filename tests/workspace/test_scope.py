@@ -55,8 +55,8 @@ def test_what_no_glob_names_any_more(tmp_path: Path) -> None:
         "1 file is no longer in scope because the include globs of the source docs do not name it:"
         " docs:b.md",
         "1 file is no longer in scope because its source is no longer set: web:x.md",
-        "1 file is no longer in scope because the memory of another program is searched beside a"
-        " folder without a mark, or where you name it: codex:y.md",
+        "1 file is no longer in scope because agent memory is searched only outside workspaces or"
+        " with --with: codex:y.md",
     ]
 
 
