@@ -80,7 +80,9 @@ def waits(filled: PostgresStore, asking: Callable[[PostgresStore], object]) -> i
         ("nothing of that is here", Filters()),
     ],
 )
-def test_a_question_waits_nine_times_at_most(filled: PostgresStore, text: str, filters: Filters) -> None:
+def test_a_question_waits_nine_times_at_most(
+    filled: PostgresStore, text: str, filters: Filters
+) -> None:
     expected = ask(filled, text, filters)
 
     def times(count: int) -> Callable[[PostgresStore], None]:
