@@ -34,14 +34,14 @@ DIGITS = 4  # of a score or a confidence, unless all is wanted
 RESULT_KEYS = (*Passage._fields, "file")
 # What few programs need: `result` leaves it out unless all is wanted.
 _RARE = ("rank", "ref", "heading_path", "title", "text_hash", "tokens", "kind", "source_kind",
-         "scope", "speakers", "asked_lead", "file")  # fmt: skip
+         "scope", "speakers", "asked_lead")  # fmt: skip
 _NOT_OF_RELATED = ("workspace", "confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
 
 
 def few(record: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out of a `result` what few programs need, and what is as it nearly always is."""
-    usual = {"source": MEMORY_SOURCE, "trust": "trusted"}
+    usual = {"source": MEMORY_SOURCE, "trust": "trusted", "file": record["path"]}
     left = {
         key: value
         for key, value in record.items()
