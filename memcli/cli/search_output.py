@@ -166,9 +166,11 @@ def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]
     for record, hit in zip(results, hits, strict=True):
         if older := (found.superseded or {}).get(hit.citation):
             record["superseded"] = [{**o._asdict(), "citation": o.citation} for o in older]
-    return (
-        [{key: each[key] for key in keys if key in each} for each in results] if keys else results
-    )
+    if keys:
+        return [{key: each[key] for key in keys if key in each} for each in results]
+    if full or explain or skin.terminal.verbose:
+        return results
+    return [jsonio.few(each) for each in results]
 
 
 def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:

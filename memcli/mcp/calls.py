@@ -188,7 +188,7 @@ def _record(found: Answered, bounds: Sequence[DateSpan], now: str) -> dict[str, 
     from memcli.search.passages import passages_of
 
     results = [
-        jsonio.result(each, shown(each.source, each.path), full=False, explain=False)
+        jsonio.few(jsonio.result(each, shown(each.source, each.path), full=False, explain=False))
         for each in passages_of(found.answer.hits)
     ]
     dates = (*found.answer.dates, *bounds)

@@ -11,7 +11,7 @@ from memcli.markdown.parts import digest
 from memcli.render.sanitize import escaped
 from memcli.search.pack import shortened
 from memcli.search.passages import Passage
-from memcli.types import FAILED, split_source
+from memcli.types import FAILED, MEMORY_SOURCE, split_source
 
 if TYPE_CHECKING:
     from typing import Any
@@ -29,10 +29,28 @@ if TYPE_CHECKING:
     from memcli.types import About
 
 
+DIGITS = 4  # of a score or a confidence, unless all is wanted
 # What `result` may tell of a passage.
 RESULT_KEYS = (*Passage._fields, "file")
+# What few programs need: `result` leaves it out unless all is wanted.
+_RARE = ("rank", "ref", "heading_path", "title", "text_hash", "tokens", "kind", "source_kind",
+         "scope", "speakers", "asked_lead")  # fmt: skip
 _NOT_OF_RELATED = ("workspace", "confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
+
+
+def few(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out of a `result` what few programs need, and what is as it nearly always is."""
+    usual = {"source": MEMORY_SOURCE, "trust": "trusted", "file": record["path"]}
+    left = {
+        key: value
+        for key, value in record.items()
+        if key not in _RARE and usual.get(key, "") != value
+    }
+    for key in ("score", "confidence"):
+        if left[key] is not None:
+            left[key] = round(left[key], DIGITS)
+    return left
 
 
 def dumps(record: Mapping[str, Any]) -> str:

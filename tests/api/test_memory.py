@@ -75,7 +75,7 @@ def test_a_search_is_that_of_the_command(folder: Path) -> None:
     with _opened(folder) as memory:
         for question in QUESTIONS[:4]:
             found = memory.search(question, limit=4, now=NOW)
-            asked = ("search", question, "--json", "-n", "4", "--now", NOW.isoformat())
+            asked = ("search", question, "--json", "-v", "-n", "4", "--now", NOW.isoformat())
             printed = _printed(folder, *asked)
             assert _told(found.results) == _told_in_json(printed["results"])
             assert found.verdict == printed["verdict"]
@@ -188,7 +188,7 @@ def test_threads_share_one_memory_that_does_not_grow(folder: Path) -> None:
     told = json.loads(done.stdout)
     assert told["grown"] < 20_000_000
     for question, answer in zip(QUESTIONS, told["answers"], strict=True):
-        asked = ("search", question, "--json", "-n", "5", "--now", "2026-02-20")
+        asked = ("search", question, "--json", "-v", "-n", "5", "--now", "2026-02-20")
         printed = _printed(folder, *asked)
         assert answer == [[p["citation"], p["score"], p["confidence"]] for p in printed["results"]]
 

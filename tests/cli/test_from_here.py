@@ -120,8 +120,8 @@ def test_json_keeps_the_path_in_the_workspace_and_adds_the_one_from_here(
 ) -> None:
     folder = notes / here
     folder.mkdir(exist_ok=True)
-    there = json.loads(_run(notes, "search", "pool", "--more", "--json"))["results"]
-    results = json.loads(_run(folder, "search", "pool", "--more", "--json"))["results"]
+    there = json.loads(_run(notes, "search", "pool", "--more", "--json", "-v"))["results"]
+    results = json.loads(_run(folder, "search", "pool", "--more", "--json", "-v"))["results"]
     for place, same in zip(results, there, strict=True):
         file = (folder / place.pop("file")).resolve()
         assert file == (notes / same.pop("file")).resolve()
@@ -186,7 +186,7 @@ def test_the_name_of_a_source_stands_for_all_of_it(notes: Path) -> None:
 
 
 def test_tokens_count_the_lines_whatever_their_name(notes: Path) -> None:
-    first = ("search", "pool", "-n", "1", "--json")
+    first = ("search", "pool", "-n", "1", "--json", "-v")
     for here in (".", "docs/adr", ".."):
         results = json.loads(_run(notes / here, *first))["results"]
         assert [place["tokens"] for place in results] == [estimate(results[0]["snippet"])]

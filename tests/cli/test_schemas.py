@@ -20,6 +20,7 @@ from tests.support import strict
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
 NAMES = sorted(file.name.removesuffix(".1.json") for file in SCHEMAS.glob("*.json"))
+ROUNDED = ("score", "confidence")
 
 
 def _schema(name: str) -> dict[str, Any]:
@@ -163,12 +164,21 @@ def test_compact_and_what_stands_behind_are_as_their_schemas_say(notes: Path) ->
                                    ("--on", "2025-06"), ("--budget", "30")])  # fmt: skip
 @pytest.mark.parametrize("query", ["pool", "fact", "東京", "why did it run dry in June 2025"])
 def test_search_is_as_its_schema_says(notes: Path, query: str, flags: tuple[str, ...]) -> None:
-    code, out, _ = _run("search", query, "--json", "-w", ".", *flags)
+    line = ("search", query, "--json", "-w", ".", *flags)
+    few = _checked("memcli.search", _run(*line)[1])
+    code, out, _ = _run(*line, "-v")
     record = _checked("memcli.search", out)
     assert code == 0
+    if "--full" not in flags and "--budget" not in flags:
+        for short, result in zip(few["results"], record["results"], strict=True):
+            assert short.items() <= {**result, **_rounded(result)}.items()
     assert [result["rank"] for result in record["results"]] == list(
         range(1, len(record["results"]) + 1)
     )
+
+
+def _rounded(result: dict[str, Any]) -> dict[str, Any]:
+    return {k: v if v is None else round(v, 4) for k, v in result.items() if k in ROUNDED}
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ def test_vimgrep_keeps_to_limit_and_budget_as_every_form_does(notes: Path) -> No
     (only,) = _run(*search, "-f", "vimgrep")[0].splitlines()
     (result,) = json.loads(_run(*search, "--json")[0])["results"]
     path, line, _, _ = only.split(":", 3)
-    assert path == result["file"]
+    assert path == result["path"]
     assert result["start_line"] <= int(line) <= result["end_line"]
 
 

@@ -142,7 +142,7 @@ def test_one_that_yaml_writes_in_pieces_or_as_other_signs_is_none_the_less_one(
     escaped = f"\\x67{TOKEN[1:]}"
     front = f'title: "Key {TOKEN[:9]}\\\n  {TOKEN[9:]}"\ntags: ["{escaped}"]\n"{escaped}": [1]\n'
     write(notes, "memory/pieces.md", f"---\n{front}---\n\nThe pieces of a key.\n")
-    for line in ("search pieces --json", "ls --json", "ls --count tag", "ls --count key"):
+    for line in ("search pieces --json -v", "ls --json", "ls --count tag", "ls --count key"):
         _, out, err = told(line)
         assert "[secret: github-token]" in out
         assert TOKEN not in out + err

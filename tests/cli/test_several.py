@@ -84,7 +84,7 @@ def store_of(folder: Path) -> Path:
 
 
 def test_a_citation_names_the_workspace_and_get_takes_it(base: Path) -> None:
-    found = record_of("memcli.search", "search", "pool dry", "-w", "notes", "-w", "work")
+    found = record_of("memcli.search", "search", "pool dry", "-v", "-w", "notes", "-w", "work")
     first, second = found["results"][:2]
     assert first["citation"] == "notes:memory/2025-02-03.md:1-3"
     assert first["ref"] == "notes:memory:memory/2025-02-03.md#pool"
