@@ -224,7 +224,7 @@ def test_a_tagged_value_stops_no_command(
         code = run_here([*command, "-w", str(tmp_path)])
         assert code == 0, (command, capsys.readouterr().err)
     capsys.readouterr()
-    run_here(["search", "pool", "--json", "-w", str(tmp_path)])
+    run_here(["search", "pool", "--json", "-v", "-w", str(tmp_path)])
     titles = {hit["title"] for hit in json.loads(capsys.readouterr().out)["results"]}
     assert "Odd" in titles, "the rest of its front matter holds"
 
