@@ -112,7 +112,7 @@ def run(arguments: Sequence[str]) -> int:
             exit_code=error.exit_code,
             as_json=as_json,
         )
-    except Exception as error:  # the one place: whatever nobody expected is said to be a bug
+    except Exception as error:  # the last resort: report it as a bug and exit 70
         if debug:
             raise
         return _unexpected(error, as_json=as_json)

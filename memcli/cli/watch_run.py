@@ -188,7 +188,7 @@ class _Session:
                 )
         except (BrokenPipeError, Stopped):
             raise
-        except Exception as error:  # a bug too: it is told, and the next run may do without it
+        except Exception as error:  # one failed run must not end the watch; `fail` reports it
             if self.record.last_sync is None and not isinstance(error, BusyError):
                 raise  # nothing has worked yet: whoever started it is still looking
             self.fail(error)
@@ -242,7 +242,7 @@ class _Session:
                 )
         except (BrokenPipeError, Stopped):
             raise
-        except Exception as error:  # as above: vectors that are missing are made by the next run
+        except Exception as error:  # as above; the next run makes the missing vectors
             self.fail(error)
             self.beat()
             return

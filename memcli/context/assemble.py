@@ -12,9 +12,9 @@ more tail, P, retrieval:
     tail    grows back while it costs no more than beta * tau
     P       costs no more than gamma * tau, nor than what these leave
 
-The base tail is the `tail` newest records. If I1 and the base tail exceed tau, there is no context,
-only an error. With a question, the tail has no more than these records: if somebody has set `tail`,
-as many of them as fit, else those within beta * tau, because what answers goes before what is new.
+The base tail is the `tail` newest records. If I1 and the base tail cost more than tau, the context
+fails. With a question, answers come before new records: the tail has at most the base tail, and if
+nobody has set `tail`, at most beta * tau.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def open_tokenizer(path: str) -> Tokenizer:
         ) from error
     try:
         tokenizer = Tokenizer.from_file(path)
-    except Exception as error:  # the library raises nothing narrower
+    except Exception as error:  # tokenizers raises a plain Exception for a bad file
         hint = "memcli help settings"
         raise LegMissingError(f"{path} is not a tokenizer: {error}", hint=hint) from error
     # Published files often cut and pad to 128.

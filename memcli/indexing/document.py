@@ -79,7 +79,7 @@ def made_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Ski
         return make()
     except NOT_THE_FILES:
         raise
-    except Exception as error:  # whatever a stranger's text sets off costs that document alone
+    except Exception as error:  # one bad document must not stop the index; it is listed as skipped
         told = " ".join(f"{type(error).__name__}: {error}".split())
         return Skip(source, path, "unparsable", told[:DETAIL_CHARS])
 

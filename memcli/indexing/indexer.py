@@ -308,7 +308,7 @@ def _batches(
                 if len(batch) >= EMBED_BATCH:
                     yield batch
                     batch = []
-        except Exception:  # whatever the encoder raises, what was made before it is stored
+        except Exception:  # store the finished vectors, then raise what the encoder raised
             if batch:
                 yield batch
             raise

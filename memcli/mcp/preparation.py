@@ -96,7 +96,7 @@ class Preparation:
         try:
             with self._watched():
                 self.memory.search(_ANY_QUESTION, limit=1)
-        except Exception as error:  # whoever waits raises it
+        except Exception as error:  # in a thread: the call that waits raises it
             self.error = error
             self.has_failed = True
         finally:

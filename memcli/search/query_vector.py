@@ -89,7 +89,7 @@ class QueryVector:
         except MemoryError:
             self._vector = _without(Reason("memory", NO_MEMORY, MORE_MEMORY))
             return
-        except Exception as error:  # an encoder may raise anything; words answer without it
+        except Exception as error:  # encoders are plugins; without a vector, keyword search answers
             told = f"{FAILED}: {type(error).__name__}: {error}"
             self._vector = _without(Reason("no-vector", told))
             return

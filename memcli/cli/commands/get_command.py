@@ -177,7 +177,7 @@ def _read(target: str, options: Options, skin: Skin) -> tuple[Lines, Skin]:
 
 
 def _memory_of(target: str, skin: Skin) -> Memory:
-    """Open the workspace that an absolute path lies in, or those that have names."""
+    """Open the workspace of an absolute path, or for other targets the named workspaces."""
     if path := _absolute(target):
         from memcli.api.memory import Memory
 
