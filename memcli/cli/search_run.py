@@ -32,22 +32,15 @@ class Asking(Record):
         from memcli.api.ask import ask
 
         skin = self.skin
-        with progress_of(skin):
-            if not skin.terminal.verbose:
-                found = ask(skin.memory, question, self.wanted, expand=self.expand, sync=self.sync)
-            else:
-                from memcli.cli.progress import Stopwatch
-
-                watch = Stopwatch(skin.memory.clock.monotonic)
-                found = ask(
-                    skin.memory,
-                    question,
-                    self.wanted,
-                    expand=self.expand,
-                    sync=self.sync,
-                    observe=lambda stage, hits: watch.mark(stage),
-                )
-                skin.terminal.say(watch.line())
+        with progress_of(skin) as observe:
+            found = ask(
+                skin.memory,
+                question,
+                self.wanted,
+                expand=self.expand,
+                sync=self.sync,
+                observe=observe,
+            )
         if not (self.shape.superseded and found.answer.hits):
             return found
         from memcli.api.superseded import superseded_by

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memcli.cli.options import Options
     from memcli.cli.progress import Progress
     from memcli.config.settings import Config
+    from memcli.search.course import Observer
     from memcli.search.hits import Hit
 
 
@@ -189,8 +190,21 @@ def _open(
 
 
 @contextmanager
-def progress_of(skin: Skin) -> Iterator[None]:
-    """Show what a question does for the index first, if it does anything."""
+def timed(skin: Skin) -> Iterator[Observer]:
+    """With -v, say how long the body takes, and each stage that it observes."""
+    if not skin.terminal.verbose:
+        yield lambda stage, hits: None
+        return
+    from memcli.cli.progress import Stopwatch
+
+    watch = Stopwatch(skin.memory.clock.monotonic)
+    yield lambda stage, hits: watch.mark(stage)
+    skin.terminal.say(watch.line())
+
+
+@contextmanager
+def progress_of(skin: Skin) -> Iterator[Observer]:
+    """Show what a question does for the index first, if anything, and with -v the time it takes."""
     drawn: list[Progress] = []
 
     def update(at: int, stage: str, done: int, total: int) -> None:
@@ -200,9 +214,9 @@ def progress_of(skin: Skin) -> Iterator[None]:
             drawn.append(Progress(skin.terminal, skin.memory.clock.monotonic, of_search=True))
         drawn[0].update(stage, done, total, at=at)
 
-    with skin.memory.showing(update):
+    with skin.memory.showing(update), timed(skin) as observe:
         try:
-            yield
+            yield observe
         finally:
             for each in drawn:
                 each.close()

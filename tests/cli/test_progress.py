@@ -94,7 +94,12 @@ def test_v_says_how_long_each_stage_took(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
     monkeypatch.setenv("MEMCLI_WORKSPACE", str(tmp_path))
     write(tmp_path, "MEMORY.md", "# Pool\n\nThe pool ran dry.\n")
-    for command, stages in (("index", {"reading"}), ("search pool", {"recall", "fuse"})):
+    for command, stages in (
+        ("index", {"reading"}),
+        ("search pool", {"recall", "fuse"}),
+        ("context pool", {"recall", "fuse"}),
+        ("status", set()),
+    ):
         _, out, err = told(f"{command} -v")
         (line,) = [each for each in err.splitlines() if each.startswith("Took ")]
         assert stages <= set(re.findall(r"([a-z]+) \d+\.\d{3}", line)), line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.options import COMMON, EVERYWHERE, JSON, PRESETS, WORKSPACE, Option, Options
-from memcli.cli.skin import Skin, make_skin
+from memcli.cli.skin import Skin, make_skin, timed
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -24,19 +24,20 @@ def run(options: Options) -> int:
     Examples: memcli status      memcli status --check --json
     """
     skin = make_skin(options)
-    if skin.memory.asked:
-        from memcli.cli.several import each
+    with timed(skin):
+        if skin.memory.asked:
+            from memcli.cli.several import each
 
-        return each(
-            skin,
-            lambda one: show(
-                one, check=options.check, deep=options.deep, as_json=options.json, named=True
-            ),
-            what="status",
-            as_json=options.json,
-            failed=ExitCode.NEGATIVE if options.check else ExitCode.OK,
-        )
-    told, code = show(skin, check=options.check, deep=options.deep, as_json=options.json)
+            return each(
+                skin,
+                lambda one: show(
+                    one, check=options.check, deep=options.deep, as_json=options.json, named=True
+                ),
+                what="status",
+                as_json=options.json,
+                failed=ExitCode.NEGATIVE if options.check else ExitCode.OK,
+            )
+        told, code = show(skin, check=options.check, deep=options.deep, as_json=options.json)
     if options.json:
         skin.terminal.write_json(told)
     return code
