@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from shlex import quote
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError, MemcliError, Reason, UsageError
 from memcli.indexing.freshness import Freshness
+from memcli.render.reasons import for_workspace
 from memcli.store.union import StoreState
 from memcli.threads import side_by_side
 from memcli.types import EMPTY, FAILED, FRESH, NOT_INDEXED, REMOTE, STALE
@@ -78,8 +78,7 @@ def as_stored(states: Sequence[StoreState]) -> Reason:
 
 def of_workspace(reason: Reason, folder: str) -> Reason:
     """Let a hint name the workspace that it is for."""
-    is_command = reason.hint.startswith("memcli ") and not reason.hint.startswith("memcli help")
-    return reason._replace(hint=f"{reason.hint} -w {quote(folder)}") if is_command else reason
+    return reason._replace(hint=for_workspace(reason.hint, folder))
 
 
 def _state(each: Asked, bring_in_step: Callable[[OpenedWorkspace], Freshness]) -> StoreState:

@@ -112,6 +112,14 @@ class Options:
         """Tell whether the index is enough, so that --everywhere asks a shared store too."""
         return "tenant" in self.__dict__
 
+    def named(self, hint: str) -> str:
+        """Let a hint name the workspace of the line, if it names one."""
+        if not hint or len(self.workspace or ()) != 1:
+            return hint
+        from memcli.render.reasons import for_workspace
+
+        return for_workspace(hint, self.workspace[0])
+
     def having(self, **values: Any) -> Options:  # noqa: ANN401
         """Give the same options with other values."""
         return type(self)(**{**self.__dict__, **values})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.options import NUMBER_OR_NONE, Options, arguments_of
 from memcli.cli.program import command_of
+from memcli.errors import MemcliError
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -25,8 +26,12 @@ class Call(Record):
     options: Options
 
     def run(self) -> int:
-        """Run it and give its exit code."""
-        return int(self.command.run(self.options) or 0)
+        """Run it and give its exit code; the hint of an error names the folder of the line."""
+        try:
+            return int(self.command.run(self.options) or 0)
+        except MemcliError as error:
+            error.hint = self.options.named(error.hint)
+            raise
 
 
 def plain_call(line: Sequence[str]) -> Call | None:

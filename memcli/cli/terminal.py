@@ -44,8 +44,9 @@ class Terminal:
         color: str,
         quiet: bool,
         verbose: bool,
+        named: Callable[[str], str] = str,
     ) -> None:
-        """Decide colour for stdout and stderr separately."""
+        """Decide colour for stdout and stderr separately; `named` completes a hint."""
         if color not in WHEN:
             from memcli.config.nearest import nearest
 
@@ -59,7 +60,7 @@ class Terminal:
         self.out_is_terminal, self.err_is_terminal = out.isatty(), err.isatty()
         self.style: Style = COLOURED if _colour(color, self.out_is_terminal, environ) else PLAIN
         self.err_is_coloured = _colour(color, self.err_is_terminal, environ)
-        self._environ = environ
+        self._environ, self._named = environ, named
 
     @classmethod
     def of_process(cls, options: Options) -> Terminal:
@@ -74,6 +75,7 @@ class Terminal:
             color=options.color,
             quiet=options.quiet,
             verbose=options.verbose,
+            named=options.named,
         )
 
     @property
@@ -153,6 +155,8 @@ class Terminal:
         if self.quiet:
             return
         try:
+            told, mark, hint = text.partition(TRY)
+            text = f"{told}{mark}{self._named(hint)}"
             self._err.write("\n".join(self._message(visible_line(text))) + "\n")
         except BrokenPipeError:
             raise

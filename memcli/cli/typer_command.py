@@ -10,6 +10,7 @@ import typer.core
 
 from memcli.cli.command_help import command_help
 from memcli.cli.options import NUMBER_OR_NONE, CommandArgument, Option, Options, arguments_of
+from memcli.cli.plain import Call
 from memcli.cli.program import terminal
 
 HELP_NAMES = ["-h", "--help"]
@@ -69,7 +70,7 @@ def _function(command: Any) -> Any:  # noqa: ANN401
                             annotation=_annotation(row)) for row in rows]  # fmt: skip
 
     def run(**values: Any) -> int:  # noqa: ANN401
-        return int(command.run(Options.of(command, values)) or 0)
+        return Call(command, Options.of(command, values)).run()
 
     made: Any = run
     made.__signature__ = Signature(parameters)

@@ -12,11 +12,29 @@ if TYPE_CHECKING:
 
 
 TRY = " Try: "  # between a reason and its hint
+_ANYWHERE = ("help", "completion")  # commands that ask no workspace
 
 
 def sentence(reason: Reason) -> str:
     """Say why, and what to do. Example: `nothing is embedded yet. Try: memcli index`."""
     return f"{reason.text}.{TRY}{reason.hint}" if reason.hint else reason.text
+
+
+def for_workspace(hint: str, folder: str) -> str:
+    """Let a hint name the workspace that it is for, if it is a command that asks one.
+
+    Example: `memcli index` becomes `memcli index -w notes`.
+    """
+    from shlex import quote, split
+
+    try:
+        program, command, *rest = split(hint)
+    except ValueError:  # text, or one word
+        return hint
+    if program != "memcli" or command in _ANYWHERE or {"-w", "--help", "--user"} & {command, *rest}:
+        return hint
+    before, mark, query = hint.partition(" -- ")
+    return f"{before} -w {quote(folder)}{mark}{query}"
 
 
 def repaired(repairs: Sequence[Repair]) -> str:

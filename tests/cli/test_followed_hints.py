@@ -437,6 +437,15 @@ def test_what_is_said_instead_works(
     assert (code, [each for each in hints(out, err) if each == hint]) == (0, []), err
 
 
+def test_a_hint_asks_the_workspace_that_the_line_named(place: Place, tmp_path: Path) -> None:
+    place.set("MEMCLI_WORKSPACE", str(tmp_path / "none"))
+    named = f"-w {shlex.quote(str(place.root))}"
+    code, out, err = told(f"search pool --no-sync {named}")
+    assert (code, hints(out, err)) == (4, [f"memcli index {named}"])
+    assert follow(f"memcli index {named}")[0] == 0
+    assert told(f"search pool --no-sync {named}")[0] == 0
+
+
 @pytest.mark.parametrize("command", ["index", "search pool --sync", "bench quality"])
 def test_who_waits_for_another_writer_comes_to_write(place: Place, command: str) -> None:
     with_questions(place)

@@ -183,7 +183,7 @@ def test_places_are_those_where_one_stands(notes: Path, monkeypatch: pytest.Monk
     for name in run("ls", "-f", "paths0", *where).stdout.split("\0")[:-1]:
         assert run("get", name, *where).returncode == 0
     assert run("ls", "nosuch", *where).stderr == (
-        "No documents.\nmemcli: no path matches nosuch. Try: memcli ls\n"
+        f"No documents.\nmemcli: no path matches nosuch. Try: memcli ls -w {notes}\n"
     )
     monkeypatch.chdir(notes.parent)
     assert run("ls", ".", "-f", "paths", "-w", "notes").stdout.count("\n") == 5
@@ -205,7 +205,8 @@ def test_a_workspace_without_documents_says_so(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     done = run("ls", "-w", str(tmp_path), MEMCLI_EMBEDDING_ENCODER="none")
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "There are no Markdown files here. Try: memcli status\n"
+    hint = f"memcli status -w {tmp_path}"
+    assert done.stderr == f"There are no Markdown files here. Try: {hint}\n"
 
 
 def test_python_lists_the_same(notes: Path) -> None:
@@ -278,6 +279,7 @@ def test_a_list_fits_its_screen_and_cuts_no_name(
     monkeypatch.chdir(notes)
     name = "memory/" + "a-long-name-" * 5 + ".md"
     write(notes, name, "---\ntags: [infrastructure, database, incident, postmortem]\n---\nText.\n")
+    run("index", "-q", "-w", str(notes))  # so that no bar is drawn
     shown = on_terminal("ls", "-w", str(notes), COLUMNS=str(columns))
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
     lines = plain.replace("\r\n", "\n").split("\n")
