@@ -114,11 +114,12 @@ class Options:
 
     def named(self, hint: str) -> str:
         """Let a hint name the workspace of the line, if it names one."""
-        if not hint or len(self.workspace or ()) != 1:
+        folders = self.workspace or ()
+        if not hint or len(folders) != 1:
             return hint
         from memcli.render.reasons import for_workspace
 
-        return for_workspace(hint, self.workspace[0])
+        return for_workspace(hint, folders[0])
 
     def having(self, **values: Any) -> Options:  # noqa: ANN401
         """Give the same options with other values."""
