@@ -276,14 +276,17 @@ def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
 
 
 def _split(snapshot: Snapshot, word: str) -> str | None:
-    """Give the two words of a compound: of several pairs that whose commoner word is rarest."""
+    """Give the two words of a compound: of several pairs that whose commoner word is rarest.
+
+    Of equals the first word keeps its `e`: `pickle ball`, and not `pickl ball`.
+    """
     pairs = {(a, b): (Term(a), Term(b)) for a, b in spelling.compounds(word)}
     held = snapshot.occurring([*dict.fromkeys(term for terms in pairs.values() for term in terms)])
     known = {pair: terms for pair, terms in pairs.items() if held.issuperset(terms)}
     chunks = dict(zip(held, snapshot.frequencies([*held]), strict=True))
 
-    def commoner(pair: tuple[str, str]) -> int:
-        return max(chunks[term] for term in known[pair])
+    def commoner(pair: tuple[str, str]) -> tuple[int, bool]:
+        return max(chunks[term] for term in known[pair]), not pair[0].endswith("e")
 
     best = min(known, key=commoner, default=None)
     return " ".join(best) if best else None

@@ -23,6 +23,7 @@ NOTES = {
     "memory/2025-06-18.md": "# Log\n\nA roadtrip: the road was wet, the trip was long.\n",
     "memory/2025-06-20.md": "# Log\n\nGrey skies from noon on.\n",
     "memory/2025-06-21.md": "# Log\n\nInstall the printer.\n",
+    "memory/2025-06-22.md": "# Log\n\nA jar of pickles; the ball at the castle.\n",
 }
 Ask = Callable[..., dict[str, Any]]
 
@@ -84,6 +85,7 @@ def test_one_mistake_in_a_word_is_as_good_as_none(
         ("the wolves", "wolves", "wolf", "plural", 17),
         ("where is the icecream", "icecream", "ice cream", "split", 15),
         ("Arbeitszimmer", "Arbeitszimmer", "arbeit zimmer", "split", 16),
+        ("who plays pickleball", "pickleball", "pickle ball", "split", 22),
         ("Steuererklärungen", "Steuererklärungen", "Steuererklärung", "spelling", 16),
         ("the book shelf", "book shelf", "bookshelf", "joined", 15),
         ("self-care", "self-care", "selfcare", "joined", 17),
