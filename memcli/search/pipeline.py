@@ -166,7 +166,10 @@ def _rank(
     steps = _ordering(options, gathered.question)
     if gathered.dates_alone or is_sorted:
         steps = _in_order_of_time(options)
-    ranked = through(steps, judged, options, observe)[: options.limit]
+    ranked = through(steps, judged, options, observe)
+    if gathered.dates_alone and not is_sorted:  # `2025-Q2.md` before the days of the quarter
+        ranked = sorted(ranked, key=lambda hit: hit.about.chunk_id not in gathered.named)
+    ranked = ranked[: options.limit]
     packed, dropped, far = pack(ranked, budget=options.budget, free=options.free)
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)

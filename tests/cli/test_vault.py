@@ -31,6 +31,7 @@ def vault(tmp_path: Path) -> Path:
         root, "Index.md", "# Index\n\n- [[Projects/Homelab]]\n- [[Quokka feeding]]\n- [[Pelican]]\n"
     )
     write(root, "Journal/04.03.2025.md", "- A new disk in the [[Homelab]].\n- Lunch at noon.\n")
+    write(root, "Journal/2025-Q1.md", "- Fewer disks.\n")
     write(root, "Templates/Daily.md", "Quokka, Homelab, lunch\n")
     return root
 
@@ -53,6 +54,7 @@ def found(root: Path, *arguments: str) -> list[str]:
         ("#web", "Site.md"),
         ("#infra", "Projects/Homelab.md"),
         ("202503131542", "Zettel/202503131542.md"),
+        ("2025-Q1", "Journal/2025-Q1.md"),
         ("what happened on 4 March 2025", "Journal/04.03.2025.md"),
     ],
 )
