@@ -231,10 +231,11 @@ def indexing_of(memory: OpenedWorkspace) -> Reason | None:
 
 def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
     """Raise UsageError for a kind that no document is of."""
+    from memcli.store.documents import with_chunks
     from memcli.store.records import Reach
 
     with memory.store.snapshot() as snapshot:
-        known = sorted({document.kind for document in snapshot.rated(Reach())})
+        known = sorted({document.kind for document in with_chunks(snapshot.documents(Reach()))})
     for kind in kinds:
         if known and kind not in known:
             from memcli.config.nearest import nearest

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.records import (
         Counts,
         Facts,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         Owner,
         Pending,
         Provenance,
-        SourceCounts,
         Stamp,
         Stored,
         VectorSearch,
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
         Work,
     )
     from memcli.store.totals import Totals
-    from memcli.types import Candidate, Document, Excerpt, Known, Lines, Skip, Term, Turn, Wanted
+    from memcli.types import Candidate, Document, Excerpt, Known, Lines, Term, Turn, Wanted
 
 Sleep = Callable[[float], None]
 
@@ -59,18 +58,6 @@ class Snapshot(Protocol):
 
     def counts(self) -> Counts:
         """Count documents, chunks, and parts: all, embedded ones, and those left out."""
-        ...
-
-    def by_source(self) -> Mapping[str, SourceCounts]:
-        """Count documents and chunks and give the dates covered, by source."""
-        ...
-
-    def days(self) -> Mapping[str, int]:
-        """Count the dated documents by ISO date, those of a week or month on every day of it."""
-        ...
-
-    def skipped(self) -> Sequence[Skip]:
-        """List the files whose content is not text, by source and path."""
         ...
 
     def texts(self) -> Iterator[str]:
@@ -172,11 +159,7 @@ class Snapshot(Protocol):
         """Read the documents marked `always`, or those marked `soft` alone."""
         ...
 
-    def rated(self, reach: Reach) -> Sequence[Rated]:
-        """List every document that has a chunk within reach, by source and path."""
-        ...
-
-    def listed(self, reach: Reach) -> Sequence[Listed]:
+    def documents(self, reach: Reach) -> Sequence[IndexedDocument]:
         """List the documents within reach, by source and path; one without a chunk by its date."""
         ...
 
@@ -202,20 +185,12 @@ class Snapshot(Protocol):
         """Read what some chunks link to."""
         ...
 
-    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
-        """Tell which of some documents are stored."""
-        ...
-
     def titles(self) -> Sequence[Titled]:
         """List every document with its title."""
         ...
 
     def supports(self) -> Sequence[Support]:
         """List the lines that summaries rest on."""
-        ...
-
-    def confidences(self) -> Mapping[str, float]:
-        """Give the confidence of every summary, by path."""
         ...
 
 

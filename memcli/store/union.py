@@ -22,6 +22,7 @@ from itertools import chain, islice
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
+from memcli.store.documents import with_chunks
 from memcli.store.naming import Naming, resting_on, split
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.rounds import one_by_one
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from memcli.errors import Reason
-    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.port import Snapshot
     from memcli.store.rounds import Each
-    from memcli.store.run_records import Provenance, SourceCounts, VectorSearch
-    from memcli.types import Candidate, Excerpt, Known, Lines, Skip, Term, Turn
+    from memcli.store.run_records import Provenance, VectorSearch
+    from memcli.types import Candidate, Excerpt, Known, Lines, Term, Turn
 
     Given = TypeVar("Given")
     Made = TypeVar("Made")
@@ -161,30 +162,6 @@ class Union:
             return own
         other = self._facts[turn].fingerprint
         return own._replace(embedded=0, left_out=own.parts) if other else own
-
-    def by_source(self) -> Mapping[str, SourceCounts]:
-        """Count documents and chunks and give the dates covered, by source."""
-        return {
-            self._naming[turn].source(source): counts
-            for turn, told in self._told(lambda snapshot: snapshot.by_source())
-            for source, counts in told.items()
-        }
-
-    def days(self) -> Mapping[str, int]:
-        """Count the dated documents by ISO date."""
-        found: dict[str, int] = {}
-        for _, told in self._told(lambda snapshot: snapshot.days()):
-            for day, count in told.items():
-                found[day] = found.get(day, 0) + count
-        return found
-
-    def skipped(self) -> Sequence[Skip]:
-        """List the files whose content is not text."""
-        return [
-            skip._replace(source=self._naming[turn].source(skip.source))
-            for turn, told in self._told(lambda snapshot: snapshot.skipped())
-            for skip in told
-        ]
 
     def texts(self) -> Iterator[str]:
         """Give the text of every chunk."""
@@ -448,19 +425,11 @@ class Union:
             if not self._is_hidden(turn, each)
         ]
 
-    def rated(self, reach: Reach) -> Sequence[Rated]:
-        """List every document that has a chunk within reach, by workspace, source and path."""
-        return [
-            each._replace(source=self._naming[turn].source(each.source))
-            for turn, told in self._reached(reach, lambda snapshot, own: snapshot.rated(own))
-            for each in told
-        ]
-
-    def listed(self, reach: Reach) -> Sequence[Listed]:
+    def documents(self, reach: Reach) -> Sequence[IndexedDocument]:
         """List the documents within reach, by workspace, source and path."""
         return [
             each._replace(source=self._naming[turn].source(each.source))
-            for turn, told in self._reached(reach, lambda snapshot, own: snapshot.listed(own))
+            for turn, told in self._reached(reach, lambda s, own: s.documents(own))
             for each in told
         ]
 
@@ -491,19 +460,6 @@ class Union:
         """Read what some chunks link to."""
         return self._by_chunk(lambda snapshot, own: snapshot.links(own), chunk_ids)
 
-    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
-        """Tell which of some documents are stored."""
-        return frozenset(
-            (self._naming[turn].source(source), path)
-            for turn, told in enumerate(
-                self._each(
-                    lambda turn: self._all[turn].present(self._naming[turn].own_keys(keys)),
-                    range(self._count),
-                )
-            )
-            for source, path in told
-        )
-
     def titles(self) -> Sequence[Titled]:
         """List every document with its title."""
         return [
@@ -524,20 +480,12 @@ class Union:
             for each in told
         ]
 
-    def confidences(self) -> Mapping[str, float]:
-        """Give the confidence of every summary, by path."""
-        return {
-            self._naming[turn].path(path): confidence
-            for turn, told in self._told(lambda snapshot: snapshot.confidences())
-            for path, confidence in told.items()
-        }
-
     @cached_property
     def _hiding(self) -> Mapping[int, frozenset[str]]:
         """Give the stores of other workspaces that hold private documents, and their summaries."""
         hidden = Reach(Filters(scopes=(PRIVATE,)))
         others = [turn for turn in range(self._count) if turn != self._asker]
-        found = self._each(lambda turn: self._all[turn].rated(hidden), others)
+        found = self._each(lambda turn: with_chunks(self._all[turn].documents(hidden)), others)
         logs = {turn: told for turn, told in zip(others, found, strict=True) if told}
         supports = self._each(lambda turn: self._all[turn].supports(), [*logs])
         return {

@@ -13,7 +13,7 @@ from memcli.errors import DamagedError, IncompleteError, IndexMissingError, Stor
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import embed
 from memcli.store.fixed import unpacked
-from memcli.store.records import Held
+from memcli.store.records import Held, Reach
 from memcli.store.run_records import Stamp
 from memcli.store.sqlite import keywords, rare_first, schema
 from memcli.store.sqlite.driver import connect, rows, strings
@@ -390,7 +390,7 @@ def test_a_reader_changes_no_byte(path: str) -> None:
     reader = Reader(path)
     with reader.snapshot():
         reader.counts()
-    reader.by_source()
+    reader.documents(Reach())
     assert reader.integrity() == "ok"
     with pytest.raises((StoreError, apsw.Error)):
         reader._connection.execute("DELETE FROM documents")

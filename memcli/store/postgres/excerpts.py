@@ -14,7 +14,7 @@ from memcli.types import About, Excerpt
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.postgres.libpq import Connection
     from memcli.store.records import Key, Reach
 
@@ -26,10 +26,6 @@ ABOUT = (
 _WIDTH = len(About._fields)
 _EXCERPT = "c.text, c.start_byte, c.end_byte, c.ordinal"
 _HEADINGS = About._fields.index("heading_path")
-_RATED = (
-    "d.source, d.path, d.date, d.kind, d.scope, d.trust, d.authority, d.importance,"
-    " d.front_matter, count(*)"
-)
 
 
 class Rows:
@@ -89,7 +85,7 @@ class Rows:
 
     def marked(self, *, soft: bool) -> list[Marked]:
         """Read the documents marked `always`, or those marked `soft` alone."""
-        from memcli.store.context_records import Marked
+        from memcli.store.documents import Marked
 
         which = "d.soft and not d.always" if soft else "d.always"
         values = Values()
@@ -102,43 +98,26 @@ class Rows:
         lots = ([*run] for _, run in runs)
         return [Marked(lot[0][-1], tuple(_excerpt(row[:-1]) for row in lot)) for lot in lots]
 
-    def rated(self, reach: Reach) -> list[Rated]:
-        """List every document that has a chunk within reach."""
-        from memcli.store.context_records import Rated
+    def documents(self, reach: Reach) -> list[IndexedDocument]:
+        """List the documents within reach, those without a chunk by their date."""
+        from memcli.store.documents import IndexedDocument
 
         values = Values()
         test = _and(within(reach, values, self._workspace))
+        bare = _and(within(reach, values, self._workspace,
+                           first_day="coalesce(d.first_day, d.date)", day="d.date"))  # fmt: skip
+        own = values(self._workspace)
+        columns = ", ".join(f"d.{name}" for name in IndexedDocument._fields[:-1])
         found = self._rows(
-            f"select {_RATED} from {CHUNKS} where c.workspace = {values(self._workspace)}{test}"
-            " group by d.workspace, d.id order by d.source, d.path",
+            f"select {columns}, n.chunks from (select c.document as id, count(*) as chunks"
+            f" from {CHUNKS} where c.workspace = {own}{test} group by c.document union all"
+            " select d.id, 0 from memcli.documents d left join memcli.chunks c"
+            f" on c.workspace = d.workspace and c.document = d.id where d.workspace = {own}"
+            f" and c.id is null{bare}) n join memcli.documents d on d.workspace = {own}"
+            " and d.id = n.id order by d.source, d.path",
             values,
         )
-        return [Rated._make(row) for row in found]
-
-    def listed(self, reach: Reach) -> list[Listed]:
-        """List the documents within reach, those without a chunk by their date."""
-        from memcli.store.context_records import Listed
-
-        values = Values()
-        test = within(
-            reach,
-            values,
-            self._workspace,
-            first_day="coalesce(c.first_day, c.date, d.first_day, d.date)",
-            day="coalesce(c.date, d.date)",
-        )
-        reached = test and (
-            " and d.id in (select d.id from memcli.documents d left join memcli.chunks c on"
-            f" c.workspace = d.workspace and c.document = d.id where {_own(values, self)}"
-            f" and {test})"
-        )
-        found = self._rows(
-            "select d.source, d.path, d.title, d.date, d.kind, d.scope, d.trust, d.front_matter,"
-            f" d.first_day from memcli.documents d where {_own(values, self)}"
-            f" and d.skip = ''{reached} order by d.source, d.path",
-            values,
-        )
-        return [Listed._make(row) for row in found]
+        return [IndexedDocument._make(row) for row in found]
 
     def asking_broken(self, chunk_ids: Sequence[int]) -> Statement:
         """Ask of chunks whether they begin, and whether they end, within a line."""
@@ -157,7 +136,7 @@ class Rows:
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
         """Read what some chunks link to."""
-        from memcli.store.context_records import Linking
+        from memcli.store.documents import Linking
 
         found = self._rows(
             f"select c.id, c.links::json, d.front_matter from {NAMED_CHUNKS}"
@@ -166,21 +145,9 @@ class Rows:
         )
         return {chunk: Linking(tuple(targets), matter) for chunk, targets, matter in found}
 
-    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
-        """Tell which of some documents are stored."""
-        if not keys:
-            return frozenset()
-        values = Values()
-        found = self._rows(
-            "select d.source, d.path from memcli.documents d where"
-            f" {_own(values, self)} and {_named(keys, values)}",
-            values,
-        )
-        return frozenset((source, path) for source, path in found)
-
     def titles(self) -> list[Titled]:
         """List every document with its title."""
-        from memcli.store.context_records import Titled
+        from memcli.store.documents import Titled
 
         found = self._rows(
             "select source, path, title from memcli.documents where workspace = $1",

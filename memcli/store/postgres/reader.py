@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date, timedelta
 from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
@@ -30,15 +29,15 @@ from memcli.store.postgres.postings import Postings, Size
 from memcli.store.postgres.statements import Statement, Values
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.tokens import cut
-from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
+from memcli.types import Candidate, Excerpt, Known, PartScore, Term, Wanted
 
 if TYPE_CHECKING:
-    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
     from memcli.store.postgres.statements import Row
-    from memcli.store.run_records import Provenance, SourceCounts, VectorSearch
+    from memcli.store.run_records import Provenance, VectorSearch
     from memcli.store.totals import Totals
     from memcli.types import Lines, Turn
 
@@ -90,42 +89,6 @@ class SharedReader:
         """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         with self._asking():
             return read_counts(self._connection, self._row)
-
-    def by_source(self) -> dict[str, SourceCounts]:
-        """Count documents and chunks and give the dates covered, by source."""
-        from memcli.store.run_records import SourceCounts
-
-        found = self._rows(
-            "select d.source, count(*), sum((select count(*) from memcli.chunks c where"
-            " c.workspace = d.workspace and c.document = d.id))::bigint,"
-            " min(coalesce(d.first_day, d.date)), max(d.date) from memcli.documents d"
-            " where d.workspace = $1 and d.skip = '' group by d.source order by d.source",
-            (self._id,),
-        )
-        return {source: SourceCounts(*counted) for source, *counted in found}
-
-    def days(self) -> dict[str, int]:
-        """Count the dated documents by ISO date, those of a week or month on every day of it."""
-        counted: dict[str, int] = {}
-        for first, last, count in self._rows(
-            "select coalesce(first_day, date), date, count(*) from memcli.documents"
-            " where workspace = $1 and date is not null group by 1, 2",
-            (self._id,),
-        ):
-            start = date.fromisoformat(first)
-            length = (date.fromisoformat(last) - start).days + 1
-            for day in ((start + timedelta(n)).isoformat() for n in range(length)):
-                counted[day] = counted.get(day, 0) + count
-        return counted
-
-    def skipped(self) -> list[Skip]:
-        """List the files whose content is not text."""
-        found = self._rows(
-            "select source, path, skip from memcli.documents where workspace = $1"
-            " and skip <> '' order by source, path",
-            (self._id,),
-        )
-        return [Skip(*row) for row in found]
 
     def texts(self) -> Iterator[str]:
         """Give the text of every chunk, a thousand at a time."""
@@ -312,15 +275,10 @@ class SharedReader:
         with self._asking():
             return self._chunks.marked(soft=soft)
 
-    def rated(self, reach: Reach) -> list[Rated]:
-        """List every document that has a chunk within reach."""
-        with self._asking():
-            return self._chunks.rated(reach)
-
-    def listed(self, reach: Reach) -> list[Listed]:
+    def documents(self, reach: Reach) -> list[IndexedDocument]:
         """List the documents within reach."""
         with self._asking():
-            return self._chunks.listed(reach)
+            return self._chunks.documents(reach)
 
     def speakers(self, *, but: str | None = None) -> list[str]:
         """List everybody who speaks in a conversation, each once, but in those of a scope."""
@@ -366,11 +324,6 @@ class SharedReader:
         with self._asking():
             return self._chunks.links(chunk_ids)
 
-    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
-        """Tell which of some documents are stored."""
-        with self._asking():
-            return self._chunks.present(keys)
-
     def titles(self) -> list[Titled]:
         """List every document with its title."""
         with self._asking():
@@ -384,16 +337,6 @@ class SharedReader:
 
         with self._asking():
             return lineage.supports(self._connection, self._id)
-
-    def confidences(self) -> dict[str, float]:
-        """Give the confidence of every summary, by path."""
-        found = self._rows(
-            "select d.path, (d.front_matter::json ->> 'confidence')::float8 from memcli.documents d"
-            " where d.workspace = $1 and exists (select 1 from memcli.lineage l"
-            " where l.workspace = $1 and l.document = d.id)",
-            (self._id,),
-        )
-        return dict(found)
 
     @property
     def _is_coarse(self) -> bool:

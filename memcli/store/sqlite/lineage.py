@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import apsw
 
 from memcli.store.records import Looked, Support
-from memcli.store.sqlite.driver import TEXT, Column, rows, typed_rows
+from memcli.store.sqlite.driver import rows
 from memcli.types import MEMORY_SOURCE, Lineage, SourceLines
 
 
@@ -100,14 +100,3 @@ def supports(connection: apsw.Connection) -> list[Support]:
             (MEMORY_SOURCE,),
         )
     ]
-
-
-def confidences(connection: apsw.Connection) -> dict[str, float]:
-    """Read the confidence of every summary, by path."""
-    return dict(
-        typed_rows(
-            connection,
-            (Column("path", TEXT), Column("front_matter ->> '$.confidence'", (int, float))),
-            "FROM documents WHERE id IN (SELECT document_id FROM lineage)",
-        )
-    )

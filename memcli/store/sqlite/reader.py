@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
@@ -25,7 +24,6 @@ from memcli.store.sqlite import (
 )
 from memcli.store.sqlite.driver import (
     BLOB,
-    TEXT,
     WHOLE,
     Column,
     closed_on_failure,
@@ -37,13 +35,13 @@ from memcli.store.sqlite.driver import (
 )
 from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
 from memcli.store.sqlite.match import expression, phrase
-from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
+from memcli.types import Candidate, Excerpt, Known, PartScore, Term, Wanted
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
-    from memcli.store.run_records import Provenance, SourceCounts, VectorSearch
+    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
+    from memcli.store.run_records import Provenance, VectorSearch
     from memcli.store.sqlite.excerpts import ChunkRow
     from memcli.store.sqlite.kept import KeptState
     from memcli.store.tiers import Tier
@@ -56,12 +54,6 @@ MANY_VECTORS = 32_768
 # lies strewn over a large index, and lengths of chunks are read anew for each term: a search among
 # a million took 285 ms of CPU time, with this 227, with twice as much no less.
 CACHE_KIB = 32_000
-MOST_DAYS = 92  # of a span, which is no longer than a quarter
-_DAYS = (
-    Column("coalesce(first_day, date)", TEXT, date.fromisoformat),
-    Column("date", TEXT, date.fromisoformat),
-    Column("count(*)", WHOLE),
-)
 
 
 class Reader:
@@ -138,41 +130,6 @@ class Reader:
         """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         with understood(self.path):
             return documents.read_counts(self._connection)
-
-    def by_source(self) -> dict[str, SourceCounts]:
-        """Count documents and chunks and give the dates covered, by source."""
-        from memcli.store.run_records import SourceCounts
-
-        found = self._rows(
-            "SELECT d.source, count(*), (SELECT count(*) FROM chunks c JOIN documents e"
-            " ON e.id = c.document_id WHERE e.source = d.source), "
-            " min(coalesce(d.first_day, d.date)), max(d.date)"
-            " FROM documents d WHERE d.skip = '' GROUP BY d.source ORDER BY d.source",
-        )
-        return {source: SourceCounts(*counted) for source, *counted in found}
-
-    def days(self) -> dict[str, int]:
-        """Count the dated documents by ISO date, those of a week or month on every day of it."""
-        with understood(self.path):
-            found = typed_rows(
-                self._connection, _DAYS, "FROM documents WHERE date <> '' GROUP BY 1, 2"
-            )
-            counted: dict[str, int] = {}
-            for first, last, count in found:
-                start = date.fromisoformat(first)
-                length = (date.fromisoformat(last) - start).days + 1
-                if not 0 < length <= MOST_DAYS:
-                    raise ValueError(f"{first} to {last} is no week, month or quarter")
-                for day in ((start + timedelta(n)).isoformat() for n in range(length)):
-                    counted[day] = counted.get(day, 0) + count
-        return counted
-
-    def skipped(self) -> list[Skip]:
-        """List the files whose content is not text."""
-        found = self._rows(
-            "SELECT source, path, skip FROM documents WHERE skip <> '' ORDER BY source, path",
-        )
-        return [Skip(source, path, reason) for source, path, reason in found]
 
     def texts(self) -> Iterator[str]:
         """Give the text of every chunk."""
@@ -382,15 +339,10 @@ class Reader:
         with understood(self.path):
             return excerpts.marked(self._connection, soft=soft)
 
-    def rated(self, reach: Reach) -> list[Rated]:
-        """List every document that has a chunk within reach."""
-        with understood(self.path):
-            return excerpts.rated(self._connection, reach)
-
-    def listed(self, reach: Reach) -> list[Listed]:
+    def documents(self, reach: Reach) -> list[IndexedDocument]:
         """List the documents within reach."""
         with understood(self.path):
-            return excerpts.listed(self._connection, reach)
+            return excerpts.documents(self._connection, reach)
 
     def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
         """Tell of chunks whether they begin, and whether they end, within a line."""
@@ -435,11 +387,6 @@ class Reader:
         with understood(self.path):
             return excerpts.links(self._connection, chunk_ids)
 
-    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
-        """Tell which of some documents are stored."""
-        with understood(self.path):
-            return excerpts.present(self._connection, keys)
-
     def titles(self) -> list[Titled]:
         """List every document with its title."""
         with understood(self.path):
@@ -449,11 +396,6 @@ class Reader:
         """List the lines that summaries rest on."""
         with understood(self.path):
             return lineage.supports(self._connection)
-
-    def confidences(self) -> dict[str, float]:
-        """Give the confidence of every summary, by path."""
-        with understood(self.path):
-            return lineage.confidences(self._connection)
 
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with understood(self.path):

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date, timedelta
 from functools import cached_property
-from itertools import groupby
 from struct import unpack
 from threading import Lock
 from typing import NamedTuple
 
 from memcli.errors import AskedToWaitError, BusyError, IndexMissingError
 from memcli.markdown.parts import description_of
-from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
 from memcli.store.fixed import rounded
 from memcli.store.port import Sleep
 from memcli.store.records import (
@@ -41,7 +38,6 @@ from memcli.store.run_records import (
     Owner,
     Pending,
     Provenance,
-    SourceCounts,
     Stamp,
     VectorSearch,
     WatchRecord,
@@ -59,7 +55,6 @@ from memcli.types import (
     Lines,
     Part,
     PartScore,
-    Skip,
     Term,
     Turn,
     Wanted,
@@ -185,33 +180,6 @@ class MemorySnapshot:
         documents, chunks = len(self._texts()), len(self._state.rows)
         return Counts(documents, chunks, len(parts), len(embedded), len(left_out))
 
-    def by_source(self) -> Mapping[str, SourceCounts]:
-        found = {}
-        for source in sorted({stored.document.source for stored in self._texts()}):
-            own = [stored for stored in self._texts() if stored.document.source == source]
-            dated = [stored.document for stored in own if stored.document.date]
-            first = min((d.first_day or d.date for d in dated if d.date), default=None)
-            last = max((d.date for d in dated if d.date), default=None)
-            chunks = sum(len(stored.rows) for stored in own)
-            found[source] = SourceCounts(len(own), chunks, first, last)
-        return found
-
-    def days(self) -> Mapping[str, int]:
-        counted = Counter[str]()
-        for document in (stored.document for stored in self._texts()):
-            if document.date:
-                first, last = map(
-                    date.fromisoformat, (document.first_day or document.date, document.date)
-                )
-                counted.update(
-                    (first + timedelta(n)).isoformat() for n in range((last - first).days + 1)
-                )
-        return counted
-
-    def skipped(self) -> Sequence[Skip]:
-        documents = self._state.documents
-        return [Skip(*key, documents[key].skip) for key in sorted(documents) if documents[key].skip]
-
     def texts(self) -> Iterator[str]:
         return iter([row.chunk.text for row in self._state.rows])
 
@@ -323,43 +291,17 @@ class MemorySnapshot:
                 found.append(Marked(d.authority, excerpts))
         return found
 
-    def rated(self, reach: Reach) -> Sequence[Rated]:
-        return [
-            Rated(
-                d.source,
-                d.path,
-                d.date,
-                d.kind,
-                d.scope,
-                d.trust,
-                d.authority,
-                d.importance,
-                d.front_matter,
-                len([*run]),
-            )
-            for d, run in groupby(self._within(reach), lambda row: row.document)
-        ]
-
-    def listed(self, reach: Reach) -> Sequence[Listed]:
-        return [
-            Listed(
-                d.source,
-                d.path,
-                d.title,
-                d.date,
-                d.kind,
-                d.scope,
-                d.trust,
-                d.front_matter,
-                d.first_day,
-            )
-            for _, (d, _, skip, rows) in sorted(self._state.documents.items())
-            if not skip
-            and any(
-                is_within(reach, about, d.front_matter)
-                for about in [row.about for row in rows] or [_without_text(d)]
-            )
-        ]
+    def documents(self, reach: Reach) -> Sequence[IndexedDocument]:
+        found = []
+        for _, (d, _, skip, rows) in sorted(self._state.documents.items()):
+            abouts = [row.about for row in rows] or [_without_text(d)]
+            within = [about for about in abouts if is_within(reach, about, d.front_matter)]
+            if within:
+                own = d._asdict() | {"skip": skip, "chunks": len(within) if rows else 0}
+                found.append(
+                    IndexedDocument(**{name: own[name] for name in IndexedDocument._fields})
+                )
+        return found
 
     def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
         return {
@@ -389,9 +331,6 @@ class MemorySnapshot:
             for row in self._rows(chunk_ids)
         }
 
-    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
-        return frozenset(key for key in keys if key in self._state.documents)
-
     def titles(self) -> Sequence[Titled]:
         return [
             Titled(*key, stored.document.title) for key, stored in self._state.documents.items()
@@ -408,13 +347,6 @@ class MemorySnapshot:
             for summary, found in self._state.looked.items()
             for each in found
         )
-
-    def confidences(self) -> Mapping[str, float]:
-        return {
-            stored.document.path: stored.document.lineage.confidence
-            for stored in self._state.documents.values()
-            if stored.document.lineage
-        }
 
     @cached_property
     def _words(self) -> Words:

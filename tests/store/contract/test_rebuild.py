@@ -263,6 +263,6 @@ def everything(store: Store) -> object:
         ]
         soft = [(m.authority, len(m.excerpts)) for m in snapshot.marked(soft=True)]
         return (
-            snapshot.known(), snapshot.counts(), list(snapshot.skipped()), excerpts, soft,
-            set(snapshot.rated(EVERYTHING)), snapshot.confidences(), set(snapshot.titles()),
+            snapshot.known(), snapshot.counts(), excerpts, soft, snapshot.documents(EVERYTHING),
+            set(snapshot.titles()),
         )  # fmt: skip
