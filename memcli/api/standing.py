@@ -23,8 +23,10 @@ from memcli.record import Record
 from memcli.render.jsonio import changes
 from memcli.render.reasons import sentence
 from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
+from memcli.store.lock import owner
 from memcli.store.records import Counts, Facts, Key, Reach
 from memcli.store.run_records import Described, Owner, VectorSearch, WatchRecord
+from memcli.store.watch import living_watcher
 from memcli.types import (
     EMPTY,
     FRESH,
@@ -118,8 +120,8 @@ def gather(memory: OpenedWorkspace, *, deep: bool) -> Findings:
         usability=usability,
         holdings=holdings,
         summaries=_summaries(standing, settings),
-        writer=store.writer(),
-        watcher=store.watcher(),
+        writer=owner(store.local),
+        watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
     )
 

@@ -29,13 +29,11 @@ if TYPE_CHECKING:
     from memcli.store.rounds import Each
     from memcli.store.run_records import (
         Described,
-        Owner,
         Pending,
         Provenance,
         Stamp,
         Stored,
         VectorSearch,
-        WatchRecord,
         Work,
     )
     from memcli.store.totals import Totals
@@ -44,8 +42,8 @@ if TYPE_CHECKING:
 Sleep = Callable[[float], None]
 
 
-class Snapshot(Protocol):
-    """One state of a store."""
+class Stock(Protocol):
+    """What a state of a store says of all that is stored."""
 
     @property
     def facts(self) -> Facts:
@@ -60,12 +58,16 @@ class Snapshot(Protocol):
         """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         ...
 
-    def texts(self) -> Iterator[str]:
-        """Give the text of every chunk."""
-        ...
-
     def integrity(self) -> str:
         """Check everything that is stored: "ok", or the first fault."""
+        ...
+
+
+class Snapshot(Stock, Protocol):
+    """One state of a store."""
+
+    def texts(self) -> Iterator[str]:
+        """Give the text of every chunk."""
         ...
 
     def provenance(self) -> Provenance:
@@ -194,29 +196,12 @@ class Snapshot(Protocol):
         ...
 
 
-class Change(Protocol):
+class Change(Stock, Protocol):
     """The one writer of a store."""
 
     @property
     def notices(self) -> Sequence[str]:
         """Tell what had to be mended to open the store."""
-        ...
-
-    @property
-    def facts(self) -> Facts:
-        """Give what the store remembers of itself."""
-        ...
-
-    def known(self) -> Mapping[Key, Known]:
-        """Give what is remembered of every document."""
-        ...
-
-    def counts(self) -> Counts:
-        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
-        ...
-
-    def integrity(self) -> str:
-        """Check everything that is stored: "ok", or the first fault."""
         ...
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
@@ -309,14 +294,11 @@ class Change(Protocol):
         """Build a store anew beside this one, or go on where that was left."""
         ...
 
-    def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
-        """Remove a half-built store that nobody has gone on with for so long; keep its vectors."""
-        ...
+    def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
+        """Remove a half-built store that nobody has gone on with for so long; keep its vectors.
 
-    def drop_dead_rebuild(self) -> None:
-        """Remove a half-built store, unless its run waits for a server and comes back to it.
-
-        Of such a run AskedToWaitError went through `rebuild`, AWAITED_SECONDS ago at most.
+        One whose run waits for a server, and comes back to it, is removed after `awaited_seconds`:
+        AskedToWaitError went through `rebuild`.
         """
         ...
 
@@ -333,25 +315,12 @@ class Rebuild(Change, Protocol):
         ...
 
 
-class Watch(Protocol):
-    """The right to be the one watcher of a store."""
-
-    @property
-    def files(self) -> Sequence[str]:
-        """Name the files that this right rests on: without them it must be taken anew."""
-        ...
-
-    def tell(self, record: WatchRecord) -> None:
-        """Say how the watcher is doing; where that cannot be written, the old record stays."""
-        ...
-
-
 class Store(Protocol):
     """An index of one workspace, wherever it is kept."""
 
     @property
     def local(self) -> str:
-        """Name a path of this machine; what belongs to the store lies beside it."""
+        """Name a path of this machine; who works on the store is kept next to it, by `lock`."""
         ...
 
     def describe(self) -> Described:
@@ -378,20 +347,8 @@ class Store(Protocol):
         """Keep every other writer out without changing anything."""
         ...
 
-    def writer(self) -> Owner | None:
-        """Tell which process writes now."""
-        ...
-
     def show_work(self, work: Work) -> None:
         """Show other processes of this machine how far this one is, while it writes."""
-        ...
-
-    def watch(self, *, sleep: Sleep) -> AbstractContextManager[Watch]:
-        """Be the one watcher, else BusyError."""
-        ...
-
-    def watcher(self) -> WatchRecord | None:
-        """Tell who watches now; a record that a dead process left says nothing."""
         ...
 
     def stand_in(self) -> Store | None:

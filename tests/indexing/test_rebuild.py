@@ -87,7 +87,7 @@ class Place:
 
     def drop_rebuild(self) -> None:
         writer = open_writer(self.store)
-        writer.drop_rebuild(older_than_seconds=STALE_SECONDS)
+        writer.drop_rebuild(seconds=STALE_SECONDS)
         writer.close()
 
     def side_files(self) -> list[str]:

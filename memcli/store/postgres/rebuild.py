@@ -7,7 +7,7 @@ reads meanwhile goes on with what was there when it began, and the next one find
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from memcli.checking import TYPE_CHECKING
@@ -18,7 +18,7 @@ from memcli.store.postgres.faults import translated
 from memcli.store.postgres.session import WorkspaceRow, select_by_id
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.writer import RowWriter
-from memcli.store.run_records import AWAITED, AWAITED_SECONDS, INHERITED
+from memcli.store.run_records import AWAITED, INHERITED
 
 if TYPE_CHECKING:
     from memcli.store.records import Key
@@ -31,22 +31,17 @@ class SharedWriter(RowWriter):
         """Build the workspace anew beside this one, or go on where that was left."""
         return _rebuilding(self)
 
-    def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
+    def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
         """Remove a half-built workspace that nobody has gone on with for so long."""
-        self._drop_beside(lambda is_awaited: older_than_seconds)
-
-    def drop_dead_rebuild(self) -> None:
-        """Remove a half-built workspace, unless its run waits for a server and comes back to it."""
-        self._drop_beside(lambda is_awaited: AWAITED_SECONDS if is_awaited else 0.0)
-
-    def _drop_beside(self, seconds_for: Callable[[bool], float]) -> None:
+        of_awaited = seconds if awaited_seconds is None else awaited_seconds
         with translated(self.address):
             found = self.connection.rows(
                 "select id, left_ns, meta::json ->> $2 from memcli.workspaces where beside_of = $1",
                 (self.row.id, AWAITED),
             )
         for number, left_ns, awaited in found:
-            if abs(self.now_ns() - left_ns) >= seconds_for(awaited == "1") * 1e9:
+            least = of_awaited if awaited == "1" else seconds
+            if abs(self.now_ns() - left_ns) >= least * 1e9:
                 with self.transaction():
                     self.copy_vectors(number, self.facts.fingerprint or "")
                     gone = Statement("delete from memcli.workspaces where id = $1", (number,))

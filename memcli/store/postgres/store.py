@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError
@@ -20,12 +20,12 @@ from memcli.store.postgres.pool import Pool
 from memcli.store.postgres.session import check_version, opened, row_of, select_by_name
 
 if TYPE_CHECKING:
-    from memcli.store.port import Sleep, Store, Watch
+    from memcli.store.port import Sleep, Store
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.reader import SharedReader
     from memcli.store.postgres.rebuild import SharedWriter
     from memcli.store.postgres.session import Name, WorkspaceRow
-    from memcli.store.run_records import Described, Owner, WatchRecord, Work
+    from memcli.store.run_records import Described, Work
 
 
 class OnThisMachine(Record):
@@ -120,21 +120,9 @@ class PostgresStore:
         with self._leased(wait_seconds=wait_seconds, sleep=sleep):
             yield
 
-    def writer(self) -> Owner | None:
-        """Tell which process of this machine writes now."""
-        return self._beside.store.writer()
-
     def show_work(self, work: Work) -> None:
         """Show other processes of this machine how far this one is."""
         self._beside.store.show_work(work)
-
-    def watch(self, *, sleep: Sleep) -> AbstractContextManager[Watch]:
-        """Be the one watcher of this machine, else BusyError."""
-        return self._beside.store.watch(sleep=sleep)
-
-    def watcher(self) -> WatchRecord | None:
-        """Tell who watches on this machine now."""
-        return self._beside.store.watcher()
 
     def stand_in(self) -> Store | None:
         """Give the index that this machine has of the same folder, if it has one."""

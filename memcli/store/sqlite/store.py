@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import DAMAGED_SUFFIX
 from memcli.store.sqlite.reader import Reader
 
 if TYPE_CHECKING:
-    from memcli.store.port import Sleep, Watch
-    from memcli.store.run_records import Described, Owner, WatchRecord, Work
+    from memcli.store.port import Sleep
+    from memcli.store.run_records import Described, Work
     from memcli.store.sqlite.writer import Writer
     from memcli.store.tiers import Tier
 
@@ -88,7 +88,7 @@ class SqliteStore:
     @contextmanager
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
         """Keep every other writer out without changing anything."""
-        from memcli.store.sqlite.lock import writer_lock
+        from memcli.store.lock import writer_lock
 
         with writer_lock(self.path, wait_seconds=wait_seconds, sleep=sleep) as show_work:
             self._show_work = show_work
@@ -101,24 +101,6 @@ class SqliteStore:
         """Show other processes how far this one is; nothing while it does not write."""
         if self._show_work is not None:
             self._show_work(work)
-
-    def writer(self) -> Owner | None:
-        """Tell which process writes now."""
-        from memcli.store.sqlite.lock import owner
-
-        return owner(self.path)
-
-    def watch(self, *, sleep: Sleep) -> AbstractContextManager[Watch]:
-        """Be the one watcher, else BusyError."""
-        from memcli.store.sqlite.watch import watching
-
-        return watching(self.path, sleep=sleep)
-
-    def watcher(self) -> WatchRecord | None:
-        """Tell who watches now."""
-        from memcli.store.sqlite.watch import living_watcher
-
-        return living_watcher(self.path)
 
     def stand_in(self) -> None:
         """Give nothing: a file has no server that could be away."""

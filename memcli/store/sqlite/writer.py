@@ -17,7 +17,7 @@ from memcli import room
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError, DamagedError, StoreError
 from memcli.store.fixed import packed
-from memcli.store.run_records import AWAITED, AWAITED_SECONDS, INHERITED
+from memcli.store.run_records import AWAITED, INHERITED
 from memcli.store.sqlite import (
     beside,
     coarse,
@@ -412,16 +412,14 @@ class Writer(Transactions):
         """Build an index anew beside this one, or go on where that was left."""
         return _rebuilding(self)
 
-    def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
+    def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
         """Remove a half-built index that nobody has gone on with for so long."""
         age = beside.age_ns(self.path, self.now_ns())
-        if age is not None and age >= older_than_seconds * 1e9:
-            self._sweep()
-
-    def drop_dead_rebuild(self) -> None:
-        """Remove a half-built index, unless its run waits for a server and comes back to it."""
-        age = beside.age_ns(self.path, self.now_ns())
-        if age is not None and not (age < AWAITED_SECONDS * 1e9 and beside.is_awaited(self.path)):
+        if age is None:
+            return
+        if awaited_seconds is not None and beside.is_awaited(self.path):
+            seconds = awaited_seconds
+        if age >= seconds * 1e9:
             self._sweep()
 
     def _keep_vectors_beside(self) -> None:

@@ -7,18 +7,17 @@ record that was there when it began. Every answer is worked out from all documen
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from struct import unpack
-from threading import Lock
 from typing import NamedTuple
 
-from memcli.errors import AskedToWaitError, BusyError, IndexMissingError
+from memcli.errors import AskedToWaitError, IndexMissingError
 from memcli.markdown.parts import description_of
 from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
 from memcli.store.fixed import rounded
+from memcli.store.lock import writer_lock
 from memcli.store.port import Sleep
 from memcli.store.records import (
     Counts,
@@ -33,14 +32,11 @@ from memcli.store.records import (
     Support,
 )
 from memcli.store.run_records import (
-    AWAITED_SECONDS,
     Described,
-    Owner,
     Pending,
     Provenance,
     Stamp,
     VectorSearch,
-    WatchRecord,
     Work,
 )
 from memcli.store.totals import Totals
@@ -63,7 +59,6 @@ from tests.store.contract.memory_reach import is_within, overlap
 from tests.store.contract.memory_words import Columns, Words, columns, tokens
 
 DAY_NS = 86_400 * 10**9
-RETRY_SECONDS = 0.05
 
 
 class Row(NamedTuple):
@@ -536,19 +531,14 @@ class MemoryChange:
         finally:
             beside.left_ns = self._now_ns()
 
-    def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
+    def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
         beside = self._cell.beside
-        if beside and self._now_ns() - beside.left_ns >= older_than_seconds * 1e9:
+        if beside and beside.is_awaited and awaited_seconds is not None:
+            seconds = awaited_seconds
+        if beside and self._now_ns() - beside.left_ns >= seconds * 1e9:
             kept = {**beside.state.vectors, **self._state.vectors}
             self._become(self._state._replace(vectors=kept))
             self._cell.beside = None
-
-    def drop_dead_rebuild(self) -> None:
-        beside = self._cell.beside
-        if beside and beside.is_awaited:
-            self.drop_rebuild(older_than_seconds=AWAITED_SECONDS)
-        else:
-            self.drop_rebuild()
 
     @property
     def _state(self) -> State:
@@ -609,27 +599,13 @@ class MemoryRebuild(MemoryChange):
         self._main.beside = None
 
 
-class MemoryWatch:
-    """The right to be the one watcher; a `port.Watch`."""
-
-    files: Sequence[str] = ()
-
-    def __init__(self) -> None:
-        self.record = WatchRecord(os.getpid())
-
-    def tell(self, record: WatchRecord) -> None:
-        self.record = record
-
-
 class MemoryStore:
     """A store that ends with its process; a `port.Store`."""
 
     def __init__(self, local: str, now_ns: Callable[[], int]) -> None:
         self.local, self._now_ns = local, now_ns
         self._cell: Cell | None = None
-        self._writing = Lock()
-        self._owner: Owner | None = None
-        self._watch: MemoryWatch | None = None
+        self._show_work: Callable[[Work], None] | None = None
 
     def describe(self) -> Described:
         texts = MemorySnapshot(self._cell.state).texts() if self._cell else iter(())
@@ -656,38 +632,13 @@ class MemoryStore:
 
     @contextmanager
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
-        waited = 0.0
-        while not self._writing.acquire(blocking=False):
-            if waited >= wait_seconds:
-                raise BusyError(f"another memcli ({self._owner}) is writing the index")
-            sleep(RETRY_SECONDS)
-            waited += RETRY_SECONDS
-        self._owner = Owner(os.getpid(), self._now_ns() / 1e9)
-        try:
+        with writer_lock(self.local, wait_seconds=wait_seconds, sleep=sleep) as self._show_work:
             yield
-        finally:
-            self._owner = None
-            self._writing.release()
-
-    def writer(self) -> Owner | None:
-        return self._owner
+        self._show_work = None
 
     def show_work(self, work: Work) -> None:
-        if self._owner is not None:
-            self._owner = self._owner._replace(work=work)
-
-    @contextmanager
-    def watch(self, *, sleep: Sleep) -> Iterator[MemoryWatch]:
-        if self._watch:
-            raise BusyError(f"another memcli (pid {os.getpid()}) watches this workspace")
-        self._watch = MemoryWatch()
-        try:
-            yield self._watch
-        finally:
-            self._watch = None
-
-    def watcher(self) -> WatchRecord | None:
-        return self._watch.record if self._watch else None
+        if self._show_work is not None:
+            self._show_work(work)
 
     def copy_to(self, path: str) -> None:
         """Tell a store in a file all that is told here."""
