@@ -8,8 +8,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.config.attached import attached, named
 from memcli.config.keys import BY_NAME
 from memcli.errors import ConfigError
-from memcli.store.postgres.address import HINT, Address, checked
-from memcli.store.postgres.origin import origin_of
+from memcli.store.postgres.address import HINT, Address, checked, origin_of
 from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import OnThisMachine, PostgresStore
 

@@ -24,7 +24,7 @@ from memcli.indexing.indexer import embed, index
 from memcli.indexing.rebuild import rebuild
 from memcli.store.port import Change
 from memcli.store.run_records import AWAITED_SECONDS
-from memcli.store.sqlite.network import MOUNTS
+from memcli.store.sqlite.driver import MOUNTS
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from tests.faults.disk import Disk, Event

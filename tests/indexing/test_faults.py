@@ -19,8 +19,7 @@ from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
 from memcli.store.open import store_at
 from memcli.store.port import Change, Store
-from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect
-from memcli.store.sqlite.network import is_network, is_network_type, type_of
+from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect, is_network, is_network_type, type_of
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.types import Source

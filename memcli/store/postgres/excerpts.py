@@ -155,11 +155,6 @@ class Rows:
         )
         return [Titled._make(row) for row in found]
 
-    @property
-    def workspace(self) -> int:
-        """Name the workspace by its number."""
-        return self._workspace
-
     def _read(self, test: str, values: Values) -> list[Excerpt]:
         found = self._rows(
             f"select {ABOUT}, {_EXCERPT} from {CHUNKS}"
@@ -180,10 +175,6 @@ def about(row: Sequence[Any]) -> About:
 
 def _excerpt(row: Sequence[Any]) -> Excerpt:
     return Excerpt(about(row), *row[_WIDTH:])
-
-
-def _own(values: Values, rows: Rows) -> str:
-    return f"d.workspace = {values(rows.workspace)}"
 
 
 def _named(keys: Sequence[Key], values: Values) -> str:

@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres import vectors, words
-from memcli.store.postgres.counting import read_counts, read_known
+from memcli.store.postgres.counting import first_fault, read_counts, read_known
 from memcli.store.postgres.excerpts import ABOUT, Rows, about
 from memcli.store.postgres.faults import translated
 from memcli.store.postgres.filters import (
@@ -24,8 +24,7 @@ from memcli.store.postgres.filters import (
     last_of_any,
     within,
 )
-from memcli.store.postgres.places import Places
-from memcli.store.postgres.postings import Postings, Size
+from memcli.store.postgres.postings import Places, Postings, Size
 from memcli.store.postgres.statements import Statement, Values
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.tokens import cut
@@ -103,8 +102,6 @@ class SharedReader:
 
     def integrity(self) -> str:
         """Check what has to hold between rows: "ok", or the first fault."""
-        from memcli.store.postgres.integrity import first_fault
-
         with self._asking():
             return first_fault(self._connection, self._row)
 

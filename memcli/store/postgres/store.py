@@ -71,7 +71,7 @@ class PostgresStore:
 
         size = 0
         with suppress(IndexMissingError), self._held() as (connection, row):
-            from memcli.store.postgres.sizes import bytes_of
+            from memcli.store.postgres.counting import bytes_of
 
             size = bytes_of(connection, row.id)
         return Described(f"{self.address.masked} ({self.name})", "pgvector", size, "")

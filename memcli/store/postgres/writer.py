@@ -12,14 +12,21 @@ from contextlib import AbstractContextManager, suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError
 from memcli.store.fixed import rounded
-from memcli.store.postgres import lineage, pending, rows, schema, vectors
-from memcli.store.postgres.counting import EMBEDDED_AT, all_embedded, read_counts, read_known
+from memcli.store.postgres import lineage, rows, schema, vectors
+from memcli.store.postgres.counting import (
+    EMBEDDED_AT,
+    all_embedded,
+    first_fault,
+    read_counts,
+    read_known,
+)
 from memcli.store.postgres.faults import translated
 from memcli.store.postgres.libpq import ServerError
 from memcli.store.postgres.reader import COARSE
 from memcli.store.postgres.session import BOUNDS, WorkspaceRow, meta_as_json, select_by_id
 from memcli.store.postgres.statements import Statement
 from memcli.store.transactions import Transactions
+from memcli.store.waiting import IMPORTANT, waiting
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
@@ -32,6 +39,15 @@ if TYPE_CHECKING:
 LEASE_SECONDS = 60
 DAY_SECONDS = 86_400
 FEW_CHUNKS = 50  # that any plan is good for
+
+
+# Each row is looked up by its key, whatever the server believes of how many there are: of a table
+# that is being filled it believes there is one, and would compare every text with all.
+_WAITING = (
+    "not exists (select 1 from memcli.vectors v where v.workspace = p.workspace and v.encoder = $2"
+    " and v.hash = p.hash offset 0) and not exists (select 1 from memcli.unread u"
+    " where u.workspace = p.workspace and u.encoder = $2 and u.hash = p.hash offset 0)"
+)
 
 
 class RowWriter(Transactions):
@@ -125,8 +141,6 @@ class RowWriter(Transactions):
 
     def integrity(self) -> str:
         """Check what has to hold between rows: "ok", or the first fault."""
-        from memcli.store.postgres.integrity import first_fault
-
         with translated(self.address):
             return first_fault(self.connection, self.row)
 
@@ -169,8 +183,21 @@ class RowWriter(Transactions):
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
         """List texts that wait for a vector, each once, in the order in which they are needed."""
-        with translated(self.address):
-            return pending.read_pending(self.connection, self.row.id, fingerprint, limit)
+        found = self._rows(
+            'select p.hash, p.prefix, substr(c.text, p."start" + 1, p."end" - p."start"), d.title,'
+            " c.heading_path::json, coalesce(c.first_day, c.date), c.date,"
+            " case when strpos(d.front_matter, '\"description\"') > 0 then d.front_matter"
+            " else '{}' end"
+            " from memcli.parts p cross join lateral (select * from memcli.chunks c"
+            " where c.workspace = p.workspace and c.id = p.chunk offset 0) c"
+            " cross join lateral (select * from memcli.documents d"
+            " where d.workspace = c.workspace and d.id = c.document offset 0) d"
+            f" where p.workspace = $1 and {_WAITING}"
+            f" order by d.always desc, coalesce(d.importance, 0) > {IMPORTANT} desc,"
+            " d.date is not null, d.date desc, d.path, d.source, p.chunk, p.no limit $3",
+            (self.row.id, rows.encoder_of(fingerprint), limit),
+        )
+        return waiting(found)
 
     def borrow(self, fingerprint: str) -> int:
         """Take over the vectors that the tenant has of texts that wait; give how many."""
@@ -186,8 +213,12 @@ class RowWriter(Transactions):
         """Count the distinct texts that wait for a vector."""
         if self.is_embedded(fingerprint):
             return 0
-        with translated(self.address):
-            return pending.count_waiting(self.connection, self.row.id, fingerprint)
+        ((count,),) = self._rows(
+            "select count(distinct p.hash) from memcli.parts p where p.workspace = $1"
+            f" and {_WAITING}",
+            (self.row.id, rows.encoder_of(fingerprint)),
+        )
+        return int(count)
 
     def is_embedded(self, fingerprint: str | None) -> bool:
         """Tell, without a look at the texts, that none waits and search uses the vectors."""

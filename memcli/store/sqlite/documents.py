@@ -199,14 +199,6 @@ _KNOWN = (
 )
 
 
-_KNOWN = (
-    Column("source", TEXT),
-    Column("path", TEXT),
-    Column("hash", BLOB),
-    *(Column(name, WHOLE) for name in ("size", "mtime_ns", "ctime_ns", "inode", "indexed_ns")),
-)
-
-
 def read_known(connection: apsw.Connection) -> dict[Key, Known]:
     """Read what is remembered of every document."""
     return {
@@ -265,7 +257,7 @@ _OF_CHUNK = (
 
 
 def _chunks(connection: apsw.Connection, document_id: int) -> tuple[Chunk, ...]:
-    from memcli.store.sqlite.preferences import lines_of
+    from memcli.store.sqlite.excerpts import lines_of
     from memcli.store.sqlite.speakers import from_json
 
     found = []

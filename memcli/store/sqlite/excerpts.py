@@ -28,8 +28,11 @@ from memcli.types import SCOPES, TRUSTS, About, Excerpt
 if TYPE_CHECKING:
     from typing import Any
 
+    import apsw
+
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.records import Key, Reach
+    from memcli.types import Lines
 
 
 def _check_object(text: str) -> None:
@@ -261,17 +264,6 @@ def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Li
     }
 
 
-def present(connection: apsw.Connection, keys: Sequence[Key]) -> frozenset[Key]:
-    """Tell which of some documents are stored."""
-    found = rows(
-        connection,
-        "SELECT d.source, d.path FROM json_each(?) w JOIN documents d"
-        " ON d.source = w.value ->> 0 AND d.path = w.value ->> 1",
-        (json.dumps(keys),),
-    )
-    return frozenset((source, path) for source, path in found)
-
-
 def titles(connection: apsw.Connection) -> list[Titled]:
     """List every document with its title."""
     from memcli.store.documents import Titled
@@ -289,3 +281,26 @@ def _read(connection: apsw.Connection, tail: str, values: Sequence[Any] = ()) ->
     columns = (*ABOUT.values(), *_EXCERPT.values())
     found = typed_rows(connection, columns, f"{CHUNKS} {tail}", values)
     return [Excerpt(about(row), *row[len(ABOUT) :]) for row in found]
+
+
+def lines_of(text: str) -> tuple[Lines, ...]:
+    """Read what a chunk keeps; a ValueError where it is anything else."""
+    found = tuple((first, last) for first, last in json.loads(text))
+    if any((type(first), type(last)) != (int, int) for first, last in found):
+        raise ValueError("chunks.preferences holds something else")
+    return found
+
+
+def preferences(
+    connection: apsw.Connection, limit: int, reach: Reach
+) -> dict[int, tuple[Lines, ...]]:
+    """Give the lines of the chunks that have any: of undated documents, then of the newest."""
+    test, values = within(reach)
+    found = typed_rows(
+        connection,
+        (Column("c.id", WHOLE), Column("c.preferences", TEXT)),
+        f"{CHUNKS} WHERE c.preferences <> '[]'{test and f' AND {test}'}"
+        " ORDER BY c.date IS NOT NULL, c.date DESC, d.source, d.path, c.ordinal LIMIT ?",
+        (*values, limit),
+    )
+    return {chunk_id: lines_of(text) for chunk_id, text in found}

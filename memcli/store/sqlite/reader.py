@@ -377,10 +377,8 @@ class Reader:
 
     def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
         """Give the lines of chunks in which somebody says how they want things."""
-        from memcli.store.sqlite import preferences
-
         with understood(self.path):
-            return preferences.newest(self._connection, limit, reach)
+            return excerpts.preferences(self._connection, limit, reach)
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
         """Read what some chunks link to."""

@@ -26,7 +26,6 @@ from memcli.store.sqlite import (
     integrity,
     keywords,
     lineage,
-    pending,
     properties,
     schema,
     speakers,
@@ -35,15 +34,16 @@ from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.documents import EMBEDDED_AT
 from memcli.store.sqlite.driver import (
     MORE_ROOM,
+    MOUNTS,
     Connected,
     closed_on_failure,
     connect,
     rows,
     set_aside,
+    strings,
     translated,
     understood,
 )
-from memcli.store.sqlite.network import MOUNTS
 from memcli.store.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -210,8 +210,24 @@ class Writer(Transactions):
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
         """List texts that wait for a vector, each once, in the order in which they are needed."""
+        from memcli.store.waiting import IMPORTANT, waiting
+
+        found = self._rows(
+            'SELECT p.hash, p.prefix, substr(c.text, p.start + 1, p."end" - p.start),'
+            " d.title, c.heading_path, coalesce(c.first_day, c.date), c.date,"
+            " iif(instr(d.front_matter, '\"description\"'), d.front_matter, '{}')"
+            " FROM parts p JOIN chunks c ON c.id = p.chunk_id"
+            " JOIN documents d ON d.id = c.document_id"
+            " LEFT JOIN vectors v ON v.hash = p.hash"
+            " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?1)"
+            " WHERE v.id IS NULL"
+            " AND NOT EXISTS (SELECT 1 FROM unread u WHERE u.hash = p.hash AND u.fingerprint = ?1)"
+            f" ORDER BY d.always DESC, coalesce(d.importance, 0) > {IMPORTANT} DESC,"
+            " d.date IS NOT NULL, d.date DESC, d.path, d.source, p.id LIMIT ?2",
+            (fingerprint, limit),
+        )
         with understood(self.path):
-            return pending.read_pending(self.connection, fingerprint, limit)
+            return waiting((*row[:4], strings(row[4]), *row[5:]) for row in found)
 
     def borrow(self, fingerprint: str) -> int:
         """Take nothing over: a file holds one workspace."""
@@ -402,11 +418,11 @@ class Writer(Transactions):
         return _kept(fault, aside)
 
     def _take_over_vectors(self) -> None:
-        from memcli.store.sqlite.salvage import readable_vectors
-
         aside = self.path + driver.DAMAGED_SUFFIX
         with self.transaction(revise=False):
-            vector_rows.put(self.connection, ((*row, self.now) for row in readable_vectors(aside)))
+            vector_rows.put(
+                self.connection, ((*row, self.now) for row in beside.readable_vectors(aside))
+            )
 
     def rebuild(self) -> AbstractContextManager[Beside]:
         """Build an index anew beside this one, or go on where that was left."""
