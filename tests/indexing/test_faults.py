@@ -322,8 +322,8 @@ def test_an_unmounted_folder_keeps_its_rows(place: Place) -> None:
     place.write("a", "disk/b", "disk/c")
     place.index()
     writer = open_writer(place.store)
-    assert writer.meta("mounts") == "[]"
-    writer.set_meta({"mounts": '[["memory", "memory/disk"]]'})
+    assert writer.fact("mounts") == "[]"
+    writer.remember({"mounts": '[["memory", "memory/disk"]]'})
     writer.close()
     before = dump(place.store)
     disk, away = place.root / "memory" / "disk", place.root.parent / "away"

@@ -5,16 +5,12 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres.rows import encoder_of
 from memcli.store.postgres.schema import TABLES
-from memcli.store.records import Counts, Key
+from memcli.store.records import EMBEDDED_AT, Counts, Key, counts_at
 from memcli.types import Known
 
 if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
-
-# What is remembered of the revision at which no text waited for a vector: its number, and how many
-# documents, chunks, parts and parts left out there were.
-EMBEDDED_AT = "embedded_at"
 
 
 def read_known(connection: Connection, workspace: int) -> dict[Key, Known]:
@@ -29,11 +25,10 @@ def read_known(connection: Connection, workspace: int) -> dict[Key, Known]:
 
 def read_counts(connection: Connection, row: WorkspaceRow) -> Counts:
     """Count documents, chunks and parts, without a look at each where none waits for a vector."""
-    at, *counted = row.meta.get(EMBEDDED_AT, "").split(" ")
-    if at == str(row.revision):
-        documents, chunks, parts, left_out = map(int, counted)
-        return Counts(documents, chunks, parts, parts - left_out, left_out)
-    documents, chunks, parts, left_out = _counted(connection, row)
+    told = counts_at(row.revision, row.meta.get(EMBEDDED_AT, ""))
+    if told is not None:
+        return told
+    documents, chunks, parts, left_out = count_rows(connection, row)
     encoder = encoder_of(row.facts.fingerprint or "")
     ((embedded,),) = connection.rows(
         "select count(*) from memcli.parts p join memcli.vectors v on v.workspace = p.workspace"
@@ -43,12 +38,8 @@ def read_counts(connection: Connection, row: WorkspaceRow) -> Counts:
     return Counts(documents, chunks, parts, embedded, left_out)
 
 
-def all_embedded(connection: Connection, row: WorkspaceRow, revision: int) -> str:
-    """Give the value of EMBEDDED_AT for a revision in which no text waits for a vector."""
-    return " ".join(map(str, (revision, *_counted(connection, row))))
-
-
-def _counted(connection: Connection, row: WorkspaceRow) -> tuple[int, int, int, int]:
+def count_rows(connection: Connection, row: WorkspaceRow) -> tuple[int, int, int, int]:
+    """Count documents, chunks, parts, and parts that are left out."""
     encoder = encoder_of(row.facts.fingerprint or "")
     ((documents, chunks, parts, left_out),) = connection.rows(
         "select (select count(*) from memcli.documents where workspace = $1 and skip = ''),"

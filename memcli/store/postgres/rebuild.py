@@ -13,12 +13,11 @@ from contextlib import AbstractContextManager, contextmanager
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError
 from memcli.store.postgres import rows, schema
-from memcli.store.postgres.counting import EMBEDDED_AT, all_embedded
 from memcli.store.postgres.faults import translated
 from memcli.store.postgres.session import WorkspaceRow, select_by_id
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.writer import RowWriter
-from memcli.store.run_records import AWAITED, INHERITED
+from memcli.store.run_records import AWAITED
 
 if TYPE_CHECKING:
     from memcli.store.records import Key
@@ -78,11 +77,7 @@ class SharedRebuild(SharedWriter):
         with self.transaction(revise=False):
             fingerprint = self.facts.fingerprint or main.facts.fingerprint or ""
             self.copy_vectors(main.row.id, fingerprint)
-        told_by = main.facts
-        inherited = {name: getattr(told_by, name) for name in INHERITED}
-        self.remember({name: value for name, value in inherited.items() if value is not None})
-        if told_by.fingerprint and told_by.dimension is not None and not self.facts.fingerprint:
-            self.search_by(told_by.fingerprint, told_by.dimension)
+        self._inherit(main.facts)
 
     def publish(self) -> None:
         """Put this workspace in the place of the other, in one transaction.
@@ -93,9 +88,8 @@ class SharedRebuild(SharedWriter):
         revision = 1 + max(side.revision, main.row.revision)
         is_embedded = self.is_embedded(self.facts.fingerprint)
         with main.transaction(revise=False):
-            row = side._replace(meta=self._meta)
             if is_embedded:
-                self._meta[EMBEDDED_AT] = all_embedded(self.connection, row, revision)
+                self._put_embedded(revision)
             old = main.row.id
             self.connection.together(
                 (

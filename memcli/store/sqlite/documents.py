@@ -9,7 +9,7 @@ import apsw
 from memcli.checking import TYPE_CHECKING
 from memcli.language.words import prepare
 from memcli.markdown.comments import visible
-from memcli.store.records import Counts, Facts, Key
+from memcli.store.records import EMBEDDED_AT, Counts, Facts, Key, counts_at
 from memcli.store.sqlite import lineage
 from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows, typed_rows
 from memcli.types import SUMMARY, Chunk, Document, FileStat, Known, Part
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memcli.store.run_records import Stamp
-
-# meta key: the revision at which no text waited for a vector, and how many documents, chunks,
-# parts and parts left out there were
-EMBEDDED_AT = "embedded_at"
 
 
 def meta(connection: apsw.Connection, key: str) -> str | None:
@@ -166,21 +162,16 @@ def read_counts(connection: apsw.Connection) -> Counts:
             (EMBEDDED_AT,),
         )
     )
-    at, *counted = meta.get(EMBEDDED_AT, "").split(" ")
-    if at == meta.get("revision", "0") and len(counted) >= 3:  # without a look at each
-        documents, chunks, parts, left_out = *map(int, counted[:3]), int((*counted, 0)[3])
-        return Counts(documents, chunks, parts, parts - left_out, left_out)
-    documents, chunks, parts, left_out = _count_rows(connection)
+    told = counts_at(meta.get("revision", "0"), meta.get(EMBEDDED_AT, ""))
+    if told is not None:  # without a look at each
+        return told
+    documents, chunks, parts, left_out = count_rows(connection)
     found = rows(connection, "SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash")
     return Counts(documents, chunks, parts, found[0][0], left_out)
 
 
-def all_embedded(connection: apsw.Connection, revision: str) -> str:
-    """Give the value of EMBEDDED_AT for a revision in which no text waits for a vector."""
-    return " ".join([revision, *map(str, _count_rows(connection))])
-
-
-def _count_rows(connection: apsw.Connection) -> tuple[int, int, int, int]:
+def count_rows(connection: apsw.Connection) -> tuple[int, int, int, int]:
+    """Count documents, chunks, parts, and parts that are left out."""
     ((documents, chunks, parts, left_out),) = rows(
         connection,
         "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"

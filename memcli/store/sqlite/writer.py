@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 
 import apsw
@@ -16,8 +16,9 @@ import apsw
 from memcli import room
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError, DamagedError, StoreError
+from memcli.store.change import BaseChange, Clock
 from memcli.store.fixed import packed
-from memcli.store.run_records import AWAITED, INHERITED
+from memcli.store.run_records import AWAITED
 from memcli.store.sqlite import (
     beside,
     coarse,
@@ -31,7 +32,6 @@ from memcli.store.sqlite import (
     speakers,
 )
 from memcli.store.sqlite import vectors as vector_rows
-from memcli.store.sqlite.documents import EMBEDDED_AT
 from memcli.store.sqlite.driver import (
     MORE_ROOM,
     MOUNTS,
@@ -44,7 +44,6 @@ from memcli.store.sqlite.driver import (
     translated,
     understood,
 )
-from memcli.store.transactions import Transactions
 
 if TYPE_CHECKING:
     from typing import Any
@@ -58,12 +57,9 @@ if TYPE_CHECKING:
 CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
-DAY_SECONDS = 86_400
-
-Clock = Callable[[], int]  # nanoseconds since 1970
 
 
-class Writer(Transactions):
+class Writer(BaseChange):
     """The one open index that may change it; a `port.Change`."""
 
     def __init__(
@@ -77,9 +73,8 @@ class Writer(Transactions):
         notices: Sequence[str] = (),
     ) -> None:
         """Wrap an open, migrated connection; codes of so many first components are kept too."""
-        super().__init__()
-        self.path, self.now_ns, self.mounts, self.tiers = path, now_ns, mounts, tiers
-        self.notices = [*notices]
+        super().__init__(now_ns, notices)
+        self.path, self.mounts, self.tiers = path, mounts, tiers
         self._has_dropped = False
         self.connection, self.vec_problem, self._file = opened
 
@@ -130,7 +125,7 @@ class Writer(Transactions):
             return
         try:
             if self._revises:
-                self.put_meta("revision", str(self.facts.revision + 1))
+                self.put_fact("revision", str(self.facts.revision + 1))
             self.check_present()
             self.connection.execute("COMMIT")
             self._revises = False
@@ -166,10 +161,6 @@ class Writer(Transactions):
         """Give what the index remembers of itself."""
         with understood(self.path):
             return documents.read_facts(self.connection)
-
-    def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
-        """Remember facts by the names of their fields, if any differs."""
-        self.set_meta(facts, revise=revise)
 
     def known(self) -> dict[Key, Known]:
         """Give what is remembered of every document."""
@@ -233,10 +224,7 @@ class Writer(Transactions):
         """Take nothing over: a file holds one workspace."""
         return 0
 
-    def unembedded(self, fingerprint: str) -> int:
-        """Count the distinct texts that wait for a vector."""
-        if self.is_embedded(fingerprint):
-            return 0
+    def _count_waiting(self, fingerprint: str) -> int:
         found = self._rows(
             "SELECT count(DISTINCT p.hash) FROM parts p LEFT JOIN vectors v ON v.hash = p.hash"
             " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?1) WHERE v.id IS NULL"
@@ -245,24 +233,13 @@ class Writer(Transactions):
         )
         return int(found[0][0])
 
-    def is_embedded(self, fingerprint: str | None) -> bool:
-        """Tell, without a look at the texts, that none waits and search uses the vectors."""
-        facts = self.facts
-        return (
-            fingerprint is not None
-            and facts.fingerprint == fingerprint
-            and (self.meta(EMBEDDED_AT) or "").split(" ")[0] == str(facts.revision)
-            and (
-                bool(self.vec_problem) or (self.meta("vec_behind") != "1" and self._has_its_tiers())
-            )
-        )
+    def _is_searchable(self) -> bool:
+        if self.vec_problem:
+            return True
+        return self.fact("vec_behind") != "1" and self._has_its_tiers()
 
-    def mark_embedded(self) -> None:
-        """Remember that no text waits for a vector, until the next change."""
-        revision = str(self.facts.revision)
-        if not (self.meta(EMBEDDED_AT) or "").startswith(f"{revision} "):
-            with self.transaction(revise=False):
-                self.put_meta(EMBEDDED_AT, documents.all_embedded(self.connection, revision))
+    def _count_rows(self) -> tuple[int, int, int, int]:
+        return documents.count_rows(self.connection)
 
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
         """Store vectors of the fingerprint by hash of their text.
@@ -300,13 +277,13 @@ class Writer(Transactions):
         Also rebuilds a table that an installation without sqlite-vec left behind, or one
         that the number of vectors no longer fits.
         """
-        table = self.meta("vec_table")
+        table = self.fact("vec_table")
         same = self.facts.fingerprint == fingerprint
         with understood(self.path):
             if same and (
                 self.vec_problem
                 or (
-                    self.meta("vec_behind") != "1"
+                    self.fact("vec_behind") != "1"
                     and not vector_rows.is_outgrown(self.connection, table, dimension)
                 )
             ):
@@ -316,11 +293,11 @@ class Writer(Transactions):
             number = int(table.rsplit("_", 1)[1]) + 1 if table else 1
             if not same:
                 vector_rows.switch_cache(self.connection, fingerprint, self.now)
-            self.put_meta("fingerprint", fingerprint)
-            self.put_meta("dimension", str(dimension))
+            self.put_fact("fingerprint", fingerprint)
+            self.put_fact("dimension", str(dimension))
             if self.vec_problem:
                 self.connection.execute("DELETE FROM slots")
-                self.put_meta("vec_behind", "1")
+                self.put_fact("vec_behind", "1")
                 living = self._rows("SELECT hash FROM parts")
                 self.refresh((), [hash_ for (hash_,) in living])
                 return
@@ -330,20 +307,20 @@ class Writer(Transactions):
                 vector_rows.keep_tiers(self.connection, table, fingerprint, dimension, ())
                 self.connection.execute(f"DROP TABLE {table}")
             if made:
-                self.put_meta("vec_table", made)
-            self.put_meta("vec_behind", "0")
+                self.put_fact("vec_table", made)
+            self.put_fact("vec_behind", "0")
         self._keep_tiers(fingerprint, dimension)
 
     def _keep_tiers(self, fingerprint: str, dimension: int) -> None:
         """Fill the tiers that are dirty from the whole vectors, and drop those not asked for."""
-        table = self.meta("vec_table")
+        table = self.fact("vec_table")
         if table and not self.vec_problem and not self._has_its_tiers():
             with self.transaction():
                 wanted = self._tiers_of(dimension)
                 vector_rows.keep_tiers(self.connection, table, fingerprint, dimension, wanted)
 
     def _has_its_tiers(self) -> bool:
-        table = self.meta("vec_table")
+        table = self.fact("vec_table")
         if not table or not coarse.is_coarse(table):
             return True
         with understood(self.path):
@@ -358,30 +335,25 @@ class Writer(Transactions):
         with understood(self.path):
             return lineage.unchecked(self.connection)
 
-    def check(self, summary: str, found: Sequence[Looked]) -> None:
-        """Note where all that a summary rests on stands now; nothing where it is so already."""
+    def _looked(self, summary: str) -> list[Looked]:
         with understood(self.path):
-            known = lineage.looked(self.connection, summary)
-        if known and known != list(found):
-            with self.transaction():
-                lineage.check(self.connection, summary, found)
+            return lineage.looked(self.connection, summary)
+
+    def _put_looked(self, summary: str, found: Sequence[Looked]) -> None:
+        lineage.check(self.connection, summary, found)
 
     def settle(self, pages: int | None = None) -> None:
         """Merge the keyword index after a batch of changes until deleted words are gone."""
-        if self.meta(WORDS_LEFT) != "1":
+        if self.fact(WORDS_LEFT) != "1":
             return
         self._sweep()  # it may hold what is deleted now
         with self.transaction(revise=False):
             if keywords.merge(self.connection, MERGE_PAGES if pages is None else pages):
-                self.put_meta(WORDS_LEFT, "0")
+                self.put_fact(WORDS_LEFT, "0")
 
     def prune(self, *, unused_days: int) -> int:
-        """Drop cached vectors that no part has used for some days; give how many.
-
-        Those of so many days ahead too: the clock has been put back since.
-        """
-        days = unused_days * DAY_SECONDS
-        bounds = (self.now - days, self.now + days)
+        """Drop cached vectors that no part has used for some days; give how many."""
+        bounds = self._bounds(unused_days)
         unused = "(unused_since <= ? OR unused_since >= ?)"
         if not self._rows(f"SELECT 1 FROM vectors WHERE {unused} LIMIT 1", bounds):
             return 0
@@ -463,41 +435,29 @@ class Writer(Transactions):
             if notice not in self.notices:
                 self.notices.append(notice)
 
-    @property
-    def now(self) -> int:
-        """Give the time in seconds since 1970."""
-        return self.now_ns() // 1_000_000_000
-
-    def meta(self, key: str) -> str | None:
+    def fact(self, key: str) -> str | None:
         """Read a `meta` value."""
         with understood(self.path):
             return documents.meta(self.connection, key)
 
-    def put_meta(self, key: str, value: str) -> None:
+    def put_fact(self, key: str, value: str) -> None:
         """Write a `meta` value inside a transaction of the caller."""
         documents.put_meta(self.connection, key, value)
-
-    def set_meta(self, values: Mapping[str, str], *, revise: bool = True) -> None:
-        """Write `meta` values in a transaction of their own, if any differs."""
-        if any(self.meta(key) != value for key, value in values.items()):
-            with self.transaction(revise=revise):
-                for key, value in values.items():
-                    self.put_meta(key, value)
 
     def refresh(self, gone: Iterable[bytes], living: Iterable[bytes]) -> None:
         """Search by the vectors of living texts and no more by those of gone ones."""
         fingerprint = self.facts.fingerprint
         if fingerprint is None:
             return
-        table = self.meta("vec_table")
+        table = self.fact("vec_table")
         usable = (
             table is not None
             and coarse.is_coarse(table)  # an older memcli kept vectors in a table
             and not self.vec_problem
-            and self.meta("vec_behind") != "1"
+            and self.fact("vec_behind") != "1"
         )
         if table and not usable:
-            self.put_meta("vec_behind", "1")
+            self.put_fact("vec_behind", "1")
         tables: dict[str, int] = {}
         if table and usable:
             held = vector_rows.tiers_beside(self.connection, table)
@@ -520,7 +480,7 @@ class Writer(Transactions):
         gone = documents.drop_chunks(self.connection, *key)
         if gone:
             self._has_dropped = True
-            self.put_meta(WORDS_LEFT, "1")
+            self.put_fact(WORDS_LEFT, "1")
         return gone
 
 
@@ -561,11 +521,7 @@ class Beside(Writer):
         with translated(main.path), self.transaction(revise=False):
             # A copy that is gone on with searches by some vectors already; now by these too.
             self.refresh((), beside.copy_vectors(self.connection, main.connection, self.now))
-        told = main.facts
-        inherited = {name: getattr(told, name) for name in INHERITED}
-        self.set_meta({name: value for name, value in inherited.items() if value is not None})
-        if told.fingerprint and told.dimension is not None and self.facts.fingerprint is None:
-            self.search_by(told.fingerprint, told.dimension)
+        self._inherit(main.facts)
 
     def publish(self) -> None:
         """Put the copy in the place of the other index, in one transaction.
@@ -573,13 +529,13 @@ class Beside(Writer):
         The revision goes on from the larger one, so no answer of before looks like one of now.
         """
         main, told = self._main, self.facts
-        revision = str(1 + max(told.revision, main.facts.revision))
+        revision = 1 + max(told.revision, main.facts.revision)
         is_embedded = self.is_embedded(told.fingerprint)
         with self.transaction(revise=False):
-            self.put_meta("revision", revision)
-            self.put_meta(beside.PUBLISHED_AS, revision)
+            self.put_fact("revision", str(revision))
+            self.put_fact(beside.PUBLISHED_AS, str(revision))
             if is_embedded:
-                self.put_meta(EMBEDDED_AT, documents.all_embedded(self.connection, revision))
+                self._put_embedded(revision)
         if (fault := self.integrity()) != "ok":
             raise DamagedError(
                 f"the index built beside {main.path} is damaged: {fault}",
@@ -599,10 +555,10 @@ def _rebuilding(main: Writer) -> Iterator[Beside]:
         beside.sweep(main.path)
         side = _open_beside(main)
     try:
-        side.set_meta({"mounts": main.facts.mounts or "[]", AWAITED: ""})
+        side.remember({"mounts": main.facts.mounts or "[]", AWAITED: ""})
         yield side
     except AskedToWaitError:
-        side.set_meta({AWAITED: "1"})
+        side.remember({AWAITED: "1"})
         raise
     finally:
         side.close()
@@ -620,7 +576,7 @@ def _usable(main: Writer) -> Beside | None:
         return None
     try:
         half = _open_beside(main)
-        published = half.meta(beside.PUBLISHED_AS)
+        published = half.fact(beside.PUBLISHED_AS)
         done = published is not None and main.facts.revision >= int(published)
         if not done and half.integrity() == "ok":
             return half
