@@ -74,18 +74,15 @@ class BaseChange(ABC):
         return self.now_ns() // 1_000_000_000
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
-        """Remember facts by the names of their fields, if any differs."""
         if any(self.fact(name) != value for name, value in facts.items()):
             with self.transaction(revise=revise):
                 for name, value in facts.items():
                     self.put_fact(name, value)
 
     def unembedded(self, fingerprint: str) -> int:
-        """Count the distinct texts that wait for a vector."""
         return 0 if self.is_embedded(fingerprint) else self._count_waiting(fingerprint)
 
     def is_embedded(self, fingerprint: str | None) -> bool:
-        """Tell, without a look at the texts, that none waits and search uses the vectors."""
         facts = self.facts
         return (
             fingerprint is not None
@@ -95,14 +92,12 @@ class BaseChange(ABC):
         )
 
     def mark_embedded(self) -> None:
-        """Remember that no text waits for a vector, until the next change."""
         revision = self.facts.revision
         if not (self.fact(EMBEDDED_AT) or "").startswith(f"{revision} "):
             with self.transaction(revise=False):
                 self._put_embedded(revision)
 
     def check(self, summary: str, found: Sequence[Looked]) -> None:
-        """Note where all that a summary rests on stands now; nothing where it is so already."""
         known = self._looked(summary)
         if known and known != list(found):
             with self.transaction():

@@ -140,7 +140,6 @@ class Union:
         return [snapshot.facts for snapshot in self._all]
 
     def known(self) -> Mapping[Key, Known]:
-        """Give what is remembered of every document."""
         return {
             (self._naming[turn].source(source), path): known
             for turn, told in self._told(lambda snapshot: snapshot.known())
@@ -164,11 +163,9 @@ class Union:
         return own._replace(embedded=0, left_out=own.parts) if other else own
 
     def texts(self) -> Iterator[str]:
-        """Give the text of every chunk."""
         return chain.from_iterable(snapshot.texts() for snapshot in self._all)
 
     def integrity(self) -> str:
-        """Check everything that is stored: "ok", or the first fault."""
         found = (snapshot.integrity() for snapshot in self._all)
         return next((fault for fault in found if fault != "ok"), "ok")
 
@@ -200,12 +197,10 @@ class Union:
         )
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
-        """Count the chunks that hold each term."""
         found = self._told(lambda snapshot: snapshot.frequencies(terms))
         return [sum(counts) for counts in zip(*(counts for _, counts in found), strict=True)]
 
     def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[Held]:
-        """Tell for each term how many chunks hold it, and which of some do."""
         own = split(chunk_ids, self._count)
         asked = self._each(
             lambda turn: self._all[turn].holding(terms, own.get(turn, ())), range(self._count)
@@ -220,7 +215,6 @@ class Union:
         ]
 
     def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        """Tell which of some chunks have what is wanted."""
         return frozenset(
             chunk
             for turn, own in self._of_chunks(chunk_ids, lambda s, own: s.matching(wanted, own))
@@ -228,7 +222,6 @@ class Union:
         )
 
     def totals(self, wanted: Wanted) -> Totals:
-        """Add up what BM25 weighs the words of `wanted` by."""
         wanted = _with_all(wanted)
         terms = _terms(wanted)
         known = next((totals for told, totals in self._totals.items() if terms <= told), None)
@@ -331,7 +324,6 @@ class Union:
         return sorted(texts.values(), key=lambda text: -text.cosine)
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
-        """List chunks whose ISO date lies in a span: the newest of each span."""
         asked = self._reached(
             reach, lambda snapshot, own: [snapshot.dated([span], limit, own) for span in spans]
         )
@@ -346,12 +338,10 @@ class Union:
         return found
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
-        """Give the vectors of the parts of those chunks that have any, in their order."""
         with_vectors = [c for c in chunk_ids if self._has_vectors(c % self._count)]
         return self._by_chunk(lambda snapshot, own: snapshot.vectors(own), with_vectors)
 
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
-        """Read chunks with the raw scores of both legs, by workspace, source, path and place."""
         wanted = _with_all(legs.wanted)
         by = legs.totals or self.totals(wanted)
 
@@ -378,7 +368,6 @@ class Union:
         ]
 
     def excerpts(self, chunk_ids: Sequence[int]) -> Mapping[int, Excerpt]:
-        """Read some chunks."""
         return {
             self._naming[turn].chunk(chunk): self._naming[turn].excerpt(excerpt)
             for turn, own in self._of_chunks(chunk_ids, lambda s, own: s.excerpts(own))
@@ -386,12 +375,9 @@ class Union:
         }
 
     def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
-        """Tell of chunks whether they begin, and whether they end, within a line."""
         return self._by_chunk(lambda snapshot, own: snapshot.broken(own), chunk_ids)
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
-        """Read the chunks of some documents, by workspace, source, path and place."""
-
         def read(within: tuple[int, Reach]) -> Sequence[Excerpt]:
             turn, own = within
             return self._all[turn].excerpts_of(self._naming[turn].own_keys(documents), own)
@@ -404,8 +390,6 @@ class Union:
         ]
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
-        """Read the dated documents that are not marked, chunk by chunk, the newest first."""
-
         def read(turn: int, begun: Iterator[Excerpt]) -> Iterator[Excerpt]:
             return (self._naming[turn].excerpt(each) for each in begun)
 
@@ -417,7 +401,6 @@ class Union:
         return merge(*(read(*each) for each in found), key=place, reverse=True)
 
     def marked(self, *, soft: bool) -> Sequence[Marked]:
-        """Read the documents marked `always`, or those marked `soft` alone."""
         return [
             each._replace(excerpts=tuple(self._naming[turn].excerpt(e) for e in each.excerpts))
             for turn, told in self._told(lambda snapshot: snapshot.marked(soft=soft))
@@ -442,11 +425,9 @@ class Union:
         return sorted({name for names in found for name in names})
 
     def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
-        """Give the turns of those of some chunks that have any, in their order."""
         return self._by_chunk(lambda snapshot, own: snapshot.turns(own), chunk_ids)
 
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
-        """Give the lines of chunks in which somebody says how they want things."""
         found = {
             self._naming[turn].chunk(chunk): lines
             for turn, told in self._reached(reach, lambda s, own: s.preferences(limit, own))
@@ -457,11 +438,9 @@ class Union:
         return {chunk: found[chunk] for chunk in order[:limit]}
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
-        """Read what some chunks link to."""
         return self._by_chunk(lambda snapshot, own: snapshot.links(own), chunk_ids)
 
     def titles(self) -> Sequence[Titled]:
-        """List every document with its title."""
         return [
             each._replace(source=self._naming[turn].source(each.source))
             for turn, told in self._told(lambda snapshot: snapshot.titles())
@@ -469,7 +448,6 @@ class Union:
         ]
 
     def supports(self) -> Sequence[Support]:
-        """List the lines that summaries rest on; each workspace sums up its own."""
         return [
             Support(
                 self._naming[turn].path(each.summary),

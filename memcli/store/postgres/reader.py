@@ -76,16 +76,13 @@ class SharedReader:
 
     @property
     def facts(self) -> Facts:
-        """Give what the store remembers of itself."""
         return self._row.facts
 
     def known(self) -> dict[Key, Known]:
-        """Give what is remembered of every document."""
         with self._asking():
             return read_known(self._connection, self._id)
 
     def counts(self) -> Counts:
-        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         with self._asking():
             return read_counts(self._connection, self._row)
 
@@ -101,12 +98,10 @@ class SharedReader:
             last = found[-1][0]
 
     def integrity(self) -> str:
-        """Check what has to hold between rows: "ok", or the first fault."""
         with self._asking():
             return first_fault(self._connection, self._row)
 
     def provenance(self) -> Provenance:
-        """Tell who has stored this state, and when."""
         from memcli.store.run_records import Provenance
 
         return Provenance(self._row.origin, self._row.revision, self._row.changed_at or "")
@@ -118,40 +113,33 @@ class SharedReader:
         return VectorSearch("pgvector", is_exact=not self._is_coarse, problem="")
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
-        """Cut prepared texts into tokens, stemmed as the store holds them."""
         return cut(prepared)
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Tell which of some terms any chunk holds."""
         with self._asking():
             return self._words.occurring(terms)
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
-        """Count the chunks that hold each term."""
         with self._asking():
             return self._words.frequencies(terms)
 
     def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[Held]:
-        """Tell for each term how many chunks hold it, and which of some do."""
         with self._asking():
             self._words.look_up(terms)
         holders = [self._words.holders(term) for term in terms]
         return [Held(len(found), frozenset(found.intersection(chunk_ids))) for found in holders]
 
     def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        """Tell which of some chunks have what is wanted."""
         with self._asking():
             return frozenset(words.matching(self._words, wanted).intersection(chunk_ids))
 
     def totals(self, wanted: Wanted) -> Totals:
-        """Count what BM25 weighs the words of `wanted` by."""
         with self._asking():
             return words.totals(self._words, wanted)
 
     def lexical(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> list[Ranked]:
-        """List the best matches by BM25, best first; ties by source, path and place."""
         with self._asking():
             scores = words.scores(self._words, wanted, totals)
             if reach != Reach():
@@ -183,7 +171,6 @@ class SharedReader:
         return near
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> list[int]:
-        """List chunks that have a day of a span, the newest of each span."""
         statements = []
         for start, end in spans:
             values = Values()
@@ -198,7 +185,6 @@ class SharedReader:
         return [chunk_id for found in self._together(statements) for (chunk_id,) in found]
 
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
-        """Give the vectors of the parts of some chunks, in their order."""
         fingerprint = self.facts.fingerprint
         if fingerprint is None:
             return {}
@@ -206,7 +192,6 @@ class SharedReader:
             return vectors.of_chunks(self._connection, self._id, fingerprint, chunk_ids)
 
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> list[Candidate]:
-        """Read chunks with the raw scores of both legs, ordered by source, path and place."""
         if not chunk_ids:
             return []
         scores = {ranked.chunk_id: ranked.bm25 for ranked in legs.lexical}
@@ -246,39 +231,32 @@ class SharedReader:
             self._chars += len(text)
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
-        """Read some chunks."""
         with self._asking():
             return self._chunks.by_ids(chunk_ids)
 
     def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
-        """Tell of chunks whether they begin, and whether they end, within a line."""
         new = [chunk_id for chunk_id in chunk_ids if chunk_id not in self._broken]
         found = self._rows(*self._chunks.asking_broken(new)) if new else ()
         self._broken |= {chunk_id: (before, after) for chunk_id, before, after in found}
         return {c: self._broken[c] for c in chunk_ids if c in self._broken}
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
-        """Read the chunks of some documents, in order."""
         with self._asking():
             return self._chunks.of_documents(documents, reach)
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
-        """Read the dated documents that are not marked, chunk by chunk, the newest first."""
         with self._asking():
             yield from self._chunks.newest(reach)
 
     def marked(self, *, soft: bool) -> list[Marked]:
-        """Read the documents marked `always`, or those marked `soft` alone."""
         with self._asking():
             return self._chunks.marked(soft=soft)
 
     def documents(self, reach: Reach) -> list[IndexedDocument]:
-        """List the documents within reach."""
         with self._asking():
             return self._chunks.documents(reach)
 
     def speakers(self, *, but: str | None = None) -> list[str]:
-        """List everybody who speaks in a conversation, each once, but in those of a scope."""
         if not self._row.has_speakers:
             return []
         found = self._rows(
@@ -290,7 +268,6 @@ class SharedReader:
         return [name for (name,) in found]
 
     def turns(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
-        """Give the turns of those of some chunks that have any."""
         if not self._row.has_speakers:
             return {}
         from memcli.store.postgres.rows import turns_of
@@ -303,7 +280,6 @@ class SharedReader:
         return {chunk_id: turns_of(text) for chunk_id, text in found}
 
     def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
-        """Give the lines of chunks in which somebody says how they want things."""
         from memcli.store.postgres.rows import lines_of
 
         values = Values()
@@ -317,17 +293,14 @@ class SharedReader:
         return {chunk_id: lines_of(text) for chunk_id, text in found}
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
-        """Read what some chunks link to."""
         with self._asking():
             return self._chunks.links(chunk_ids)
 
     def titles(self) -> list[Titled]:
-        """List every document with its title."""
         with self._asking():
             return self._chunks.titles()
 
     def supports(self) -> list[Support]:
-        """List the lines that summaries rest on."""
         if not self._row.has_summaries:
             return []
         from memcli.store.postgres import lineage

@@ -27,11 +27,9 @@ class SharedWriter(RowWriter):
     """The one writer of a workspace; a `port.Change`."""
 
     def rebuild(self) -> AbstractContextManager[SharedRebuild]:
-        """Build the workspace anew beside this one, or go on where that was left."""
         return _rebuilding(self)
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
-        """Remove a half-built workspace that nobody has gone on with for so long."""
         of_awaited = seconds if awaited_seconds is None else awaited_seconds
         with translated(self.address):
             found = self.connection.rows(
@@ -67,7 +65,6 @@ class SharedRebuild(SharedWriter):
         self._main = main
 
     def take_over(self, hidden: Iterable[Key]) -> None:
-        """Copy the embedding cache, and documents whose files nobody could see."""
         main = self._main
         for key in hidden:
             with translated(self.address):

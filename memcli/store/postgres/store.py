@@ -66,7 +66,6 @@ class PostgresStore:
         return self._beside.store.local
 
     def describe(self) -> Described:
-        """Tell where the store is, and about how much of it the workspace takes."""
         from memcli.store.run_records import Described
 
         size = 0
@@ -77,7 +76,6 @@ class PostgresStore:
         return Described(f"{self.address.masked} ({self.name})", "pgvector", size, "")
 
     def exists(self) -> bool:
-        """Tell whether anything was ever stored."""
         try:
             with self._held():
                 return True
@@ -90,7 +88,6 @@ class PostgresStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[SharedReader]:
-        """Hold one state; IndexMissingError where nothing was stored yet."""
         with self._held() as (connection, row):
             yield self._reader(connection, row)
 
@@ -116,28 +113,23 @@ class PostgresStore:
 
     @contextmanager
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
-        """Keep every other writer out without changing anything."""
         with self._leased(wait_seconds=wait_seconds, sleep=sleep):
             yield
 
     def show_work(self, work: Work) -> None:
-        """Show other processes of this machine how far this one is."""
         self._beside.store.show_work(work)
 
     def stand_in(self) -> Store | None:
-        """Give the index that this machine has of the same folder, if it has one."""
         local = self._beside.store
         return local if self.origin and local.exists() else None
 
     def copy_to(self, path: str) -> None:
-        """Copy what is stored to a file of its own."""
         from memcli.store.postgres.copying import copy
 
         with self._held() as (connection, row), translated(self.address):
             copy(connection, row, self._beside.at(path))
 
     def close(self) -> None:
-        """Close the connections that are kept."""
         self._pool.close()
         with self._guard:
             kept, self._writing = self._writing, []

@@ -118,21 +118,17 @@ class RowWriter(BaseChange):
 
     @property
     def facts(self) -> Facts:
-        """Give what the store remembers of itself."""
         return self.row._replace(meta=self._meta).facts
 
     def known(self) -> dict[Key, Known]:
-        """Give what is remembered of every document."""
         with translated(self.address):
             return read_known(self.connection, self.row.id)
 
     def counts(self) -> Counts:
-        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         with translated(self.address):
             return read_counts(self.connection, self.row._replace(meta=self._meta))
 
     def integrity(self) -> str:
-        """Check what has to hold between rows: "ok", or the first fault."""
         with translated(self.address):
             return first_fault(self.connection, self.row)
 
@@ -145,7 +141,6 @@ class RowWriter(BaseChange):
         self._meta[key] = value
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
-        """Store a document in place of what was known of it; a whole one or none."""
         row = self.row
         living = [part.hash for chunk in document.chunks for part in chunk.parts]
         with self.transaction():
@@ -159,7 +154,6 @@ class RowWriter(BaseChange):
             )
 
     def touch(self, key: Key, stamp: Stamp) -> None:
-        """Remember that a file with a new stat still holds the same bytes."""
         stat = stamp.stat
         with self.transaction(revise=False):
             self._rows(
@@ -170,13 +164,11 @@ class RowWriter(BaseChange):
             )  # fmt: skip
 
     def remove(self, key: Key) -> None:
-        """Remove all that is known of a document."""
         with self.transaction():
             gone = self._drop(key)
             self.connection.together(self._settled(gone, []))
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
-        """List texts that wait for a vector, each once, in the order in which they are needed."""
         found = self._rows(
             'select p.hash, p.prefix, substr(c.text, p."start" + 1, p."end" - p."start"), d.title,'
             " c.heading_path::json, coalesce(c.first_day, c.date), c.date,"
@@ -225,7 +217,6 @@ class RowWriter(BaseChange):
             self.connection.together(vectors.put(self.row.id, fingerprint, kept, unused))
 
     def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
-        """Remember of texts, by hash, that this encoder cannot read them: none waits for it."""
         with self.transaction():
             self._rows(
                 "insert into memcli.unread (workspace, encoder, hash)"
@@ -259,7 +250,6 @@ class RowWriter(BaseChange):
         return bool(found[0][0] >= most)
 
     def unchecked(self) -> list[str]:
-        """Name the summaries to look at again, by path."""
         with translated(self.address):
             return lineage.unchecked(self.connection, self.row.id)
 
@@ -285,7 +275,6 @@ class RowWriter(BaseChange):
                 self.connection.run(f"analyze {tables}")
 
     def prune(self, *, unused_days: int) -> int:
-        """Drop cached vectors that no part has used for some days; give how many."""
         before, after = self._bounds(unused_days)
         own = rows.encoder_of(self.facts.fingerprint or "")
         with self.transaction(revise=False):

@@ -78,7 +78,6 @@ class Reader:
             schema.check(self._connection, path)
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
     def is_current(self) -> bool:
@@ -108,7 +107,6 @@ class Reader:
 
     @property
     def facts(self) -> Facts:
-        """Give what the index remembers of itself."""
         if self._facts is not None:
             return self._facts
         with understood(self.path):
@@ -118,7 +116,6 @@ class Reader:
         return found
 
     def known(self) -> dict[Key, Known]:
-        """Give what is remembered of every document."""
         with understood(self.path):
             if self._kept is None:
                 return documents.read_known(self._connection)
@@ -127,12 +124,10 @@ class Reader:
         return dict(self._kept.known)
 
     def counts(self) -> Counts:
-        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         with understood(self.path):
             return documents.read_counts(self._connection)
 
     def texts(self) -> Iterator[str]:
-        """Give the text of every chunk."""
         with understood(self.path):
             for (text,) in self._connection.execute("SELECT text FROM chunks"):
                 if type(text) is not str:
@@ -140,19 +135,16 @@ class Reader:
                 yield text
 
     def integrity(self) -> str:
-        """Check the whole file: "ok", or the first fault."""
         from memcli.store.sqlite.integrity import first_fault
 
         return first_fault(self._connection, self.path)
 
     def provenance(self) -> Provenance:
-        """Tell that this user has stored this state."""
         from memcli.store.run_records import Provenance
 
         return Provenance("", self.facts.revision, "")
 
     def vector_search(self) -> VectorSearch:
-        """Tell how vectors are searched; a large index is searched by coarse codes first."""
         from memcli.store.run_records import VectorSearch
 
         table = self._vec_table()
@@ -162,15 +154,12 @@ class Reader:
         )
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
-        """Cut prepared texts into tokens, stemmed as the index holds them."""
-
         def cut(texts: Sequence[str]) -> list[tuple[str, ...]]:
             return keywords.tokens(self._connection, texts)
 
         return self._kept.tokens(prepared, cut) if self._kept else cut(prepared)
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Tell which of some terms any chunk holds."""
         with understood(self.path):
             if self._kept and len(terms) <= keywords.MANY_TERMS:
                 found = {term: self._kept.holders(self._connection, term) for term in terms}
@@ -179,17 +168,14 @@ class Reader:
             return keywords.occurring(self._connection, terms)
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
-        """Count the chunks that hold each term; in a large index by estimate."""
         with understood(self.path):
             return [keywords.frequency(self._connection, phrase(term)) for term in terms]
 
     def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[Held]:
-        """Tell for each term how many chunks hold it, and which of some do."""
         with understood(self.path):
             return [self._held(term, chunk_ids) for term in terms]
 
     def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        """Tell which of some chunks have what is wanted."""
         match = expression(wanted)
         if match is None:
             return frozenset()
@@ -201,7 +187,6 @@ class Reader:
         return found
 
     def totals(self, wanted: Wanted) -> Totals:
-        """Count what BM25 weighs the words of `wanted` by."""
         from memcli.store.sqlite.totals import totals
 
         self._be_weighing()
@@ -211,7 +196,6 @@ class Reader:
     def lexical(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> list[Ranked]:
-        """List the best matches by BM25, best first; ties by source, path and place."""
         match = expression(wanted)
         score = self._score(match, totals) if match else ""
         within, scores = select_chunks(reach), dict[int, float]()
@@ -269,7 +253,6 @@ class Reader:
         return near
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> list[int]:
-        """List chunks that have a day of a span, the newest of each span."""
         select, values = select_chunks(reach) or ("", [])
         within = f" AND c.id IN ({select})" if select else ""
         found: list[int] = []
@@ -285,7 +268,6 @@ class Reader:
         return found
 
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
-        """Give the vectors of the parts of some chunks, in their order."""
         with understood(self.path):
             rows_ = typed_rows(
                 self._connection,
@@ -300,7 +282,6 @@ class Reader:
         return found
 
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> list[Candidate]:
-        """Read chunks with the raw scores of both legs, ordered by source, path and place."""
         if not chunk_ids:
             return []
         with understood(self.path):
@@ -320,32 +301,26 @@ class Reader:
         return made
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
-        """Read some chunks."""
         with understood(self.path):
             return excerpts.by_ids(self._connection, chunk_ids)
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
-        """Read the chunks of some documents, in order."""
         with understood(self.path):
             return excerpts.of_documents(self._connection, documents, reach)
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
-        """Read the dated documents that are not marked, chunk by chunk, the newest first."""
         with understood(self.path):
             yield from excerpts.newest(self._connection, reach)
 
     def marked(self, *, soft: bool) -> list[Marked]:
-        """Read the documents marked `always`, or those marked `soft` alone."""
         with understood(self.path):
             return excerpts.marked(self._connection, soft=soft)
 
     def documents(self, reach: Reach) -> list[IndexedDocument]:
-        """List the documents within reach."""
         with understood(self.path):
             return excerpts.documents(self._connection, reach)
 
     def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
-        """Tell of chunks whether they begin, and whether they end, within a line."""
         with understood(self.path):
             known = self._kept.broken if self._kept else {}
             missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
@@ -353,7 +328,6 @@ class Reader:
         return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if chunk_id in known}
 
     def speakers(self, *, but: str | None = None) -> list[str]:
-        """List everybody who speaks in a conversation, each once, but in those of a scope."""
         if not self._has_speakers():
             return []
         from memcli.store.sqlite import speakers
@@ -362,7 +336,6 @@ class Reader:
             return speakers.names(self._connection, but=but)
 
     def turns(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
-        """Give the turns of those of some chunks that have any."""
         if not self._has_speakers():
             return {}
         from memcli.store.sqlite import speakers
@@ -376,22 +349,18 @@ class Reader:
         return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if known[chunk_id]}
 
     def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
-        """Give the lines of chunks in which somebody says how they want things."""
         with understood(self.path):
             return excerpts.preferences(self._connection, limit, reach)
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
-        """Read what some chunks link to."""
         with understood(self.path):
             return excerpts.links(self._connection, chunk_ids)
 
     def titles(self) -> list[Titled]:
-        """List every document with its title."""
         with understood(self.path):
             return excerpts.titles(self._connection)
 
     def supports(self) -> list[Support]:
-        """List the lines that summaries rest on."""
         with understood(self.path):
             return lineage.supports(self._connection)
 

@@ -40,7 +40,6 @@ class SqliteStore:
         return self.path
 
     def describe(self) -> Described:
-        """Tell where the file is, how large, and whether a damaged one was kept."""
         from memcli.store.run_records import Described
 
         files = (self.path + suffix for suffix in ("", WAL_SUFFIX))
@@ -49,7 +48,6 @@ class SqliteStore:
         return Described(self.path, "sqlite-vec", size, aside if os.path.exists(aside) else "")
 
     def exists(self) -> bool:
-        """Tell whether the file is there."""
         return os.path.exists(self.path)
 
     def has_unfolded(self) -> bool:
@@ -61,7 +59,6 @@ class SqliteStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[Reader]:
-        """Hold one state; IndexMissingError where there is no file."""
         reader = self._take()
         try:
             with reader.snapshot():
@@ -87,7 +84,6 @@ class SqliteStore:
 
     @contextmanager
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
-        """Keep every other writer out without changing anything."""
         from memcli.store.lock import writer_lock
 
         with writer_lock(self.path, wait_seconds=wait_seconds, sleep=sleep) as show_work:
@@ -98,7 +94,6 @@ class SqliteStore:
                 self._show_work = None
 
     def show_work(self, work: Work) -> None:
-        """Show other processes how far this one is; nothing while it does not write."""
         if self._show_work is not None:
             self._show_work(work)
 
@@ -114,7 +109,6 @@ class SqliteStore:
                 copyfile(self.path + suffix, path + suffix)
 
     def close(self) -> None:
-        """Close the connections that are kept."""
         with self._guard:
             idle, self._idle = self._idle, []
         for reader in idle:

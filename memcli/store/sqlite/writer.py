@@ -158,26 +158,21 @@ class Writer(BaseChange):
 
     @property
     def facts(self) -> Facts:
-        """Give what the index remembers of itself."""
         with understood(self.path):
             return documents.read_facts(self.connection)
 
     def known(self) -> dict[Key, Known]:
-        """Give what is remembered of every document."""
         with understood(self.path):
             return documents.read_known(self.connection)
 
     def counts(self) -> Counts:
-        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         with understood(self.path):
             return documents.read_counts(self.connection)
 
     def integrity(self) -> str:
-        """Check the whole file: "ok", or the first fault."""
         return integrity.first_fault(self.connection, self.path)
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
-        """Store a document's keyword rows in place of what was known of it."""
         with self.transaction():
             gone = self._drop_chunks((document.source, document.path))
             documents.put_document(self.connection, document, stamp, skip)
@@ -185,12 +180,10 @@ class Writer(BaseChange):
             self.refresh(gone, living)
 
     def touch(self, key: Key, stamp: Stamp) -> None:
-        """Remember that a file with a new stat still holds the same bytes."""
         with self.transaction(revise=False):
             documents.touch(self.connection, key, stamp)
 
     def remove(self, key: Key) -> None:
-        """Remove every row of a document."""
         with self.transaction():
             gone = self._drop_chunks(key)
             lineage.drop(self.connection, *key)
@@ -200,7 +193,6 @@ class Writer(BaseChange):
             self.refresh(gone, ())
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
-        """List texts that wait for a vector, each once, in the order in which they are needed."""
         from memcli.store.waiting import IMPORTANT, waiting
 
         found = self._rows(
@@ -264,7 +256,6 @@ class Writer(BaseChange):
         return bool(self._rows("SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)))
 
     def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
-        """Remember of texts, by hash, that this encoder cannot read them: none waits for it."""
         with self.transaction():
             self.connection.executemany(
                 "INSERT OR IGNORE INTO unread (hash, fingerprint) VALUES (?, ?)",
@@ -331,7 +322,6 @@ class Writer(BaseChange):
         return {components for components in self.tiers if components < dimension}
 
     def unchecked(self) -> list[str]:
-        """Name the summaries to look at again, by path."""
         with understood(self.path):
             return lineage.unchecked(self.connection)
 
@@ -352,7 +342,6 @@ class Writer(BaseChange):
                 self.put_fact(WORDS_LEFT, "0")
 
     def prune(self, *, unused_days: int) -> int:
-        """Drop cached vectors that no part has used for some days; give how many."""
         bounds = self._bounds(unused_days)
         unused = "(unused_since <= ? OR unused_since >= ?)"
         if not self._rows(f"SELECT 1 FROM vectors WHERE {unused} LIMIT 1", bounds):
@@ -397,11 +386,9 @@ class Writer(BaseChange):
             )
 
     def rebuild(self) -> AbstractContextManager[Beside]:
-        """Build an index anew beside this one, or go on where that was left."""
         return _rebuilding(self)
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
-        """Remove a half-built index that nobody has gone on with for so long."""
         age = beside.age_ns(self.path, self.now_ns())
         if age is None:
             return
@@ -512,7 +499,6 @@ class Beside(Writer):
         self._main = main
 
     def take_over(self, hidden: Iterable[Key]) -> None:
-        """Copy the embedding cache, and documents whose files nobody could see."""
         main = self._main
         for key in hidden:
             with translated(main.path):
