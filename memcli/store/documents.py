@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
+from memcli.types import SUMMARY, Chunk, Document, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
-    from memcli.types import Excerpt, Skip
+    from memcli.types import Excerpt, Lines, Part, Skip
 
 
 class IndexedDocument(Record):
@@ -58,6 +62,42 @@ class SourceCounts(Record):
     chunks: int
     first_date: str | None
     last_date: str | None
+
+
+def turns_of(text: str) -> tuple[Turn, ...]:
+    """Read turns as a chunk keeps them; a ValueError where it is anything else."""
+    turns = tuple(Turn(*each) for each in json.loads(text))
+    if any(tuple(map(type, turn)) != (int, int, str) for turn in turns):
+        raise ValueError("chunks.turns holds something else")
+    return turns
+
+
+def lines_of(text: str) -> tuple[Lines, ...]:
+    """Read the lines of preferences as a chunk keeps them; a ValueError like that of turns."""
+    found = tuple((first, last) for first, last in json.loads(text))
+    if any((type(first), type(last)) != (int, int) for first, last in found):
+        raise ValueError("chunks.preferences holds something else")
+    return found
+
+
+def chunk_of(columns: Mapping[str, Any], parts: Sequence[Part]) -> Chunk:
+    """Read a chunk back as it was put, from its columns by the names of their fields."""
+    lists = {name: tuple(json.loads(columns[name])) for name in ("heading_path", "links")}
+    turns, preferences = turns_of(columns["turns"]), lines_of(columns["preferences"])
+    fields = {**columns, **lists, "turns": turns, "preferences": preferences}
+    return Chunk(**fields, parts=tuple(parts))
+
+
+def document_of(columns: Mapping[str, Any], chunks: Sequence[Chunk]) -> Document:
+    """Read a document back as it was put, from its columns by the names of their fields."""
+    fields = {name: columns[name] for name in Document._fields if name in columns}
+    fields |= {name: bool(fields[name]) for name in ("always", "soft")}
+    lineage = None
+    if fields["kind"] == SUMMARY:
+        from memcli.markdown.lineage import read_lineage
+
+        lineage = read_lineage(json.loads(fields["front_matter"]))
+    return Document(**fields, chunks=tuple(chunks), lineage=lineage)
 
 
 def with_chunks(documents: Iterable[IndexedDocument]) -> list[IndexedDocument]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING
+from memcli.store.postgres.faults import translated
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, PLACED, within
 from memcli.store.postgres.statements import Statement, Values
 from memcli.types import About, Excerpt
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
+    from memcli.store.postgres.address import Address
     from memcli.store.postgres.libpq import Connection
+    from memcli.store.postgres.statements import Row
     from memcli.store.records import Key, Reach
 
 # Columns of chunks c of documents d, in the order of the fields of About.
@@ -29,29 +33,29 @@ _HEADINGS = About._fields.index("heading_path")
 
 
 class Rows:
-    """The chunks and documents of a workspace, as one snapshot has them."""
+    """The part of a `port.Snapshot` that reads chunks and documents."""
 
-    def __init__(self, connection: Connection, workspace: int) -> None:
+    def __init__(self, connection: Connection, address: Address, workspace: int) -> None:
         """Take what is asked and where."""
-        self._connection, self._workspace = connection, workspace
+        self._connection, self._address, self._id = connection, address, workspace
 
-    def by_ids(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
+    def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
         """Read some chunks."""
         if not chunk_ids:
             return {}
         found = self._rows(
             f"select {ABOUT}, {_EXCERPT} from {NAMED_CHUNKS}"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
-            (self._workspace, chunk_ids),
+            (self._id, chunk_ids),
         )
         return {excerpt.about.chunk_id: excerpt for excerpt in map(_excerpt, found)}
 
-    def of_documents(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
+    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
         """Read the chunks of documents that are within reach, in order."""
         if not documents:
             return []
         values = Values()
-        test = _and(within(reach, values, self._workspace))
+        test = _and(within(reach, values, self._id))
         return self._read(f"{_named(documents, values)}{test} order by {PLACED}", values)
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
@@ -62,10 +66,10 @@ class Rows:
         at, lot = 0, 8
         while True:
             values = Values()
-            test = _and(within(reach, values, self._workspace))
+            test = _and(within(reach, values, self._id))
             documents = self._rows(
                 "select d.id from memcli.documents d where d.workspace ="
-                f" {values(self._workspace)} and d.date is not null and not d.always"
+                f" {values(self._id)} and d.date is not null and not d.always"
                 f" and not d.soft and exists (select 1 from memcli.chunks c where c.workspace ="
                 f" d.workspace and c.document = d.id{test}) order by d.date desc, d.path desc,"
                 f" d.source desc limit {values(lot)} offset {values(at)}",
@@ -74,7 +78,7 @@ class Rows:
             if not documents:
                 return
             values = Values()
-            test = _and(within(reach, values, self._workspace))
+            test = _and(within(reach, values, self._id))
             ids = values([number for (number,) in documents])
             yield from self._read(
                 f"d.id = any({ids}::bigint[]){test} order by d.date desc, d.path desc,"
@@ -91,7 +95,7 @@ class Rows:
         values = Values()
         found = self._rows(
             f"select {ABOUT}, {_EXCERPT}, d.authority from {CHUNKS} where c.workspace ="
-            f" {values(self._workspace)} and {which} and (d.always or d.soft) order by {PLACED}",
+            f" {values(self._id)} and {which} and (d.always or d.soft) order by {PLACED}",
             values,
         )
         runs = groupby(found, lambda row: row[1:3])
@@ -103,10 +107,10 @@ class Rows:
         from memcli.store.documents import IndexedDocument
 
         values = Values()
-        test = _and(within(reach, values, self._workspace))
-        bare = _and(within(reach, values, self._workspace,
+        test = _and(within(reach, values, self._id))
+        bare = _and(within(reach, values, self._id,
                            first_day="coalesce(d.first_day, d.date)", day="d.date"))  # fmt: skip
-        own = values(self._workspace)
+        own = values(self._id)
         columns = ", ".join(f"d.{name}" for name in IndexedDocument._fields[:-1])
         found = self._rows(
             f"select {columns}, n.chunks from (select c.document as id, count(*) as chunks"
@@ -131,7 +135,7 @@ class Rows:
             " coalesce(a.start_byte = c.end_byte, false) from memcli.chunks c"
             f" {beside} - 1 offset 0) b on true {beside} + 1 offset 0) a on true"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
-            (self._workspace, chunk_ids),
+            (self._id, chunk_ids),
         )
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
@@ -141,7 +145,7 @@ class Rows:
         found = self._rows(
             f"select c.id, c.links::json, d.front_matter from {NAMED_CHUNKS}"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
-            (self._workspace, chunk_ids),
+            (self._id, chunk_ids),
         )
         return {chunk: Linking(tuple(targets), matter) for chunk, targets, matter in found}
 
@@ -151,20 +155,28 @@ class Rows:
 
         found = self._rows(
             "select source, path, title from memcli.documents where workspace = $1",
-            (self._workspace,),
+            (self._id,),
         )
         return [Titled._make(row) for row in found]
 
     def _read(self, test: str, values: Values) -> list[Excerpt]:
         found = self._rows(
             f"select {ABOUT}, {_EXCERPT} from {CHUNKS}"
-            f" where c.workspace = {values(self._workspace)} and {test}",
+            f" where c.workspace = {values(self._id)} and {test}",
             values,
         )
         return [_excerpt(row) for row in found]
 
-    def _rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        return self._connection.rows(sql, values)
+    def _rows(self, sql: str, values: Sequence[Any]) -> list[Row]:
+        with self._asking():
+            return self._connection.rows(sql, values)
+
+    def _together(self, statements: Sequence[Statement]) -> list[list[Row]]:
+        with self._asking():
+            return self._connection.together(statements)
+
+    def _asking(self) -> AbstractContextManager[None]:
+        return translated(self._address)
 
 
 def about(row: Sequence[Any]) -> About:

@@ -7,14 +7,12 @@ it has read of words, places and chunks it keeps, for the next question to the s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres import vectors, words
 from memcli.store.postgres.counting import first_fault, read_counts, read_known
 from memcli.store.postgres.excerpts import ABOUT, Rows, about
-from memcli.store.postgres.faults import translated
 from memcli.store.postgres.filters import (
     CHUNKS,
     FIRST_DAY,
@@ -28,10 +26,9 @@ from memcli.store.postgres.postings import Places, Postings, Size
 from memcli.store.postgres.statements import Statement, Values
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.tokens import cut
-from memcli.types import Candidate, Excerpt, Known, PartScore, Term, Wanted
+from memcli.types import Candidate, Known, PartScore, Term, Wanted
 
 if TYPE_CHECKING:
-    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
@@ -47,15 +44,14 @@ MOST_BYTES = 32 << 20  # that are kept between questions, by the estimates below
 COUNT_BYTES, ROW_BYTES = 100, 2000  # of CPython's objects, beside the text of a row
 
 
-class SharedReader:
+class SharedReader(Rows):
     """One state of a workspace; a `port.Snapshot`."""
 
     def __init__(self, connection: Connection, address: Address, row: WorkspaceRow) -> None:
         """Take a connection within whose transaction the row of the workspace was read."""
-        self._connection, self._address, self._row = connection, address, row
-        self._id = row.id
+        super().__init__(connection, address, row.id)
+        self._row = row
         self._words = Postings(connection, row.id, Size(row.chunks, row.words, row.has_long))
-        self._chunks = Rows(connection, row.id)
         self._places = Places(connection, row.id)
         self._broken: dict[int, tuple[bool, bool]] = {}  # what `broken` tells, by chunk
         # Chunks that were read, without what a question makes of them, and their places.
@@ -204,7 +200,7 @@ class SharedReader:
                 f"select {ABOUT}, {_CANDIDATE} from {NAMED_CHUNKS} where c.workspace = $1"
                 " and c.id = any($2::bigint[])"
             )
-            statements += Statement(chunks, (self._id, new)), self._chunks.asking_broken(new)
+            statements += Statement(chunks, (self._id, new)), self.asking_broken(new)
         parts, *read = self._together(statements)
         if read:
             self._keep(*read)
@@ -230,31 +226,11 @@ class SharedReader:
             self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
             self._chars += len(text)
 
-    def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
-        with self._asking():
-            return self._chunks.by_ids(chunk_ids)
-
     def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
         new = [chunk_id for chunk_id in chunk_ids if chunk_id not in self._broken]
-        found = self._rows(*self._chunks.asking_broken(new)) if new else ()
+        found = self._rows(*self.asking_broken(new)) if new else ()
         self._broken |= {chunk_id: (before, after) for chunk_id, before, after in found}
         return {c: self._broken[c] for c in chunk_ids if c in self._broken}
-
-    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
-        with self._asking():
-            return self._chunks.of_documents(documents, reach)
-
-    def newest(self, reach: Reach) -> Iterator[Excerpt]:
-        with self._asking():
-            yield from self._chunks.newest(reach)
-
-    def marked(self, *, soft: bool) -> list[Marked]:
-        with self._asking():
-            return self._chunks.marked(soft=soft)
-
-    def documents(self, reach: Reach) -> list[IndexedDocument]:
-        with self._asking():
-            return self._chunks.documents(reach)
 
     def speakers(self, *, but: str | None = None) -> list[str]:
         if not self._row.has_speakers:
@@ -270,7 +246,7 @@ class SharedReader:
     def turns(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
         if not self._row.has_speakers:
             return {}
-        from memcli.store.postgres.rows import turns_of
+        from memcli.store.documents import turns_of
 
         found = self._rows(
             "select id, turns from memcli.chunks where workspace = $1"
@@ -280,7 +256,7 @@ class SharedReader:
         return {chunk_id: turns_of(text) for chunk_id, text in found}
 
     def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
-        from memcli.store.postgres.rows import lines_of
+        from memcli.store.documents import lines_of
 
         values = Values()
         test = within(reach, values, self._id)
@@ -291,14 +267,6 @@ class SharedReader:
             values,
         )
         return {chunk_id: lines_of(text) for chunk_id, text in found}
-
-    def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
-        with self._asking():
-            return self._chunks.links(chunk_ids)
-
-    def titles(self) -> list[Titled]:
-        with self._asking():
-            return self._chunks.titles()
 
     def supports(self) -> list[Support]:
         if not self._row.has_summaries:
@@ -327,19 +295,6 @@ class SharedReader:
             f" and v.encoder = $4 and v.hash = p.hash offset 0) v on true {where}",
             (self._id, chunk_ids, asked.vector, asked.encoder),
         )
-
-    def _rows(self, sql: str, values: Sequence[object]) -> list[Row]:
-        with self._asking():
-            return self._connection.rows(sql, values)
-
-    def _together(self, statements: Sequence[Statement]) -> list[list[Row]]:
-        with self._asking():
-            return self._connection.together(statements)
-
-    @contextmanager
-    def _asking(self) -> Iterator[None]:
-        with translated(self._address):
-            yield
 
 
 def _state(row: WorkspaceRow) -> WorkspaceRow:

@@ -283,18 +283,12 @@ def _read(connection: apsw.Connection, tail: str, values: Sequence[Any] = ()) ->
     return [Excerpt(about(row), *row[len(ABOUT) :]) for row in found]
 
 
-def lines_of(text: str) -> tuple[Lines, ...]:
-    """Read what a chunk keeps; a ValueError where it is anything else."""
-    found = tuple((first, last) for first, last in json.loads(text))
-    if any((type(first), type(last)) != (int, int) for first, last in found):
-        raise ValueError("chunks.preferences holds something else")
-    return found
-
-
 def preferences(
     connection: apsw.Connection, limit: int, reach: Reach
 ) -> dict[int, tuple[Lines, ...]]:
     """Give the lines of the chunks that have any: of undated documents, then of the newest."""
+    from memcli.store.documents import lines_of
+
     test, values = within(reach)
     found = typed_rows(
         connection,

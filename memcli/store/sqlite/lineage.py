@@ -22,15 +22,6 @@ def put(connection: apsw.Connection, document_id: int, lineage: Lineage | None) 
         )
 
 
-def drop(connection: apsw.Connection, source: str, path: str) -> None:
-    """Delete the lineage of a document that is gone."""
-    connection.execute(
-        "DELETE FROM lineage WHERE document_id IN"
-        " (SELECT id FROM documents WHERE source = ? AND path = ?)",
-        (source, path),
-    )
-
-
 def unchecked(connection: apsw.Connection) -> list[str]:
     """Name the summaries with lines whose file is not the one they were looked for in.
 

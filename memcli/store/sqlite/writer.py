@@ -27,9 +27,7 @@ from memcli.store.sqlite import (
     integrity,
     keywords,
     lineage,
-    properties,
     schema,
-    speakers,
 )
 from memcli.store.sqlite import vectors as vector_rows
 from memcli.store.sqlite.driver import (
@@ -186,10 +184,7 @@ class Writer(BaseChange):
     def remove(self, key: Key) -> None:
         with self.transaction():
             gone = self._drop_chunks(key)
-            lineage.drop(self.connection, *key)
-            properties.drop(self.connection, *key)
-            speakers.drop(self.connection, *key)
-            self.connection.execute("DELETE FROM documents WHERE source = ? AND path = ?", key)
+            documents.drop(self.connection, key)
             self.refresh(gone, ())
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
