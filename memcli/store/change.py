@@ -5,20 +5,27 @@ Each kind of store says how a transaction begins and ends and how its own rows a
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.records import EMBEDDED_AT
-from memcli.store.run_records import INHERITED
+from memcli.store.run_records import INHERITED, Pending
+from memcli.types import named_days
 
 if TYPE_CHECKING:
     from memcli.store.records import Facts, Looked
 
 DAY_SECONDS = 86_400
+# Of the importance that front matter may tell, 0 to 1: above it a document goes before newer ones.
+IMPORTANT = 0.5
 
 Clock = Callable[[], int]  # nanoseconds since 1970
+# Hash, prefix, text, title, headings, first and last day, and front matter that may describe it.
+Row = tuple[bytes, str, str, str, Sequence[str], str | None, str | None, str]
 
 
 class BaseChange(ABC):
@@ -178,3 +185,27 @@ class BaseChange(ABC):
     @abstractmethod
     def _roll_back(self) -> None:
         """Undo what is open, if anything is, whatever has become of it."""
+
+
+def waiting(rows: Iterable[Row]) -> list[Pending]:
+    """Give each text once, in the order of the rows."""
+    described = cache(_description)
+    texts = {
+        hash_: Pending(
+            hash_,
+            prefix,
+            text,
+            title,
+            tuple(headings),
+            named_days((first_day, date)) if first_day and date else None,
+            described(front_matter),
+        )
+        for hash_, prefix, text, title, headings, first_day, date, front_matter in rows
+    }
+    return list(texts.values())
+
+
+def _description(front_matter: str) -> str:
+    from memcli.markdown.parts import description_of
+
+    return description_of(json.loads(front_matter))

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError
-from memcli.store.change import BaseChange, Clock
+from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.fixed import rounded
 from memcli.store.postgres import lineage, rows, schema, vectors
 from memcli.store.postgres.counting import count_rows, first_fault, read_counts, read_known
@@ -20,7 +20,6 @@ from memcli.store.postgres.libpq import ServerError
 from memcli.store.postgres.reader import COARSE
 from memcli.store.postgres.session import BOUNDS, WorkspaceRow, meta_as_json, select_by_id
 from memcli.store.postgres.statements import Statement
-from memcli.store.waiting import IMPORTANT, waiting
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address

@@ -16,7 +16,7 @@ import apsw
 from memcli import room
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError, DamagedError, StoreError
-from memcli.store.change import BaseChange, Clock
+from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.fixed import packed
 from memcli.store.run_records import AWAITED
 from memcli.store.sqlite import (
@@ -188,8 +188,6 @@ class Writer(BaseChange):
             self.refresh(gone, ())
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
-        from memcli.store.waiting import IMPORTANT, waiting
-
         found = self._rows(
             'SELECT p.hash, p.prefix, substr(c.text, p.start + 1, p."end" - p.start),'
             " d.title, c.heading_path, coalesce(c.first_day, c.date), c.date,"
