@@ -9,12 +9,13 @@ import apsw
 from memcli.search.query import parse
 from memcli.search.recall import RecallBounds, recall
 from memcli.store import fixed
+from memcli.store.change import Clock
 from memcli.store.port import Snapshot
 from memcli.store.records import Reach
 from memcli.store.sqlite import coarse
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.vectors import ENCODER, tiers_beside
-from memcli.store.sqlite.writer import Clock, Writer
+from memcli.store.sqlite.writer import Writer
 from memcli.types import Candidate, Filters, Term
 from tests.support import FAR_FUTURE_NS
 

@@ -228,10 +228,8 @@ def test_the_shared_store_is_known_to_what_opens_it_alone() -> None:
         if imported.startswith("memcli.store.postgres")
         and not importer.startswith("memcli.store.postgres")
     }
-    assert importers == {"memcli.store.shared", "memcli.api.shared"}
+    assert importers == {"memcli.store.open", "memcli.api.shared"}
     assert _users_of("psycopg", "psycopg_binary") == set()  # libpq is what it brings
-    openers = {i for i, imported in _imports() if imported == "memcli.store.shared"}
-    assert openers == {"memcli.store.open", "memcli.api.shared"}
 
 
 def test_no_clock_of_sql_is_asked() -> None:

@@ -114,7 +114,6 @@ print(*[name for name in sys.modules if "memcli" in name or "psycopg" in name])
     assert "memcli.store.sqlite.writer" in loaded
     beginnings = (
         "memcli.store.postgres",
-        "memcli.store.shared",
         "memcli.config.attached",
         "psycopg",
     )

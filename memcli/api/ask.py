@@ -223,18 +223,20 @@ def for_all(memory: OpenedWorkspace, leg: Leg) -> Leg:
 def indexing_of(memory: OpenedWorkspace) -> Reason | None:
     """Say how far the process is that indexes a workspace now, if there is one."""
     from memcli.indexing.progress import indexing
+    from memcli.store.lock import owner
 
     own = [each for _, _, each in memory.asked if not isinstance(each, Reason)] or [memory]
     stores = (each.store for each in own if each.has_files)
-    return next((reason for store in stores if (reason := indexing(store.writer()))), None)
+    return next((reason for store in stores if (reason := indexing(owner(store.local)))), None)
 
 
 def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
     """Raise UsageError for a kind that no document is of."""
+    from memcli.store.documents import with_chunks
     from memcli.store.records import Reach
 
     with memory.store.snapshot() as snapshot:
-        known = sorted({document.kind for document in snapshot.rated(Reach())})
+        known = sorted({document.kind for document in with_chunks(snapshot.documents(Reach()))})
     for kind in kinds:
         if known and kind not in known:
             from memcli.config.nearest import nearest

@@ -14,7 +14,7 @@ from memcli.store.records import Reach
 from memcli.types import split_name
 
 if TYPE_CHECKING:
-    from memcli.store.context_records import Listed
+    from memcli.store.documents import IndexedDocument
     from memcli.store.port import Snapshot
     from memcli.store.records import Key
 
@@ -22,8 +22,8 @@ AT_ONCE = 500  # chunks
 
 
 def linking_to(
-    snapshot: Snapshot, target: str, documents: Sequence[Listed], roots: Mapping[str, str]
-) -> list[Listed]:
+    snapshot: Snapshot, target: str, documents: Sequence[IndexedDocument], roots: Mapping[str, str]
+) -> list[IndexedDocument]:
     """Keep the documents that link to what a path or a name says, which need not be there."""
     wanted = _named(snapshot, target, roots)
     called = {folded(target.removesuffix(".md"))}
@@ -34,18 +34,21 @@ def linking_to(
     return [document for key, document in keys.items() if key in found and key not in wanted]
 
 
-def _named(snapshot: Snapshot, target: str, roots: Mapping[str, str]) -> dict[Key, Listed]:
+def _named(snapshot: Snapshot, target: str, roots: Mapping[str, str]) -> dict[Key, IndexedDocument]:
     """Find the documents that a path or a name may mean."""
     place, called = split_name(target, roots), folded(target)
     return {
         (each.source, each.path): each
-        for each in snapshot.listed(Reach())
+        for each in snapshot.documents(Reach())
+        if not each.skip
         if (each.source, each.path) == place
         or called in map(folded, names(each.title, each.path, json.loads(each.front_matter)))
     }
 
 
-def _links(snapshot: Snapshot, documents: Mapping[Key, Listed]) -> Iterator[tuple[Key, Link]]:
+def _links(
+    snapshot: Snapshot, documents: Mapping[Key, IndexedDocument]
+) -> Iterator[tuple[Key, Link]]:
     """Give every link of some documents."""
     for key, document in documents.items():
         for target in related_targets(json.loads(document.front_matter)):
@@ -59,7 +62,7 @@ def _links(snapshot: Snapshot, documents: Mapping[Key, Listed]) -> Iterator[tupl
 
 
 def _leads(
-    link: Link, wanted: Mapping[Key, Listed], called: set[str], roots: Mapping[str, str]
+    link: Link, wanted: Mapping[Key, IndexedDocument], called: set[str], roots: Mapping[str, str]
 ) -> bool:
     said = folded(name(link).removesuffix(".md"))
     is_named = said in called or said.rpartition("/")[2] in called

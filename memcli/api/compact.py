@@ -203,7 +203,7 @@ def _tokens(snapshot: Snapshot, view: str) -> int:
     from memcli.store.records import Legs
 
     reach = reach_of(Filters(view=view), snapshot.supports())
-    documents = [(found.source, found.path) for found in snapshot.rated(reach)]
+    documents = [(found.source, found.path) for found in snapshot.documents(reach)]
     chunks = [excerpt.about.chunk_id for excerpt in snapshot.excerpts_of(documents, reach)]
     nothing = Legs(Wanted(), (), None, ())
     return sum(found.tokens for found in snapshot.candidates(chunks, nothing))

@@ -17,7 +17,7 @@ from memcli.types import EMPTY, shown
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
     from memcli.indexing.freshness import Freshness
-    from memcli.store.context_records import Listed
+    from memcli.store.documents import IndexedDocument
     from memcli.types import Filters
 
 
@@ -62,7 +62,7 @@ def _catalogue(
     from memcli.store.records import Reach
 
     with memory.store.snapshot() as snapshot:
-        listed = snapshot.listed(Reach(filters))
+        listed = [each for each in snapshot.documents(Reach(filters)) if not each.skip]
         if listed and links_to:
             from memcli.api.backlinks import linking_to
 
@@ -114,10 +114,19 @@ def _values(document: DocumentEntry, what: str) -> Iterator[str]:
         yield document.kind if what == "kind" else document.source
 
 
-def _entry(listed: Listed) -> DocumentEntry:
+def _entry(listed: IndexedDocument) -> DocumentEntry:
     said = json.loads(listed.front_matter)
     return DocumentEntry(
-        *listed[:-2], tags=tags(said), front_matter=said, date_from=listed.first_day
+        listed.source,
+        listed.path,
+        listed.title,
+        listed.date,
+        listed.kind,
+        listed.scope,
+        listed.trust,
+        tags=tags(said),
+        front_matter=said,
+        date_from=listed.first_day,
     )
 
 

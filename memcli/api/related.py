@@ -101,6 +101,6 @@ def _at(chunks: Sequence[Excerpt], first: int, last: int) -> list[Excerpt]:
 
 
 def _without_text(snapshot: Snapshot, document: tuple[str, str], name: str) -> NotFoundError:
-    if document in snapshot.present([document]):
+    if document in snapshot.known():
         return NotFoundError(f"{name} has no text to compare", hint="memcli ls")
     return NotFoundError(f"{name} is not indexed yet", hint="memcli index")

@@ -19,6 +19,7 @@ from memcli.config.attached import attached, check_tenant
 from memcli.config.workspaces import named_workspaces
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Freshness
+from memcli.store.documents import counts_by_source, with_chunks
 from memcli.store.naming import resting_on
 from memcli.store.open import named_store, open_crowd
 from memcli.store.records import Reach
@@ -70,7 +71,7 @@ class RemoteMemory(Memory):
         """Tell that a document is for its own workspace alone, or a summary of one that is."""
         source, path = file.stat.source, file.stat.path
         with self.store.snapshot() as snapshot:
-            found = snapshot.rated(Reach(Filters(scopes=(PRIVATE,))))
+            found = with_chunks(snapshot.documents(Reach(Filters(scopes=(PRIVATE,)))))
             if any((each.source, each.path) == (source, path) for each in found):
                 return True
             logs = (each.path for each in found if is_memory(each.source))
@@ -114,7 +115,8 @@ def open_remote(
     config, place = _config(f"{OPTION} {name}", environ, settings)
     store = named_store(config, name, place, clock.now_ns)
     with store.snapshot() as snapshot:
-        sources = tuple(Source(each, "", ()) for each in snapshot.by_source())
+        named = counts_by_source(snapshot.documents(Reach()))
+        sources = tuple(Source(each, "", ()) for each in named)
     config = config._replace(workspace=name, sources=sources)
     return RemoteMemory(config, store, environ=environ, clock=clock)
 

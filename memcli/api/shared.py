@@ -8,11 +8,11 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.config import attached
 from memcli.errors import NotFoundError, UsageError
+from memcli.store.open import address_of
 from memcli.store.postgres import admin, schema
+from memcli.store.postgres.address import origin_of
 from memcli.store.postgres.admin import SharedStatus as SharedStatus
-from memcli.store.postgres.origin import origin_of
 from memcli.store.postgres.session import Name
-from memcli.store.shared import address_of
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace

@@ -22,8 +22,11 @@ from memcli.markdown.lineage import is_place
 from memcli.record import Record
 from memcli.render.jsonio import changes
 from memcli.render.reasons import sentence
-from memcli.store.records import Counts, Facts, Key
-from memcli.store.run_records import Described, Owner, SourceCounts, VectorSearch, WatchRecord
+from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
+from memcli.store.lock import owner
+from memcli.store.records import Counts, Facts, Key, Reach
+from memcli.store.run_records import Described, Owner, VectorSearch, WatchRecord
+from memcli.store.watch import living_watcher
 from memcli.types import (
     EMPTY,
     FRESH,
@@ -117,8 +120,8 @@ def gather(memory: OpenedWorkspace, *, deep: bool) -> Findings:
         usability=usability,
         holdings=holdings,
         summaries=_summaries(standing, settings),
-        writer=store.writer(),
-        watcher=store.watcher(),
+        writer=owner(store.local),
+        watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
     )
 
@@ -154,10 +157,11 @@ def _usability(memory: OpenedWorkspace, index: Remembered, *, deep: bool) -> Usa
 def _holdings(snapshot: Snapshot, usability: Usability, *, deep: bool) -> Indexed:
     fingerprint = snapshot.facts.fingerprint
     model = usability.fingerprint if fingerprint is not None else None
+    documents = snapshot.documents(Reach())
     return Indexed(
         counts=snapshot.counts(),
-        by_source=snapshot.by_source(),
-        skipped=snapshot.skipped(),
+        by_source=counts_by_source(documents),
+        skipped=skipped_files(documents),
         fingerprint=fingerprint,
         unreadable=sum(not is_readable(text, model) for text in snapshot.texts()) if model else 0,
         vectors=snapshot.vector_search(),

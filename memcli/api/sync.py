@@ -205,9 +205,10 @@ def _bring_in(
     """Read what differs, or everything anew; a full run has its vectors before it is seen."""
     from memcli.indexing.indexer import index
     from memcli.indexing.rebuild import rebuild
+    from memcli.store.run_records import AWAITED_SECONDS
 
     if not job.full:
-        change.drop_dead_rebuild()
+        change.drop_rebuild(awaited_seconds=AWAITED_SECONDS)
         return index(change, settings, on_progress=on_progress)
 
     def embed_into(target: Change) -> None:

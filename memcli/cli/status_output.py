@@ -56,9 +56,11 @@ def _days(skin: Skin) -> list[str]:
     if not skin.terminal.out_is_terminal or not skin.memory.store.exists():
         return []
     from memcli.render.days import chart
+    from memcli.store.documents import documents_by_day
+    from memcli.store.records import Reach
 
     with skin.memory.store.snapshot() as snapshot:
-        days = snapshot.days()
+        days = documents_by_day(snapshot.documents(Reach()))
     if not days:
         return []
     columns = max(1, skin.terminal.width - INDENT - 2 * len("2025-01-01 "))

@@ -24,6 +24,7 @@ from memcli.errors import BusyError, ExitCode, NotFoundError
 from memcli.indexing import watcher
 from memcli.indexing.watch_sight import Sight
 from memcli.store.run_records import WatchRecord
+from memcli.store.watch import watching
 
 if TYPE_CHECKING:
     from memcli.cli.skin import Skin
@@ -78,7 +79,7 @@ class _Session:
         self.skin, self.reload, self.store = skin, reload, skin.memory.store
         self.inbox, self.stop, self.lock = inbox, stop, lock
         self.clock, self.sleep = skin.memory.clock.monotonic, skin.memory.clock.sleep
-        self.right = lock.enter_context(self.store.watch(sleep=self.sleep))
+        self.right = lock.enter_context(watching(self.store.local, sleep=self.sleep))
         timing = watcher.Timing(
             debounce=skin.config("watch.debounce_ms") / 1000,
             interval=skin.config("watch.interval_minutes") * 60,
@@ -154,7 +155,7 @@ class _Session:
         if not changed.isdisjoint(self.right.files):
             self.lock.close()
             self.right = self.lock.enter_context(
-                self.store.watch(sleep=self.skin.memory.clock.sleep)
+                watching(self.store.local, sleep=self.skin.memory.clock.sleep)
             )
             self.sight.settle()
         lost = not self.store.exists() and not self.watcher.waiting

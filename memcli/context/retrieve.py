@@ -27,7 +27,7 @@ from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
 from memcli.search.recall import reach_within
 from memcli.search.validity import reach_of
-from memcli.store.context_records import Linking, Marked, Rated
+from memcli.store.documents import IndexedDocument, Linking, Marked, Titled, with_chunks
 from memcli.store.records import Key, Reach
 from memcli.types import MEMORY_SOURCE, PRIVATE, Excerpt, Filters, is_memory
 from memcli.workspace.dating import moment_of
@@ -266,14 +266,14 @@ def rank_all(
     before other sources, then by path and line.
     """
 
-    def omega(document: Rated) -> float:
+    def omega(document: IndexedDocument) -> float:
         day = document.date
         age = age_days(moment_of(document.front_matter, day) or day) if day else None
         used = authority.frequency_of((document.source, document.path))
         return authority.omega(age, document.authority, used)
 
     reach = reach_of(filters, snapshot.supports())
-    rated, shown = snapshot.rated(reach), fixed.chunk_ids | fixed.cut_ids
+    rated, shown = with_chunks(snapshot.documents(reach)), fixed.chunk_ids | fixed.cut_ids
     rest = sum(document.chunks for document in rated) - len(shown)
     ranked = [d for d in rated if (d.source, d.path) not in fixed.rules]
     authority = authority.among((d.source, d.path) for d in ranked)
@@ -399,12 +399,13 @@ def _targets(
 ) -> Callable[[hops.Link], Excerpt | None]:
     """Look up the documents that links lead to, all at once."""
     wanted = {link: hops.candidates(link, roots) for link in links}
-    known = snapshot.present(sorted({place for places in wanted.values() for place in places}))
+    titles = snapshot.titles()
+    known = {(each.source, each.path) for each in titles}
     chosen = {
         link: next((p for p in places if p in known), None) for link, places in wanted.items()
     }
     loose = [hops.name(link) for link, place in chosen.items() if place is None]
-    named = _named(snapshot, loose) if loose else {}
+    named = _named(titles, loose)
     places = {link: place or named.get(hops.name(link)) for link, place in chosen.items()}
     chunks: dict[hops.DocumentName, list[Excerpt]] = {}
     for excerpt in snapshot.excerpts_of(sorted({p for p in places.values() if p}), Reach()):
@@ -417,14 +418,14 @@ def _targets(
     return target_of
 
 
-def _named(snapshot: Snapshot, names: Sequence[str]) -> dict[str, Key]:
+def _named(titles: Sequence[Titled], names: Sequence[str]) -> dict[str, Key]:
     """Find documents by title or by file name without ending, in any case.
 
     The memory's own go first, then those nearest to the root.
     """
     wanted = {name.casefold() for name in names}
     found: dict[str, list[tuple[bool, int, str, str]]] = {}
-    for source, path, title in snapshot.titles():
+    for source, path, title in titles:
         stem = path.rpartition("/")[2].rpartition(".")[0]
         for name in {stem.casefold(), title.casefold()} & wanted:
             place = (not is_memory(source), path.count("/"), source, path)

@@ -133,8 +133,10 @@ def _fold(store: Store, sleep: Callable[[float], None]) -> None:
 
 def _wait(store: Store, sleep: Callable[[float], None], on_progress: Progress) -> float:
     """Wait while another process reads the files for the first time; give the seconds."""
+    from memcli.store.lock import owner
+
     waited = 0.0
-    while waited < WAIT_SECONDS and (writer := store.writer()) and not _is_read(store):
+    while waited < WAIT_SECONDS and (writer := owner(store.local)) and not _is_read(store):
         if waited >= SAY_AFTER_SECONDS:
             on_progress("waiting", *(writer.work[1:3] if writer.work else (0, 0)))
         sleep(RETRY_SECONDS)
@@ -172,8 +174,9 @@ def _without(
 ) -> Freshness:
     """Answer from what the index contains and say why that is not all; raise if it is nothing."""
     from memcli.indexing.progress import indexing
+    from memcli.store.lock import owner
 
-    work = indexing(store.writer())
+    work = indexing(owner(store.local))
     with suppress(IndexMissingError, IncompleteError):
         standing = _stock(store, settings, most=LOOKED_AT)
         if standing.is_read or standing.known:

@@ -46,7 +46,7 @@ def rebuild(
         report = index(main, settings, on_progress=on_progress)
         embed_into(main)
         return report._replace(notices=(*notices, *report.notices))
-    main.drop_rebuild(older_than_seconds=STALE_SECONDS)
+    main.drop_rebuild(seconds=STALE_SECONDS)
     with main.rebuild() as side:
         begun = len(side.known())
         if begun:

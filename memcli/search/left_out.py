@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
+from memcli.store.documents import with_chunks
 from memcli.store.records import Reach
 from memcli.types import Filters, Where
 
@@ -26,12 +27,12 @@ def left_out(snapshot: Snapshot, filters: Filters) -> Reason | None:
 
 
 def _first(snapshot: Snapshot, filters: Filters) -> Reason | None:
-    if snapshot.rated(Reach(filters)):
+    if _pass(snapshot, filters):
         return None
     dates = Filters(since=filters.since, until=filters.until, undated=filters.undated)
-    if not snapshot.rated(Reach(dates)):
+    if not _pass(snapshot, dates):
         return _of_dates(snapshot, filters)
-    if not snapshot.rated(Reach(Filters(paths=filters.paths))):
+    if not _pass(snapshot, Filters(paths=filters.paths)):
         files = {path for path in filters.paths if ":" not in path} or set(filters.paths)
         named = [path for path in filters.paths if path in files]
         named = [path for path in named if path.removesuffix("/") not in files - {path}]
@@ -43,7 +44,7 @@ def _first(snapshot: Snapshot, filters: Filters) -> Reason | None:
         ("--trust", filters.trusts, Filters(trusts=filters.trusts)),
         ("--heading", filters.headings, Filters(headings=filters.headings)),
     ):
-        if not snapshot.rated(Reach(only)):
+        if not _pass(snapshot, only):
             text = f"no document passes {option} {', '.join(given)}"
             return Reason("filter", text, "memcli status")
     return _of_front_matter(snapshot, filters) or Reason(
@@ -51,13 +52,18 @@ def _first(snapshot: Snapshot, filters: Filters) -> Reason | None:
     )
 
 
+def _pass(snapshot: Snapshot, filters: Filters) -> bool:
+    """Tell whether any text passes some filters."""
+    return bool(with_chunks(snapshot.documents(Reach(filters))))
+
+
 def _of_front_matter(snapshot: Snapshot, filters: Filters) -> Reason | None:
     """Name the first tag or condition that no document meets, and what there is in its place."""
     for tag in filters.tags:
-        if not snapshot.rated(Reach(Filters(tags=(tag,)))):
+        if not _pass(snapshot, Filters(tags=(tag,))):
             return Reason("filter", f"no document has the tag {tag}", "memcli ls --count tag")
     for where in filters.where:
-        if snapshot.rated(Reach(Filters(where=(where,)))):
+        if _pass(snapshot, Filters(where=(where,))):
             continue
         values = _values(snapshot, where.key)
         if not values:
@@ -77,7 +83,7 @@ def _values(snapshot: Snapshot, key: str) -> list[str]:
 
     from memcli.markdown.properties import key_of, properties
 
-    having = snapshot.listed(Reach(Filters(where=(Where(key),))))
+    having = snapshot.documents(Reach(Filters(where=(Where(key),))))
     matter = {document.front_matter for document in having}
     said = (pair for each in matter for pair in properties(json.loads(each)))
     wanted = key_of(key)
@@ -93,7 +99,7 @@ def _of_dates(snapshot: Snapshot, filters: Filters) -> Reason:
         text = f"there is no record from {since} to {until}"
     else:
         text = f"there is no record {f'from {since} on' if since else f'up to {until}'}"
-    undated = sum(each.date is None for each in snapshot.rated(Reach()))
+    undated = sum(each.date is None for each in with_chunks(snapshot.documents(Reach())))
     if not undated or filters.undated:
         return Reason("filter", text)
     documents = "1 undated document is" if undated == 1 else f"{undated} undated documents are"

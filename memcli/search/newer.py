@@ -111,7 +111,7 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> lis
 def _superseding(snapshot: Snapshot, reach: Reach) -> Iterator[Quotation]:
     """Give the beginning of each document whose front matter names what it replaces."""
     where = (*reach.filters.where, Where("supersedes"))
-    listed = snapshot.listed(reach._replace(filters=reach.filters._replace(where=where)))
+    listed = snapshot.documents(reach._replace(filters=reach.filters._replace(where=where)))
     if not listed:
         return
     import json

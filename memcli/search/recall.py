@@ -19,7 +19,7 @@ from memcli.search.focus import SoughtTerm
 from memcli.search.query import JOINED
 from memcli.search.validity import reach_of
 from memcli.store.records import Legs, Near, Reach
-from memcli.types import SUMMARY, Candidate, Filters, Term, Wanted, memory_path
+from memcli.types import Candidate, Filters, Term, Wanted, memory_path
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit
@@ -101,8 +101,7 @@ def recall(
     # A phrase is asked for to the letter: what is merely near to it is a guess.
     is_guess = bool(absent) and len(absent) == len(query.sought)
     candidates = tuple(c for c in found if not is_guess and c.about.chunk_id not in outside)
-    has_summary = any(candidate.about.kind == SUMMARY for candidate in candidates)
-    qualities = snapshot.confidences() if has_summary else {}
+    qualities = _qualities(snapshot, candidates)
     if not candidates or not (lexical or demanded):
         return Recalled(candidates, {}, {}, (), (), absent, (), (), 0.0, qualities, tiers)
     last = [c.bm25 for c in found if c.lexical_rank == wide.universe]
@@ -199,6 +198,22 @@ def _union(
     return found, apart, tuple(sorted({text.tier for text in nearest} - {0}))
 
 
+def _qualities(snapshot: Snapshot, candidates: Sequence[Candidate]) -> dict[str, float]:
+    """Give the confidence of the summaries among candidates, by path."""
+    summaries = [c.about for c in candidates if c.about.is_summary]
+    if not summaries:
+        return {}
+    import json
+
+    linking = snapshot.links([about.chunk_id for about in summaries])
+    said = {
+        memory_path(about.source, about.path): json.loads(linking[about.chunk_id].front_matter)
+        for about in summaries
+    }
+    found = {path: matter.get("confidence") for path, matter in said.items()}
+    return {path: each for path, each in found.items() if isinstance(each, int | float)}
+
+
 def _with_phrases(
     snapshot: Snapshot, phrases: Mapping[str, Term], ids: Sequence[int]
 ) -> tuple[list[int], tuple[str, ...]]:
@@ -282,7 +297,9 @@ def reach_within(snapshot: Snapshot, filters: Filters) -> Reach:
     supports = snapshot.supports()
     if filters.view != "active" or not supports or filters == Filters(view="active"):
         return reach_of(filters, supports)
-    documents = snapshot.rated(Reach(filters))
+    from memcli.store.documents import with_chunks
+
+    documents = with_chunks(snapshot.documents(Reach(filters)))
     return reach_of(filters, supports, {memory_path(d.source, d.path) for d in documents})
 
 

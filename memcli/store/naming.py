@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
+from memcli.store.documents import with_chunks
 from memcli.store.records import Key, Reach, Support
 from memcli.types import PRIVATE, SCOPES, Filters, SourceLines, is_memory, memory_path
 
@@ -146,7 +147,7 @@ def split(chunk_ids: Sequence[int], stores: int) -> dict[int, list[int]]:
 
 def private_summaries(snapshot: Snapshot) -> frozenset[str]:
     """Name the summaries that rest on private documents of the memory, by path."""
-    documents = snapshot.rated(Reach(Filters(scopes=(PRIVATE,))))
+    documents = with_chunks(snapshot.documents(Reach(Filters(scopes=(PRIVATE,)))))
     logs = [memory_path(each.source, each.path) for each in documents if is_memory(each.source)]
     return resting_on(logs, snapshot.supports()) if logs else frozenset()
 

@@ -12,7 +12,12 @@ from memcli.errors import ConfigError
 
 if TYPE_CHECKING:
     from memcli.store.port import Crowd, Store
+    from memcli.store.postgres.address import Address
+    from memcli.store.postgres.store import OnThisMachine
     from memcli.store.tiers import Tier
+
+URL = "store.url"
+FILE = "index.sqlite"
 
 
 def open_store(config: Config, environ: Mapping[str, str], now_ns: Callable[[], int]) -> Store:
@@ -23,10 +28,12 @@ def open_store(config: Config, environ: Mapping[str, str], now_ns: Callable[[], 
     """
     local = store_at(store_path(config, environ), now_ns, _tiers(config))
     is_usual = not config("store.path") and config.values["files.presets"].origin != FLAG_ORIGIN
-    if config("store.url") and is_usual:
-        from memcli.store.shared import shared_store
+    if config(URL) and is_usual:
+        from memcli.config.attached import attached
+        from memcli.store.postgres.address import origin_of
 
-        return shared_store(config, environ, local, lambda p: store_at(p, now_ns), now_ns) or local
+        if name := attached(environ).get(config.workspace):
+            return _shared(config, name, local, now_ns, origin=origin_of(config.workspace))
     return local
 
 
@@ -40,20 +47,51 @@ def _tiers(config: Config) -> Sequence[Tier]:
     return tiers_of(config)
 
 
-def named_store(config: Config, name: str, place: str, now_ns: Callable[[], int]) -> Store:
-    """Open a workspace of the shared store by its name there; `place` is a folder of its own."""
-    from memcli.store.shared import named_shared_store
+def address_of(config: Config) -> Address:
+    """Give where the shared store is; ConfigError where none is named."""
+    from memcli.config.keys import BY_NAME
+    from memcli.store.postgres.address import HINT, checked
 
-    local = store_at(os.path.join(place, "index.sqlite"), now_ns)
-    return named_shared_store(config, name, local, lambda p: store_at(p, now_ns), now_ns)
+    url, origin = config.values[URL]
+    if not url:
+        raise ConfigError(
+            "no shared store is named: store.url of your own configuration is empty", hint=HINT
+        )
+    return checked(url, from_environment=origin == BY_NAME[URL].variable)
+
+
+def named_store(config: Config, name: str, place: str, now_ns: Callable[[], int]) -> Store:
+    """Open a workspace of the shared store by its name there, to be read.
+
+    `place` is a folder of its own. UsageError for what is no name.
+    """
+    return _shared(config, name, store_at(os.path.join(place, FILE), now_ns), now_ns)
 
 
 def open_crowd(config: Config, tenant: str, place: str, now_ns: Callable[[], int]) -> Crowd:
     """Open all workspaces of a tenant of the shared store, or with "" of every one."""
-    from memcli.store.shared import crowd
+    from memcli.store.postgres.crowd import PostgresCrowd
 
-    local = store_at(os.path.join(place, "index.sqlite"), now_ns)
-    return crowd(config, tenant, local, lambda p: store_at(p, now_ns), now_ns)
+    here = _here(store_at(os.path.join(place, FILE), now_ns), now_ns)
+    return PostgresCrowd(address_of(config), tenant, here, now_ns)
+
+
+def _shared(
+    config: Config, name: str, local: Store, now_ns: Callable[[], int], origin: str = ""
+) -> Store:
+    """Open a workspace of the shared store, whose index would be the `local` one without it."""
+    from memcli.config.attached import named
+    from memcli.store.postgres.session import Name
+    from memcli.store.postgres.store import PostgresStore
+
+    here = _here(local, now_ns)
+    return PostgresStore(address_of(config), Name(*named(name)), here, now_ns, origin=origin)
+
+
+def _here(local: Store, now_ns: Callable[[], int]) -> OnThisMachine:
+    from memcli.store.postgres.store import OnThisMachine
+
+    return OnThisMachine(local, lambda path: store_at(path, now_ns))
 
 
 def store_at(path: str, now_ns: Callable[[], int], tiers: Sequence[Tier] = ()) -> Store:
@@ -76,4 +114,4 @@ def store_path(config: Config, environ: Mapping[str, str]) -> str:
     # What is asked together once does not come and go in the index of the workspace.
     together = "\0".join(wanted.value) if wanted.origin == FLAG_ORIGIN else ""
     name = f"{config.workspace}\0{together}" if together else config.workspace
-    return os.path.join(folder_of(name, environ), "index.sqlite")
+    return os.path.join(folder_of(name, environ), FILE)

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.records import (
         Counts,
         Facts,
@@ -29,24 +29,21 @@ if TYPE_CHECKING:
     from memcli.store.rounds import Each
     from memcli.store.run_records import (
         Described,
-        Owner,
         Pending,
         Provenance,
-        SourceCounts,
         Stamp,
         Stored,
         VectorSearch,
-        WatchRecord,
         Work,
     )
     from memcli.store.totals import Totals
-    from memcli.types import Candidate, Document, Excerpt, Known, Lines, Skip, Term, Turn, Wanted
+    from memcli.types import Candidate, Document, Excerpt, Known, Lines, Term, Turn, Wanted
 
 Sleep = Callable[[float], None]
 
 
-class Snapshot(Protocol):
-    """One state of a store."""
+class Stock(Protocol):
+    """What a state of a store says of all that is stored."""
 
     @property
     def facts(self) -> Facts:
@@ -61,24 +58,16 @@ class Snapshot(Protocol):
         """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         ...
 
-    def by_source(self) -> Mapping[str, SourceCounts]:
-        """Count documents and chunks and give the dates covered, by source."""
+    def integrity(self) -> str:
+        """Check everything that is stored: "ok", or the first fault."""
         ...
 
-    def days(self) -> Mapping[str, int]:
-        """Count the dated documents by ISO date, those of a week or month on every day of it."""
-        ...
 
-    def skipped(self) -> Sequence[Skip]:
-        """List the files whose content is not text, by source and path."""
-        ...
+class Snapshot(Stock, Protocol):
+    """One state of a store."""
 
     def texts(self) -> Iterator[str]:
         """Give the text of every chunk."""
-        ...
-
-    def integrity(self) -> str:
-        """Check everything that is stored: "ok", or the first fault."""
         ...
 
     def provenance(self) -> Provenance:
@@ -172,11 +161,7 @@ class Snapshot(Protocol):
         """Read the documents marked `always`, or those marked `soft` alone."""
         ...
 
-    def rated(self, reach: Reach) -> Sequence[Rated]:
-        """List every document that has a chunk within reach, by source and path."""
-        ...
-
-    def listed(self, reach: Reach) -> Sequence[Listed]:
+    def documents(self, reach: Reach) -> Sequence[IndexedDocument]:
         """List the documents within reach, by source and path; one without a chunk by its date."""
         ...
 
@@ -202,10 +187,6 @@ class Snapshot(Protocol):
         """Read what some chunks link to."""
         ...
 
-    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
-        """Tell which of some documents are stored."""
-        ...
-
     def titles(self) -> Sequence[Titled]:
         """List every document with its title."""
         ...
@@ -214,34 +195,13 @@ class Snapshot(Protocol):
         """List the lines that summaries rest on."""
         ...
 
-    def confidences(self) -> Mapping[str, float]:
-        """Give the confidence of every summary, by path."""
-        ...
 
-
-class Change(Protocol):
+class Change(Stock, Protocol):
     """The one writer of a store."""
 
     @property
     def notices(self) -> Sequence[str]:
         """Tell what had to be mended to open the store."""
-        ...
-
-    @property
-    def facts(self) -> Facts:
-        """Give what the store remembers of itself."""
-        ...
-
-    def known(self) -> Mapping[Key, Known]:
-        """Give what is remembered of every document."""
-        ...
-
-    def counts(self) -> Counts:
-        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
-        ...
-
-    def integrity(self) -> str:
-        """Check everything that is stored: "ok", or the first fault."""
         ...
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
@@ -334,14 +294,11 @@ class Change(Protocol):
         """Build a store anew beside this one, or go on where that was left."""
         ...
 
-    def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
-        """Remove a half-built store that nobody has gone on with for so long; keep its vectors."""
-        ...
+    def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
+        """Remove a half-built store that nobody has gone on with for so long; keep its vectors.
 
-    def drop_dead_rebuild(self) -> None:
-        """Remove a half-built store, unless its run waits for a server and comes back to it.
-
-        Of such a run AskedToWaitError went through `rebuild`, AWAITED_SECONDS ago at most.
+        One whose run waits for a server, and comes back to it, is removed after `awaited_seconds`:
+        AskedToWaitError went through `rebuild`.
         """
         ...
 
@@ -358,25 +315,12 @@ class Rebuild(Change, Protocol):
         ...
 
 
-class Watch(Protocol):
-    """The right to be the one watcher of a store."""
-
-    @property
-    def files(self) -> Sequence[str]:
-        """Name the files that this right rests on: without them it must be taken anew."""
-        ...
-
-    def tell(self, record: WatchRecord) -> None:
-        """Say how the watcher is doing; where that cannot be written, the old record stays."""
-        ...
-
-
 class Store(Protocol):
     """An index of one workspace, wherever it is kept."""
 
     @property
     def local(self) -> str:
-        """Name a path of this machine; what belongs to the store lies beside it."""
+        """Name a path of this machine; who works on the store is kept next to it, by `lock`."""
         ...
 
     def describe(self) -> Described:
@@ -403,20 +347,8 @@ class Store(Protocol):
         """Keep every other writer out without changing anything."""
         ...
 
-    def writer(self) -> Owner | None:
-        """Tell which process writes now."""
-        ...
-
     def show_work(self, work: Work) -> None:
         """Show other processes of this machine how far this one is, while it writes."""
-        ...
-
-    def watch(self, *, sleep: Sleep) -> AbstractContextManager[Watch]:
-        """Be the one watcher, else BusyError."""
-        ...
-
-    def watcher(self) -> WatchRecord | None:
-        """Tell who watches now; a record that a dead process left says nothing."""
         ...
 
     def stand_in(self) -> Store | None:

@@ -41,6 +41,20 @@ class Counts(Record):
         return self.parts - self.left_out
 
 
+# What is remembered of the revision at which no text waited for a vector: its number, and how many
+# documents, chunks, parts and parts left out there were.
+EMBEDDED_AT = "embedded_at"
+
+
+def counts_at(revision: int | str, told: str) -> Counts | None:
+    """Give what is remembered by EMBEDDED_AT, if it is of this revision."""
+    at, *counted = told.split(" ")
+    if at != str(revision) or len(counted) < 3:
+        return None
+    documents, chunks, parts, left_out = map(int, (*counted, "0")[:4])
+    return Counts(documents, chunks, parts, parts - left_out, left_out)
+
+
 class Reach(Record):
     """What may be found: what the filters let through, less what stands aside."""
 

@@ -25,15 +25,6 @@ class Stamp(Record):
     indexed_ns: int
 
 
-class SourceCounts(Record):
-    """How much a store holds of one source."""
-
-    documents: int
-    chunks: int
-    first_date: str | None
-    last_date: str | None
-
-
 class VectorSearch(Record):
     """How vectors are searched."""
 

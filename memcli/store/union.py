@@ -22,6 +22,7 @@ from itertools import chain, islice
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
+from memcli.store.documents import with_chunks
 from memcli.store.naming import Naming, resting_on, split
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.rounds import one_by_one
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from memcli.errors import Reason
-    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.port import Snapshot
     from memcli.store.rounds import Each
-    from memcli.store.run_records import Provenance, SourceCounts, VectorSearch
-    from memcli.types import Candidate, Excerpt, Known, Lines, Skip, Term, Turn
+    from memcli.store.run_records import Provenance, VectorSearch
+    from memcli.types import Candidate, Excerpt, Known, Lines, Term, Turn
 
     Given = TypeVar("Given")
     Made = TypeVar("Made")
@@ -139,7 +140,6 @@ class Union:
         return [snapshot.facts for snapshot in self._all]
 
     def known(self) -> Mapping[Key, Known]:
-        """Give what is remembered of every document."""
         return {
             (self._naming[turn].source(source), path): known
             for turn, told in self._told(lambda snapshot: snapshot.known())
@@ -162,36 +162,10 @@ class Union:
         other = self._facts[turn].fingerprint
         return own._replace(embedded=0, left_out=own.parts) if other else own
 
-    def by_source(self) -> Mapping[str, SourceCounts]:
-        """Count documents and chunks and give the dates covered, by source."""
-        return {
-            self._naming[turn].source(source): counts
-            for turn, told in self._told(lambda snapshot: snapshot.by_source())
-            for source, counts in told.items()
-        }
-
-    def days(self) -> Mapping[str, int]:
-        """Count the dated documents by ISO date."""
-        found: dict[str, int] = {}
-        for _, told in self._told(lambda snapshot: snapshot.days()):
-            for day, count in told.items():
-                found[day] = found.get(day, 0) + count
-        return found
-
-    def skipped(self) -> Sequence[Skip]:
-        """List the files whose content is not text."""
-        return [
-            skip._replace(source=self._naming[turn].source(skip.source))
-            for turn, told in self._told(lambda snapshot: snapshot.skipped())
-            for skip in told
-        ]
-
     def texts(self) -> Iterator[str]:
-        """Give the text of every chunk."""
         return chain.from_iterable(snapshot.texts() for snapshot in self._all)
 
     def integrity(self) -> str:
-        """Check everything that is stored: "ok", or the first fault."""
         found = (snapshot.integrity() for snapshot in self._all)
         return next((fault for fault in found if fault != "ok"), "ok")
 
@@ -223,12 +197,10 @@ class Union:
         )
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
-        """Count the chunks that hold each term."""
         found = self._told(lambda snapshot: snapshot.frequencies(terms))
         return [sum(counts) for counts in zip(*(counts for _, counts in found), strict=True)]
 
     def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[Held]:
-        """Tell for each term how many chunks hold it, and which of some do."""
         own = split(chunk_ids, self._count)
         asked = self._each(
             lambda turn: self._all[turn].holding(terms, own.get(turn, ())), range(self._count)
@@ -243,7 +215,6 @@ class Union:
         ]
 
     def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        """Tell which of some chunks have what is wanted."""
         return frozenset(
             chunk
             for turn, own in self._of_chunks(chunk_ids, lambda s, own: s.matching(wanted, own))
@@ -251,7 +222,6 @@ class Union:
         )
 
     def totals(self, wanted: Wanted) -> Totals:
-        """Add up what BM25 weighs the words of `wanted` by."""
         wanted = _with_all(wanted)
         terms = _terms(wanted)
         known = next((totals for told, totals in self._totals.items() if terms <= told), None)
@@ -354,7 +324,6 @@ class Union:
         return sorted(texts.values(), key=lambda text: -text.cosine)
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
-        """List chunks whose ISO date lies in a span: the newest of each span."""
         asked = self._reached(
             reach, lambda snapshot, own: [snapshot.dated([span], limit, own) for span in spans]
         )
@@ -369,12 +338,10 @@ class Union:
         return found
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
-        """Give the vectors of the parts of those chunks that have any, in their order."""
         with_vectors = [c for c in chunk_ids if self._has_vectors(c % self._count)]
         return self._by_chunk(lambda snapshot, own: snapshot.vectors(own), with_vectors)
 
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
-        """Read chunks with the raw scores of both legs, by workspace, source, path and place."""
         wanted = _with_all(legs.wanted)
         by = legs.totals or self.totals(wanted)
 
@@ -401,7 +368,6 @@ class Union:
         ]
 
     def excerpts(self, chunk_ids: Sequence[int]) -> Mapping[int, Excerpt]:
-        """Read some chunks."""
         return {
             self._naming[turn].chunk(chunk): self._naming[turn].excerpt(excerpt)
             for turn, own in self._of_chunks(chunk_ids, lambda s, own: s.excerpts(own))
@@ -409,12 +375,9 @@ class Union:
         }
 
     def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
-        """Tell of chunks whether they begin, and whether they end, within a line."""
         return self._by_chunk(lambda snapshot, own: snapshot.broken(own), chunk_ids)
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
-        """Read the chunks of some documents, by workspace, source, path and place."""
-
         def read(within: tuple[int, Reach]) -> Sequence[Excerpt]:
             turn, own = within
             return self._all[turn].excerpts_of(self._naming[turn].own_keys(documents), own)
@@ -427,8 +390,6 @@ class Union:
         ]
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
-        """Read the dated documents that are not marked, chunk by chunk, the newest first."""
-
         def read(turn: int, begun: Iterator[Excerpt]) -> Iterator[Excerpt]:
             return (self._naming[turn].excerpt(each) for each in begun)
 
@@ -440,7 +401,6 @@ class Union:
         return merge(*(read(*each) for each in found), key=place, reverse=True)
 
     def marked(self, *, soft: bool) -> Sequence[Marked]:
-        """Read the documents marked `always`, or those marked `soft` alone."""
         return [
             each._replace(excerpts=tuple(self._naming[turn].excerpt(e) for e in each.excerpts))
             for turn, told in self._told(lambda snapshot: snapshot.marked(soft=soft))
@@ -448,19 +408,11 @@ class Union:
             if not self._is_hidden(turn, each)
         ]
 
-    def rated(self, reach: Reach) -> Sequence[Rated]:
-        """List every document that has a chunk within reach, by workspace, source and path."""
-        return [
-            each._replace(source=self._naming[turn].source(each.source))
-            for turn, told in self._reached(reach, lambda snapshot, own: snapshot.rated(own))
-            for each in told
-        ]
-
-    def listed(self, reach: Reach) -> Sequence[Listed]:
+    def documents(self, reach: Reach) -> Sequence[IndexedDocument]:
         """List the documents within reach, by workspace, source and path."""
         return [
             each._replace(source=self._naming[turn].source(each.source))
-            for turn, told in self._reached(reach, lambda snapshot, own: snapshot.listed(own))
+            for turn, told in self._reached(reach, lambda s, own: s.documents(own))
             for each in told
         ]
 
@@ -473,11 +425,9 @@ class Union:
         return sorted({name for names in found for name in names})
 
     def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
-        """Give the turns of those of some chunks that have any, in their order."""
         return self._by_chunk(lambda snapshot, own: snapshot.turns(own), chunk_ids)
 
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
-        """Give the lines of chunks in which somebody says how they want things."""
         found = {
             self._naming[turn].chunk(chunk): lines
             for turn, told in self._reached(reach, lambda s, own: s.preferences(limit, own))
@@ -488,24 +438,9 @@ class Union:
         return {chunk: found[chunk] for chunk in order[:limit]}
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
-        """Read what some chunks link to."""
         return self._by_chunk(lambda snapshot, own: snapshot.links(own), chunk_ids)
 
-    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
-        """Tell which of some documents are stored."""
-        return frozenset(
-            (self._naming[turn].source(source), path)
-            for turn, told in enumerate(
-                self._each(
-                    lambda turn: self._all[turn].present(self._naming[turn].own_keys(keys)),
-                    range(self._count),
-                )
-            )
-            for source, path in told
-        )
-
     def titles(self) -> Sequence[Titled]:
-        """List every document with its title."""
         return [
             each._replace(source=self._naming[turn].source(each.source))
             for turn, told in self._told(lambda snapshot: snapshot.titles())
@@ -513,7 +448,6 @@ class Union:
         ]
 
     def supports(self) -> Sequence[Support]:
-        """List the lines that summaries rest on; each workspace sums up its own."""
         return [
             Support(
                 self._naming[turn].path(each.summary),
@@ -524,20 +458,12 @@ class Union:
             for each in told
         ]
 
-    def confidences(self) -> Mapping[str, float]:
-        """Give the confidence of every summary, by path."""
-        return {
-            self._naming[turn].path(path): confidence
-            for turn, told in self._told(lambda snapshot: snapshot.confidences())
-            for path, confidence in told.items()
-        }
-
     @cached_property
     def _hiding(self) -> Mapping[int, frozenset[str]]:
         """Give the stores of other workspaces that hold private documents, and their summaries."""
         hidden = Reach(Filters(scopes=(PRIVATE,)))
         others = [turn for turn in range(self._count) if turn != self._asker]
-        found = self._each(lambda turn: self._all[turn].rated(hidden), others)
+        found = self._each(lambda turn: with_chunks(self._all[turn].documents(hidden)), others)
         logs = {turn: told for turn, told in zip(others, found, strict=True) if told}
         supports = self._each(lambda turn: self._all[turn].supports(), [*logs])
         return {

@@ -103,7 +103,7 @@ class Workspace:
     def tokens(self, view: str) -> int:
         with self.store.snapshot() as snapshot:
             reach = reach_of(Filters(view=view), snapshot.supports())
-            documents = [(found.source, found.path) for found in snapshot.rated(reach)]
+            documents = [(found.source, found.path) for found in snapshot.documents(reach)]
             chunks = [e.about.chunk_id for e in snapshot.excerpts_of(documents, reach)]
             nothing = Legs(Wanted(), (), None, ())
             return sum(found.tokens for found in snapshot.candidates(chunks, nothing))

@@ -362,11 +362,11 @@ def recall(index: str, questions: str, readme: Path | None) -> None:
     copy = Path(tempfile.mkdtemp()) / "index.sqlite"
     shutil.copy(index, copy)
     writer = Writer.open(str(copy), time.time_ns)
-    fingerprint, dimension = writer.meta("fingerprint"), writer.meta("dimension")
+    fingerprint, dimension = writer.fact("fingerprint"), writer.fact("dimension")
     assert fingerprint is not None
     assert dimension is not None
     writer.search_by(fingerprint, int(dimension))
-    table, total = writer.meta("vec_table") or "", writer.counts().embedded
+    table, total = writer.fact("vec_table") or "", writer.counts().embedded
     writer.close()
     assert coarse.is_coarse(table), f"{total} vectors are searched exactly"
     connection = connect(str(copy), write=False).connection

@@ -15,7 +15,7 @@ import pytest
 
 import memcli
 from memcli.cli.command_tree import command_tree
-from memcli.store.sqlite.lock import writer_lock
+from memcli.store.lock import writer_lock
 from tests.cli.processes import start
 from tests.store.damage import told
 from tests.support import write

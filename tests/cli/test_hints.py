@@ -17,7 +17,7 @@ import memcli
 from memcli.cli.main import run
 from memcli.errors import Reason
 from memcli.render.reasons import sentence
-from memcli.store.sqlite.lock import writer_lock
+from memcli.store.lock import writer_lock
 
 PACKAGE = Path(memcli.__file__).parent
 QUESTION = '{"query": "pool", "relevant": "memory/2025-05-06.md"}\n'

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.store.sqlite.lock import writer_lock
+from memcli.store.lock import writer_lock
 from tests.cli.processes import COMMAND, on_terminal, run, start
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, signals, pseudo-terminals")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
+from memcli.store.lock import writer_lock
 from memcli.store.run_records import Work
-from memcli.store.sqlite.lock import writer_lock
 from tests.cli.processes import start
 
 DOCUMENTS = 50  # a search shows all of them

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
-from memcli.store.open import store_at
-from memcli.store.port import Watch
 from memcli.store.run_records import WatchRecord
+from memcli.store.watch import Watching
+from memcli.store.watch import watching as watching_at
 
 LONG_AGO = "2020-01-01T09:00:00+00:00"
 FAR_AWAY = "2999-01-01T09:00:00+00:00"
@@ -41,10 +41,9 @@ def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
-def watching(notes: Path, tmp_path: Path) -> Iterator[Watch]:
+def watching(notes: Path, tmp_path: Path) -> Iterator[Watching]:
     """This process watches the store."""
-    store = store_at(str(tmp_path / "index.sqlite"), lambda: 0)
-    with store.watch(sleep=lambda seconds: None) as watch:
+    with watching_at(str(tmp_path / "index.sqlite"), sleep=lambda seconds: None) as watch:
         yield watch
 
 
@@ -62,7 +61,7 @@ def test_without_a_watcher_there_is_no_row(notes: Path) -> None:
     assert _status()["watcher"] is None
 
 
-def test_the_row_of_a_watcher(watching: Watch) -> None:
+def test_the_row_of_a_watcher(watching: Watching) -> None:
     record = WatchRecord(os.getpid(), LONG_AGO, "2020-01-01T09:30:00+00:00", 3, "polling", FAR_AWAY)
     watching.tell(record)
     assert _rows("watcher") == [
@@ -73,18 +72,18 @@ def test_the_row_of_a_watcher(watching: Watch) -> None:
     assert _rows("warning") == []
 
 
-def test_a_watcher_before_its_first_run(watching: Watch) -> None:
+def test_a_watcher_before_its_first_run(watching: Watching) -> None:
     assert _rows("watcher") == [f"watcher    pid {os.getpid()}, no sync yet, backlog 0"]
 
 
-def test_a_watcher_that_is_stuck_or_failing_is_a_warning(watching: Watch) -> None:
+def test_a_watcher_that_is_stuck_or_failing_is_a_warning(watching: Watching) -> None:
     watching.tell(WatchRecord(os.getpid(), beat=LONG_AGO, failure="no space is left"))
     told = "\n".join(_rows("warning"))
     assert re.search(rf"pid {os.getpid()}\) has not stirred since {LONG_AGO[:10]}", told)
     assert "the watcher's last run failed: no space is left" in told
 
 
-def test_what_a_watcher_says_proves_nothing_of_the_files(notes: Path, watching: Watch) -> None:
+def test_what_a_watcher_says_proves_nothing_of_the_files(notes: Path, watching: Watching) -> None:
     watching.tell(WatchRecord(os.getpid(), beat=FAR_AWAY, last_sync=FAR_AWAY))
     assert _run("status", "--check", "-q")[0] == 0
     (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")

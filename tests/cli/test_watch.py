@@ -20,7 +20,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import memcli
-from memcli.store.sqlite.lock import writer_lock
+from memcli.store.lock import writer_lock
 from tests.cli.processes import COMMAND, run
 from tests.embedding.loopback import DIMENSION, MODEL, Loopback, Reply, loopback
 from tests.support import strict

@@ -121,7 +121,7 @@ class Memory:
             shown = {}
             for view in ("raw", "active"):
                 reach = reach_of(Filters(view=view), supports)
-                documents = [(each.source, each.path) for each in snapshot.rated(reach)]
+                documents = [(each.source, each.path) for each in snapshot.documents(reach)]
                 shown[view] = {
                     (each.about.path, n)
                     for each in snapshot.excerpts_of(documents, reach)

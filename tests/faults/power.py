@@ -23,7 +23,8 @@ from memcli.errors import DamagedError, MemcliError
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.rebuild import rebuild
 from memcli.store.port import Change
-from memcli.store.sqlite.network import MOUNTS
+from memcli.store.run_records import AWAITED_SECONDS
+from memcli.store.sqlite.driver import MOUNTS
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from tests.faults.disk import Disk, Event
@@ -127,7 +128,7 @@ def _step(writer: Change, memory: OpenedWorkspace) -> None:
 
 
 def _go_on(writer: Change, memory: OpenedWorkspace) -> None:
-    writer.drop_dead_rebuild()
+    writer.drop_rebuild(awaited_seconds=AWAITED_SECONDS)
     _step(writer, memory)
 
 

@@ -14,6 +14,7 @@ from memcli.indexing.indexer import embed, index
 from memcli.indexing.rebuild import rebuild
 from memcli.store.open import store_at
 from memcli.store.port import Change
+from memcli.store.run_records import AWAITED_SECONDS
 from tests.hashing import HashingEncoder
 from tests.support import FAR_FUTURE_NS, make_settings
 
@@ -86,7 +87,7 @@ def _work(job: Job, line: Connection) -> None:
                 if job.full:
                     rebuild(change, settings, embed_into=embed_into, on_progress=pause)
                 else:
-                    change.drop_dead_rebuild()
+                    change.drop_rebuild(awaited_seconds=AWAITED_SECONDS)
                     index(change, settings, on_progress=pause)
                     embed_into(change)
             line.send(f"done {change.notices or ''}".strip())

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from memcli.indexing.indexer import GROUP_BYTES, embed, index
+from memcli.store.run_records import AWAITED_SECONDS
 from memcli.store.sqlite.driver import DAMAGED_SUFFIX, NEXT_SUFFIX, connect
 from memcli.store.sqlite.schema import MIGRATIONS, version
 from tests.faults.stepping import Job, Stepping
@@ -112,7 +113,7 @@ class TwoWriters(RuleBasedStateMachine):
 
     def built(self, store: str) -> dict[str, object]:
         writer = open_writer(store)
-        writer.drop_dead_rebuild()
+        writer.drop_rebuild(awaited_seconds=AWAITED_SECONDS)
         index(writer, make_settings(self.root))
         embed(writer, HashingEncoder())
         writer.close()

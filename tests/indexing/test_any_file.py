@@ -21,6 +21,8 @@ from memcli.indexing.indexer import Report, index
 from memcli.indexing.look import stand
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
+from memcli.store.documents import skipped_files
+from memcli.store.records import Reach
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.store import SqliteStore
 from memcli.types import Limits, Skip
@@ -73,7 +75,7 @@ def reasons(skips: Iterable[Skip]) -> list[tuple[str, str, str]]:
 def skipped(store: str) -> Sequence[Skip]:
     reader = Reader(store)
     try:
-        return reader.skipped()
+        return skipped_files(reader.documents(Reach()))
     finally:
         reader.close()
 

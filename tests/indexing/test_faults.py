@@ -19,8 +19,7 @@ from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
 from memcli.store.open import store_at
 from memcli.store.port import Change, Store
-from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect
-from memcli.store.sqlite.network import is_network, is_network_type, type_of
+from memcli.store.sqlite.driver import DAMAGED_SUFFIX, connect, is_network, is_network_type, type_of
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.types import Source
@@ -323,8 +322,8 @@ def test_an_unmounted_folder_keeps_its_rows(place: Place) -> None:
     place.write("a", "disk/b", "disk/c")
     place.index()
     writer = open_writer(place.store)
-    assert writer.meta("mounts") == "[]"
-    writer.set_meta({"mounts": '[["memory", "memory/disk"]]'})
+    assert writer.fact("mounts") == "[]"
+    writer.remember({"mounts": '[["memory", "memory/disk"]]'})
     writer.close()
     before = dump(place.store)
     disk, away = place.root / "memory" / "disk", place.root.parent / "away"

@@ -11,6 +11,7 @@ from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.indexing.indexer import embed
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
+from memcli.store.lock import owner
 from memcli.store.open import store_at
 from memcli.store.port import Change
 from memcli.store.records import Counts
@@ -279,7 +280,7 @@ def test_a_search_that_cannot_wait_longer_is_an_error_while_nothing_is_indexed(
         with pytest.raises(BusyError, match="indexing: 1 of 3 files, about 4 minutes left"):
             freshen(searcher, place.settings, BOUNDS, no_encoder, slept.append)
     assert 59 < sum(slept) < 61
-    assert searcher.writer() is None  # what a dead process has shown is not believed
+    assert owner(searcher.local) is None  # what a dead process has shown is not believed
     searcher.close()
 
 

@@ -115,10 +115,10 @@ def test_a_touched_file_is_unchanged_and_no_new_revision(place: tuple[Path, Path
     file = write(root, "a.md", TEXTS[0])
     run(root, store)
     writer = open_writer(str(store))
-    before = writer.meta("revision")
+    before = writer.fact("revision")
     touch(file)
     report = index(writer, make_settings(root))
-    assert (report.changed, report.unchanged, writer.meta("revision")) == ((), 1, before)
+    assert (report.changed, report.unchanged, writer.fact("revision")) == ((), 1, before)
     writer.close()
 
 
@@ -208,10 +208,10 @@ def test_a_switch_that_was_given_up_leaves_nothing_for_ever(place: tuple[Path, P
     other = HashingEncoder(32)
     writer = open_writer(str(store))
     assert embed(writer, other, most=1) == 1
-    assert writer.meta("fingerprint") == HashingEncoder().fingerprint
+    assert writer.fact("fingerprint") == HashingEncoder().fingerprint
     assert writer.prune(unused_days=30) == 0
     assert embed(writer, other, most=1) == 1  # it goes on where it was
-    assert writer.meta("fingerprint") == other.fingerprint
+    assert writer.fact("fingerprint") == other.fingerprint
     assert writer.prune(unused_days=0) == 2  # those of the first encoder
     assert embed(writer, HashingEncoder(), most=1) == 1
     assert embed(writer, other) == 0

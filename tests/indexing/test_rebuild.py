@@ -87,7 +87,7 @@ class Place:
 
     def drop_rebuild(self) -> None:
         writer = open_writer(self.store)
-        writer.drop_rebuild(older_than_seconds=STALE_SECONDS)
+        writer.drop_rebuild(seconds=STALE_SECONDS)
         writer.close()
 
     def side_files(self) -> list[str]:
@@ -109,8 +109,8 @@ def test_a_full_run_gives_what_an_index_from_nothing_gives_and_says_what_changed
         write(place.root, f"{name}.md", f"# {name}\n\nthe fox of {name}\n")
     place.run()
     before = open_writer(place.store)
-    revision, model = int(before.meta("revision") or 0), {"model": "verified"}
-    before.set_meta(model)
+    revision, model = int(before.fact("revision") or 0), {"model": "verified"}
+    before.remember(model)
     before.close()
     write(place.root, "a.md", "# a\n\nthe train\n")
     (place.root / "b.md").rename(place.root / "z.md")
@@ -122,8 +122,8 @@ def test_a_full_run_gives_what_an_index_from_nothing_gives_and_says_what_changed
     assert place.side_files() == []
     assert_sound(place.store)
     writer = open_writer(place.store)
-    assert int(writer.meta("revision") or 0) > revision
-    assert writer.meta("model") == "verified"
+    assert int(writer.fact("revision") or 0) > revision
+    assert writer.fact("model") == "verified"
     assert settle_vectors(writer, ENCODER.fingerprint)
     writer.close()
     found, place.store = dump(place.store), place.store + ".other"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memcli.indexing.progress import indexing, shared
+from memcli.store.lock import owner
 from memcli.store.open import store_at
 from memcli.store.run_records import Owner, Work
 
@@ -20,7 +21,7 @@ def test_a_run_shows_its_pace_twice_a_second(tmp_path: Path) -> None:
     with store.locked(wait_seconds=0, sleep=lambda seconds: None):
         for done in range(9):
             update("embedding", 100 + done, 200)
-            writer = store.writer()
+            writer = owner(store.local)
             shown.append(writer.work if writer else None)
             now += 0.25
     assert len(seen) == 9

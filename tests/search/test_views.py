@@ -18,6 +18,7 @@ from memcli.language.tokens import estimate
 from memcli.search.hits import Hit
 from memcli.search.validity import reach_of
 from memcli.search.views import apply_quality, behind
+from memcli.store.documents import with_chunks
 from memcli.store.open import open_store
 from memcli.types import Filters, PartScore, SourceLines
 from tests.records import make_candidate
@@ -51,7 +52,7 @@ def _active(notes: Path) -> set[str]:
     store = open_store(load(str(notes), {}, {}), os.environ, lambda: FAR_FUTURE_NS)
     with store.snapshot() as snapshot:
         reach = reach_of(Filters(view="active"), snapshot.supports())
-        found = {document.path for document in snapshot.rated(reach)}
+        found = {document.path for document in with_chunks(snapshot.documents(reach))}
     store.close()
     return found
 

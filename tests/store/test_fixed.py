@@ -8,7 +8,7 @@ import pytest
 
 from memcli.store import fixed
 from memcli.store.fixed import OFFSET, mirrored, packed, rounded, unpacked
-from memcli.store.sqlite.distances import distances_of
+from memcli.store.sqlite.coarse import distances_of
 from memcli.store.sqlite.driver import connect
 
 STEP = 2.0**-14

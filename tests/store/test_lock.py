@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import BusyError, StoreError
+from memcli.store.lock import owner, owner_pid, writer_lock
 from memcli.store.run_records import Work
-from memcli.store.sqlite.lock import owner, owner_pid, writer_lock
 
 HOLDER = """
 import sys
-from memcli.store.sqlite.lock import writer_lock
+from memcli.store.lock import writer_lock
 with writer_lock(sys.argv[1], wait_seconds=0, sleep=lambda seconds: None):
     print("held", flush=True)
     sys.stdin.read()

@@ -7,7 +7,7 @@ from array import array
 import pytest
 
 from memcli.store.fixed import packed
-from memcli.store.sqlite.salvage import _is_sound
+from memcli.store.sqlite.beside import _is_sound
 
 
 def _vector(*components: float) -> bytes:

@@ -13,7 +13,7 @@ from memcli.errors import DamagedError, IncompleteError, IndexMissingError, Stor
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import embed
 from memcli.store.fixed import unpacked
-from memcli.store.records import Held
+from memcli.store.records import Held, Reach
 from memcli.store.run_records import Stamp
 from memcli.store.sqlite import keywords, rare_first, schema
 from memcli.store.sqlite.driver import connect, rows, strings
@@ -161,12 +161,12 @@ def test_a_model_switch_leaves_nothing_of_the_old_after_its_time(path: str) -> N
     embed(writer, ENCODER)
     other = HashingEncoder(dimension=32)
     assert embed(writer, other, most=1) == 1
-    assert writer.meta("fingerprint") == ENCODER.fingerprint
+    assert writer.fact("fingerprint") == ENCODER.fingerprint
     assert embed(writer, other) == 1
-    assert writer.meta("fingerprint") == other.fingerprint
+    assert writer.fact("fingerprint") == other.fingerprint
     assert writer.prune(unused_days=30) == 0
     assert embed(writer, ENCODER) == 0
-    assert writer.meta("fingerprint") == ENCODER.fingerprint
+    assert writer.fact("fingerprint") == ENCODER.fingerprint
     assert writer.prune(unused_days=0) == 2
     writer.close()
     assert_sound(path)
@@ -276,21 +276,21 @@ def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(p
     put(writer, "many.md", "\n\n".join(f"w{n}" for n in range(300)))
     put(writer, "gone.md", "A hen.")
     embed(writer, wide)
-    assert writer.meta("vec_table")
+    assert writer.fact("vec_table")
     writer.close()
     opened = connect(path, write=True)
     writer = Writer(path, opened._replace(vec_problem="not here"), far_future)
     put(writer, "new.md", "# fox\n\nfox fox\n")
     writer.remove(("memory", "gone.md"))
     embed(writer, wide)
-    assert writer.meta("vec_behind") == "1"
+    assert writer.fact("vec_behind") == "1"
     writer.close()
     assert_sound(path)
     behind = recall(path, vector="fox", encoder=wide)
     assert "new.md" in [c.about.path for c in behind]
     again = open_writer(path)
     embed(again, wide)
-    assert again.meta("vec_behind") == "0"
+    assert again.fact("vec_behind") == "0"
     again.close()
     assert_sound(path)
     caught_up = recall(path, vector="fox", encoder=wide)
@@ -337,7 +337,7 @@ def test_deleted_words_leave_the_file(path: str, settle: bool) -> None:
     for number in range(0, 400, 40):
         writer.remove(("memory", f"{number}.md"))
     writer.settle() if settle else writer.settle(250)
-    assert writer.meta("words_left") == "0"
+    assert writer.fact("words_left") == "0"
     writer.close()
     assert (left(gone), left(kept)) == (0, 400)
     assert_sound(path)
@@ -351,7 +351,7 @@ def test_small_steps_of_merging_end_too(path: str) -> None:
     for number in range(0, 300, 2):
         writer.remove(("memory", f"{number}.md"))
     steps = 0
-    while writer.meta("words_left") == "1":
+    while writer.fact("words_left") == "1":
         writer.settle(5)
         steps += 1
         assert steps < 500
@@ -390,7 +390,7 @@ def test_a_reader_changes_no_byte(path: str) -> None:
     reader = Reader(path)
     with reader.snapshot():
         reader.counts()
-    reader.by_source()
+    reader.documents(Reach())
     assert reader.integrity() == "ok"
     with pytest.raises((StoreError, apsw.Error)):
         reader._connection.execute("DELETE FROM documents")
@@ -464,13 +464,13 @@ def test_churn_rebuilds_the_vector_table(path: str) -> None:
     for number in range(0, 3600, 300):
         put(writer, f"{number}.md", "\n\n".join(f"w{n}" for n in range(number, number + 300)))
     embed(writer, wide)
-    table = writer.meta("vec_table")
+    table = writer.fact("vec_table")
     assert table
     for number in range(0, 3600, 300):
         if number % 1200:
             writer.remove(("memory", f"{number}.md"))
     embed(writer, wide)
-    assert writer.meta("vec_table") not in (None, table)
+    assert writer.fact("vec_table") not in (None, table)
     writer.close()
     assert_sound(path)
 
@@ -504,18 +504,18 @@ def test_an_error_within_a_change_takes_back_those_that_were_not_seen(tmp_path: 
 
     def stop_within_the_third() -> None:
         with writer.together() as commit:
-            writer.set_meta({"model": "a"})
+            writer.remember({"model": "a"})
             commit()
-            writer.set_meta({"chunking": "b"})
+            writer.remember({"chunking": "b"})
             with writer.transaction():
-                writer.put_meta("sources", "c")
+                writer.put_fact("sources", "c")
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         stop_within_the_third()
     facts = writer.facts
     assert (facts.model, facts.chunking, facts.sources, facts.revision) == ("a", None, None, 1)
-    writer.set_meta({"chunking": "b"})
+    writer.remember({"chunking": "b"})
     assert writer.facts.revision == 2
     writer.close()
     assert_sound(path)

@@ -291,10 +291,7 @@ def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
         "excerpts": [(each.about._replace(chunk_id=0), each.text) for each in excerpts],
         "known": sorted(snapshot.known()),
         "counts": snapshot.counts(),
-        "sources": sorted(snapshot.by_source().items()),
-        "days": sorted(snapshot.days().items()),
         "texts": sorted(snapshot.texts()),
-        "skipped": snapshot.skipped(),
         "integrity": snapshot.integrity(),
         "occurring": sorted(snapshot.occurring(asked)),
         "frequencies": list(snapshot.frequencies(asked)),
@@ -314,16 +311,13 @@ def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
             for soft in (False, True)
             for each in snapshot.marked(soft=soft)
         ],
-        "rated": list(snapshot.rated(EVERYTHING)),
-        "listed": list(snapshot.listed(EVERYTHING)),
+        "documents": list(snapshot.documents(EVERYTHING)),
         "speakers": list(snapshot.speakers()),
         "turns": sorted(named(snapshot.turns(ids))),
         "preferences": [named(snapshot.preferences(most, EVERYTHING)) for most in (1, 2, 100)],
         "links": sorted(named(snapshot.links(ids))),
-        "present": sorted(snapshot.present([*snapshot.known(), ("memory", "none.md")])),
         "titles": sorted(snapshot.titles()),
         "supports": list(snapshot.supports()),
-        "confidences": sorted(snapshot.confidences().items()),
     }
 
 

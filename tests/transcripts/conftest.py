@@ -27,6 +27,7 @@ import pytest
 
 from memcli.cli.main import run
 from memcli.store.open import store_at
+from memcli.store.watch import watching
 
 NOW = "2026-02-20"
 SCORE = re.compile(r"(?<= )\d\.\d{3}(?=  |$)", re.MULTILINE)
@@ -93,7 +94,7 @@ class Player:
             path = next((self.folder.parent / "cache").rglob("index.sqlite"))
             store = store_at(str(path), lambda: 0)
             self.held.enter_context(store.locked(wait_seconds=0, sleep=lambda _: None))
-            self.held.enter_context(store.watch(sleep=lambda _: None))
+            self.held.enter_context(watching(store.local, sleep=lambda _: None))
             return []
         if words[0] == "release":
             self.held.close()

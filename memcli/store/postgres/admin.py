@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, StoreError
 from memcli.record import Record
@@ -28,22 +30,18 @@ _SETTING_UP = 0x6D656D63  # "memc": one at a time makes tables
 
 def initialise(address: Address, *, partitions: int = 0) -> bool:
     """Make the tables, in one transaction; tell whether there were none."""
-    with translated(address):
-        connection = opened(address, write=True)
-        try:
-            connection.run("begin")
-            connection.rows("select pg_advisory_xact_lock($1)", (_SETTING_UP,))
-            ((there,),) = connection.rows("select to_regclass('memcli.version') is not null")
-            if there:
-                check_version(connection.run(_VERSION)[0][0], address, write=True)
-                return False
-            _make_extension(connection, address)
-            for statement in schema.statements(partitions):
-                connection.run(statement)
-            connection.run("commit")
-            return True
-        finally:
-            connection.close()
+    with translated(address), closing(opened(address, write=True)) as connection:
+        connection.run("begin")
+        connection.rows("select pg_advisory_xact_lock($1)", (_SETTING_UP,))
+        ((there,),) = connection.rows("select to_regclass('memcli.version') is not null")
+        if there:
+            check_version(connection.run(_VERSION)[0][0], address, write=True)
+            return False
+        _make_extension(connection, address)
+        for statement in schema.statements(partitions):
+            connection.run(statement)
+        connection.run("commit")
+        return True
 
 
 def _make_extension(connection: Connection, address: Address) -> None:
@@ -72,26 +70,22 @@ def _make_extension(connection: Connection, address: Address) -> None:
 
 def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> WorkspaceRow:
     """Make a folder of this machine the one that writes a workspace, which is made if missing."""
-    with translated(address):
-        connection = opened(address, write=True)
-        try:
-            check_version(_version(connection), address, write=True)
-            connection.rows(
-                "insert into memcli.workspaces (tenant, name, origin) values ($1, $2, $3)"
-                " on conflict do nothing",
-                (name.tenant, name.workspace, origin),
-            )
-            # Whoever takes over ends what the one before still writes.
-            connection.rows(
-                "update memcli.workspaces set origin = $3, epoch = epoch + 1, holder = null,"
-                " lease_until = null where tenant = $1 and name = $2 and beside_of is null"
-                " and origin <> $3 and (origin = '' or $4)",
-                (name.tenant, name.workspace, origin, take_over),
-            )
-            (told,) = connection.run(select_by_name(connection, name))
-            row = row_of(told, address, name)
-        finally:
-            connection.close()
+    with translated(address), closing(opened(address, write=True)) as connection:
+        check_version(_version(connection), address, write=True)
+        connection.rows(
+            "insert into memcli.workspaces (tenant, name, origin) values ($1, $2, $3)"
+            " on conflict do nothing",
+            (name.tenant, name.workspace, origin),
+        )
+        # Whoever takes over ends what the one before still writes.
+        connection.rows(
+            "update memcli.workspaces set origin = $3, epoch = epoch + 1, holder = null,"
+            " lease_until = null where tenant = $1 and name = $2 and beside_of is null"
+            " and origin <> $3 and (origin = '' or $4)",
+            (name.tenant, name.workspace, origin, take_over),
+        )
+        (told,) = connection.run(select_by_name(connection, name))
+        row = row_of(told, address, name)
     if row.origin != origin:
         raise BusyError(
             f"{name} in {address.masked} is written by {row.origin}",
@@ -102,17 +96,13 @@ def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> Wor
 
 def detach(address: Address, name: Name, origin: str) -> bool:
     """Let a workspace be written by another folder; tell whether this one did write it."""
-    with translated(address):
-        connection = opened(address, write=True)
-        try:
-            found = connection.rows(
-                "update memcli.workspaces set origin = '', holder = null, lease_until = null,"
-                " epoch = epoch + 1 where tenant = $1 and name = $2 and origin = $3"
-                " and beside_of is null returning id",
-                (name.tenant, name.workspace, origin),
-            )
-        finally:
-            connection.close()
+    with translated(address), closing(opened(address, write=True)) as connection:
+        found = connection.rows(
+            "update memcli.workspaces set origin = '', holder = null, lease_until = null,"
+            " epoch = epoch + 1 where tenant = $1 and name = $2 and origin = $3"
+            " and beside_of is null returning id",
+            (name.tenant, name.workspace, origin),
+        )
     return bool(found)
 
 
@@ -167,31 +157,23 @@ from memcli.workspaces w where w.beside_of is null order by w.tenant, w.name
 
 def look(address: Address) -> SharedStatus:
     """Look at a shared store, as far as the role may."""
-    with translated(address):
-        connection = opened(address, write=False)
-        try:
-            check_version(_version(connection), address, write=False)
-            ((version, vector, role, standby, tables, size, lag),) = connection.run(_LOOK)
-            seen = tuple(
-                SeenWorkspace(Name(tenant, workspace), *told)
-                for tenant, workspace, *told in connection.run(_SEEN)
-            )
-            return SharedStatus(
-                address.masked, connection.server, version, vector, role, standby, lag, tables,
-                size, seen,
-            )  # fmt: skip
-        finally:
-            connection.close()
+    with translated(address), closing(opened(address, write=False)) as connection:
+        check_version(_version(connection), address, write=False)
+        ((version, vector, role, standby, tables, size, lag),) = connection.run(_LOOK)
+        seen = tuple(
+            SeenWorkspace(Name(tenant, workspace), *told)
+            for tenant, workspace, *told in connection.run(_SEEN)
+        )
+        return SharedStatus(
+            address.masked, connection.server, version, vector, role, standby, lag, tables,
+            size, seen,
+        )  # fmt: skip
 
 
 def upgrade(address: Address) -> int:
     """Bring the tables to the newest version; give the one they had."""
-    with translated(address):
-        connection = opened(address, write=True)
-        try:
-            told = _version(connection)
-            check_version(told, address, write=True)
-            assert isinstance(told, dict)
-            return int(told["version"])
-        finally:
-            connection.close()
+    with translated(address), closing(opened(address, write=True)) as connection:
+        told = _version(connection)
+        check_version(told, address, write=True)
+        assert isinstance(told, dict)
+        return int(told["version"])

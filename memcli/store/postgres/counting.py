@@ -1,19 +1,16 @@
-"""Count what a workspace holds, and read what is remembered of its documents."""
+"""Count what a workspace contains, read what is remembered of documents, and check its rows."""
 
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres.rows import encoder_of
-from memcli.store.records import Counts, Key
+from memcli.store.postgres.schema import TABLES
+from memcli.store.records import EMBEDDED_AT, Counts, Key, counts_at
 from memcli.types import Known
 
 if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
-
-# What is remembered of the revision at which no text waited for a vector: its number, and how many
-# documents, chunks, parts and parts left out there were.
-EMBEDDED_AT = "embedded_at"
 
 
 def read_known(connection: Connection, workspace: int) -> dict[Key, Known]:
@@ -28,11 +25,10 @@ def read_known(connection: Connection, workspace: int) -> dict[Key, Known]:
 
 def read_counts(connection: Connection, row: WorkspaceRow) -> Counts:
     """Count documents, chunks and parts, without a look at each where none waits for a vector."""
-    at, *counted = row.meta.get(EMBEDDED_AT, "").split(" ")
-    if at == str(row.revision):
-        documents, chunks, parts, left_out = map(int, counted)
-        return Counts(documents, chunks, parts, parts - left_out, left_out)
-    documents, chunks, parts, left_out = _counted(connection, row)
+    told = counts_at(row.revision, row.meta.get(EMBEDDED_AT, ""))
+    if told is not None:
+        return told
+    documents, chunks, parts, left_out = count_rows(connection, row)
     encoder = encoder_of(row.facts.fingerprint or "")
     ((embedded,),) = connection.rows(
         "select count(*) from memcli.parts p join memcli.vectors v on v.workspace = p.workspace"
@@ -42,12 +38,8 @@ def read_counts(connection: Connection, row: WorkspaceRow) -> Counts:
     return Counts(documents, chunks, parts, embedded, left_out)
 
 
-def all_embedded(connection: Connection, row: WorkspaceRow, revision: int) -> str:
-    """Give the value of EMBEDDED_AT for a revision in which no text waits for a vector."""
-    return " ".join(map(str, (revision, *_counted(connection, row))))
-
-
-def _counted(connection: Connection, row: WorkspaceRow) -> tuple[int, int, int, int]:
+def count_rows(connection: Connection, row: WorkspaceRow) -> tuple[int, int, int, int]:
+    """Count documents, chunks, parts, and parts that are left out."""
     encoder = encoder_of(row.facts.fingerprint or "")
     ((documents, chunks, parts, left_out),) = connection.rows(
         "select (select count(*) from memcli.documents where workspace = $1 and skip = ''),"
@@ -58,3 +50,40 @@ def _counted(connection: Connection, row: WorkspaceRow) -> tuple[int, int, int, 
         (row.id, encoder),
     )
     return documents, chunks, parts, left_out
+
+
+def bytes_of(connection: Connection, workspace: int) -> int:
+    """Add up the rows of a workspace, without the indexes over them."""
+    sums = " + ".join(
+        f"(select coalesce(sum(pg_column_size(t)), 0) from memcli.{table} t where t.workspace = $1)"
+        for table in TABLES
+    )
+    ((found,),) = connection.rows(f"select ({sums})::bigint", (workspace,))
+    return int(found)
+
+
+# What is wrong where a SELECT finds anything. The server itself keeps types, keys and what hangs
+# on what.
+_FAULTS = {
+    "a chunk has no row of words": "select 1 from memcli.chunks c where c.workspace = $1"
+    " and not exists (select 1 from memcli.keywords k where k.workspace = $1 and k.chunk = c.id)",
+    "the chunks or words are not as many as was counted": "select 1 from memcli.workspaces w,"
+    " (select count(*) as chunks, coalesce(sum(k.length), 0) as words from memcli.keywords k"
+    " where k.workspace = $1) k where w.id = $1 and (w.chunks, w.words) <> (k.chunks, k.words)",
+    "a row has a number that is still to be given": "select 1 from memcli.workspaces w"
+    " where w.id = $1 and w.next_id <= (select max(greatest(c.id, c.document))"
+    " from memcli.chunks c where c.workspace = $1)",
+    "a vector that is in use counts as unused": "select 1 from memcli.vectors v"
+    " join memcli.parts p on p.workspace = v.workspace and p.hash = v.hash"
+    " where v.workspace = $1 and v.encoder = $2 and v.unused_since is not null",
+}
+
+
+def first_fault(connection: Connection, row: WorkspaceRow) -> str:
+    """Check the rows of a workspace: "ok", or the first fault."""
+    encoder = encoder_of(row.facts.fingerprint or "")
+    for fault, query in _FAULTS.items():
+        values = (row.id, encoder) if "$2" in query else (row.id,)
+        if connection.rows(f"{query} limit 1", values):
+            return fault
+    return "ok"

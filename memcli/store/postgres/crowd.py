@@ -35,11 +35,9 @@ class PostgresCrowd:
 
     @property
     def place(self) -> str:
-        """Name the shared store, as it may be shown."""
         return self._address.masked
 
     def listed(self) -> list[Stored]:
-        """List what was ever stored of any workspace, by name."""
         with self._held() as (connection, rows):
             found: dict[int, list[str]] = dict(
                 connection.rows(
@@ -61,13 +59,11 @@ class PostgresCrowd:
         ]
 
     def store(self, stored: Stored) -> PostgresStore:
-        """Open one of them, to be read by itself over the same connections."""
         name = Name(*named(stored.whole))
         return PostgresStore(self._address, name, self._beside, self._now_ns, pool=self._pool)
 
     @contextmanager
     def snapshots(self) -> Iterator[tuple[dict[str, Snapshot], Each]]:
-        """Hold one state of all, each by its names, with what asks each in few round trips."""
         from memcli.store.postgres.reader import SharedReader
 
         with self._held() as (connection, rows):
@@ -78,7 +74,6 @@ class PostgresCrowd:
             yield readers, connection.each
 
     def close(self) -> None:
-        """Let go of the connections."""
         self._pool.close()
 
     @contextmanager

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING
+from memcli.store.postgres.faults import translated
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, PLACED, within
 from memcli.store.postgres.statements import Statement, Values
 from memcli.types import About, Excerpt
@@ -14,8 +16,10 @@ from memcli.types import About, Excerpt
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
+    from memcli.store.postgres.address import Address
     from memcli.store.postgres.libpq import Connection
+    from memcli.store.postgres.statements import Row
     from memcli.store.records import Key, Reach
 
 # Columns of chunks c of documents d, in the order of the fields of About.
@@ -26,36 +30,32 @@ ABOUT = (
 _WIDTH = len(About._fields)
 _EXCERPT = "c.text, c.start_byte, c.end_byte, c.ordinal"
 _HEADINGS = About._fields.index("heading_path")
-_RATED = (
-    "d.source, d.path, d.date, d.kind, d.scope, d.trust, d.authority, d.importance,"
-    " d.front_matter, count(*)"
-)
 
 
 class Rows:
-    """The chunks and documents of a workspace, as one snapshot has them."""
+    """The part of a `port.Snapshot` that reads chunks and documents."""
 
-    def __init__(self, connection: Connection, workspace: int) -> None:
+    def __init__(self, connection: Connection, address: Address, workspace: int) -> None:
         """Take what is asked and where."""
-        self._connection, self._workspace = connection, workspace
+        self._connection, self._address, self._id = connection, address, workspace
 
-    def by_ids(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
+    def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
         """Read some chunks."""
         if not chunk_ids:
             return {}
         found = self._rows(
             f"select {ABOUT}, {_EXCERPT} from {NAMED_CHUNKS}"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
-            (self._workspace, chunk_ids),
+            (self._id, chunk_ids),
         )
         return {excerpt.about.chunk_id: excerpt for excerpt in map(_excerpt, found)}
 
-    def of_documents(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
+    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
         """Read the chunks of documents that are within reach, in order."""
         if not documents:
             return []
         values = Values()
-        test = _and(within(reach, values, self._workspace))
+        test = _and(within(reach, values, self._id))
         return self._read(f"{_named(documents, values)}{test} order by {PLACED}", values)
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
@@ -66,10 +66,10 @@ class Rows:
         at, lot = 0, 8
         while True:
             values = Values()
-            test = _and(within(reach, values, self._workspace))
+            test = _and(within(reach, values, self._id))
             documents = self._rows(
                 "select d.id from memcli.documents d where d.workspace ="
-                f" {values(self._workspace)} and d.date is not null and not d.always"
+                f" {values(self._id)} and d.date is not null and not d.always"
                 f" and not d.soft and exists (select 1 from memcli.chunks c where c.workspace ="
                 f" d.workspace and c.document = d.id{test}) order by d.date desc, d.path desc,"
                 f" d.source desc limit {values(lot)} offset {values(at)}",
@@ -78,7 +78,7 @@ class Rows:
             if not documents:
                 return
             values = Values()
-            test = _and(within(reach, values, self._workspace))
+            test = _and(within(reach, values, self._id))
             ids = values([number for (number,) in documents])
             yield from self._read(
                 f"d.id = any({ids}::bigint[]){test} order by d.date desc, d.path desc,"
@@ -89,56 +89,39 @@ class Rows:
 
     def marked(self, *, soft: bool) -> list[Marked]:
         """Read the documents marked `always`, or those marked `soft` alone."""
-        from memcli.store.context_records import Marked
+        from memcli.store.documents import Marked
 
         which = "d.soft and not d.always" if soft else "d.always"
         values = Values()
         found = self._rows(
             f"select {ABOUT}, {_EXCERPT}, d.authority from {CHUNKS} where c.workspace ="
-            f" {values(self._workspace)} and {which} and (d.always or d.soft) order by {PLACED}",
+            f" {values(self._id)} and {which} and (d.always or d.soft) order by {PLACED}",
             values,
         )
         runs = groupby(found, lambda row: row[1:3])
         lots = ([*run] for _, run in runs)
         return [Marked(lot[0][-1], tuple(_excerpt(row[:-1]) for row in lot)) for lot in lots]
 
-    def rated(self, reach: Reach) -> list[Rated]:
-        """List every document that has a chunk within reach."""
-        from memcli.store.context_records import Rated
-
-        values = Values()
-        test = _and(within(reach, values, self._workspace))
-        found = self._rows(
-            f"select {_RATED} from {CHUNKS} where c.workspace = {values(self._workspace)}{test}"
-            " group by d.workspace, d.id order by d.source, d.path",
-            values,
-        )
-        return [Rated._make(row) for row in found]
-
-    def listed(self, reach: Reach) -> list[Listed]:
+    def documents(self, reach: Reach) -> list[IndexedDocument]:
         """List the documents within reach, those without a chunk by their date."""
-        from memcli.store.context_records import Listed
+        from memcli.store.documents import IndexedDocument
 
         values = Values()
-        test = within(
-            reach,
-            values,
-            self._workspace,
-            first_day="coalesce(c.first_day, c.date, d.first_day, d.date)",
-            day="coalesce(c.date, d.date)",
-        )
-        reached = test and (
-            " and d.id in (select d.id from memcli.documents d left join memcli.chunks c on"
-            f" c.workspace = d.workspace and c.document = d.id where {_own(values, self)}"
-            f" and {test})"
-        )
+        test = _and(within(reach, values, self._id))
+        bare = _and(within(reach, values, self._id,
+                           first_day="coalesce(d.first_day, d.date)", day="d.date"))  # fmt: skip
+        own = values(self._id)
+        columns = ", ".join(f"d.{name}" for name in IndexedDocument._fields[:-1])
         found = self._rows(
-            "select d.source, d.path, d.title, d.date, d.kind, d.scope, d.trust, d.front_matter,"
-            f" d.first_day from memcli.documents d where {_own(values, self)}"
-            f" and d.skip = ''{reached} order by d.source, d.path",
+            f"select {columns}, n.chunks from (select c.document as id, count(*) as chunks"
+            f" from {CHUNKS} where c.workspace = {own}{test} group by c.document union all"
+            " select d.id, 0 from memcli.documents d left join memcli.chunks c"
+            f" on c.workspace = d.workspace and c.document = d.id where d.workspace = {own}"
+            f" and c.id is null{bare}) n join memcli.documents d on d.workspace = {own}"
+            " and d.id = n.id order by d.source, d.path",
             values,
         )
-        return [Listed._make(row) for row in found]
+        return [IndexedDocument._make(row) for row in found]
 
     def asking_broken(self, chunk_ids: Sequence[int]) -> Statement:
         """Ask of chunks whether they begin, and whether they end, within a line."""
@@ -152,57 +135,48 @@ class Rows:
             " coalesce(a.start_byte = c.end_byte, false) from memcli.chunks c"
             f" {beside} - 1 offset 0) b on true {beside} + 1 offset 0) a on true"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
-            (self._workspace, chunk_ids),
+            (self._id, chunk_ids),
         )
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
         """Read what some chunks link to."""
-        from memcli.store.context_records import Linking
+        from memcli.store.documents import Linking
 
         found = self._rows(
             f"select c.id, c.links::json, d.front_matter from {NAMED_CHUNKS}"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
-            (self._workspace, chunk_ids),
+            (self._id, chunk_ids),
         )
         return {chunk: Linking(tuple(targets), matter) for chunk, targets, matter in found}
 
-    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
-        """Tell which of some documents are stored."""
-        if not keys:
-            return frozenset()
-        values = Values()
-        found = self._rows(
-            "select d.source, d.path from memcli.documents d where"
-            f" {_own(values, self)} and {_named(keys, values)}",
-            values,
-        )
-        return frozenset((source, path) for source, path in found)
-
     def titles(self) -> list[Titled]:
         """List every document with its title."""
-        from memcli.store.context_records import Titled
+        from memcli.store.documents import Titled
 
         found = self._rows(
             "select source, path, title from memcli.documents where workspace = $1",
-            (self._workspace,),
+            (self._id,),
         )
         return [Titled._make(row) for row in found]
-
-    @property
-    def workspace(self) -> int:
-        """Name the workspace by its number."""
-        return self._workspace
 
     def _read(self, test: str, values: Values) -> list[Excerpt]:
         found = self._rows(
             f"select {ABOUT}, {_EXCERPT} from {CHUNKS}"
-            f" where c.workspace = {values(self._workspace)} and {test}",
+            f" where c.workspace = {values(self._id)} and {test}",
             values,
         )
         return [_excerpt(row) for row in found]
 
-    def _rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        return self._connection.rows(sql, values)
+    def _rows(self, sql: str, values: Sequence[Any]) -> list[Row]:
+        with self._asking():
+            return self._connection.rows(sql, values)
+
+    def _together(self, statements: Sequence[Statement]) -> list[list[Row]]:
+        with self._asking():
+            return self._connection.together(statements)
+
+    def _asking(self) -> AbstractContextManager[None]:
+        return translated(self._address)
 
 
 def about(row: Sequence[Any]) -> About:
@@ -213,10 +187,6 @@ def about(row: Sequence[Any]) -> About:
 
 def _excerpt(row: Sequence[Any]) -> Excerpt:
     return Excerpt(about(row), *row[_WIDTH:])
-
-
-def _own(values: Values, rows: Rows) -> str:
-    return f"d.workspace = {values(rows.workspace)}"
 
 
 def _named(keys: Sequence[Key], values: Values) -> str:

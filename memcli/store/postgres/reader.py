@@ -7,15 +7,12 @@ it has read of words, places and chunks it keeps, for the next question to the s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from datetime import date, timedelta
 from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres import vectors, words
-from memcli.store.postgres.counting import read_counts, read_known
+from memcli.store.postgres.counting import first_fault, read_counts, read_known
 from memcli.store.postgres.excerpts import ABOUT, Rows, about
-from memcli.store.postgres.faults import translated
 from memcli.store.postgres.filters import (
     CHUNKS,
     FIRST_DAY,
@@ -25,20 +22,18 @@ from memcli.store.postgres.filters import (
     last_of_any,
     within,
 )
-from memcli.store.postgres.places import Places
-from memcli.store.postgres.postings import Postings, Size
+from memcli.store.postgres.postings import Places, Postings, Size
 from memcli.store.postgres.statements import Statement, Values
 from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
 from memcli.store.tokens import cut
-from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
+from memcli.types import Candidate, Known, PartScore, Term, Wanted
 
 if TYPE_CHECKING:
-    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
     from memcli.store.postgres.statements import Row
-    from memcli.store.run_records import Provenance, SourceCounts, VectorSearch
+    from memcli.store.run_records import Provenance, VectorSearch
     from memcli.store.totals import Totals
     from memcli.types import Lines, Turn
 
@@ -49,15 +44,14 @@ MOST_BYTES = 32 << 20  # that are kept between questions, by the estimates below
 COUNT_BYTES, ROW_BYTES = 100, 2000  # of CPython's objects, beside the text of a row
 
 
-class SharedReader:
+class SharedReader(Rows):
     """One state of a workspace; a `port.Snapshot`."""
 
     def __init__(self, connection: Connection, address: Address, row: WorkspaceRow) -> None:
         """Take a connection within whose transaction the row of the workspace was read."""
-        self._connection, self._address, self._row = connection, address, row
-        self._id = row.id
+        super().__init__(connection, address, row.id)
+        self._row = row
         self._words = Postings(connection, row.id, Size(row.chunks, row.words, row.has_long))
-        self._chunks = Rows(connection, row.id)
         self._places = Places(connection, row.id)
         self._broken: dict[int, tuple[bool, bool]] = {}  # what `broken` tells, by chunk
         # Chunks that were read, without what a question makes of them, and their places.
@@ -78,54 +72,15 @@ class SharedReader:
 
     @property
     def facts(self) -> Facts:
-        """Give what the store remembers of itself."""
         return self._row.facts
 
     def known(self) -> dict[Key, Known]:
-        """Give what is remembered of every document."""
         with self._asking():
             return read_known(self._connection, self._id)
 
     def counts(self) -> Counts:
-        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         with self._asking():
             return read_counts(self._connection, self._row)
-
-    def by_source(self) -> dict[str, SourceCounts]:
-        """Count documents and chunks and give the dates covered, by source."""
-        from memcli.store.run_records import SourceCounts
-
-        found = self._rows(
-            "select d.source, count(*), sum((select count(*) from memcli.chunks c where"
-            " c.workspace = d.workspace and c.document = d.id))::bigint,"
-            " min(coalesce(d.first_day, d.date)), max(d.date) from memcli.documents d"
-            " where d.workspace = $1 and d.skip = '' group by d.source order by d.source",
-            (self._id,),
-        )
-        return {source: SourceCounts(*counted) for source, *counted in found}
-
-    def days(self) -> dict[str, int]:
-        """Count the dated documents by ISO date, those of a week or month on every day of it."""
-        counted: dict[str, int] = {}
-        for first, last, count in self._rows(
-            "select coalesce(first_day, date), date, count(*) from memcli.documents"
-            " where workspace = $1 and date is not null group by 1, 2",
-            (self._id,),
-        ):
-            start = date.fromisoformat(first)
-            length = (date.fromisoformat(last) - start).days + 1
-            for day in ((start + timedelta(n)).isoformat() for n in range(length)):
-                counted[day] = counted.get(day, 0) + count
-        return counted
-
-    def skipped(self) -> list[Skip]:
-        """List the files whose content is not text."""
-        found = self._rows(
-            "select source, path, skip from memcli.documents where workspace = $1"
-            " and skip <> '' order by source, path",
-            (self._id,),
-        )
-        return [Skip(*row) for row in found]
 
     def texts(self) -> Iterator[str]:
         """Give the text of every chunk, a thousand at a time."""
@@ -139,14 +94,10 @@ class SharedReader:
             last = found[-1][0]
 
     def integrity(self) -> str:
-        """Check what has to hold between rows: "ok", or the first fault."""
-        from memcli.store.postgres.integrity import first_fault
-
         with self._asking():
             return first_fault(self._connection, self._row)
 
     def provenance(self) -> Provenance:
-        """Tell who has stored this state, and when."""
         from memcli.store.run_records import Provenance
 
         return Provenance(self._row.origin, self._row.revision, self._row.changed_at or "")
@@ -158,40 +109,33 @@ class SharedReader:
         return VectorSearch("pgvector", is_exact=not self._is_coarse, problem="")
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
-        """Cut prepared texts into tokens, stemmed as the store holds them."""
         return cut(prepared)
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Tell which of some terms any chunk holds."""
         with self._asking():
             return self._words.occurring(terms)
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
-        """Count the chunks that hold each term."""
         with self._asking():
             return self._words.frequencies(terms)
 
     def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[Held]:
-        """Tell for each term how many chunks hold it, and which of some do."""
         with self._asking():
             self._words.look_up(terms)
         holders = [self._words.holders(term) for term in terms]
         return [Held(len(found), frozenset(found.intersection(chunk_ids))) for found in holders]
 
     def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        """Tell which of some chunks have what is wanted."""
         with self._asking():
             return frozenset(words.matching(self._words, wanted).intersection(chunk_ids))
 
     def totals(self, wanted: Wanted) -> Totals:
-        """Count what BM25 weighs the words of `wanted` by."""
         with self._asking():
             return words.totals(self._words, wanted)
 
     def lexical(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> list[Ranked]:
-        """List the best matches by BM25, best first; ties by source, path and place."""
         with self._asking():
             scores = words.scores(self._words, wanted, totals)
             if reach != Reach():
@@ -223,7 +167,6 @@ class SharedReader:
         return near
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> list[int]:
-        """List chunks that have a day of a span, the newest of each span."""
         statements = []
         for start, end in spans:
             values = Values()
@@ -238,7 +181,6 @@ class SharedReader:
         return [chunk_id for found in self._together(statements) for (chunk_id,) in found]
 
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
-        """Give the vectors of the parts of some chunks, in their order."""
         fingerprint = self.facts.fingerprint
         if fingerprint is None:
             return {}
@@ -246,7 +188,6 @@ class SharedReader:
             return vectors.of_chunks(self._connection, self._id, fingerprint, chunk_ids)
 
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> list[Candidate]:
-        """Read chunks with the raw scores of both legs, ordered by source, path and place."""
         if not chunk_ids:
             return []
         scores = {ranked.chunk_id: ranked.bm25 for ranked in legs.lexical}
@@ -259,7 +200,7 @@ class SharedReader:
                 f"select {ABOUT}, {_CANDIDATE} from {NAMED_CHUNKS} where c.workspace = $1"
                 " and c.id = any($2::bigint[])"
             )
-            statements += Statement(chunks, (self._id, new)), self._chunks.asking_broken(new)
+            statements += Statement(chunks, (self._id, new)), self.asking_broken(new)
         parts, *read = self._together(statements)
         if read:
             self._keep(*read)
@@ -285,45 +226,13 @@ class SharedReader:
             self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
             self._chars += len(text)
 
-    def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
-        """Read some chunks."""
-        with self._asking():
-            return self._chunks.by_ids(chunk_ids)
-
     def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
-        """Tell of chunks whether they begin, and whether they end, within a line."""
         new = [chunk_id for chunk_id in chunk_ids if chunk_id not in self._broken]
-        found = self._rows(*self._chunks.asking_broken(new)) if new else ()
+        found = self._rows(*self.asking_broken(new)) if new else ()
         self._broken |= {chunk_id: (before, after) for chunk_id, before, after in found}
         return {c: self._broken[c] for c in chunk_ids if c in self._broken}
 
-    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
-        """Read the chunks of some documents, in order."""
-        with self._asking():
-            return self._chunks.of_documents(documents, reach)
-
-    def newest(self, reach: Reach) -> Iterator[Excerpt]:
-        """Read the dated documents that are not marked, chunk by chunk, the newest first."""
-        with self._asking():
-            yield from self._chunks.newest(reach)
-
-    def marked(self, *, soft: bool) -> list[Marked]:
-        """Read the documents marked `always`, or those marked `soft` alone."""
-        with self._asking():
-            return self._chunks.marked(soft=soft)
-
-    def rated(self, reach: Reach) -> list[Rated]:
-        """List every document that has a chunk within reach."""
-        with self._asking():
-            return self._chunks.rated(reach)
-
-    def listed(self, reach: Reach) -> list[Listed]:
-        """List the documents within reach."""
-        with self._asking():
-            return self._chunks.listed(reach)
-
     def speakers(self, *, but: str | None = None) -> list[str]:
-        """List everybody who speaks in a conversation, each once, but in those of a scope."""
         if not self._row.has_speakers:
             return []
         found = self._rows(
@@ -335,10 +244,9 @@ class SharedReader:
         return [name for (name,) in found]
 
     def turns(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
-        """Give the turns of those of some chunks that have any."""
         if not self._row.has_speakers:
             return {}
-        from memcli.store.postgres.rows import turns_of
+        from memcli.store.documents import turns_of
 
         found = self._rows(
             "select id, turns from memcli.chunks where workspace = $1"
@@ -348,8 +256,7 @@ class SharedReader:
         return {chunk_id: turns_of(text) for chunk_id, text in found}
 
     def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
-        """Give the lines of chunks in which somebody says how they want things."""
-        from memcli.store.postgres.rows import lines_of
+        from memcli.store.documents import lines_of
 
         values = Values()
         test = within(reach, values, self._id)
@@ -361,39 +268,13 @@ class SharedReader:
         )
         return {chunk_id: lines_of(text) for chunk_id, text in found}
 
-    def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
-        """Read what some chunks link to."""
-        with self._asking():
-            return self._chunks.links(chunk_ids)
-
-    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
-        """Tell which of some documents are stored."""
-        with self._asking():
-            return self._chunks.present(keys)
-
-    def titles(self) -> list[Titled]:
-        """List every document with its title."""
-        with self._asking():
-            return self._chunks.titles()
-
     def supports(self) -> list[Support]:
-        """List the lines that summaries rest on."""
         if not self._row.has_summaries:
             return []
         from memcli.store.postgres import lineage
 
         with self._asking():
             return lineage.supports(self._connection, self._id)
-
-    def confidences(self) -> dict[str, float]:
-        """Give the confidence of every summary, by path."""
-        found = self._rows(
-            "select d.path, (d.front_matter::json ->> 'confidence')::float8 from memcli.documents d"
-            " where d.workspace = $1 and exists (select 1 from memcli.lineage l"
-            " where l.workspace = $1 and l.document = d.id)",
-            (self._id,),
-        )
-        return dict(found)
 
     @property
     def _is_coarse(self) -> bool:
@@ -414,19 +295,6 @@ class SharedReader:
             f" and v.encoder = $4 and v.hash = p.hash offset 0) v on true {where}",
             (self._id, chunk_ids, asked.vector, asked.encoder),
         )
-
-    def _rows(self, sql: str, values: Sequence[object]) -> list[Row]:
-        with self._asking():
-            return self._connection.rows(sql, values)
-
-    def _together(self, statements: Sequence[Statement]) -> list[list[Row]]:
-        with self._asking():
-            return self._connection.together(statements)
-
-    @contextmanager
-    def _asking(self) -> Iterator[None]:
-        with translated(self._address):
-            yield
 
 
 def _state(row: WorkspaceRow) -> WorkspaceRow:

@@ -7,18 +7,17 @@ reads meanwhile goes on with what was there when it began, and the next one find
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError
 from memcli.store.postgres import rows, schema
-from memcli.store.postgres.counting import EMBEDDED_AT, all_embedded
 from memcli.store.postgres.faults import translated
 from memcli.store.postgres.session import WorkspaceRow, select_by_id
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.writer import RowWriter
-from memcli.store.run_records import AWAITED, AWAITED_SECONDS, INHERITED
+from memcli.store.run_records import AWAITED
 
 if TYPE_CHECKING:
     from memcli.store.records import Key
@@ -28,25 +27,18 @@ class SharedWriter(RowWriter):
     """The one writer of a workspace; a `port.Change`."""
 
     def rebuild(self) -> AbstractContextManager[SharedRebuild]:
-        """Build the workspace anew beside this one, or go on where that was left."""
         return _rebuilding(self)
 
-    def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
-        """Remove a half-built workspace that nobody has gone on with for so long."""
-        self._drop_beside(lambda is_awaited: older_than_seconds)
-
-    def drop_dead_rebuild(self) -> None:
-        """Remove a half-built workspace, unless its run waits for a server and comes back to it."""
-        self._drop_beside(lambda is_awaited: AWAITED_SECONDS if is_awaited else 0.0)
-
-    def _drop_beside(self, seconds_for: Callable[[bool], float]) -> None:
+    def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
+        of_awaited = seconds if awaited_seconds is None else awaited_seconds
         with translated(self.address):
             found = self.connection.rows(
                 "select id, left_ns, meta::json ->> $2 from memcli.workspaces where beside_of = $1",
                 (self.row.id, AWAITED),
             )
         for number, left_ns, awaited in found:
-            if abs(self.now_ns() - left_ns) >= seconds_for(awaited == "1") * 1e9:
+            least = of_awaited if awaited == "1" else seconds
+            if abs(self.now_ns() - left_ns) >= least * 1e9:
                 with self.transaction():
                     self.copy_vectors(number, self.facts.fingerprint or "")
                     gone = Statement("delete from memcli.workspaces where id = $1", (number,))
@@ -73,7 +65,6 @@ class SharedRebuild(SharedWriter):
         self._main = main
 
     def take_over(self, hidden: Iterable[Key]) -> None:
-        """Copy the embedding cache, and documents whose files nobody could see."""
         main = self._main
         for key in hidden:
             with translated(self.address):
@@ -83,11 +74,7 @@ class SharedRebuild(SharedWriter):
         with self.transaction(revise=False):
             fingerprint = self.facts.fingerprint or main.facts.fingerprint or ""
             self.copy_vectors(main.row.id, fingerprint)
-        told_by = main.facts
-        inherited = {name: getattr(told_by, name) for name in INHERITED}
-        self.remember({name: value for name, value in inherited.items() if value is not None})
-        if told_by.fingerprint and told_by.dimension is not None and not self.facts.fingerprint:
-            self.search_by(told_by.fingerprint, told_by.dimension)
+        self._inherit(main.facts)
 
     def publish(self) -> None:
         """Put this workspace in the place of the other, in one transaction.
@@ -98,9 +85,8 @@ class SharedRebuild(SharedWriter):
         revision = 1 + max(side.revision, main.row.revision)
         is_embedded = self.is_embedded(self.facts.fingerprint)
         with main.transaction(revise=False):
-            row = side._replace(meta=self._meta)
             if is_embedded:
-                self._meta[EMBEDDED_AT] = all_embedded(self.connection, row, revision)
+                self._put_embedded(revision)
             old = main.row.id
             self.connection.together(
                 (

@@ -11,7 +11,7 @@ from memcli.markdown.names import headings_of
 from memcli.record import Record
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.tsvector import cut_of, kept
-from memcli.types import SUMMARY, Chunk, Document, FileStat, Lines, Part, Turn
+from memcli.types import Chunk, Document, FileStat, Part
 
 if TYPE_CHECKING:
     from typing import Any
@@ -169,18 +169,9 @@ def _speakers(chunks: Sequence[Chunk]) -> set[str]:
     return {turn.speaker for chunk in chunks for turn in chunk.turns}
 
 
-def turns_of(text: str) -> tuple[Turn, ...]:
-    """Read turns as a chunk keeps them."""
-    return tuple(Turn(*told) for told in json.loads(text))
-
-
-def lines_of(text: str) -> tuple[Lines, ...]:
-    """Read the lines of preferences as a chunk keeps them."""
-    return tuple((first, last) for first, last in json.loads(text))
-
-
 def read_document(connection: Connection, workspace: int, key: Key) -> tuple[Document, Stamp, str]:
     """Read one document back as it was put: the document, its stamp and its skip reason."""
+    from memcli.store.documents import document_of
     from memcli.store.run_records import Stamp
 
     ((number, *row),) = connection.rows(
@@ -190,16 +181,8 @@ def read_document(connection: Connection, workspace: int, key: Key) -> tuple[Doc
     )
     told = dict(zip(_DOCUMENT, row, strict=True))
     stat = FileStat(**{name: told[name] for name in FileStat._fields})
-    stamp = Stamp(stat, told.pop("hash"), told.pop("indexed_ns"))
-    skip = told.pop("skip")
-    lineage = None
-    if told["kind"] == SUMMARY:
-        from memcli.markdown.lineage import read_lineage
-
-        lineage = read_lineage(json.loads(told["front_matter"]))
-    fields = {name: told[name] for name in Document._fields if name in told}
-    chunks = _chunks(connection, workspace, number)
-    return Document(**fields, chunks=chunks, lineage=lineage), stamp, skip
+    document = document_of(told, _chunks(connection, workspace, number))
+    return document, Stamp(stat, told["hash"], told["indexed_ns"]), told["skip"]
 
 
 _CHUNK = (
@@ -208,7 +191,9 @@ _CHUNK = (
 )  # fmt: skip
 
 
-def _chunks(connection: Connection, workspace: int, document: int) -> tuple[Chunk, ...]:
+def _chunks(connection: Connection, workspace: int, document: int) -> list[Chunk]:
+    from memcli.store.documents import chunk_of
+
     parts: dict[int, list[Part]] = {}
     for chunk, *row in connection.rows(
         'select p.chunk, p.start_line, p.end_line, p."start", p."end", p.prefix, p.hash'
@@ -217,15 +202,11 @@ def _chunks(connection: Connection, workspace: int, document: int) -> tuple[Chun
         (workspace, document),
     ):
         parts.setdefault(chunk, []).append(Part(*row))
-    found = []
-    for number, *row in connection.rows(
-        f"select id, {', '.join(_CHUNK)} from memcli.chunks"
-        " where workspace = $1 and document = $2 order by ordinal",
-        (workspace, document),
-    ):
-        told = dict(zip(_CHUNK, row, strict=True))
-        told |= {name: tuple(json.loads(told[name])) for name in ("heading_path", "links")}
-        told["turns"] = turns_of(told["turns"])
-        told["preferences"] = lines_of(told["preferences"])
-        found.append(Chunk(**told, parts=tuple(parts.get(number, ()))))
-    return tuple(found)
+    return [
+        chunk_of(dict(zip(_CHUNK, row, strict=True)), parts.get(number, ()))
+        for number, *row in connection.rows(
+            f"select id, {', '.join(_CHUNK)} from memcli.chunks"
+            " where workspace = $1 and document = $2 order by ordinal",
+            (workspace, document),
+        )
+    ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, IndexMissingError
@@ -20,12 +20,12 @@ from memcli.store.postgres.pool import Pool
 from memcli.store.postgres.session import check_version, opened, row_of, select_by_name
 
 if TYPE_CHECKING:
-    from memcli.store.port import Sleep, Store, Watch
+    from memcli.store.port import Sleep, Store
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.reader import SharedReader
     from memcli.store.postgres.rebuild import SharedWriter
     from memcli.store.postgres.session import Name, WorkspaceRow
-    from memcli.store.run_records import Described, Owner, WatchRecord, Work
+    from memcli.store.run_records import Described, Work
 
 
 class OnThisMachine(Record):
@@ -66,18 +66,16 @@ class PostgresStore:
         return self._beside.store.local
 
     def describe(self) -> Described:
-        """Tell where the store is, and about how much of it the workspace takes."""
         from memcli.store.run_records import Described
 
         size = 0
         with suppress(IndexMissingError), self._held() as (connection, row):
-            from memcli.store.postgres.sizes import bytes_of
+            from memcli.store.postgres.counting import bytes_of
 
             size = bytes_of(connection, row.id)
         return Described(f"{self.address.masked} ({self.name})", "pgvector", size, "")
 
     def exists(self) -> bool:
-        """Tell whether anything was ever stored."""
         try:
             with self._held():
                 return True
@@ -90,7 +88,6 @@ class PostgresStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[SharedReader]:
-        """Hold one state; IndexMissingError where nothing was stored yet."""
         with self._held() as (connection, row):
             yield self._reader(connection, row)
 
@@ -116,40 +113,23 @@ class PostgresStore:
 
     @contextmanager
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
-        """Keep every other writer out without changing anything."""
         with self._leased(wait_seconds=wait_seconds, sleep=sleep):
             yield
 
-    def writer(self) -> Owner | None:
-        """Tell which process of this machine writes now."""
-        return self._beside.store.writer()
-
     def show_work(self, work: Work) -> None:
-        """Show other processes of this machine how far this one is."""
         self._beside.store.show_work(work)
 
-    def watch(self, *, sleep: Sleep) -> AbstractContextManager[Watch]:
-        """Be the one watcher of this machine, else BusyError."""
-        return self._beside.store.watch(sleep=sleep)
-
-    def watcher(self) -> WatchRecord | None:
-        """Tell who watches on this machine now."""
-        return self._beside.store.watcher()
-
     def stand_in(self) -> Store | None:
-        """Give the index that this machine has of the same folder, if it has one."""
         local = self._beside.store
         return local if self.origin and local.exists() else None
 
     def copy_to(self, path: str) -> None:
-        """Copy what is stored to a file of its own."""
         from memcli.store.postgres.copying import copy
 
         with self._held() as (connection, row), translated(self.address):
             copy(connection, row, self._beside.at(path))
 
     def close(self) -> None:
-        """Close the connections that are kept."""
         self._pool.close()
         with self._guard:
             kept, self._writing = self._writing, []

@@ -103,20 +103,6 @@ def _code(vector: str) -> str:
     )
 
 
-def cosines(
-    connection: Connection, asked: AskedVector, hashes: Sequence[bytes]
-) -> dict[bytes, float]:
-    """Give the cosine of those of some texts that are embedded, by hash."""
-    if not hashes:
-        return {}
-    found = connection.rows(
-        f"select hash, {cosine('vector', '$1::vector')} from memcli.vectors"
-        " where workspace = $2 and encoder = $3 and hash = any($4::bytea[])",
-        (asked.vector, asked.workspace, asked.encoder, hashes),
-    )
-    return {hash_: cosine for hash_, cosine in found}
-
-
 def of_chunks(
     connection: Connection, workspace: int, fingerprint: str, chunk_ids: Sequence[int]
 ) -> dict[int, list[bytes]]:

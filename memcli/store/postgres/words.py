@@ -6,18 +6,14 @@ It is done here and not by the server, so that every store gives the same scores
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from math import log
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store.tokens import spellings
+from memcli.store.tokens import K1, B, idf, spellings
 from memcli.store.totals import Totals
 from memcli.types import Term, Wanted
 
 if TYPE_CHECKING:
     from memcli.store.postgres.postings import Postings
-
-K1, B = 1.2, 0.75
-LEAST_IDF = 1e-6  # of what most chunks hold
 
 Clause = tuple[tuple[Term, ...], ...]  # of each group one term is needed
 
@@ -74,13 +70,12 @@ def _weights(
     among: Collection[int],
 ) -> list[tuple[int, float]]:
     """Weigh a spelling in each of some chunks that holds it."""
-    odds = (by.chunks - holders + 0.5) / (holders + 0.5)
-    idf = log(odds) if odds > 1 else LEAST_IDF
+    weight = idf(by.chunks, holders)
     mean = by.tokens / by.chunks if by.chunks else 1.0
     lengths, found = postings.lengths, []
     for chunk in counts.keys() & among:
         times, length = counts[chunk], K1 * (1 - B + B * lengths[chunk] / mean)
-        found.append((chunk, idf * (times * (K1 + 1) / (times + length))))
+        found.append((chunk, weight * (times * (K1 + 1) / (times + length))))
     return found
 
 

@@ -6,20 +6,20 @@ given; where another one has been given a later epoch since, nothing is changed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError
+from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.fixed import rounded
-from memcli.store.postgres import lineage, pending, rows, schema, vectors
-from memcli.store.postgres.counting import EMBEDDED_AT, all_embedded, read_counts, read_known
+from memcli.store.postgres import lineage, rows, schema, vectors
+from memcli.store.postgres.counting import count_rows, first_fault, read_counts, read_known
 from memcli.store.postgres.faults import translated
 from memcli.store.postgres.libpq import ServerError
 from memcli.store.postgres.reader import COARSE
 from memcli.store.postgres.session import BOUNDS, WorkspaceRow, meta_as_json, select_by_id
 from memcli.store.postgres.statements import Statement
-from memcli.store.transactions import Transactions
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
@@ -30,11 +30,19 @@ if TYPE_CHECKING:
     from memcli.types import Document, Known
 
 LEASE_SECONDS = 60
-DAY_SECONDS = 86_400
 FEW_CHUNKS = 50  # that any plan is good for
 
 
-class RowWriter(Transactions):
+# Each row is looked up by its key, whatever the server believes of how many there are: of a table
+# that is being filled it believes there is one, and would compare every text with all.
+_WAITING = (
+    "not exists (select 1 from memcli.vectors v where v.workspace = p.workspace and v.encoder = $2"
+    " and v.hash = p.hash offset 0) and not exists (select 1 from memcli.unread u"
+    " where u.workspace = p.workspace and u.encoder = $2 and u.hash = p.hash offset 0)"
+)
+
+
+class RowWriter(BaseChange):
     """The one writer of a workspace; a `port.Change` but for what is built beside it."""
 
     def __init__(
@@ -42,12 +50,11 @@ class RowWriter(Transactions):
         connection: Connection,
         address: Address,
         row: WorkspaceRow,
-        now_ns: Callable[[], int],
+        now_ns: Clock,
     ) -> None:
         """Take a connection, and the row under the epoch that was given."""
-        super().__init__()
-        self.connection, self.address, self.row, self.now_ns = connection, address, row, now_ns
-        self.notices: list[str] = []
+        super().__init__(now_ns)
+        self.connection, self.address, self.row = connection, address, row
         self._meta = dict(row.meta)
 
     def _translated(self) -> AbstractContextManager[None]:
@@ -110,34 +117,29 @@ class RowWriter(Transactions):
 
     @property
     def facts(self) -> Facts:
-        """Give what the store remembers of itself."""
         return self.row._replace(meta=self._meta).facts
 
     def known(self) -> dict[Key, Known]:
-        """Give what is remembered of every document."""
         with translated(self.address):
             return read_known(self.connection, self.row.id)
 
     def counts(self) -> Counts:
-        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         with translated(self.address):
             return read_counts(self.connection, self.row._replace(meta=self._meta))
 
     def integrity(self) -> str:
-        """Check what has to hold between rows: "ok", or the first fault."""
-        from memcli.store.postgres.integrity import first_fault
-
         with translated(self.address):
             return first_fault(self.connection, self.row)
 
-    def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
-        """Remember facts by the names of their fields, if any differs."""
-        if any(self._meta.get(name) != value for name, value in facts.items()):
-            with self.transaction(revise=revise):
-                self._meta |= facts
+    def fact(self, key: str) -> str | None:
+        """Read what is remembered by a name."""
+        return self._meta.get(key)
+
+    def put_fact(self, key: str, value: str) -> None:
+        """Remember something by a name, inside a transaction of the caller."""
+        self._meta[key] = value
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
-        """Store a document in place of what was known of it; a whole one or none."""
         row = self.row
         living = [part.hash for chunk in document.chunks for part in chunk.parts]
         with self.transaction():
@@ -151,7 +153,6 @@ class RowWriter(Transactions):
             )
 
     def touch(self, key: Key, stamp: Stamp) -> None:
-        """Remember that a file with a new stat still holds the same bytes."""
         stat = stamp.stat
         with self.transaction(revise=False):
             self._rows(
@@ -162,15 +163,26 @@ class RowWriter(Transactions):
             )  # fmt: skip
 
     def remove(self, key: Key) -> None:
-        """Remove all that is known of a document."""
         with self.transaction():
             gone = self._drop(key)
             self.connection.together(self._settled(gone, []))
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
-        """List texts that wait for a vector, each once, in the order in which they are needed."""
-        with translated(self.address):
-            return pending.read_pending(self.connection, self.row.id, fingerprint, limit)
+        found = self._rows(
+            'select p.hash, p.prefix, substr(c.text, p."start" + 1, p."end" - p."start"), d.title,'
+            " c.heading_path::json, coalesce(c.first_day, c.date), c.date,"
+            " case when strpos(d.front_matter, '\"description\"') > 0 then d.front_matter"
+            " else '{}' end"
+            " from memcli.parts p cross join lateral (select * from memcli.chunks c"
+            " where c.workspace = p.workspace and c.id = p.chunk offset 0) c"
+            " cross join lateral (select * from memcli.documents d"
+            " where d.workspace = c.workspace and d.id = c.document offset 0) d"
+            f" where p.workspace = $1 and {_WAITING}"
+            f" order by d.always desc, coalesce(d.importance, 0) > {IMPORTANT} desc,"
+            " d.date is not null, d.date desc, d.path, d.source, p.chunk, p.no limit $3",
+            (self.row.id, rows.encoder_of(fingerprint), limit),
+        )
+        return waiting(found)
 
     def borrow(self, fingerprint: str) -> int:
         """Take over the vectors that the tenant has of texts that wait; give how many."""
@@ -182,29 +194,16 @@ class RowWriter(Transactions):
             self._revises |= count > 0
         return count
 
-    def unembedded(self, fingerprint: str) -> int:
-        """Count the distinct texts that wait for a vector."""
-        if self.is_embedded(fingerprint):
-            return 0
-        with translated(self.address):
-            return pending.count_waiting(self.connection, self.row.id, fingerprint)
-
-    def is_embedded(self, fingerprint: str | None) -> bool:
-        """Tell, without a look at the texts, that none waits and search uses the vectors."""
-        facts = self.facts
-        return (
-            fingerprint is not None
-            and facts.fingerprint == fingerprint
-            and self._meta.get(EMBEDDED_AT, "").split(" ")[0] == str(facts.revision)
+    def _count_waiting(self, fingerprint: str) -> int:
+        ((count,),) = self._rows(
+            "select count(distinct p.hash) from memcli.parts p where p.workspace = $1"
+            f" and {_WAITING}",
+            (self.row.id, rows.encoder_of(fingerprint)),
         )
+        return int(count)
 
-    def mark_embedded(self) -> None:
-        """Remember that no text waits for a vector, until the next change."""
-        revision = self.row.revision
-        if not self._meta.get(EMBEDDED_AT, "").startswith(f"{revision} "):
-            with self.transaction(revise=False):
-                row = self.row._replace(meta=self._meta)
-                self._meta[EMBEDDED_AT] = all_embedded(self.connection, row, revision)
+    def _count_rows(self) -> tuple[int, int, int, int]:
+        return count_rows(self.connection, self.row._replace(meta=self._meta))
 
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
         """Store vectors by the hash of their text.
@@ -217,7 +216,6 @@ class RowWriter(Transactions):
             self.connection.together(vectors.put(self.row.id, fingerprint, kept, unused))
 
     def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
-        """Remember of texts, by hash, that this encoder cannot read them: none waits for it."""
         with self.transaction():
             self._rows(
                 "insert into memcli.unread (workspace, encoder, hash)"
@@ -251,17 +249,15 @@ class RowWriter(Transactions):
         return bool(found[0][0] >= most)
 
     def unchecked(self) -> list[str]:
-        """Name the summaries to look at again, by path."""
         with translated(self.address):
             return lineage.unchecked(self.connection, self.row.id)
 
-    def check(self, summary: str, found: Sequence[Looked]) -> None:
-        """Note where all that a summary rests on stands now; nothing where it is so already."""
+    def _looked(self, summary: str) -> list[Looked]:
         with translated(self.address):
-            known = lineage.looked(self.connection, self.row.id, summary)
-        if known and known != list(found):
-            with self.transaction():
-                self.connection.together(lineage.checking(self.row.id, summary, found))
+            return lineage.looked(self.connection, self.row.id, summary)
+
+    def _put_looked(self, summary: str, found: Sequence[Looked]) -> None:
+        self.connection.together(lineage.checking(self.row.id, summary, found))
 
     def settle(self, pages: int | None = None) -> None:
         """Have the server count its rows where it has not since they were few: it plans by that.
@@ -278,11 +274,7 @@ class RowWriter(Transactions):
                 self.connection.run(f"analyze {tables}")
 
     def prune(self, *, unused_days: int) -> int:
-        """Drop cached vectors that no part has used for some days; give how many.
-
-        Those of so many days ahead too: the clock has been put back since.
-        """
-        days = unused_days * DAY_SECONDS
+        before, after = self._bounds(unused_days)
         own = rows.encoder_of(self.facts.fingerprint or "")
         with self.transaction(revise=False):
             found = self._rows(
@@ -291,7 +283,7 @@ class RowWriter(Transactions):
                 " and (v.encoder <> $3 or not exists (select 1"
                 " from memcli.parts p where p.workspace = $1 and p.hash = v.hash)) returning 1)"
                 " select count(*) from gone",
-                (self.row.id, self.now - days, own, self.now + days),
+                (self.row.id, before, own, after),
             )
             self._rows(
                 "delete from memcli.unread where workspace = $1 and encoder <> $2",
@@ -314,11 +306,6 @@ class RowWriter(Transactions):
             )
             self.row = self.row._replace(chunks=0, words=0)
         return f"{fault}; what is stored of the workspace was deleted and is built again"
-
-    @property
-    def now(self) -> int:
-        """Give the time in seconds since 1970."""
-        return self.now_ns() // 1_000_000_000
 
     def _drop(self, key: Key) -> list[bytes]:
         """Delete a document inside a transaction; give the hashes that its parts had."""

@@ -1,5 +1,7 @@
 """The files and rows of a store that is built beside another one, and how it takes its place.
 
+Of a damaged store it reads what cost most to make: its vectors, as far as they can be believed.
+
 The finished copy goes page by page into the old file, by SQLite's backup: a reader keeps the
 state it has open, the next one finds the new state, and a process that dies before the commit
 has changed nothing. Renaming would not do: a reader that has opened the old file could take
@@ -9,14 +11,18 @@ the new file's write-ahead log for its own, and Windows renames nothing that is 
 from __future__ import annotations
 
 import os
+from array import array
+from collections.abc import Iterator
 from contextlib import suppress
+from math import fsum
 
 import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import StoreError
+from memcli.store import fixed
 from memcli.store.run_records import AWAITED
-from memcli.store.sqlite import documents, vectors
+from memcli.store.sqlite import documents, schema, vectors
 from memcli.store.sqlite.driver import BESIDE, NEXT_SUFFIX, connect_unchanged, remove_files, rows
 
 if TYPE_CHECKING:
@@ -95,3 +101,36 @@ def put_in_place(side: apsw.Connection, main: apsw.Connection) -> None:
     """Make the other index what this one is, in one transaction."""
     with main.backup("main", side, "main") as copy:
         copy.step()
+
+
+Row = tuple[str, bytes, bytes]  # fingerprint, hash of the text, packed vector
+UNIT = 0.01  # how far the square of a length may be from 1: a 4-bit model's differ by a thousandth
+
+
+def readable_vectors(path: str) -> Iterator[Row]:
+    """Give the vectors of unit length that can be read, up to the first place that cannot be.
+
+    A file whose tables memcli did not make gives none: somebody else has written it.
+    """
+    with suppress(apsw.Error, StoreError, ValueError):
+        connection = connect_unchanged(path)
+        try:
+            if schema.shape(connection) == schema.SHAPE:
+                for row in connection.execute(
+                    "SELECT e.fingerprint, v.hash, v.vector"
+                    " FROM vectors v JOIN encoders e ON e.id = v.encoder"
+                ):
+                    if _is_sound(row):
+                        yield row
+        finally:
+            connection.close(True)
+
+
+def _is_sound(row: tuple[object, ...]) -> bool:
+    fingerprint, hash_, vector = row
+    if not (isinstance(fingerprint, str) and isinstance(hash_, bytes)):
+        return False
+    if not isinstance(vector, bytes) or not vector or len(vector) % fixed.BYTES:
+        return False
+    components = array("f", fixed.unpacked(vector))
+    return abs(fsum(c * c for c in components) - 1.0) < UNIT

@@ -9,19 +9,15 @@ import apsw
 from memcli.checking import TYPE_CHECKING
 from memcli.language.words import prepare
 from memcli.markdown.comments import visible
-from memcli.store.records import Counts, Facts, Key
+from memcli.store.records import EMBEDDED_AT, Counts, Facts, Key, counts_at
 from memcli.store.sqlite import lineage
 from memcli.store.sqlite.driver import BLOB, TEXT, WHOLE, Column, rows, typed_rows
-from memcli.types import SUMMARY, Chunk, Document, FileStat, Known, Part
+from memcli.types import Chunk, Document, FileStat, Known, Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memcli.store.run_records import Stamp
-
-# meta key: the revision at which no text waited for a vector, and how many documents, chunks,
-# parts and parts left out there were
-EMBEDDED_AT = "embedded_at"
 
 
 def meta(connection: apsw.Connection, key: str) -> str | None:
@@ -157,6 +153,17 @@ def drop_chunks(connection: apsw.Connection, source: str, path: str) -> list[byt
     return gone
 
 
+def drop(connection: apsw.Connection, key: Key) -> None:
+    """Delete the row of a document and what is known of it beside its chunks."""
+    for table in ("lineage", "properties", "speakers"):
+        connection.execute(
+            f"DELETE FROM {table} WHERE document_id IN"
+            " (SELECT id FROM documents WHERE source = ? AND path = ?)",
+            key,
+        )
+    connection.execute("DELETE FROM documents WHERE source = ? AND path = ?", key)
+
+
 def read_counts(connection: apsw.Connection) -> Counts:
     """Count what the index holds."""
     meta = dict(
@@ -166,21 +173,16 @@ def read_counts(connection: apsw.Connection) -> Counts:
             (EMBEDDED_AT,),
         )
     )
-    at, *counted = meta.get(EMBEDDED_AT, "").split(" ")
-    if at == meta.get("revision", "0") and len(counted) >= 3:  # without a look at each
-        documents, chunks, parts, left_out = *map(int, counted[:3]), int((*counted, 0)[3])
-        return Counts(documents, chunks, parts, parts - left_out, left_out)
-    documents, chunks, parts, left_out = _count_rows(connection)
+    told = counts_at(meta.get("revision", "0"), meta.get(EMBEDDED_AT, ""))
+    if told is not None:  # without a look at each
+        return told
+    documents, chunks, parts, left_out = count_rows(connection)
     found = rows(connection, "SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash")
     return Counts(documents, chunks, parts, found[0][0], left_out)
 
 
-def all_embedded(connection: apsw.Connection, revision: str) -> str:
-    """Give the value of EMBEDDED_AT for a revision in which no text waits for a vector."""
-    return " ".join([revision, *map(str, _count_rows(connection))])
-
-
-def _count_rows(connection: apsw.Connection) -> tuple[int, int, int, int]:
+def count_rows(connection: apsw.Connection) -> tuple[int, int, int, int]:
+    """Count documents, chunks, parts, and parts that are left out."""
     ((documents, chunks, parts, left_out),) = rows(
         connection,
         "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
@@ -189,14 +191,6 @@ def _count_rows(connection: apsw.Connection) -> tuple[int, int, int, int]:
         " WHERE u.fingerprint = (SELECT value FROM meta WHERE key = 'fingerprint'))",
     )
     return documents, chunks, parts, left_out
-
-
-_KNOWN = (
-    Column("source", TEXT),
-    Column("path", TEXT),
-    Column("hash", BLOB),
-    *(Column(name, WHOLE) for name in ("size", "mtime_ns", "ctime_ns", "inode", "indexed_ns")),
-)
 
 
 _KNOWN = (
@@ -225,37 +219,27 @@ def touch(connection: apsw.Connection, key: Key, stamp: Stamp) -> None:
     )
 
 
-def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stamp, str]:
-    """Read one document back as it was put: the document, its stamp and its skip reason."""
-    from memcli.store.run_records import Stamp
-
-    ((id_, skip, hash_, indexed_ns, *stat),) = rows(
-        connection,
-        "SELECT id, skip, hash, indexed_ns, source, path, size, mtime_ns, ctime_ns, inode"
-        " FROM documents WHERE source = ? AND path = ?",
-        key,
-    )
-    return _document(connection, id_), Stamp(FileStat(*stat), hash_, indexed_ns), skip
-
-
-_TOLD = (
+_DOCUMENT = (
     "source", "path", "title", "date", "kind", "scope", "source_kind", "trust", "authority",
-    "importance", "always", "soft", "front_matter", "first_day",
+    "importance", "always", "soft", "front_matter", "first_day", "id", "skip", "hash",
+    "indexed_ns", "size", "mtime_ns", "ctime_ns", "inode",
 )  # fmt: skip
 
 
-def _document(connection: apsw.Connection, document_id: int) -> Document:
-    (row,) = rows(
-        connection, f"SELECT {', '.join(_TOLD)} FROM documents WHERE id = ?", (document_id,)
-    )
-    told = dict(zip(_TOLD, row, strict=True))
-    told |= {name: bool(told[name]) for name in ("always", "soft")}
-    lineage = None
-    if told["kind"] == SUMMARY:
-        from memcli.markdown.lineage import read_lineage
+def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stamp, str]:
+    """Read one document back as it was put: the document, its stamp and its skip reason."""
+    from memcli.store.documents import document_of
+    from memcli.store.run_records import Stamp
 
-        lineage = read_lineage(json.loads(told["front_matter"]))
-    return Document(**told, chunks=_chunks(connection, document_id), lineage=lineage)
+    (row,) = rows(
+        connection,
+        f"SELECT {', '.join(_DOCUMENT)} FROM documents WHERE source = ? AND path = ?",
+        key,
+    )
+    told = dict(zip(_DOCUMENT, row, strict=True))
+    stat = FileStat(**{name: told[name] for name in FileStat._fields})
+    document = document_of(told, _chunks(connection, told["id"]))
+    return document, Stamp(stat, told["hash"], told["indexed_ns"]), told["skip"]
 
 
 _OF_CHUNK = (
@@ -264,22 +248,17 @@ _OF_CHUNK = (
 )  # fmt: skip
 
 
-def _chunks(connection: apsw.Connection, document_id: int) -> tuple[Chunk, ...]:
-    from memcli.store.sqlite.preferences import lines_of
-    from memcli.store.sqlite.speakers import from_json
+def _chunks(connection: apsw.Connection, document_id: int) -> list[Chunk]:
+    from memcli.store.documents import chunk_of
 
-    found = []
-    for chunk_id, *row in rows(
-        connection,
-        f"SELECT id, {', '.join(_OF_CHUNK)} FROM chunks WHERE document_id = ? ORDER BY ordinal",
-        (document_id,),
-    ):
-        told = dict(zip(_OF_CHUNK, row, strict=True))
-        told |= {name: tuple(json.loads(told[name])) for name in ("heading_path", "links")}
-        told["turns"] = from_json(told["turns"])
-        told["preferences"] = lines_of(told["preferences"])
-        found.append(Chunk(**told, parts=_parts(connection, chunk_id)))
-    return tuple(found)
+    return [
+        chunk_of(dict(zip(_OF_CHUNK, row, strict=True)), _parts(connection, chunk_id))
+        for chunk_id, *row in rows(
+            connection,
+            f"SELECT id, {', '.join(_OF_CHUNK)} FROM chunks WHERE document_id = ? ORDER BY ordinal",
+            (document_id,),
+        )
+    ]
 
 
 def _parts(connection: apsw.Connection, chunk_id: int) -> tuple[Part, ...]:

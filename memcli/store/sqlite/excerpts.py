@@ -28,8 +28,11 @@ from memcli.types import SCOPES, TRUSTS, About, Excerpt
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+    import apsw
+
+    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.records import Key, Reach
+    from memcli.types import Lines
 
 
 def _check_object(text: str) -> None:
@@ -61,20 +64,22 @@ _EXCERPT = {
     "end_byte": Column("c.end_byte", WHOLE),
     "ordinal": Column("c.ordinal", WHOLE),
 }
-_RATED = {
+_DOCUMENT = {
     "source": Column("d.source", TEXT),
     "path": Column("d.path", TEXT),
+    "title": Column("d.title", TEXT),
     "date": Column("d.date", MAYBE_TEXT, date.fromisoformat),
+    "first_day": Column("d.first_day", MAYBE_TEXT, date.fromisoformat),
     "kind": Column("d.kind", TEXT),
     "scope": Column("d.scope", TEXT, SCOPES.index),
     "trust": Column("d.trust", TEXT, TRUSTS.index),
     "authority": Column("d.authority", MAYBE_REAL),
     "importance": Column("d.importance", MAYBE_REAL),
     "front_matter": Column("d.front_matter", TEXT, _check_object),
+    "skip": Column("d.skip", TEXT),
     "chunks": Column("n.chunks", WHOLE),
 }
-
-
+MOST_DAYS = 92  # of a span, which is no longer than a quarter
 # Columns of a chunk that is read to be ranked, behind those of what is told of it.
 _RANKED = {
     "tokens": Column("c.tokens", WHOLE),
@@ -189,10 +194,10 @@ def newest(connection: apsw.Connection, reach: Reach) -> Iterator[Excerpt]:
 
 def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
     """Read the documents marked `always`, or those marked `soft` alone."""
-    from memcli.store.context_records import Marked
+    from memcli.store.documents import Marked
 
     which = "soft AND NOT always" if soft else "always"
-    columns = (_RATED["source"], _RATED["path"], _RATED["authority"])
+    columns = (_DOCUMENT["source"], _DOCUMENT["path"], _DOCUMENT["authority"])
     weights = typed_rows(connection, columns, f"FROM documents d WHERE {which}")
     authorities = {(source, path): authority for source, path, authority in weights}
     # The documents first: told otherwise, SQLite reads every chunk to ask whose it is.
@@ -205,46 +210,27 @@ def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
     return [Marked(authorities[document], tuple(run)) for document, run in runs]
 
 
-def rated(connection: apsw.Connection, reach: Reach) -> list[Rated]:
-    """List every document that has a chunk within reach."""
-    from memcli.store.context_records import Rated
+def documents(connection: apsw.Connection, reach: Reach) -> list[IndexedDocument]:
+    """List the documents within reach, those without a chunk by their date."""
+    from memcli.store.documents import IndexedDocument
 
     test, values = within(reach)
+    bare, of_bare = within(reach, "coalesce(d.first_day, d.date)", "d.date")
     chunks = f"{CHUNKS} WHERE {test}" if test else "FROM chunks c"
     found = typed_rows(
         connection,
-        tuple(_RATED.values()),
-        f"FROM (SELECT c.document_id, count(*) AS chunks {chunks} GROUP BY c.document_id) n"
-        " JOIN documents d ON d.id = n.document_id ORDER BY d.source, d.path",
-        values,
+        [_DOCUMENT[name] for name in IndexedDocument._fields],
+        f"FROM (SELECT c.document_id AS id, count(*) AS chunks {chunks} GROUP BY c.document_id"
+        " UNION ALL SELECT d.id, 0 FROM documents d LEFT JOIN chunks c ON c.document_id = d.id"
+        f" WHERE c.id IS NULL{bare and f' AND {bare}'}) n"
+        " JOIN documents d ON d.id = n.id ORDER BY d.source, d.path",
+        (*values, *of_bare),
     )
-    return [Rated._make(row) for row in found]
-
-
-def listed(connection: apsw.Connection, reach: Reach) -> list[Listed]:
-    """List the documents within reach, those without a chunk by their date."""
-    from memcli.store.context_records import Listed
-
-    test, values = within(
-        reach, "coalesce(c.first_day, c.date, d.first_day, d.date)", "coalesce(c.date, d.date)"
-    )
-    reached = (
-        " AND d.id IN (SELECT d.id FROM documents d LEFT JOIN chunks c ON c.document_id = d.id"
-        f" WHERE {test})"
-    )
-    told = ("source", "path", "date", "kind", "scope", "trust")
-    columns = {
-        "title": ABOUT["title"],
-        "front_matter": _FRONT_MATTER,
-        "first_day": Column("d.first_day", MAYBE_TEXT, date.fromisoformat),
-    } | {name: _RATED[name] for name in told}
-    found = typed_rows(
-        connection,
-        [columns[name] for name in Listed._fields],
-        f"FROM documents d WHERE d.skip = ''{reached if test else ''} ORDER BY d.source, d.path",
-        values,
-    )
-    return [Listed._make(row) for row in found]
+    documents = [IndexedDocument._make(row) for row in found]
+    for first, last in {(d.first_day, d.date) for d in documents if d.first_day and d.date}:
+        if not 0 <= (date.fromisoformat(last) - date.fromisoformat(first)).days < MOST_DAYS:
+            raise ValueError(f"{first} to {last} is no week, month or quarter")
+    return documents
 
 
 def broken(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
@@ -265,7 +251,7 @@ def broken(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, t
 
 def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Linking]:
     """Read what some chunks link to."""
-    from memcli.store.context_records import Linking
+    from memcli.store.documents import Linking
 
     return {
         chunk_id: Linking(strings(targets), front_matter)
@@ -278,20 +264,9 @@ def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Li
     }
 
 
-def present(connection: apsw.Connection, keys: Sequence[Key]) -> frozenset[Key]:
-    """Tell which of some documents are stored."""
-    found = rows(
-        connection,
-        "SELECT d.source, d.path FROM json_each(?) w JOIN documents d"
-        " ON d.source = w.value ->> 0 AND d.path = w.value ->> 1",
-        (json.dumps(keys),),
-    )
-    return frozenset((source, path) for source, path in found)
-
-
 def titles(connection: apsw.Connection) -> list[Titled]:
     """List every document with its title."""
-    from memcli.store.context_records import Titled
+    from memcli.store.documents import Titled
 
     columns = (Column("source", TEXT), Column("path", TEXT), Column("title", TEXT))
     return [Titled._make(row) for row in typed_rows(connection, columns, "FROM documents")]
@@ -306,3 +281,20 @@ def _read(connection: apsw.Connection, tail: str, values: Sequence[Any] = ()) ->
     columns = (*ABOUT.values(), *_EXCERPT.values())
     found = typed_rows(connection, columns, f"{CHUNKS} {tail}", values)
     return [Excerpt(about(row), *row[len(ABOUT) :]) for row in found]
+
+
+def preferences(
+    connection: apsw.Connection, limit: int, reach: Reach
+) -> dict[int, tuple[Lines, ...]]:
+    """Give the lines of the chunks that have any: of undated documents, then of the newest."""
+    from memcli.store.documents import lines_of
+
+    test, values = within(reach)
+    found = typed_rows(
+        connection,
+        (Column("c.id", WHOLE), Column("c.preferences", TEXT)),
+        f"{CHUNKS} WHERE c.preferences <> '[]'{test and f' AND {test}'}"
+        " ORDER BY c.date IS NOT NULL, c.date DESC, d.source, d.path, c.ordinal LIMIT ?",
+        (*values, limit),
+    )
+    return {chunk_id: lines_of(text) for chunk_id, text in found}

@@ -183,3 +183,12 @@ def tokens(connection: apsw.Connection, prepared: Sequence[str]) -> list[tuple[s
         ]
     finally:
         del tokenizer  # it must not outlive the connection, as in a kept traceback
+
+
+def cut(prepared: Sequence[str]) -> list[tuple[str, ...]]:
+    """Cut texts that `words.prepare` has made into tokens, stemmed as every index holds them."""
+    connection = apsw.Connection(":memory:")
+    try:
+        return tokens(connection, prepared)
+    finally:
+        connection.close()

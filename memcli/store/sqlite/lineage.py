@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import apsw
 
 from memcli.store.records import Looked, Support
-from memcli.store.sqlite.driver import TEXT, Column, rows, typed_rows
+from memcli.store.sqlite.driver import rows
 from memcli.types import MEMORY_SOURCE, Lineage, SourceLines
 
 
@@ -20,15 +20,6 @@ def put(connection: apsw.Connection, document_id: int, lineage: Lineage | None) 
             " VALUES (?, ?, ?, ?, ?)",
             [(document_id, *source) for source in lineage.sources],
         )
-
-
-def drop(connection: apsw.Connection, source: str, path: str) -> None:
-    """Delete the lineage of a document that is gone."""
-    connection.execute(
-        "DELETE FROM lineage WHERE document_id IN"
-        " (SELECT id FROM documents WHERE source = ? AND path = ?)",
-        (source, path),
-    )
 
 
 def unchecked(connection: apsw.Connection) -> list[str]:
@@ -100,14 +91,3 @@ def supports(connection: apsw.Connection) -> list[Support]:
             (MEMORY_SOURCE,),
         )
     ]
-
-
-def confidences(connection: apsw.Connection) -> dict[str, float]:
-    """Read the confidence of every summary, by path."""
-    return dict(
-        typed_rows(
-            connection,
-            (Column("path", TEXT), Column("front_matter ->> '$.confidence'", (int, float))),
-            "FROM documents WHERE id IN (SELECT document_id FROM lineage)",
-        )
-    )

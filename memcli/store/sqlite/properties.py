@@ -41,15 +41,6 @@ def put(connection: apsw.Connection, document_id: int, front_matter: str) -> Non
         )
 
 
-def drop(connection: apsw.Connection, source: str, path: str) -> None:
-    """Delete what is known of a document that is gone."""
-    connection.execute(
-        "DELETE FROM properties WHERE document_id IN"
-        " (SELECT id FROM documents WHERE source = ? AND path = ?)",
-        (source, path),
-    )
-
-
 def tests_of(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
     """Write the tests over documents d, each with its values."""
     for tag in filters.tags:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
@@ -25,7 +24,6 @@ from memcli.store.sqlite import (
 )
 from memcli.store.sqlite.driver import (
     BLOB,
-    TEXT,
     WHOLE,
     Column,
     closed_on_failure,
@@ -37,13 +35,13 @@ from memcli.store.sqlite.driver import (
 )
 from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
 from memcli.store.sqlite.match import expression, phrase
-from memcli.types import Candidate, Excerpt, Known, PartScore, Skip, Term, Wanted
+from memcli.types import Candidate, Excerpt, Known, PartScore, Term, Wanted
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
-    from memcli.store.run_records import Provenance, SourceCounts, VectorSearch
+    from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
+    from memcli.store.run_records import Provenance, VectorSearch
     from memcli.store.sqlite.excerpts import ChunkRow
     from memcli.store.sqlite.kept import KeptState
     from memcli.store.tiers import Tier
@@ -56,12 +54,6 @@ MANY_VECTORS = 32_768
 # lies strewn over a large index, and lengths of chunks are read anew for each term: a search among
 # a million took 285 ms of CPU time, with this 227, with twice as much no less.
 CACHE_KIB = 32_000
-MOST_DAYS = 92  # of a span, which is no longer than a quarter
-_DAYS = (
-    Column("coalesce(first_day, date)", TEXT, date.fromisoformat),
-    Column("date", TEXT, date.fromisoformat),
-    Column("count(*)", WHOLE),
-)
 
 
 class Reader:
@@ -86,7 +78,6 @@ class Reader:
             schema.check(self._connection, path)
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
     def is_current(self) -> bool:
@@ -116,7 +107,6 @@ class Reader:
 
     @property
     def facts(self) -> Facts:
-        """Give what the index remembers of itself."""
         if self._facts is not None:
             return self._facts
         with understood(self.path):
@@ -126,7 +116,6 @@ class Reader:
         return found
 
     def known(self) -> dict[Key, Known]:
-        """Give what is remembered of every document."""
         with understood(self.path):
             if self._kept is None:
                 return documents.read_known(self._connection)
@@ -135,47 +124,10 @@ class Reader:
         return dict(self._kept.known)
 
     def counts(self) -> Counts:
-        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         with understood(self.path):
             return documents.read_counts(self._connection)
 
-    def by_source(self) -> dict[str, SourceCounts]:
-        """Count documents and chunks and give the dates covered, by source."""
-        from memcli.store.run_records import SourceCounts
-
-        found = self._rows(
-            "SELECT d.source, count(*), (SELECT count(*) FROM chunks c JOIN documents e"
-            " ON e.id = c.document_id WHERE e.source = d.source), "
-            " min(coalesce(d.first_day, d.date)), max(d.date)"
-            " FROM documents d WHERE d.skip = '' GROUP BY d.source ORDER BY d.source",
-        )
-        return {source: SourceCounts(*counted) for source, *counted in found}
-
-    def days(self) -> dict[str, int]:
-        """Count the dated documents by ISO date, those of a week or month on every day of it."""
-        with understood(self.path):
-            found = typed_rows(
-                self._connection, _DAYS, "FROM documents WHERE date <> '' GROUP BY 1, 2"
-            )
-            counted: dict[str, int] = {}
-            for first, last, count in found:
-                start = date.fromisoformat(first)
-                length = (date.fromisoformat(last) - start).days + 1
-                if not 0 < length <= MOST_DAYS:
-                    raise ValueError(f"{first} to {last} is no week, month or quarter")
-                for day in ((start + timedelta(n)).isoformat() for n in range(length)):
-                    counted[day] = counted.get(day, 0) + count
-        return counted
-
-    def skipped(self) -> list[Skip]:
-        """List the files whose content is not text."""
-        found = self._rows(
-            "SELECT source, path, skip FROM documents WHERE skip <> '' ORDER BY source, path",
-        )
-        return [Skip(source, path, reason) for source, path, reason in found]
-
     def texts(self) -> Iterator[str]:
-        """Give the text of every chunk."""
         with understood(self.path):
             for (text,) in self._connection.execute("SELECT text FROM chunks"):
                 if type(text) is not str:
@@ -183,19 +135,16 @@ class Reader:
                 yield text
 
     def integrity(self) -> str:
-        """Check the whole file: "ok", or the first fault."""
         from memcli.store.sqlite.integrity import first_fault
 
         return first_fault(self._connection, self.path)
 
     def provenance(self) -> Provenance:
-        """Tell that this user has stored this state."""
         from memcli.store.run_records import Provenance
 
         return Provenance("", self.facts.revision, "")
 
     def vector_search(self) -> VectorSearch:
-        """Tell how vectors are searched; a large index is searched by coarse codes first."""
         from memcli.store.run_records import VectorSearch
 
         table = self._vec_table()
@@ -205,15 +154,12 @@ class Reader:
         )
 
     def tokens(self, prepared: Sequence[str]) -> list[tuple[str, ...]]:
-        """Cut prepared texts into tokens, stemmed as the index holds them."""
-
         def cut(texts: Sequence[str]) -> list[tuple[str, ...]]:
             return keywords.tokens(self._connection, texts)
 
         return self._kept.tokens(prepared, cut) if self._kept else cut(prepared)
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Tell which of some terms any chunk holds."""
         with understood(self.path):
             if self._kept and len(terms) <= keywords.MANY_TERMS:
                 found = {term: self._kept.holders(self._connection, term) for term in terms}
@@ -222,17 +168,14 @@ class Reader:
             return keywords.occurring(self._connection, terms)
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
-        """Count the chunks that hold each term; in a large index by estimate."""
         with understood(self.path):
             return [keywords.frequency(self._connection, phrase(term)) for term in terms]
 
     def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[Held]:
-        """Tell for each term how many chunks hold it, and which of some do."""
         with understood(self.path):
             return [self._held(term, chunk_ids) for term in terms]
 
     def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        """Tell which of some chunks have what is wanted."""
         match = expression(wanted)
         if match is None:
             return frozenset()
@@ -244,7 +187,6 @@ class Reader:
         return found
 
     def totals(self, wanted: Wanted) -> Totals:
-        """Count what BM25 weighs the words of `wanted` by."""
         from memcli.store.sqlite.totals import totals
 
         self._be_weighing()
@@ -254,7 +196,6 @@ class Reader:
     def lexical(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> list[Ranked]:
-        """List the best matches by BM25, best first; ties by source, path and place."""
         match = expression(wanted)
         score = self._score(match, totals) if match else ""
         within, scores = select_chunks(reach), dict[int, float]()
@@ -312,7 +253,6 @@ class Reader:
         return near
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> list[int]:
-        """List chunks that have a day of a span, the newest of each span."""
         select, values = select_chunks(reach) or ("", [])
         within = f" AND c.id IN ({select})" if select else ""
         found: list[int] = []
@@ -328,7 +268,6 @@ class Reader:
         return found
 
     def vectors(self, chunk_ids: Sequence[int]) -> dict[int, list[bytes]]:
-        """Give the vectors of the parts of some chunks, in their order."""
         with understood(self.path):
             rows_ = typed_rows(
                 self._connection,
@@ -343,7 +282,6 @@ class Reader:
         return found
 
     def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> list[Candidate]:
-        """Read chunks with the raw scores of both legs, ordered by source, path and place."""
         if not chunk_ids:
             return []
         with understood(self.path):
@@ -363,37 +301,26 @@ class Reader:
         return made
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
-        """Read some chunks."""
         with understood(self.path):
             return excerpts.by_ids(self._connection, chunk_ids)
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
-        """Read the chunks of some documents, in order."""
         with understood(self.path):
             return excerpts.of_documents(self._connection, documents, reach)
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
-        """Read the dated documents that are not marked, chunk by chunk, the newest first."""
         with understood(self.path):
             yield from excerpts.newest(self._connection, reach)
 
     def marked(self, *, soft: bool) -> list[Marked]:
-        """Read the documents marked `always`, or those marked `soft` alone."""
         with understood(self.path):
             return excerpts.marked(self._connection, soft=soft)
 
-    def rated(self, reach: Reach) -> list[Rated]:
-        """List every document that has a chunk within reach."""
+    def documents(self, reach: Reach) -> list[IndexedDocument]:
         with understood(self.path):
-            return excerpts.rated(self._connection, reach)
-
-    def listed(self, reach: Reach) -> list[Listed]:
-        """List the documents within reach."""
-        with understood(self.path):
-            return excerpts.listed(self._connection, reach)
+            return excerpts.documents(self._connection, reach)
 
     def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
-        """Tell of chunks whether they begin, and whether they end, within a line."""
         with understood(self.path):
             known = self._kept.broken if self._kept else {}
             missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
@@ -401,7 +328,6 @@ class Reader:
         return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if chunk_id in known}
 
     def speakers(self, *, but: str | None = None) -> list[str]:
-        """List everybody who speaks in a conversation, each once, but in those of a scope."""
         if not self._has_speakers():
             return []
         from memcli.store.sqlite import speakers
@@ -410,7 +336,6 @@ class Reader:
             return speakers.names(self._connection, but=but)
 
     def turns(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
-        """Give the turns of those of some chunks that have any."""
         if not self._has_speakers():
             return {}
         from memcli.store.sqlite import speakers
@@ -424,36 +349,20 @@ class Reader:
         return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if known[chunk_id]}
 
     def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
-        """Give the lines of chunks in which somebody says how they want things."""
-        from memcli.store.sqlite import preferences
-
         with understood(self.path):
-            return preferences.newest(self._connection, limit, reach)
+            return excerpts.preferences(self._connection, limit, reach)
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
-        """Read what some chunks link to."""
         with understood(self.path):
             return excerpts.links(self._connection, chunk_ids)
 
-    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
-        """Tell which of some documents are stored."""
-        with understood(self.path):
-            return excerpts.present(self._connection, keys)
-
     def titles(self) -> list[Titled]:
-        """List every document with its title."""
         with understood(self.path):
             return excerpts.titles(self._connection)
 
     def supports(self) -> list[Support]:
-        """List the lines that summaries rest on."""
         with understood(self.path):
             return lineage.supports(self._connection)
-
-    def confidences(self) -> dict[str, float]:
-        """Give the confidence of every summary, by path."""
-        with understood(self.path):
-            return lineage.confidences(self._connection)
 
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with understood(self.path):

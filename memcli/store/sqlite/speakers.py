@@ -6,16 +6,16 @@ import json
 from collections.abc import Iterable, Sequence
 
 from memcli.checking import TYPE_CHECKING
+from memcli.store.documents import turns_of
 from memcli.store.sqlite.driver import TEXT, WHOLE, Column, rows, typed_rows
 from memcli.store.sqlite.excerpts import marks
-from memcli.types import Turn
 
 if TYPE_CHECKING:
     from typing import Any
 
     import apsw
 
-    from memcli.types import Chunk
+    from memcli.types import Chunk, Turn
 
 # One step of the index a name, however many documents it speaks in.
 _NAMES = """
@@ -36,14 +36,6 @@ def as_json(turns: Iterable[Turn]) -> str:
     return json.dumps([tuple(turn) for turn in turns], ensure_ascii=False, separators=(",", ":"))
 
 
-def from_json(text: str) -> tuple[Turn, ...]:
-    """Read what `as_json` has written; a ValueError where it is anything else."""
-    turns = tuple(Turn(*told) for told in json.loads(text))
-    if any(tuple(map(type, turn)) != (int, int, str) for turn in turns):
-        raise ValueError("chunks.turns holds something else")
-    return turns
-
-
 def put(connection: apsw.Connection, document_id: int, chunks: Iterable[Chunk]) -> None:
     """Store who speaks in a document in place of what was known of it."""
     connection.execute("DELETE FROM speakers WHERE document_id = ?", (document_id,))
@@ -51,15 +43,6 @@ def put(connection: apsw.Connection, document_id: int, chunks: Iterable[Chunk]) 
     connection.executemany(
         "INSERT INTO speakers (name, document_id) VALUES (?, ?)",
         [(name, document_id) for name in sorted(names)],
-    )
-
-
-def drop(connection: apsw.Connection, source: str, path: str) -> None:
-    """Forget who speaks in a document that is gone."""
-    connection.execute(
-        "DELETE FROM speakers WHERE document_id IN"
-        " (SELECT id FROM documents WHERE source = ? AND path = ?)",
-        (source, path),
     )
 
 
@@ -81,4 +64,4 @@ def turns(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, tu
         f"FROM chunks WHERE id IN ({marks(chunk_ids)}) AND turns <> '[]'",
         chunk_ids,
     )
-    return {chunk_id: from_json(text) for chunk_id, text in found}
+    return {chunk_id: turns_of(text) for chunk_id, text in found}

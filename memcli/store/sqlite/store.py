@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import DAMAGED_SUFFIX
 from memcli.store.sqlite.reader import Reader
 
 if TYPE_CHECKING:
-    from memcli.store.port import Sleep, Watch
-    from memcli.store.run_records import Described, Owner, WatchRecord, Work
+    from memcli.store.port import Sleep
+    from memcli.store.run_records import Described, Work
     from memcli.store.sqlite.writer import Writer
     from memcli.store.tiers import Tier
 
@@ -40,7 +40,6 @@ class SqliteStore:
         return self.path
 
     def describe(self) -> Described:
-        """Tell where the file is, how large, and whether a damaged one was kept."""
         from memcli.store.run_records import Described
 
         files = (self.path + suffix for suffix in ("", WAL_SUFFIX))
@@ -49,7 +48,6 @@ class SqliteStore:
         return Described(self.path, "sqlite-vec", size, aside if os.path.exists(aside) else "")
 
     def exists(self) -> bool:
-        """Tell whether the file is there."""
         return os.path.exists(self.path)
 
     def has_unfolded(self) -> bool:
@@ -61,7 +59,6 @@ class SqliteStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[Reader]:
-        """Hold one state; IndexMissingError where there is no file."""
         reader = self._take()
         try:
             with reader.snapshot():
@@ -87,8 +84,7 @@ class SqliteStore:
 
     @contextmanager
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
-        """Keep every other writer out without changing anything."""
-        from memcli.store.sqlite.lock import writer_lock
+        from memcli.store.lock import writer_lock
 
         with writer_lock(self.path, wait_seconds=wait_seconds, sleep=sleep) as show_work:
             self._show_work = show_work
@@ -98,27 +94,8 @@ class SqliteStore:
                 self._show_work = None
 
     def show_work(self, work: Work) -> None:
-        """Show other processes how far this one is; nothing while it does not write."""
         if self._show_work is not None:
             self._show_work(work)
-
-    def writer(self) -> Owner | None:
-        """Tell which process writes now."""
-        from memcli.store.sqlite.lock import owner
-
-        return owner(self.path)
-
-    def watch(self, *, sleep: Sleep) -> AbstractContextManager[Watch]:
-        """Be the one watcher, else BusyError."""
-        from memcli.store.sqlite.watch import watching
-
-        return watching(self.path, sleep=sleep)
-
-    def watcher(self) -> WatchRecord | None:
-        """Tell who watches now."""
-        from memcli.store.sqlite.watch import living_watcher
-
-        return living_watcher(self.path)
 
     def stand_in(self) -> None:
         """Give nothing: a file has no server that could be away."""
@@ -132,7 +109,6 @@ class SqliteStore:
                 copyfile(self.path + suffix, path + suffix)
 
     def close(self) -> None:
-        """Close the connections that are kept."""
         with self._guard:
             idle, self._idle = self._idle, []
         for reader in idle:

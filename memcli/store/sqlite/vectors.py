@@ -19,7 +19,7 @@ import apsw
 from memcli.checking import TYPE_CHECKING
 from memcli.store import fixed
 from memcli.store.sqlite import coarse
-from memcli.store.sqlite.distances import distances_of, mirrored_distances
+from memcli.store.sqlite.coarse import distances_of, mirrored_distances
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.filters import select_chunks
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 
 import apsw
@@ -16,8 +16,9 @@ import apsw
 from memcli import room
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError, DamagedError, StoreError
+from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.fixed import packed
-from memcli.store.run_records import AWAITED, AWAITED_SECONDS, INHERITED
+from memcli.store.run_records import AWAITED
 from memcli.store.sqlite import (
     beside,
     coarse,
@@ -26,25 +27,21 @@ from memcli.store.sqlite import (
     integrity,
     keywords,
     lineage,
-    pending,
-    properties,
     schema,
-    speakers,
 )
 from memcli.store.sqlite import vectors as vector_rows
-from memcli.store.sqlite.documents import EMBEDDED_AT
 from memcli.store.sqlite.driver import (
     MORE_ROOM,
+    MOUNTS,
     Connected,
     closed_on_failure,
     connect,
     rows,
     set_aside,
+    strings,
     translated,
     understood,
 )
-from memcli.store.sqlite.network import MOUNTS
-from memcli.store.transactions import Transactions
 
 if TYPE_CHECKING:
     from typing import Any
@@ -58,12 +55,9 @@ if TYPE_CHECKING:
 CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
-DAY_SECONDS = 86_400
-
-Clock = Callable[[], int]  # nanoseconds since 1970
 
 
-class Writer(Transactions):
+class Writer(BaseChange):
     """The one open index that may change it; a `port.Change`."""
 
     def __init__(
@@ -77,9 +71,8 @@ class Writer(Transactions):
         notices: Sequence[str] = (),
     ) -> None:
         """Wrap an open, migrated connection; codes of so many first components are kept too."""
-        super().__init__()
-        self.path, self.now_ns, self.mounts, self.tiers = path, now_ns, mounts, tiers
-        self.notices = [*notices]
+        super().__init__(now_ns, notices)
+        self.path, self.mounts, self.tiers = path, mounts, tiers
         self._has_dropped = False
         self.connection, self.vec_problem, self._file = opened
 
@@ -130,7 +123,7 @@ class Writer(Transactions):
             return
         try:
             if self._revises:
-                self.put_meta("revision", str(self.facts.revision + 1))
+                self.put_fact("revision", str(self.facts.revision + 1))
             self.check_present()
             self.connection.execute("COMMIT")
             self._revises = False
@@ -163,30 +156,21 @@ class Writer(Transactions):
 
     @property
     def facts(self) -> Facts:
-        """Give what the index remembers of itself."""
         with understood(self.path):
             return documents.read_facts(self.connection)
 
-    def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
-        """Remember facts by the names of their fields, if any differs."""
-        self.set_meta(facts, revise=revise)
-
     def known(self) -> dict[Key, Known]:
-        """Give what is remembered of every document."""
         with understood(self.path):
             return documents.read_known(self.connection)
 
     def counts(self) -> Counts:
-        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         with understood(self.path):
             return documents.read_counts(self.connection)
 
     def integrity(self) -> str:
-        """Check the whole file: "ok", or the first fault."""
         return integrity.first_fault(self.connection, self.path)
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
-        """Store a document's keyword rows in place of what was known of it."""
         with self.transaction():
             gone = self._drop_chunks((document.source, document.path))
             documents.put_document(self.connection, document, stamp, skip)
@@ -194,33 +178,38 @@ class Writer(Transactions):
             self.refresh(gone, living)
 
     def touch(self, key: Key, stamp: Stamp) -> None:
-        """Remember that a file with a new stat still holds the same bytes."""
         with self.transaction(revise=False):
             documents.touch(self.connection, key, stamp)
 
     def remove(self, key: Key) -> None:
-        """Remove every row of a document."""
         with self.transaction():
             gone = self._drop_chunks(key)
-            lineage.drop(self.connection, *key)
-            properties.drop(self.connection, *key)
-            speakers.drop(self.connection, *key)
-            self.connection.execute("DELETE FROM documents WHERE source = ? AND path = ?", key)
+            documents.drop(self.connection, key)
             self.refresh(gone, ())
 
     def pending(self, fingerprint: str, limit: int) -> list[Pending]:
-        """List texts that wait for a vector, each once, in the order in which they are needed."""
+        found = self._rows(
+            'SELECT p.hash, p.prefix, substr(c.text, p.start + 1, p."end" - p.start),'
+            " d.title, c.heading_path, coalesce(c.first_day, c.date), c.date,"
+            " iif(instr(d.front_matter, '\"description\"'), d.front_matter, '{}')"
+            " FROM parts p JOIN chunks c ON c.id = p.chunk_id"
+            " JOIN documents d ON d.id = c.document_id"
+            " LEFT JOIN vectors v ON v.hash = p.hash"
+            " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?1)"
+            " WHERE v.id IS NULL"
+            " AND NOT EXISTS (SELECT 1 FROM unread u WHERE u.hash = p.hash AND u.fingerprint = ?1)"
+            f" ORDER BY d.always DESC, coalesce(d.importance, 0) > {IMPORTANT} DESC,"
+            " d.date IS NOT NULL, d.date DESC, d.path, d.source, p.id LIMIT ?2",
+            (fingerprint, limit),
+        )
         with understood(self.path):
-            return pending.read_pending(self.connection, fingerprint, limit)
+            return waiting((*row[:4], strings(row[4]), *row[5:]) for row in found)
 
     def borrow(self, fingerprint: str) -> int:
         """Take nothing over: a file holds one workspace."""
         return 0
 
-    def unembedded(self, fingerprint: str) -> int:
-        """Count the distinct texts that wait for a vector."""
-        if self.is_embedded(fingerprint):
-            return 0
+    def _count_waiting(self, fingerprint: str) -> int:
         found = self._rows(
             "SELECT count(DISTINCT p.hash) FROM parts p LEFT JOIN vectors v ON v.hash = p.hash"
             " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?1) WHERE v.id IS NULL"
@@ -229,24 +218,13 @@ class Writer(Transactions):
         )
         return int(found[0][0])
 
-    def is_embedded(self, fingerprint: str | None) -> bool:
-        """Tell, without a look at the texts, that none waits and search uses the vectors."""
-        facts = self.facts
-        return (
-            fingerprint is not None
-            and facts.fingerprint == fingerprint
-            and (self.meta(EMBEDDED_AT) or "").split(" ")[0] == str(facts.revision)
-            and (
-                bool(self.vec_problem) or (self.meta("vec_behind") != "1" and self._has_its_tiers())
-            )
-        )
+    def _is_searchable(self) -> bool:
+        if self.vec_problem:
+            return True
+        return self.fact("vec_behind") != "1" and self._has_its_tiers()
 
-    def mark_embedded(self) -> None:
-        """Remember that no text waits for a vector, until the next change."""
-        revision = str(self.facts.revision)
-        if not (self.meta(EMBEDDED_AT) or "").startswith(f"{revision} "):
-            with self.transaction(revise=False):
-                self.put_meta(EMBEDDED_AT, documents.all_embedded(self.connection, revision))
+    def _count_rows(self) -> tuple[int, int, int, int]:
+        return documents.count_rows(self.connection)
 
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
         """Store vectors of the fingerprint by hash of their text.
@@ -271,7 +249,6 @@ class Writer(Transactions):
         return bool(self._rows("SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)))
 
     def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
-        """Remember of texts, by hash, that this encoder cannot read them: none waits for it."""
         with self.transaction():
             self.connection.executemany(
                 "INSERT OR IGNORE INTO unread (hash, fingerprint) VALUES (?, ?)",
@@ -284,13 +261,13 @@ class Writer(Transactions):
         Also rebuilds a table that an installation without sqlite-vec left behind, or one
         that the number of vectors no longer fits.
         """
-        table = self.meta("vec_table")
+        table = self.fact("vec_table")
         same = self.facts.fingerprint == fingerprint
         with understood(self.path):
             if same and (
                 self.vec_problem
                 or (
-                    self.meta("vec_behind") != "1"
+                    self.fact("vec_behind") != "1"
                     and not vector_rows.is_outgrown(self.connection, table, dimension)
                 )
             ):
@@ -300,11 +277,11 @@ class Writer(Transactions):
             number = int(table.rsplit("_", 1)[1]) + 1 if table else 1
             if not same:
                 vector_rows.switch_cache(self.connection, fingerprint, self.now)
-            self.put_meta("fingerprint", fingerprint)
-            self.put_meta("dimension", str(dimension))
+            self.put_fact("fingerprint", fingerprint)
+            self.put_fact("dimension", str(dimension))
             if self.vec_problem:
                 self.connection.execute("DELETE FROM slots")
-                self.put_meta("vec_behind", "1")
+                self.put_fact("vec_behind", "1")
                 living = self._rows("SELECT hash FROM parts")
                 self.refresh((), [hash_ for (hash_,) in living])
                 return
@@ -314,20 +291,20 @@ class Writer(Transactions):
                 vector_rows.keep_tiers(self.connection, table, fingerprint, dimension, ())
                 self.connection.execute(f"DROP TABLE {table}")
             if made:
-                self.put_meta("vec_table", made)
-            self.put_meta("vec_behind", "0")
+                self.put_fact("vec_table", made)
+            self.put_fact("vec_behind", "0")
         self._keep_tiers(fingerprint, dimension)
 
     def _keep_tiers(self, fingerprint: str, dimension: int) -> None:
         """Fill the tiers that are dirty from the whole vectors, and drop those not asked for."""
-        table = self.meta("vec_table")
+        table = self.fact("vec_table")
         if table and not self.vec_problem and not self._has_its_tiers():
             with self.transaction():
                 wanted = self._tiers_of(dimension)
                 vector_rows.keep_tiers(self.connection, table, fingerprint, dimension, wanted)
 
     def _has_its_tiers(self) -> bool:
-        table = self.meta("vec_table")
+        table = self.fact("vec_table")
         if not table or not coarse.is_coarse(table):
             return True
         with understood(self.path):
@@ -338,34 +315,27 @@ class Writer(Transactions):
         return {components for components in self.tiers if components < dimension}
 
     def unchecked(self) -> list[str]:
-        """Name the summaries to look at again, by path."""
         with understood(self.path):
             return lineage.unchecked(self.connection)
 
-    def check(self, summary: str, found: Sequence[Looked]) -> None:
-        """Note where all that a summary rests on stands now; nothing where it is so already."""
+    def _looked(self, summary: str) -> list[Looked]:
         with understood(self.path):
-            known = lineage.looked(self.connection, summary)
-        if known and known != list(found):
-            with self.transaction():
-                lineage.check(self.connection, summary, found)
+            return lineage.looked(self.connection, summary)
+
+    def _put_looked(self, summary: str, found: Sequence[Looked]) -> None:
+        lineage.check(self.connection, summary, found)
 
     def settle(self, pages: int | None = None) -> None:
         """Merge the keyword index after a batch of changes until deleted words are gone."""
-        if self.meta(WORDS_LEFT) != "1":
+        if self.fact(WORDS_LEFT) != "1":
             return
         self._sweep()  # it may hold what is deleted now
         with self.transaction(revise=False):
             if keywords.merge(self.connection, MERGE_PAGES if pages is None else pages):
-                self.put_meta(WORDS_LEFT, "0")
+                self.put_fact(WORDS_LEFT, "0")
 
     def prune(self, *, unused_days: int) -> int:
-        """Drop cached vectors that no part has used for some days; give how many.
-
-        Those of so many days ahead too: the clock has been put back since.
-        """
-        days = unused_days * DAY_SECONDS
-        bounds = (self.now - days, self.now + days)
+        bounds = self._bounds(unused_days)
         unused = "(unused_since <= ? OR unused_since >= ?)"
         if not self._rows(f"SELECT 1 FROM vectors WHERE {unused} LIMIT 1", bounds):
             return 0
@@ -402,26 +372,22 @@ class Writer(Transactions):
         return _kept(fault, aside)
 
     def _take_over_vectors(self) -> None:
-        from memcli.store.sqlite.salvage import readable_vectors
-
         aside = self.path + driver.DAMAGED_SUFFIX
         with self.transaction(revise=False):
-            vector_rows.put(self.connection, ((*row, self.now) for row in readable_vectors(aside)))
+            vector_rows.put(
+                self.connection, ((*row, self.now) for row in beside.readable_vectors(aside))
+            )
 
     def rebuild(self) -> AbstractContextManager[Beside]:
-        """Build an index anew beside this one, or go on where that was left."""
         return _rebuilding(self)
 
-    def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
-        """Remove a half-built index that nobody has gone on with for so long."""
+    def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
         age = beside.age_ns(self.path, self.now_ns())
-        if age is not None and age >= older_than_seconds * 1e9:
-            self._sweep()
-
-    def drop_dead_rebuild(self) -> None:
-        """Remove a half-built index, unless its run waits for a server and comes back to it."""
-        age = beside.age_ns(self.path, self.now_ns())
-        if age is not None and not (age < AWAITED_SECONDS * 1e9 and beside.is_awaited(self.path)):
+        if age is None:
+            return
+        if awaited_seconds is not None and beside.is_awaited(self.path):
+            seconds = awaited_seconds
+        if age >= seconds * 1e9:
             self._sweep()
 
     def _keep_vectors_beside(self) -> None:
@@ -449,41 +415,29 @@ class Writer(Transactions):
             if notice not in self.notices:
                 self.notices.append(notice)
 
-    @property
-    def now(self) -> int:
-        """Give the time in seconds since 1970."""
-        return self.now_ns() // 1_000_000_000
-
-    def meta(self, key: str) -> str | None:
+    def fact(self, key: str) -> str | None:
         """Read a `meta` value."""
         with understood(self.path):
             return documents.meta(self.connection, key)
 
-    def put_meta(self, key: str, value: str) -> None:
+    def put_fact(self, key: str, value: str) -> None:
         """Write a `meta` value inside a transaction of the caller."""
         documents.put_meta(self.connection, key, value)
-
-    def set_meta(self, values: Mapping[str, str], *, revise: bool = True) -> None:
-        """Write `meta` values in a transaction of their own, if any differs."""
-        if any(self.meta(key) != value for key, value in values.items()):
-            with self.transaction(revise=revise):
-                for key, value in values.items():
-                    self.put_meta(key, value)
 
     def refresh(self, gone: Iterable[bytes], living: Iterable[bytes]) -> None:
         """Search by the vectors of living texts and no more by those of gone ones."""
         fingerprint = self.facts.fingerprint
         if fingerprint is None:
             return
-        table = self.meta("vec_table")
+        table = self.fact("vec_table")
         usable = (
             table is not None
             and coarse.is_coarse(table)  # an older memcli kept vectors in a table
             and not self.vec_problem
-            and self.meta("vec_behind") != "1"
+            and self.fact("vec_behind") != "1"
         )
         if table and not usable:
-            self.put_meta("vec_behind", "1")
+            self.put_fact("vec_behind", "1")
         tables: dict[str, int] = {}
         if table and usable:
             held = vector_rows.tiers_beside(self.connection, table)
@@ -506,7 +460,7 @@ class Writer(Transactions):
         gone = documents.drop_chunks(self.connection, *key)
         if gone:
             self._has_dropped = True
-            self.put_meta(WORDS_LEFT, "1")
+            self.put_fact(WORDS_LEFT, "1")
         return gone
 
 
@@ -538,7 +492,6 @@ class Beside(Writer):
         self._main = main
 
     def take_over(self, hidden: Iterable[Key]) -> None:
-        """Copy the embedding cache, and documents whose files nobody could see."""
         main = self._main
         for key in hidden:
             with translated(main.path):
@@ -547,11 +500,7 @@ class Beside(Writer):
         with translated(main.path), self.transaction(revise=False):
             # A copy that is gone on with searches by some vectors already; now by these too.
             self.refresh((), beside.copy_vectors(self.connection, main.connection, self.now))
-        told = main.facts
-        inherited = {name: getattr(told, name) for name in INHERITED}
-        self.set_meta({name: value for name, value in inherited.items() if value is not None})
-        if told.fingerprint and told.dimension is not None and self.facts.fingerprint is None:
-            self.search_by(told.fingerprint, told.dimension)
+        self._inherit(main.facts)
 
     def publish(self) -> None:
         """Put the copy in the place of the other index, in one transaction.
@@ -559,13 +508,13 @@ class Beside(Writer):
         The revision goes on from the larger one, so no answer of before looks like one of now.
         """
         main, told = self._main, self.facts
-        revision = str(1 + max(told.revision, main.facts.revision))
+        revision = 1 + max(told.revision, main.facts.revision)
         is_embedded = self.is_embedded(told.fingerprint)
         with self.transaction(revise=False):
-            self.put_meta("revision", revision)
-            self.put_meta(beside.PUBLISHED_AS, revision)
+            self.put_fact("revision", str(revision))
+            self.put_fact(beside.PUBLISHED_AS, str(revision))
             if is_embedded:
-                self.put_meta(EMBEDDED_AT, documents.all_embedded(self.connection, revision))
+                self._put_embedded(revision)
         if (fault := self.integrity()) != "ok":
             raise DamagedError(
                 f"the index built beside {main.path} is damaged: {fault}",
@@ -585,10 +534,10 @@ def _rebuilding(main: Writer) -> Iterator[Beside]:
         beside.sweep(main.path)
         side = _open_beside(main)
     try:
-        side.set_meta({"mounts": main.facts.mounts or "[]", AWAITED: ""})
+        side.remember({"mounts": main.facts.mounts or "[]", AWAITED: ""})
         yield side
     except AskedToWaitError:
-        side.set_meta({AWAITED: "1"})
+        side.remember({AWAITED: "1"})
         raise
     finally:
         side.close()
@@ -606,7 +555,7 @@ def _usable(main: Writer) -> Beside | None:
         return None
     try:
         half = _open_beside(main)
-        published = half.meta(beside.PUBLISHED_AS)
+        published = half.fact(beside.PUBLISHED_AS)
         done = published is not None and main.facts.revision >= int(published)
         if not done and half.integrity() == "ok":
             return half

@@ -7,21 +7,17 @@ record that was there when it began. Every answer is worked out from all documen
 from __future__ import annotations
 
 import json
-import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date, timedelta
 from functools import cached_property
-from itertools import groupby
 from struct import unpack
-from threading import Lock
 from typing import NamedTuple
 
-from memcli.errors import AskedToWaitError, BusyError, IndexMissingError
+from memcli.errors import AskedToWaitError, IndexMissingError
 from memcli.markdown.parts import description_of
-from memcli.store.context_records import Linking, Listed, Marked, Rated, Titled
+from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
 from memcli.store.fixed import rounded
+from memcli.store.lock import writer_lock
 from memcli.store.port import Sleep
 from memcli.store.records import (
     Counts,
@@ -36,15 +32,11 @@ from memcli.store.records import (
     Support,
 )
 from memcli.store.run_records import (
-    AWAITED_SECONDS,
     Described,
-    Owner,
     Pending,
     Provenance,
-    SourceCounts,
     Stamp,
     VectorSearch,
-    WatchRecord,
     Work,
 )
 from memcli.store.totals import Totals
@@ -59,7 +51,6 @@ from memcli.types import (
     Lines,
     Part,
     PartScore,
-    Skip,
     Term,
     Turn,
     Wanted,
@@ -68,7 +59,6 @@ from tests.store.contract.memory_reach import is_within, overlap
 from tests.store.contract.memory_words import Columns, Words, columns, tokens
 
 DAY_NS = 86_400 * 10**9
-RETRY_SECONDS = 0.05
 
 
 class Row(NamedTuple):
@@ -185,33 +175,6 @@ class MemorySnapshot:
         documents, chunks = len(self._texts()), len(self._state.rows)
         return Counts(documents, chunks, len(parts), len(embedded), len(left_out))
 
-    def by_source(self) -> Mapping[str, SourceCounts]:
-        found = {}
-        for source in sorted({stored.document.source for stored in self._texts()}):
-            own = [stored for stored in self._texts() if stored.document.source == source]
-            dated = [stored.document for stored in own if stored.document.date]
-            first = min((d.first_day or d.date for d in dated if d.date), default=None)
-            last = max((d.date for d in dated if d.date), default=None)
-            chunks = sum(len(stored.rows) for stored in own)
-            found[source] = SourceCounts(len(own), chunks, first, last)
-        return found
-
-    def days(self) -> Mapping[str, int]:
-        counted = Counter[str]()
-        for document in (stored.document for stored in self._texts()):
-            if document.date:
-                first, last = map(
-                    date.fromisoformat, (document.first_day or document.date, document.date)
-                )
-                counted.update(
-                    (first + timedelta(n)).isoformat() for n in range((last - first).days + 1)
-                )
-        return counted
-
-    def skipped(self) -> Sequence[Skip]:
-        documents = self._state.documents
-        return [Skip(*key, documents[key].skip) for key in sorted(documents) if documents[key].skip]
-
     def texts(self) -> Iterator[str]:
         return iter([row.chunk.text for row in self._state.rows])
 
@@ -323,43 +286,17 @@ class MemorySnapshot:
                 found.append(Marked(d.authority, excerpts))
         return found
 
-    def rated(self, reach: Reach) -> Sequence[Rated]:
-        return [
-            Rated(
-                d.source,
-                d.path,
-                d.date,
-                d.kind,
-                d.scope,
-                d.trust,
-                d.authority,
-                d.importance,
-                d.front_matter,
-                len([*run]),
-            )
-            for d, run in groupby(self._within(reach), lambda row: row.document)
-        ]
-
-    def listed(self, reach: Reach) -> Sequence[Listed]:
-        return [
-            Listed(
-                d.source,
-                d.path,
-                d.title,
-                d.date,
-                d.kind,
-                d.scope,
-                d.trust,
-                d.front_matter,
-                d.first_day,
-            )
-            for _, (d, _, skip, rows) in sorted(self._state.documents.items())
-            if not skip
-            and any(
-                is_within(reach, about, d.front_matter)
-                for about in [row.about for row in rows] or [_without_text(d)]
-            )
-        ]
+    def documents(self, reach: Reach) -> Sequence[IndexedDocument]:
+        found = []
+        for _, (d, _, skip, rows) in sorted(self._state.documents.items()):
+            abouts = [row.about for row in rows] or [_without_text(d)]
+            within = [about for about in abouts if is_within(reach, about, d.front_matter)]
+            if within:
+                own = d._asdict() | {"skip": skip, "chunks": len(within) if rows else 0}
+                found.append(
+                    IndexedDocument(**{name: own[name] for name in IndexedDocument._fields})
+                )
+        return found
 
     def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
         return {
@@ -389,9 +326,6 @@ class MemorySnapshot:
             for row in self._rows(chunk_ids)
         }
 
-    def present(self, keys: Sequence[Key]) -> frozenset[Key]:
-        return frozenset(key for key in keys if key in self._state.documents)
-
     def titles(self) -> Sequence[Titled]:
         return [
             Titled(*key, stored.document.title) for key, stored in self._state.documents.items()
@@ -408,13 +342,6 @@ class MemorySnapshot:
             for summary, found in self._state.looked.items()
             for each in found
         )
-
-    def confidences(self) -> Mapping[str, float]:
-        return {
-            stored.document.path: stored.document.lineage.confidence
-            for stored in self._state.documents.values()
-            if stored.document.lineage
-        }
 
     @cached_property
     def _words(self) -> Words:
@@ -604,19 +531,14 @@ class MemoryChange:
         finally:
             beside.left_ns = self._now_ns()
 
-    def drop_rebuild(self, *, older_than_seconds: float = 0.0) -> None:
+    def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
         beside = self._cell.beside
-        if beside and self._now_ns() - beside.left_ns >= older_than_seconds * 1e9:
+        if beside and beside.is_awaited and awaited_seconds is not None:
+            seconds = awaited_seconds
+        if beside and self._now_ns() - beside.left_ns >= seconds * 1e9:
             kept = {**beside.state.vectors, **self._state.vectors}
             self._become(self._state._replace(vectors=kept))
             self._cell.beside = None
-
-    def drop_dead_rebuild(self) -> None:
-        beside = self._cell.beside
-        if beside and beside.is_awaited:
-            self.drop_rebuild(older_than_seconds=AWAITED_SECONDS)
-        else:
-            self.drop_rebuild()
 
     @property
     def _state(self) -> State:
@@ -677,27 +599,13 @@ class MemoryRebuild(MemoryChange):
         self._main.beside = None
 
 
-class MemoryWatch:
-    """The right to be the one watcher; a `port.Watch`."""
-
-    files: Sequence[str] = ()
-
-    def __init__(self) -> None:
-        self.record = WatchRecord(os.getpid())
-
-    def tell(self, record: WatchRecord) -> None:
-        self.record = record
-
-
 class MemoryStore:
     """A store that ends with its process; a `port.Store`."""
 
     def __init__(self, local: str, now_ns: Callable[[], int]) -> None:
         self.local, self._now_ns = local, now_ns
         self._cell: Cell | None = None
-        self._writing = Lock()
-        self._owner: Owner | None = None
-        self._watch: MemoryWatch | None = None
+        self._show_work: Callable[[Work], None] | None = None
 
     def describe(self) -> Described:
         texts = MemorySnapshot(self._cell.state).texts() if self._cell else iter(())
@@ -724,38 +632,13 @@ class MemoryStore:
 
     @contextmanager
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
-        waited = 0.0
-        while not self._writing.acquire(blocking=False):
-            if waited >= wait_seconds:
-                raise BusyError(f"another memcli ({self._owner}) is writing the index")
-            sleep(RETRY_SECONDS)
-            waited += RETRY_SECONDS
-        self._owner = Owner(os.getpid(), self._now_ns() / 1e9)
-        try:
+        with writer_lock(self.local, wait_seconds=wait_seconds, sleep=sleep) as self._show_work:
             yield
-        finally:
-            self._owner = None
-            self._writing.release()
-
-    def writer(self) -> Owner | None:
-        return self._owner
+        self._show_work = None
 
     def show_work(self, work: Work) -> None:
-        if self._owner is not None:
-            self._owner = self._owner._replace(work=work)
-
-    @contextmanager
-    def watch(self, *, sleep: Sleep) -> Iterator[MemoryWatch]:
-        if self._watch:
-            raise BusyError(f"another memcli (pid {os.getpid()}) watches this workspace")
-        self._watch = MemoryWatch()
-        try:
-            yield self._watch
-        finally:
-            self._watch = None
-
-    def watcher(self) -> WatchRecord | None:
-        return self._watch.record if self._watch else None
+        if self._show_work is not None:
+            self._show_work(work)
 
     def copy_to(self, path: str) -> None:
         """Tell a store in a file all that is told here."""

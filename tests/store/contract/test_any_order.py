@@ -115,7 +115,7 @@ def test_answers_do_not_depend_on_what_was_indexed_first(
         assert told_all(one, asked) == told_all(other, asked)
         with one.snapshot() as first, other.snapshot() as second:
             within = Reach(reach)
-            assert first.rated(within) == second.rated(within)
+            assert first.documents(within) == second.documents(within)
             assert [*map(nameless, first.newest(within))] == [*map(nameless, second.newest(within))]
     finally:
         for store in stores:

@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from memcli.store.context_records import Titled
+from memcli.store.documents import (
+    SourceCounts,
+    Titled,
+    counts_by_source,
+    documents_by_day,
+    skipped_files,
+)
 from memcli.store.port import Store
 from memcli.store.records import Counts, Facts, Looked
-from memcli.store.run_records import SourceCounts
 from memcli.types import Known, Skip
 from tests.store.contract.makers import (
     ENCODER,
@@ -43,7 +48,7 @@ def test_a_new_store_is_empty_and_sound(store: Store) -> None:
     assert (bool(described.address), described.set_aside) == (True, "")
     with store.snapshot() as snapshot:
         assert (snapshot.facts, snapshot.counts()) == (Facts(), Counts(0, 0, 0, 0))
-        assert (snapshot.by_source(), snapshot.days(), list(snapshot.skipped())) == ({}, {}, [])
+        assert list(snapshot.documents(EVERYTHING)) == []
         assert (list(snapshot.titles()), list(snapshot.texts())) == ([], [])
         assert found(snapshot, any_of("pool")) == []
 
@@ -61,11 +66,12 @@ def test_what_is_put_is_known_and_counted(store: Store) -> None:
     assert counts == Counts(3, len(made.chunks) + 2, parts + 2, 0)
     with store.snapshot() as snapshot:
         assert (snapshot.known(), snapshot.counts()) == (known, counts)
-        assert snapshot.by_source() == {
+        documents = snapshot.documents(EVERYTHING)
+        assert counts_by_source(documents) == {
             "memory": SourceCounts(2, len(made.chunks) + 1, "2025-01-02", "2025-01-02"),
             "other": SourceCounts(1, 1, None, None),
         }
-        assert snapshot.days() == {"2025-01-02": 1}
+        assert documents_by_day(documents) == {"2025-01-02": 1}
         texts = [*(chunk.text for chunk in made.chunks), "the fox", "a plain note"]
         assert sorted(text.strip() for text in snapshot.texts()) == sorted(
             text.strip() for text in texts
@@ -135,9 +141,8 @@ def test_nothing_is_left_of_a_document_that_is_removed(store: Store) -> None:
     with store.snapshot() as snapshot:
         assert set(snapshot.known()) == {("memory", "b.md")}
         assert found(snapshot, any_of("pool", "dry", "said", "fox")) == ["b.md"]
-        assert (snapshot.days(), list(snapshot.marked(soft=False))) == ({}, [])
-        assert (list(snapshot.supports()), snapshot.confidences()) == ([], {})
-        assert snapshot.present(keys("b.md", "memory/2025-01-02.md")) == {("memory", "b.md")}
+        assert [each.path for each in snapshot.documents(EVERYTHING)] == ["b.md"]
+        assert (list(snapshot.marked(soft=False)), list(snapshot.supports())) == ([], [])
         texts = snapshot.dense(ENCODER.encode_query("pool"), 10, EVERYTHING)()
         assert len(texts) == 1
 
@@ -150,11 +155,12 @@ def test_a_file_without_text_is_remembered_and_not_counted(store: Store) -> None
         assert change.counts() == Counts(1, 1, 1, 0)
         assert set(change.known()) == set(keys("a.md", "b.md"))
     with store.snapshot() as snapshot:
-        assert list(snapshot.skipped()) == [Skip("memory", "a.md", "not-text")]
-        assert snapshot.by_source() == {"memory": SourceCounts(1, 1, None, None)}
+        documents = snapshot.documents(EVERYTHING)
+        assert skipped_files(documents) == [Skip("memory", "a.md", "not-text")]
+        assert counts_by_source(documents) == {"memory": SourceCounts(1, 1, None, None)}
     fill(store, {"a.md": "text now\n"})
     with store.snapshot() as snapshot:
-        assert list(snapshot.skipped()) == []
+        assert skipped_files(snapshot.documents(EVERYTHING)) == []
         assert snapshot.counts().documents == 2
 
 

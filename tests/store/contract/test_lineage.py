@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from memcli.store.port import Change, Store
+import json
+
+from memcli.store.port import Change, Snapshot, Store
 from memcli.store.records import Looked, Support
 from memcli.types import SourceLines
-from tests.store.contract.makers import changing, lines_of, put, stamp_of, summary
+from tests.store.contract.makers import EVERYTHING, changing, lines_of, put, stamp_of, summary
 
 A, B = "memory/2025-01-01.md", "memory/2025-01-02.md"
 LOG = "one\ntwo\nthree\n"
@@ -141,10 +143,15 @@ def test_lines_of_the_memory_are_not_those_of_another_source(store: Store) -> No
     assert supports(store) == [Support(S, FIRST, False)]
 
 
+def confidences(snapshot: Snapshot) -> dict[str, float]:
+    told = {each.path: json.loads(each.front_matter) for each in snapshot.documents(EVERYTHING)}
+    return {path: matter["confidence"] for path, matter in told.items() if "confidence" in matter}
+
+
 def test_summaries_have_a_confidence(store: Store) -> None:
     with changing(store) as change:
         put(change, A, LOG)
         put(change, S, summary(FIRST, confidence=0.25))
         put(change, T, summary(FIRST, confidence=1))
     with store.snapshot() as snapshot:
-        assert snapshot.confidences() == {S: 0.25, T: 1.0}
+        assert confidences(snapshot) == {S: 0.25, T: 1.0}

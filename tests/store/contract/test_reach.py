@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memcli.store.documents import with_chunks
 from memcli.store.port import Store
 from memcli.store.records import Reach
 from memcli.types import Filters, SourceLines, Where
@@ -190,8 +191,8 @@ def test_whoever_asks_finds_what_is_within_reach(filled: Store, reach: Reach, na
     with filled.snapshot() as snapshot:
         assert set(found(snapshot, any_of("fox"), reach=reach)) == expected
         assert set(near(snapshot, "fox", reach=reach)) == expected
-        assert {document.path for document in snapshot.rated(reach)} == expected
-        assert [document.path for document in snapshot.listed(reach)] == sorted(
+        assert {document.path for document in with_chunks(snapshot.documents(reach))} == expected
+        assert [document.path for document in snapshot.documents(reach)] == sorted(
             expected, key=lambda path: (path == PATHS["other"], path)
         )
         every = list(snapshot.known())
@@ -218,7 +219,9 @@ def test_a_document_may_be_within_reach_in_part(
     with filled.snapshot() as snapshot:
         excerpts = snapshot.excerpts_of([("memory", "days.md")], reach)
         assert [excerpt.about.start_line for excerpt in excerpts] == lines
-        (rated,) = (found for found in snapshot.rated(reach) if found.path == "days.md")
+        (rated,) = (
+            found for found in with_chunks(snapshot.documents(reach)) if found.path == "days.md"
+        )
         assert rated.chunks == len(lines)
         hits = snapshot.lexical(any_of("morning", "evening"), 9, reach)
         assert {hit.chunk_id for hit in hits} == {e.about.chunk_id for e in excerpts}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from memcli.store.context_records import Linking, Listed, Rated, Titled
+from memcli.store.documents import IndexedDocument, Linking, Titled
 from memcli.store.port import Store
 from memcli.store.records import Legs, Reach
 from memcli.types import About, Candidate, Excerpt, Filters, Wanted
@@ -195,19 +195,26 @@ def test_documents_that_are_marked(store: Store) -> None:
         ]
 
 
-def test_documents_are_rated_by_what_their_authors_said(store: Store) -> None:
+def test_documents_come_with_what_their_authors_said(store: Store) -> None:
     with changing(store) as change:
         told = put(change, "memory/p.md", TEXT).front_matter
         put(change, "o.md", "text\n", "other", trust="untrusted")
         put(change, "empty.md", "")
     with store.snapshot() as snapshot:
-        assert set(snapshot.rated(EVERYTHING)) == {
-            Rated(
-                "memory", "memory/p.md", "2025-06-07", "log", "session", "trusted", 0.5, 0.25,
-                told, 2,
+        assert list(snapshot.documents(EVERYTHING)) == [
+            IndexedDocument(
+                "memory", "empty.md", "empty", None, None, "note", "global", "trusted", None,
+                None, "{}", "", 0,
             ),
-            Rated("other", "o.md", None, "note", "global", "untrusted", None, None, "{}", 1),
-        }  # fmt: skip
+            IndexedDocument(
+                "memory", "memory/p.md", "The pool", "2025-06-07", None, "log", "session",
+                "trusted", 0.5, 0.25, told, "", 2,
+            ),
+            IndexedDocument(
+                "other", "o.md", "o", None, None, "note", "global", "untrusted", None, None, "{}",
+                "", 1,
+            ),
+        ]  # fmt: skip
 
 
 def test_links_come_with_the_front_matter(store: Store) -> None:
@@ -225,15 +232,12 @@ def test_links_come_with_the_front_matter(store: Store) -> None:
         assert snapshot.links([]) == {}
 
 
-def test_documents_by_name_and_by_title(store: Store) -> None:
+def test_documents_by_title(store: Store) -> None:
     with changing(store) as change:
         put(change, "a.md", "# The A\n\ntext\n")
         put(change, "a.md", "text\n", "other")
         put(change, "empty.md", "")
-    asked = [("memory", "a.md"), ("other", "a.md"), ("other", "empty.md"), ("x", "y")]
     with store.snapshot() as snapshot:
-        assert snapshot.present(asked) == set(asked[:2])
-        assert snapshot.present([]) == frozenset()
         assert set(snapshot.titles()) == {
             Titled("memory", "a.md", "The A"),
             Titled("other", "a.md", "a"),
@@ -249,18 +253,25 @@ def test_documents_are_listed_with_and_without_a_text(store: Store) -> None:
         change.put(document("c.md", ""), stamp_of("c.md", ""))
         change.put(document("d.md", ""), stamp_of("d.md", "?"), skip="not-text")
     matter = '{"date": "2025-02-01", "tags": ["infra"], "title": "Pool rules"}'
-    rules = Listed(
-        "memory", "b.md", "Pool rules", "2025-02-01", "log", "session", "trusted", matter
+    rules = IndexedDocument(
+        "memory", "b.md", "Pool rules", "2025-02-01", None, "log", "session", "trusted", None,
+        None, matter, "", 1,
+    )  # fmt: skip
+    bare = rules._replace(path="a.md", trust="untrusted", chunks=0)
+    empty = rules._replace(
+        path="c.md", title="c", date=None, kind="note", scope="global", front_matter="{}", chunks=0
     )
-    bare = rules._replace(path="a.md", trust="untrusted")
-    empty = Listed("memory", "c.md", "c", None, "note", "global", "trusted", "{}")
+    skipped = empty._replace(path="d.md", title="d", skip="not-text")
     with store.snapshot() as snapshot:
-        assert snapshot.listed(EVERYTHING) == [bare, rules, empty]
-        assert snapshot.listed(Reach(Filters(tags=("infra",)))) == [bare, rules]
-        assert snapshot.listed(Reach(Filters(since="2025-02-01"))) == [bare, rules]
-        assert snapshot.listed(Reach(Filters(since="2025-02-02"))) == []
-        assert snapshot.listed(Reach(Filters(since="2025-02-02", undated=True))) == [empty]
-        assert snapshot.listed(Reach(Filters(kinds=("note",)))) == [empty]
+        assert snapshot.documents(EVERYTHING) == [bare, rules, empty, skipped]
+        assert snapshot.documents(Reach(Filters(tags=("infra",)))) == [bare, rules]
+        assert snapshot.documents(Reach(Filters(since="2025-02-01"))) == [bare, rules]
+        assert snapshot.documents(Reach(Filters(since="2025-02-02"))) == []
+        assert snapshot.documents(Reach(Filters(since="2025-02-02", undated=True))) == [
+            empty,
+            skipped,
+        ]
+        assert snapshot.documents(Reach(Filters(kinds=("note",)))) == [empty, skipped]
 
 
 def test_chunks_that_share_a_line_are_told_from_those_that_do_not(store: Store) -> None:

@@ -9,6 +9,7 @@ import pytest
 from memcli.errors import AskedToWaitError
 from memcli.store.port import Rebuild, Store
 from memcli.store.records import Support
+from memcli.store.run_records import AWAITED_SECONDS
 from tests.hashing import HashingEncoder
 from tests.store.contract.makers import (
     ENCODER,
@@ -112,7 +113,7 @@ def test_a_rebuild_that_nobody_has_gone_on_with_is_dropped(store: Store, clock: 
     for hours, left in ((0.9, {"b.md"}), (0.9, {"b.md"}), (1.0, set())):
         clock.pass_days(hours / 24)
         with changing(store) as change:
-            change.drop_rebuild(older_than_seconds=hour)
+            change.drop_rebuild(seconds=hour)
             with change.rebuild() as side:  # which goes on with it
                 assert answers_of(side) == left
     stop_after(store, "c.md")
@@ -131,12 +132,12 @@ def test_what_a_dead_run_half_built_goes_and_what_waits_for_a_server_stays_ten_m
     stop_after(store, "b.md", by=AskedToWaitError)
     clock.pass_days(hours / 24)
     with changing(store) as change:
-        change.drop_dead_rebuild()
+        change.drop_rebuild(awaited_seconds=AWAITED_SECONDS)
         with change.rebuild() as side:
             assert answers_of(side) == ({"b.md"} if comes_back else set())
     stop_after(store, "c.md")  # it was gone on with, and then stopped by something else
     with changing(store) as change:
-        change.drop_dead_rebuild()
+        change.drop_rebuild(awaited_seconds=AWAITED_SECONDS)
         with change.rebuild() as side:
             assert answers_of(side) == set()
 
@@ -155,7 +156,7 @@ def test_vectors_that_a_dead_run_has_made_are_kept(store: Store, clock: Clock, o
             embed(side, encoder)
             raise Stopped
         assert change.unembedded(encoder.fingerprint) == 2
-        change.drop_dead_rebuild()
+        change.drop_rebuild(awaited_seconds=AWAITED_SECONDS)
         assert change.facts.revision > revision
         assert change.unembedded(encoder.fingerprint) == 1
         assert change.integrity() == "ok"
@@ -263,6 +264,6 @@ def everything(store: Store) -> object:
         ]
         soft = [(m.authority, len(m.excerpts)) for m in snapshot.marked(soft=True)]
         return (
-            snapshot.known(), snapshot.counts(), list(snapshot.skipped()), excerpts, soft,
-            set(snapshot.rated(EVERYTHING)), snapshot.confidences(), set(snapshot.titles()),
+            snapshot.known(), snapshot.counts(), excerpts, soft, snapshot.documents(EVERYTHING),
+            set(snapshot.titles()),
         )  # fmt: skip

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from memcli.indexing.indexer import text_of
 from memcli.markdown.parts import digest
+from memcli.store.documents import counts_by_source, documents_by_day, with_chunks
 from memcli.store.port import Store
 from memcli.store.records import Reach
 from memcli.store.run_records import Pending
@@ -54,8 +55,8 @@ def test_a_span_is_found_by_each_of_its_days(store: Store) -> None:
             reach = Reach(Filters(since=since, until=until))
             assert set(found(snapshot, any_of("fox"), reach=reach)) == paths
             assert set(places(snapshot, snapshot.dated([(since, until)], 9, EVERYTHING))) == paths
-            assert {document.path for document in snapshot.listed(reach)} == paths
-            assert {document.path for document in snapshot.rated(reach)} == paths
+            assert {document.path for document in snapshot.documents(reach)} == paths
+            assert {document.path for document in with_chunks(snapshot.documents(reach))} == paths
             undated = Reach(Filters(since=since, until=until, undated=True))
             assert set(found(snapshot, any_of("fox"), reach=undated)) == paths | {"MEMORY.md"}
         of_a_day = Reach(Filters(since="2026-02-11", until="2026-02-11"))
@@ -71,7 +72,7 @@ def test_a_document_without_a_text_is_listed_by_each_of_its_days(store: Store) -
             ("2026-02-10", ["2026-W07.md"]),
             ("2026-02-20", ["2026-02-20.md"]),
         ):
-            listed = snapshot.listed(Reach(Filters(since=day, until=day)))
+            listed = snapshot.documents(Reach(Filters(since=day, until=day)))
             assert [document.path for document in listed] == paths
 
 
@@ -86,7 +87,7 @@ def test_a_span_takes_its_place_in_time_by_its_last_day(store: Store) -> None:
         assert places(snapshot, snapshot.dated([("2026-02-01", "2026-02-28")], 1, EVERYTHING)) == [
             "month/2026-02.md"
         ]
-        listed = {document.path: document for document in snapshot.listed(EVERYTHING)}
+        listed = {document.path: document for document in snapshot.documents(EVERYTHING)}
         february = listed["month/2026-02.md"]
         assert (february.first_day, february.date) == ("2026-02-01", "2026-02-28")
         assert listed["2026-02-27.md"].first_day is None
@@ -95,9 +96,9 @@ def test_a_span_takes_its_place_in_time_by_its_last_day(store: Store) -> None:
 def test_the_days_covered_are_all_days_of_a_span(store: Store) -> None:
     fill(store, FILES)
     with store.snapshot() as snapshot:
-        counts = snapshot.by_source()["memory"]
+        counts = counts_by_source(snapshot.documents(EVERYTHING))["memory"]
         assert (counts.first_date, counts.last_date) == ("2026-02-01", "2026-04-05")
-        days = snapshot.days()
+        days = documents_by_day(snapshot.documents(EVERYTHING))
     assert (min(days), max(days), len(days)) == ("2026-02-01", "2026-04-05", 28 + 7)
     assert (days["2026-02-01"], days["2026-02-02"], days["2026-02-09"]) == (1, 2, 1)
 

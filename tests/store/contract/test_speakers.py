@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from memcli.store.documents import turns_of
 from memcli.store.port import Store
 from memcli.store.records import Reach
-from memcli.store.sqlite.speakers import as_json, from_json
+from memcli.store.sqlite.speakers import as_json
 from memcli.types import Filters, Turn
 from tests.store.contract.makers import (
     any_of,
@@ -43,8 +44,8 @@ def test_who_speaks_in_documents_of_one_scope_alone_can_be_left_out(store: Store
 @pytest.mark.parametrize("text", ['[[1, "2", "Kate"]]', "[[1, 2, 3]]", '[[1.0, 2, "Kate"]]'])
 def test_turns_of_other_types_are_none(text: str) -> None:
     with pytest.raises(ValueError, match="holds something else"):
-        from_json(text)
-    assert from_json(as_json([Turn(1, 2, "Kate")])) == (Turn(1, 2, "Kate"),)
+        turns_of(text)
+    assert turns_of(as_json([Turn(1, 2, "Kate")])) == (Turn(1, 2, "Kate"),)
 
 
 def test_a_store_without_a_conversation(store: Store) -> None:

@@ -12,10 +12,12 @@ from threading import Barrier
 import pytest
 
 from memcli.errors import BusyError, IndexMissingError
+from memcli.store.lock import owner
 from memcli.store.open import store_at
 from memcli.store.port import Store
 from memcli.store.records import Looked, Support
 from memcli.store.run_records import WatchRecord
+from memcli.store.watch import living_watcher, watching
 from tests.store.contract.makers import (
     ENCODER,
     EVERYTHING,
@@ -42,7 +44,7 @@ def test_there_is_nothing_to_ask_before_anything_is_stored(store: Store) -> None
         pass
     assert missing.value.hint == "memcli index"
     assert not store.exists()
-    assert (store.writer(), store.watcher()) == (None, None)
+    assert (owner(store.local), living_watcher(store.local)) == (None, None)
 
 
 def test_a_snapshot_sees_no_later_change(store: Store) -> None:
@@ -132,7 +134,7 @@ def writing(store: Store, *, wait: float = 0.0, sleep: Callable[[float], None] =
 def test_one_writes_at_a_time_and_is_named(store: Store) -> None:
     with changing(store) as change:
         put(change, "a.md", "the fox\n")
-        writer = store.writer()
+        writer = owner(store.local)
         assert writer is not None
         assert writer.pid == os.getpid()
         assert str(writer).startswith(f"pid {os.getpid()}, since 20")
@@ -140,14 +142,14 @@ def test_one_writes_at_a_time_and_is_named(store: Store) -> None:
             writing(store)
         with pytest.raises(BusyError), store.locked(wait_seconds=0.0, sleep=never):
             pass
-    assert store.writer() is None
+    assert owner(store.local) is None
     writing(store)
 
 
 def test_a_locked_store_is_read_and_not_written(store: Store) -> None:
     fill(store, {"a.md": "the fox\n"})
     with store.locked(wait_seconds=0.0, sleep=never):
-        assert store.writer() is not None
+        assert owner(store.local) is not None
         with pytest.raises(BusyError):
             writing(store)
         with store.snapshot() as snapshot:
@@ -174,31 +176,33 @@ def test_a_failure_lets_the_next_one_write(store: Store) -> None:
 
 def test_one_watches_and_says_how_it_is_doing(store: Store) -> None:
     record = WatchRecord(os.getpid(), "2026-02-10T09:00:00+00:00", backlog=3, mode="polling")
-    with store.watch(sleep=never) as watch:
-        assert store.watcher() == WatchRecord(os.getpid())
+    with watching(store.local, sleep=never) as watch:
+        assert living_watcher(store.local) == WatchRecord(os.getpid())
         assert all(Path(file).exists() for file in watch.files)
         watch.tell(record)
-        assert store.watcher() == record
+        assert living_watcher(store.local) == record
         watch.tell(record._replace(backlog=0, failure="no space"))
-        assert store.watcher() == record._replace(backlog=0, failure="no space")
+        assert living_watcher(store.local) == record._replace(backlog=0, failure="no space")
         with (
             pytest.raises(BusyError, match=f"pid {os.getpid()}.* watches this workspace"),
-            store.watch(sleep=never),
+            watching(store.local, sleep=never),
         ):
             pass
-        assert store.watcher() is not None
-    assert store.watcher() is None
-    with store.watch(sleep=never):
-        assert store.watcher() == WatchRecord(os.getpid()), "the record of before says nothing"
+        assert living_watcher(store.local) is not None
+    assert living_watcher(store.local) is None
+    with watching(store.local, sleep=never):
+        assert living_watcher(store.local) == WatchRecord(os.getpid()), (
+            "the record of before says nothing"
+        )
 
 
 def test_a_watched_store_is_written_and_read(store: Store) -> None:
-    with store.watch(sleep=never):
-        assert store.writer() is None
+    with watching(store.local, sleep=never):
+        assert owner(store.local) is None
         fill(store, {"a.md": "the fox\n"})
         with changing(store), store.snapshot() as snapshot:
             assert found(snapshot, ANY) == ["a.md"]
-            assert store.watcher() is not None
+            assert living_watcher(store.local) is not None
 
 
 def test_a_copy_answers_as_the_store_does(store: Store, tmp_path: Path, clock: Clock) -> None:

@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError
+from memcli.store.lock import SAFELY, owner_pid, writer_lock
 from memcli.store.run_records import WatchRecord
-from memcli.store.sqlite.lock import SAFELY, owner_pid, writer_lock
 
 if TYPE_CHECKING:
     from typing import Any
@@ -26,10 +26,10 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
 
 
 class Watching:
-    """The right to be the one watcher of an index, and its record; a `port.Watch`."""
+    """The right to be the one watcher of an index, and its record."""
 
     def __init__(self, store: str) -> None:
-        """Take the path of the index."""
+        """Take the path next to which the store has its files."""
         self._store = store
         self._pid: int | None = None
 

@@ -1,0 +1,211 @@
+"""The rules of every writer: transactions, several of which may be together, and what is noted.
+
+Each kind of store says how a transaction begins and ends and how its own rows are written.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+
+from memcli.checking import TYPE_CHECKING
+from memcli.store.records import EMBEDDED_AT
+from memcli.store.run_records import INHERITED, Pending
+from memcli.types import named_days
+
+if TYPE_CHECKING:
+    from memcli.store.records import Facts, Looked
+
+DAY_SECONDS = 86_400
+# Of the importance that front matter may tell, 0 to 1: above it a document goes before newer ones.
+IMPORTANT = 0.5
+
+Clock = Callable[[], int]  # nanoseconds since 1970
+# Hash, prefix, text, title, headings, first and last day, and front matter that may describe it.
+Row = tuple[bytes, str, str, str, Sequence[str], str | None, str | None, str]
+
+
+class BaseChange(ABC):
+    """What a `port.Change` does in the same way in every store."""
+
+    def __init__(self, now_ns: Clock, notices: Sequence[str] = ()) -> None:
+        """Take the clock, and what had to be mended to open the store."""
+        self.now_ns, self.notices = now_ns, [*notices]
+        self._is_together = self._is_torn = False  # see `together`
+        self._revises = False  # what was done since the last commit: answers may differ
+
+    @contextmanager
+    def transaction(self, *, revise: bool = True) -> Iterator[None]:
+        """Run statements as one change; unless no answer can differ it raises the revision."""
+        with self._translated():
+            try:
+                if not (self._is_together and self._is_open()):
+                    self._begin()
+                yield
+                self._revises |= revise
+                if not self._is_together:
+                    self._commit()
+            except BaseException:
+                self._is_torn = True
+                self._roll_back()
+                raise
+
+    @contextmanager
+    def together(self) -> Iterator[Callable[[], None]]:
+        """Commit the changes made within at once, and before that when what is given is called.
+
+        An error between two changes loses none of them, one within a change those since the last
+        commit.
+        """
+        self._is_together, self._is_torn = True, False
+
+        def commit() -> None:
+            with self._translated():
+                self._commit()
+
+        try:
+            yield commit
+        finally:
+            self._is_together = False
+            if self._is_torn:
+                self._roll_back()
+            else:
+                commit()
+
+    @property
+    def now(self) -> int:
+        """Give the time in seconds since 1970."""
+        return self.now_ns() // 1_000_000_000
+
+    def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
+        if any(self.fact(name) != value for name, value in facts.items()):
+            with self.transaction(revise=revise):
+                for name, value in facts.items():
+                    self.put_fact(name, value)
+
+    def unembedded(self, fingerprint: str) -> int:
+        return 0 if self.is_embedded(fingerprint) else self._count_waiting(fingerprint)
+
+    def is_embedded(self, fingerprint: str | None) -> bool:
+        facts = self.facts
+        return (
+            fingerprint is not None
+            and facts.fingerprint == fingerprint
+            and (self.fact(EMBEDDED_AT) or "").split(" ")[0] == str(facts.revision)
+            and self._is_searchable()
+        )
+
+    def mark_embedded(self) -> None:
+        revision = self.facts.revision
+        if not (self.fact(EMBEDDED_AT) or "").startswith(f"{revision} "):
+            with self.transaction(revise=False):
+                self._put_embedded(revision)
+
+    def check(self, summary: str, found: Sequence[Looked]) -> None:
+        known = self._looked(summary)
+        if known and known != list(found):
+            with self.transaction():
+                self._put_looked(summary, found)
+
+    def _bounds(self, unused_days: int) -> tuple[int, int]:
+        """Give the times up to and from which a vector has been unused for some days.
+
+        One of so many days ahead counts too: the clock has been put back since.
+        """
+        days = unused_days * DAY_SECONDS
+        return self.now - days, self.now + days
+
+    def _inherit(self, facts: Facts) -> None:
+        """Take over what another store remembers of its vectors, and search by them."""
+        told = {name: getattr(facts, name) for name in INHERITED}
+        self.remember({name: value for name, value in told.items() if value is not None})
+        if facts.fingerprint and facts.dimension is not None and self.facts.fingerprint is None:
+            self.search_by(facts.fingerprint, facts.dimension)
+
+    def _put_embedded(self, revision: int) -> None:
+        """Remember inside a transaction that no text waits, and how much there is."""
+        self.put_fact(EMBEDDED_AT, " ".join(map(str, (revision, *self._count_rows()))))
+
+    def _is_searchable(self) -> bool:
+        """Tell that search uses all vectors as they are."""
+        return True
+
+    @property
+    @abstractmethod
+    def facts(self) -> Facts:
+        """Give what the store remembers of itself."""
+
+    @abstractmethod
+    def search_by(self, fingerprint: str, dimension: int) -> None:
+        """Search by this encoder's vectors from now on."""
+
+    @abstractmethod
+    def fact(self, key: str) -> str | None:
+        """Read what is remembered by a name."""
+
+    @abstractmethod
+    def put_fact(self, key: str, value: str) -> None:
+        """Remember something by a name, inside a transaction of the caller."""
+
+    @abstractmethod
+    def _count_waiting(self, fingerprint: str) -> int:
+        """Count the distinct texts that wait for a vector, with a look at each."""
+
+    @abstractmethod
+    def _count_rows(self) -> tuple[int, int, int, int]:
+        """Count documents, chunks, parts, and parts that are left out."""
+
+    @abstractmethod
+    def _looked(self, summary: str) -> list[Looked]:
+        """Read where what a summary rests on was looked for last."""
+
+    @abstractmethod
+    def _put_looked(self, summary: str, found: Sequence[Looked]) -> None:
+        """Write inside a transaction where what a summary rests on stands."""
+
+    @abstractmethod
+    def _translated(self) -> AbstractContextManager[None]:
+        """Raise what goes wrong within as an error of memcli."""
+
+    @abstractmethod
+    def _is_open(self) -> bool:
+        """Tell whether a transaction is open, failed ones included."""
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Begin a transaction that may write."""
+
+    @abstractmethod
+    def _commit(self) -> None:
+        """Commit what is open, if anything is; where that fails nothing of it is left."""
+
+    @abstractmethod
+    def _roll_back(self) -> None:
+        """Undo what is open, if anything is, whatever has become of it."""
+
+
+def waiting(rows: Iterable[Row]) -> list[Pending]:
+    """Give each text once, in the order of the rows."""
+    described = cache(_description)
+    texts = {
+        hash_: Pending(
+            hash_,
+            prefix,
+            text,
+            title,
+            tuple(headings),
+            named_days((first_day, date)) if first_day and date else None,
+            described(front_matter),
+        )
+        for hash_, prefix, text, title, headings, first_day, date, front_matter in rows
+    }
+    return list(texts.values())
+
+
+def _description(front_matter: str) -> str:
+    from memcli.markdown.parts import description_of
+
+    return description_of(json.loads(front_matter))

@@ -1,0 +1,144 @@
+"""What a store tells of whole documents, and what their rows say together; pure."""
+
+from __future__ import annotations
+
+import json
+
+from memcli.checking import TYPE_CHECKING
+from memcli.record import Record
+from memcli.types import SUMMARY, Chunk, Document, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from memcli.types import Excerpt, Lines, Part, Skip
+
+
+class IndexedDocument(Record):
+    """A document as it is stored."""
+
+    source: str
+    path: str
+    title: str
+    date: str | None
+    first_day: str | None  # where the date is the last one of a span
+    kind: str
+    scope: str
+    trust: str
+    authority: float | None
+    importance: float | None
+    front_matter: str  # JSON
+    skip: str  # why it has no text; empty where it has
+    chunks: int  # how many of them are within reach
+
+
+class Marked(Record):
+    """A document that its author wants in every context."""
+
+    authority: float | None
+    excerpts: tuple[Excerpt, ...]  # its chunks, in order
+
+
+class Linking(Record):
+    """What a chunk links to, and the front matter of its document."""
+
+    targets: tuple[str, ...]  # as they are written
+    front_matter: str  # JSON
+
+
+class Titled(Record):
+    """A document and its title."""
+
+    source: str
+    path: str
+    title: str
+
+
+class SourceCounts(Record):
+    """How much a store contains of one source."""
+
+    documents: int
+    chunks: int
+    first_date: str | None
+    last_date: str | None
+
+
+def turns_of(text: str) -> tuple[Turn, ...]:
+    """Read turns as a chunk keeps them; a ValueError where it is anything else."""
+    turns = tuple(Turn(*each) for each in json.loads(text))
+    if any(tuple(map(type, turn)) != (int, int, str) for turn in turns):
+        raise ValueError("chunks.turns holds something else")
+    return turns
+
+
+def lines_of(text: str) -> tuple[Lines, ...]:
+    """Read the lines of preferences as a chunk keeps them; a ValueError like that of turns."""
+    found = tuple((first, last) for first, last in json.loads(text))
+    if any((type(first), type(last)) != (int, int) for first, last in found):
+        raise ValueError("chunks.preferences holds something else")
+    return found
+
+
+def chunk_of(columns: Mapping[str, Any], parts: Sequence[Part]) -> Chunk:
+    """Read a chunk back as it was put, from its columns by the names of their fields."""
+    lists = {name: tuple(json.loads(columns[name])) for name in ("heading_path", "links")}
+    turns, preferences = turns_of(columns["turns"]), lines_of(columns["preferences"])
+    fields = {**columns, **lists, "turns": turns, "preferences": preferences}
+    return Chunk(**fields, parts=tuple(parts))
+
+
+def document_of(columns: Mapping[str, Any], chunks: Sequence[Chunk]) -> Document:
+    """Read a document back as it was put, from its columns by the names of their fields."""
+    fields = {name: columns[name] for name in Document._fields if name in columns}
+    fields |= {name: bool(fields[name]) for name in ("always", "soft")}
+    lineage = None
+    if fields["kind"] == SUMMARY:
+        from memcli.markdown.lineage import read_lineage
+
+        lineage = read_lineage(json.loads(fields["front_matter"]))
+    return Document(**fields, chunks=tuple(chunks), lineage=lineage)
+
+
+def with_chunks(documents: Iterable[IndexedDocument]) -> list[IndexedDocument]:
+    """Keep the documents that have a chunk within reach."""
+    return [document for document in documents if document.chunks]
+
+
+def counts_by_source(documents: Iterable[IndexedDocument]) -> dict[str, SourceCounts]:
+    """Count documents and chunks and give the dates covered, by source."""
+    found: dict[str, list[IndexedDocument]] = {}
+    for document in documents:
+        if not document.skip:
+            found.setdefault(document.source, []).append(document)
+    return {
+        source: SourceCounts(
+            len(own),
+            sum(each.chunks for each in own),
+            min((day for each in own if (day := each.first_day or each.date)), default=None),
+            max((each.date for each in own if each.date), default=None),
+        )
+        for source, own in found.items()
+    }
+
+
+def documents_by_day(documents: Iterable[IndexedDocument]) -> dict[str, int]:
+    """Count the dated documents by ISO date, those of a week or month on every day of it."""
+    from datetime import date, timedelta
+
+    counted: dict[str, int] = {}
+    for document in documents:
+        if document.date:
+            last = date.fromisoformat(document.date)
+            first = date.fromisoformat(document.first_day or document.date)
+            for n in range((last - first).days + 1):
+                day = (first + timedelta(n)).isoformat()
+                counted[day] = counted.get(day, 0) + 1
+    return counted
+
+
+def skipped_files(documents: Iterable[IndexedDocument]) -> list[Skip]:
+    """List the files whose content is not text."""
+    from memcli.types import Skip
+
+    return [Skip(each.source, each.path, each.skip) for each in documents if each.skip]
