@@ -87,25 +87,25 @@ def user_id() -> int | None:
 
 def cache_folder(environ: Mapping[str, str]) -> str:
     """Name the folder of the user for caches."""
-    return _user_folder(environ, "LOCALAPPDATA", "Local", "Caches", "XDG_CACHE_HOME", ".cache")
+    return _user_folder(environ, ("LOCALAPPDATA", "Local"), "Caches", ("XDG_CACHE_HOME", ".cache"))
 
 
 def config_folder(environ: Mapping[str, str]) -> str:
     """Name the folder of the user for settings."""
-    return _user_folder(
-        environ, "APPDATA", "Roaming", "Application Support", "XDG_CONFIG_HOME", ".config"
-    )
+    linux = ("XDG_CONFIG_HOME", ".config")
+    return _user_folder(environ, ("APPDATA", "Roaming"), "Application Support", linux)
 
 
 def _user_folder(
-    environ: Mapping[str, str], windows: str, roaming: str, macos: str, xdg: str, hidden: str
+    environ: Mapping[str, str], windows: tuple[str, str], macos: str, linux: tuple[str, str]
 ) -> str:
+    """Take what a variable names, or a folder of the home folder."""
     home = os.path.expanduser("~")
     if sys.platform == "win32":
-        return environ.get(windows) or os.path.join(home, "AppData", roaming)
+        return environ.get(windows[0]) or os.path.join(home, "AppData", windows[1])
     if sys.platform == "darwin":
         return os.path.join(home, "Library", macos)
-    return environ.get(xdg) or os.path.join(home, hidden)
+    return environ.get(linux[0]) or os.path.join(home, linux[1])
 
 
 def has_ended(pid: int) -> bool:
