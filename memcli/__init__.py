@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from memcli.api.memory import Memory as Memory
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Memory", "__version__"]
 
 

@@ -43,8 +43,8 @@ def run_inside(command: Sequence[str]) -> Inside:
         text=True,
         check=False,
     )
-    output, _, told = done.stdout.rpartition("\noutside: ")
-    if not told:
+    output, mark, told = done.stdout.rpartition("\noutside: ")
+    if not mark:
         raise RuntimeError(done.stdout)
     code, attempts = map(int, told.split())
     return Inside(code, attempts, output)

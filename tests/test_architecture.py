@@ -32,7 +32,7 @@ ROWS = (
     "dates",
     "language",
     "threads",
-    "types errors room secrets",
+    "types errors secrets system",
     "record digests",
     "checking",
 )
@@ -57,6 +57,11 @@ NAMED_BEFORE = {
     "memcli.store.fixed.asked", "memcli.store.postgres.tsvector.kept",
     "memcli.store.sqlite.bm25.told", "memcli.store.sqlite.keywords.held",
 }  # fmt: skip
+# Asks which system it runs on. `launch` is a program of its own, `speed` one for POSIX only, and
+# `here` passes the name on.
+OF_A_SYSTEM = r"sys\.platform\b(?!`)|os\.name\b|(?:has|get)attr\(os|import (?:fcntl|msvcrt)|O_NOF"
+SYSTEM_AT = {"memcli.system", "memcli.cli.launch", "memcli.cli.commands.bench.speed",
+             "memcli.cli.commands.agents.here", "memcli.embedding.cores"}  # fmt: skip
 Import = tuple[str, str]  # (module that imports, module that is imported)
 
 
@@ -219,6 +224,11 @@ def test_only_the_store_of_sqlite_speaks_of_sqlite() -> None:
         for word in re.findall(SQLITE, file.read_text("utf-8"))
     }
     assert said == set()
+
+
+def test_one_module_knows_what_differs_between_systems() -> None:
+    asking = {_name(file) for file in _modules() if re.search(OF_A_SYSTEM, file.read_text("utf-8"))}
+    assert asking == SYSTEM_AT
 
 
 def test_the_shared_store_is_known_to_what_opens_it_alone() -> None:
@@ -412,4 +422,6 @@ def test_a_hybrid_search_of_a_fresh_index_needs_no_numpy(workspaces: Path) -> No
     folder = str(workspaces / "engineer")
     _loaded("index", "-q", "-w", folder)
     loaded = _loaded("search", "why did the pool run dry", "--require-dense", "-w", folder)
-    assert loaded & PLAIN_NEVER == set()
+    # From 3.14 on, ctypes imports it, by way of sysconfig.
+    of_ctypes = {"threading"} if sys.version_info >= (3, 14) else set()
+    assert loaded & PLAIN_NEVER - of_ctypes == set()

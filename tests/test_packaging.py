@@ -72,7 +72,12 @@ def test_ci_pins_a_fitting_version_of_everything_that_is_asked_for() -> None:
 def test_the_source_distribution_holds_the_package_and_no_tests() -> None:
     with (ROOT / "pyproject.toml").open("rb") as file:
         targets = tomllib.load(file)["tool"]["hatch"]["build"]["targets"]
-    assert targets["sdist"]["include"] == ["/memcli", "/README.md", "/pyproject.toml"]
+    assert targets["sdist"]["include"] == [
+        "/memcli",
+        "/completions",
+        "/README.md",
+        "/pyproject.toml",
+    ]
     assert targets["wheel"]["packages"] == ["memcli"]
 
 

@@ -138,7 +138,8 @@ def test_a_command_runs_no_more_than_it_needs(
     lines, modules = counted(*line.split(), "-w", folder)
     most_lines, most_modules = CEILINGS[line]
     assert lines <= most_lines
-    assert modules <= most_modules
+    # From 3.14 on, `types` is made from an extension module.
+    assert modules <= most_modules + (sys.version_info >= (3, 14))
 
 
 def test_a_hook_runs_little_more_than_a_search(

@@ -14,6 +14,7 @@ from contextlib import suppress
 from memcli.agents.unfit import UnfitError
 from memcli.errors import BusyError
 from memcli.record import Record
+from memcli.system import user_id
 from memcli.workspace import openat
 
 MOST_BYTES = 64 * 1024 * 1024  # Claude Code keeps its history in one file with its servers
@@ -96,7 +97,7 @@ def _is_there(path: str) -> bool:
 
 def _own(path: str) -> None:
     """Refuse what belongs to somebody else, and a folder that cannot be written."""
-    if hasattr(os, "getuid") and os.stat(path).st_uid != os.getuid():
+    if user_id() not in (None, os.stat(path).st_uid):
         raise UnfitError("belongs to another user")
     if os.path.isdir(path) and not os.access(path, os.W_OK):
         raise UnfitError(f"cannot be made: {path} is read-only")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -19,6 +18,7 @@ from memcli.agents.unfit import UnfitError
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, ConfigError
 from memcli.record import Record
+from memcli.system import open_lock, try_lock
 
 if TYPE_CHECKING:
     from typing import Any
@@ -162,31 +162,16 @@ def locked(path: str) -> Iterator[None]:
     folder = os.path.dirname(path)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        if sys.platform == "win32":  # where a folder cannot be opened
-            descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-        else:
-            descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = open_lock(path)
     except OSError as error:
         raise _unreachable(path, f"cannot be written: {error.strerror}") from None
     try:
-        if not _is_ours(descriptor):
+        try:
+            is_ours = try_lock(descriptor)
+        except OSError:  # a file system without locks
+            is_ours = False
+        if not is_ours:
             raise BusyError("another memcli agents is at work", hint="memcli agents, later")
         yield
     finally:
         os.close(descriptor)
-
-
-def _is_ours(descriptor: int) -> bool:
-    """Lock an open file, until it is closed."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -14,13 +14,13 @@ from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
+from memcli.system import FILE_FLAGS
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
 
 ENDING = ".access"
 MOST_BYTES = 64 * 1024 * 1024
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 
 
 class Uses(Record):
@@ -39,7 +39,7 @@ def note(memory: OpenedWorkspace, documents: Iterable[tuple[str, str]]) -> None:
     path = memory.store.local + ENDING
     with suppress(OSError):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        file = os.open(path, _FLAGS, 0o600)
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | FILE_FLAGS, 0o600)
         try:
             os.write(file, lines.encode())
         finally:

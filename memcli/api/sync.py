@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from memcli import room
+from memcli import system
 from memcli.api.patience import Patience
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError, AwayError, LegMissingError, Reason
@@ -100,7 +100,7 @@ class Vectors:
         AskedToWaitError where a server wants to be asked again later, MemoryError where there is
         no room for the modules that embed: Python may end in the middle of an import.
         """
-        if room.is_short():
+        if system.is_short_of_memory():
             raise MemoryError
         from memcli.embedding.encoders import Opened, Remembered
         from memcli.embedding.registry import configured_fingerprint, is_verified, remember

@@ -40,6 +40,14 @@ def charts(report: ReportContents) -> dict[str, str]:
     return drawn
 
 
+def _days(when: Sequence[str]) -> list[str]:
+    """Name the days below a trend: all of a few runs, else evenly spread ones; "" for the rest."""
+    last = len(when) - 1
+    steps = last if last < LABELS else min(LABELS - 1, last // 2)
+    named = {step * last // steps for step in range(steps + 1)} if steps else {0}
+    return [moment[:10] if at in named else "" for at, moment in enumerate(when)]
+
+
 def _library() -> Any:  # noqa: ANN401  # the library has no types
     try:
         import pygal
@@ -106,14 +114,12 @@ def _line(
         legend_at_bottom_columns=len(series),
         show_legend=len(series) > 1,
         legend_box_size=12,
-        show_minor_x_labels=False,
-        x_labels_major_count=min(LABELS, len(when)),
         truncate_label=-1,  # else by how many days there are, of which few are named
         value_formatter=lambda value: form.format(value),
     )
     if reach == SHARES:
         chart.y_labels = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    chart.x_labels = [moment[:10] for moment in when]
+    chart.x_labels = _days(when)
     for each in series:
         chart.add(each.name, list(each.values))
     return _svg(chart, name)

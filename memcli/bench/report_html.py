@@ -38,7 +38,8 @@ p.lead { color: var(--muted); margin: 0; }
 .cards b { display: block; font-size: 1.5rem; font-variant-numeric: tabular-nums; }
 .cards span { color: var(--muted); font-size: .85rem; }
 .cards span .worse { color: var(--bad); } .cards span .better { color: var(--good); }
-figure { margin: 0; overflow-x: auto; } figure svg { width: 100%; height: auto; display: block; }
+figure { margin: 0; overflow-x: auto; }
+figure svg { width: 100%; min-width: 40rem; height: auto; display: block; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--rule);
   vertical-align: top; }
@@ -52,7 +53,7 @@ td.why { color: var(--muted); overflow-wrap: anywhere; }
   --rule: #bbb; --wash: #fff; --bad: #a00; --good: #060; --series-1: #0b62c4;
   --series-2: #b3540c; --series-3: #1a7f37; --series-4: #8a3ab9; --series-5: #444; }
   h2 { break-after: avoid; } tr, figure, .notice { break-inside: avoid; }
-  figure, .wide { overflow: visible; } }
+  figure, .wide { overflow: visible; } figure svg { min-width: 0; } }
 """
 
 

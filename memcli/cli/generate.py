@@ -1,7 +1,7 @@
 """Generate the files that are derived from code.
 
 `python -m memcli.cli.generate memcli/cli/help/*.md` fills the tables of these help pages,
-`python -m memcli.cli.generate completions/` the completion scripts of that folder, and
+`python -m memcli.cli.generate completions/` the completion scripts and the manual page there, and
 `python -m memcli.cli.generate fixtures/terminal.svg` the picture of a terminal.
 """
 
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from memcli.cli.command_tree import command_tree
 from memcli.cli.completion_scripts import completion_scripts
 from memcli.cli.settings_text import allowed, shown_default
+from memcli.cli.topics import topics
 from memcli.config.settings import KEYS
 
 EXIT_MEANINGS = {
@@ -123,7 +124,18 @@ def filled(text: str) -> str:
     return text
 
 
+MANUAL = "memcli.1"
 FILE_NAMES = {"bash": "memcli.bash", "zsh": "_memcli", "fish": "memcli.fish"}
+
+
+def short_manual() -> str:
+    """Write the manual page that is installed: all commands, without the help topics."""
+    from memcli.cli.manual import manual
+
+    return manual(
+        command_tree(),
+        [("help topics", "memcli help TOPIC shows one of these:\n\n" + "\n".join(topics()))],
+    )
 
 
 def _main() -> None:
@@ -136,6 +148,8 @@ def _generate(path: str) -> None:
         for shell, script in completion_scripts(command_tree()).items():
             with open(os.path.join(path, FILE_NAMES[shell]), "w", encoding="utf-8") as file:
                 file.write(script)
+        with open(os.path.join(path, MANUAL), "w", encoding="utf-8") as file:
+            file.write(short_manual())
         return
     if path.endswith(".svg"):
         from memcli.cli.picture import picture

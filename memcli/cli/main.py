@@ -82,6 +82,17 @@ def _written(code: int) -> int:
     return code
 
 
+def _commit() -> str:
+    """Name the commit that is checked out if memcli runs from its repository."""
+    place = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, ".git")
+    with suppress(MemcliError):
+        if os.path.exists(place):
+            from memcli.history.git import Git
+
+            return f" ({Git(place, os.environ).commits('-1', '--abbrev-commit', 'HEAD')[0]})"
+    return ""
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and give its exit code."""
     flags = list(arguments)
@@ -94,7 +105,7 @@ def run(arguments: Sequence[str]) -> int:
             write_help(TOP_HELP)
             return ExitCode.OK
         if flags[0] == "--version":
-            sys.stdout.write(f"memcli {__version__}\n")
+            sys.stdout.write(f"memcli {__version__}{_commit()}\n")
             return ExitCode.OK
         return _run_command(arguments)
     except BrokenPipeError:
@@ -130,9 +141,9 @@ def _unexpected(error: Exception, *, as_json: bool) -> int:
     if isinstance(error, ImportError) and (error.path or "").endswith(LIBRARIES):
         hint = f"{MORE_MEMORY}; or install memcli again"
         return _refused(str(error), hint=hint, as_json=as_json)
-    from memcli import room
+    from memcli import system
 
-    if room.is_short():
+    if system.is_short_of_memory():
         return _short_of_memory(as_json=as_json)
     return _report(
         f"internal error: {type(error).__name__}: {error}",
@@ -164,9 +175,9 @@ def _run_command(arguments: Sequence[str]) -> int:
     if arguments[0] == "help" and _wrote_topic(arguments[1:]):
         return ExitCode.OK
 
-    from memcli import room
+    from memcli import system
 
-    if room.is_short():
+    if system.is_short_of_memory():
         raise MemoryError
 
     from memcli.cli.plain import plain_call

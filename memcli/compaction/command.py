@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
+from memcli import system
 from memcli.compaction.compose import Entry
 from memcli.compaction.sentences import Sentence
 from memcli.errors import ConfigError, UsageError
@@ -88,9 +87,8 @@ def _done(command: Sequence[str], given: bytes) -> subprocess.CompletedProcess[b
         try:
             out, said = process.communicate(given, TIMEOUT_SECONDS)
         except BaseException:
-            if group is not None and hasattr(os, "killpg"):
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+            if group is not None:
+                system.end_group(process.pid)
             process.kill()
             raise
     return subprocess.CompletedProcess(command, process.returncode, out, said)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 from collections.abc import Mapping, Sequence
 
+from memcli import system
 from memcli.checking import TYPE_CHECKING
 from memcli.config.keys import BY_NAME as BY_NAME
 from memcli.config.keys import FLAGS as FLAGS
@@ -69,14 +69,7 @@ class Config(Record):
 
 def cache_folder(environ: Mapping[str, str]) -> str:
     """Name the user's cache folder for memcli on this system."""
-    home = os.path.expanduser("~")
-    if sys.platform == "win32":
-        base = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    elif sys.platform == "darwin":
-        base = os.path.join(home, "Library", "Caches")
-    else:
-        base = environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
-    return os.path.join(base, "memcli")
+    return os.path.join(system.cache_folder(environ), "memcli")
 
 
 def folder_of(workspace: str, environ: Mapping[str, str]) -> str:
@@ -89,14 +82,7 @@ def folder_of(workspace: str, environ: Mapping[str, str]) -> str:
 
 def user_file(environ: Mapping[str, str]) -> str:
     """Name the user's configuration file."""
-    home = os.path.expanduser("~")
-    if sys.platform == "win32":
-        base = environ.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
-    elif sys.platform == "darwin":
-        base = os.path.join(home, "Library", "Application Support")
-    else:
-        base = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-    return os.path.join(base, "memcli", "config.toml")
+    return os.path.join(system.config_folder(environ), "memcli", "config.toml")
 
 
 def calibration_file(environ: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from memcli import room
+from memcli import system
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MORE_MEMORY, LegMissingError
 from memcli.record import Record
@@ -54,7 +54,7 @@ def silence() -> None:
 
 def lacking(needed: int) -> str:
     """Tell why so many bytes of memory cannot be had for a model; empty where they can."""
-    left = room.left()
+    left = system.memory_left()
     if left is None or left >= needed:
         return ""
     return f"the model takes {needed >> 20} MB of memory, and the limit leaves {left >> 20}"

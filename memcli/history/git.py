@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 
+from memcli import system
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, UsageError
 from memcli.record import Record
@@ -22,7 +22,6 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from typing import IO
 
-PROGRAM = "git.exe" if sys.platform == "win32" else "git"
 ANSWER_SECONDS = 20.0  # an object of 8 MiB takes less than one
 MOST_NAME = 1000  # characters of what somebody calls a commit
 _NOWHERE = os.path.join(os.path.abspath(os.sep), "nowhere")  # a folder that is not there
@@ -196,11 +195,8 @@ class Conversation:
         out = self._process.stdout
         if out is None:
             raise OSError("nothing to hear")
-        if sys.platform != "win32":
-            import select
-
-            if not select.select([out], [], [], ANSWER_SECONDS)[0]:
-                raise OSError(f"nothing in {ANSWER_SECONDS:g} seconds")
+        if not system.has_output(out, ANSWER_SECONDS):
+            raise OSError(f"nothing in {ANSWER_SECONDS:g} seconds")
         piece = os.read(out.fileno(), 1 << 16)
         if not piece:
             raise OSError("it ended")
@@ -210,7 +206,7 @@ class Conversation:
 def program_of(environ: Mapping[str, str]) -> str:
     """Find the program in the folders of PATH, never in the current one; UsageError for none."""
     for folder in environ.get("PATH", os.defpath).split(os.pathsep):
-        program = os.path.join(folder, PROGRAM)
+        program = os.path.join(folder, system.GIT)
         if os.path.isabs(folder) and os.access(program, os.X_OK) and os.path.isfile(program):
             return program
     raise UsageError(

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.digests import sha256
 from memcli.errors import StoreError
+from memcli.system import FILE_FLAGS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -30,8 +31,6 @@ ONE_START_NS = 4 * 10**9  # hooks of one start run within these; each ends after
 MOST_BYTES = 1 << 20  # some 30,000 lines; a session that has had them gets no more
 OLDEST_NS = 30 * 86_400 * 10**9
 MOST_PRUNED = 10_000  # files that are looked at
-# Neither a link nor a FIFO in the place of the file may lead elsewhere or hang.
-_SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def session_path(folder: str, agent: str, workspace: str, session: str) -> str:
@@ -110,7 +109,7 @@ class SessionFile:
 
     def _open(self) -> int:
         os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | _SAFELY
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | FILE_FLAGS
         descriptor = os.open(self._path, flags, 0o600)
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
             return descriptor

@@ -19,6 +19,7 @@ from memcli.lint.inspected import Inspected
 from memcli.markdown.comments import visible
 from memcli.markdown.links import link_targets, related_targets
 from memcli.record import Record
+from memcli.workspace.globs import composed
 from memcli.workspace.ignore import is_markdown
 
 DocumentName = tuple[str, str]  # (source, path)
@@ -74,13 +75,13 @@ class Links:
         `exists` is asked for (source, path) inside a source alone.
         """
         self._roots, self._exists = roots, exists
-        self._documents = {(source, path.casefold()): path for source, path in documents}
+        self._documents = {(source, _folded(path)): path for source, path in documents}
         self._dates: dict[DocumentName, str] = {}
         self._names: set[str] = set()
         self._folders: set[DocumentName] = set()
         for source, path in documents:
             self._folders |= {(source, f) for f in accumulate(path.split("/")[:-1], posixpath.join)}
-            stem = path.rpartition(".")[0].casefold()
+            stem = _folded(path.rpartition(".")[0])
             self._names |= {stem, stem.rpartition("/")[2]}
         # What no path is, or what may correct an older document.
         self._kept: list[tuple[AuthoredLink, DocumentName | None]] = []
@@ -132,7 +133,7 @@ class Links:
             pages = (f"{path.removesuffix(_PAGE)}{each}" for each in (".md", "/README.md"))
             below = (posixpath.join(path, index) for index in _INDEXES)
             for each in (path, *below, *(pages if path.endswith(_PAGE) else ())):
-                if (found := self._documents.get((source, each.casefold()))) is not None:
+                if (found := self._documents.get((source, _folded(each)))) is not None:
                     return source, found
             if self._exists(source, path):
                 return source, path
@@ -141,7 +142,7 @@ class Links:
     def _is_known(self, link: Link) -> bool:
         if _NUMBER.fullmatch(link.target) or self._is_outside(link):
             return True
-        wanted = name(link).casefold()
+        wanted = _folded(name(link))
         return wanted in self._names or wanted.rpartition(".md")[0] in self._names
 
     def _is_outside(self, link: Link) -> bool:
@@ -151,6 +152,11 @@ class Links:
         return not candidates(link, self._roots)
 
 
+def _folded(text: str) -> str:
+    """Write names alike that a file system may take for one: by case, and by their accents."""
+    return composed(text).casefold()
+
+
 def _names_of(document: Inspected) -> Iterator[str]:
     """Give the names that a wiki link may call a document by besides that of its file."""
     metadata = document.metadata
@@ -158,10 +164,10 @@ def _names_of(document: Inspected) -> Iterator[str]:
         value = metadata.get(key)
         for each in value if isinstance(value, list) else (value,):
             if isinstance(each, str):
-                yield each.strip().casefold()
+                yield _folded(each.strip())
     heading = next((b.title for b in document.blocks if b.kind == "heading"), "")
     if heading:
-        yield heading.casefold()
+        yield _folded(heading)
 
 
 def _is_correction(told: AuthoredLink) -> bool:

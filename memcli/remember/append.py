@@ -10,11 +10,12 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, NotFoundError, UsageError
 from memcli.record import Record
+from memcli.system import MOVES_OPEN_FILES, try_lock
 from memcli.workspace import openat, whole
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ def take_back(root: str, last: Appended, *, sleep: Callable[[float], None]) -> s
             descriptor = openat.open_to_append(folder, name)
         except FileNotFoundError:
             return "the file is gone"
-        try:
+        with ExitStack() as opened:
+            opened.callback(openat.let_go, descriptor)
             _lock(descriptor, last.path, sleep)
             data = _whole(descriptor, last.path)
             if data[last.before : last.before + len(last.data)] != last.data:
@@ -102,14 +104,14 @@ def take_back(root: str, last: Appended, *, sleep: Callable[[float], None]) -> s
             if len(data) > last.before + len(last.data):
                 return "more was written behind it"
             if last.is_new:
+                if not MOVES_OPEN_FILES:
+                    opened.close()
                 openat.remove(folder, name)
             else:
                 os.ftruncate(descriptor, last.before)
                 with suppress(OSError):  # the lines are gone; a loss of power may bring them back
                     os.fsync(descriptor)
             return ""
-        finally:
-            openat.let_go(descriptor)
 
 
 def finish(root: str, last: Appended, *, sleep: Callable[[float], None]) -> None:
@@ -178,7 +180,7 @@ def _whole(descriptor: int, path: str) -> bytes:
 
 def _lock(descriptor: int, path: str, sleep: Callable[[float], None]) -> None:
     waited = 0.0
-    while not openat.try_lock(descriptor):
+    while not try_lock(descriptor):
         if waited >= WAIT_SECONDS:
             raise BusyError(f"another process is writing {path}", hint="the same command again")
         sleep(_RETRY_SECONDS)

@@ -8,10 +8,10 @@ from base64 import b64decode, b64encode
 from contextlib import suppress
 
 from memcli.remember.append import Appended
+from memcli.system import FILE_FLAGS
 from memcli.workspace.whole import write_whole
 
 NAME = "remembered.json"
-_SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _MOST_BYTES = 16 << 20
 
 
@@ -27,7 +27,7 @@ def kept(folder: str) -> Appended | None:
     OSError where it cannot be read.
     """
     try:
-        descriptor = os.open(os.path.join(folder, NAME), os.O_RDONLY | _SAFELY)
+        descriptor = os.open(os.path.join(folder, NAME), os.O_RDONLY | FILE_FLAGS)
     except (FileNotFoundError, NotADirectoryError):
         return None
     with suppress(ValueError, TypeError, KeyError, RecursionError):

@@ -15,13 +15,11 @@ from contextlib import contextmanager, suppress
 
 from memcli.errors import BusyError, StoreError
 from memcli.store.run_records import Owner, Work
-from memcli.workspace.openat import let_go, try_lock
+from memcli.system import FILE_FLAGS, try_lock
+from memcli.workspace.openat import let_go
 
 RETRY_SECONDS = 0.05
 MOST_BYTES = 512  # of what the file contains
-
-# Neither a link nor a FIFO in the place of a lock may lead elsewhere or hang.
-SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 @contextmanager
@@ -77,7 +75,7 @@ def _acquire(path: str, wait_seconds: float, sleep: Callable[[float], None]) -> 
 def _open(path: str) -> int:
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | SAFELY, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | FILE_FLAGS, 0o600)
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
             return descriptor
         os.close(descriptor)
@@ -92,7 +90,7 @@ def _open(path: str) -> int:
 def owner(store: str) -> Owner | None:
     """Tell which process holds the lock now, None when nobody does."""
     try:
-        descriptor = os.open(store + ".lock", os.O_RDWR | SAFELY)
+        descriptor = os.open(store + ".lock", os.O_RDWR | FILE_FLAGS)
     except OSError:
         return None
     try:

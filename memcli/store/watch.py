@@ -13,16 +13,15 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError
-from memcli.store.lock import SAFELY, owner_pid, writer_lock
+from memcli.store.lock import owner_pid, writer_lock
 from memcli.store.run_records import WatchRecord
+from memcli.system import FILE_FLAGS
 
 if TYPE_CHECKING:
     from typing import Any
 
 MOST_BYTES = 10_000
 SUFFIX = ".watch"  # of the record; its lock ends in .watch.lock
-
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
 
 
 class Watching:
@@ -43,7 +42,8 @@ class Watching:
         self._pid = record.pid
         path = self._store + SUFFIX
         with suppress(OSError):
-            descriptor = os.open(f"{path}.new", _FLAGS, 0o600)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | FILE_FLAGS
+            descriptor = os.open(f"{path}.new", flags, 0o600)
             try:
                 os.write(descriptor, json.dumps(record._asdict()).encode())
             finally:
@@ -88,7 +88,7 @@ def living_watcher(store: str) -> WatchRecord | None:
 def _read(store: str) -> WatchRecord:
     """Read the record; one of nobody (pid 0) where there is none or it cannot be read."""
     with suppress(OSError, ValueError, TypeError, RecursionError):
-        with open(os.open(store + SUFFIX, os.O_RDONLY | SAFELY), "rb") as file:
+        with open(os.open(store + SUFFIX, os.O_RDONLY | FILE_FLAGS), "rb") as file:
             found: dict[str, Any] = json.loads(file.read(MOST_BYTES) or b"{}")
         record = WatchRecord(**found)
         if all(isinstance(value, str | int | None) for value in record):

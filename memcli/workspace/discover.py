@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
+from memcli.system import HAS_DIR_FD
 from memcli.types import MEMORY_SOURCE, FileStat, Listing, Skip, Source
 from memcli.workspace import names, openat
 from memcli.workspace.diff import ROOT
@@ -147,7 +148,7 @@ class _Walk:
         """List the files of one folder and return the names of its folders."""
         endings = self.rules.endings(prefix)
         # Most files take the short way: nothing to compare with, one stat, one record.
-        plain = self.taken is None and not self.rules.patterns and openat.HAS_DIR_FD
+        plain = self.taken is None and not self.rules.patterns and HAS_DIR_FD
         limit, most, source = self.max_bytes, openat.MOST, self.source.name
         append, new = self.files.append, tuple.__new__
         folders: list[str] = []

@@ -33,7 +33,7 @@ def parse(pattern: str, *, anchored: bool) -> Glob | None:
 
     With `anchored` a pattern without a slash means the root alone, otherwise any depth.
     """
-    body = pattern.strip("\r\n").rstrip()
+    body = composed(pattern.strip("\r\n").rstrip())
     if not body or body.startswith("#") or not body.strip("/"):
         return None
     folder = body.endswith("/")
@@ -48,6 +48,15 @@ def parse(pattern: str, *, anchored: bool) -> Glob | None:
         segments.insert(0, "**")
     kept = [s for i, s in enumerate(segments) if not (s == "**" and segments[i - 1 : i] == ["**"])]
     return Glob(tuple(kept), folder)
+
+
+def composed(name: str) -> str:
+    """Write accents as one sign with their letter: macOS and some programs store two."""
+    if name.isascii():
+        return name
+    from unicodedata import normalize
+
+    return normalize("NFC", name)
 
 
 def is_complex(pattern: str) -> bool:
@@ -78,10 +87,10 @@ def compile_complex(patterns: Sequence[str], origin: str) -> Callable[[str], boo
         with warnings.catch_warnings():
             # A class such as [[a] is one of two characters in gitignore, as it is for now in `re`.
             warnings.simplefilter("ignore", FutureWarning)
-            spec = GitIgnoreSpec.from_lines(patterns)
+            spec = GitIgnoreSpec.from_lines(map(composed, patterns))
     except (ValueError, re.error) as error:  # a range such as [5-0]
         raise ConfigError(f"{origin}: {error}", hint="use gitignore syntax") from None
-    return spec.match_file
+    return lambda path: bool(spec.match_file(composed(path)))
 
 
 def _stars(pattern: str) -> int:
@@ -110,7 +119,7 @@ def match_name(segment: str, name: str) -> bool:
 def match_path(glob: Glob, path: str, is_folder: bool) -> bool:
     """Tell whether the glob matches the path or a folder above it."""
     segments, end = glob.segments, len(glob.segments)
-    names = path.split("/")
+    names = composed(path).split("/")
     states = _closure(segments, {0})
     for i, name in enumerate(names):
         after = set()

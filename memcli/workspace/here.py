@@ -41,4 +41,10 @@ def globs_of(names: Iterable[str], here: str | None, roots: Mapping[str, str]) -
         if name in roots and name != MEMORY_SOURCE:
             globs.append(f"{name}:*")
         globs += [*found, *below]
-    return tuple(dict.fromkeys(globs))
+    if all(map(str.isascii, globs)):
+        return tuple(dict.fromkeys(globs))
+    from unicodedata import normalize
+
+    # The index has names as the disk has them: accents as one sign with their letter, or as two.
+    forms = [normalize(form, glob) for form in ("NFC", "NFD") for glob in globs]
+    return tuple(dict.fromkeys([*globs, *forms]))

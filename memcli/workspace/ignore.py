@@ -77,6 +77,7 @@ class Patterns:
 
     def match(self, path: str, name: str, is_folder: bool) -> bool:
         """Match one entry whose folders are known not to match."""
+        path, name = globs.composed(path), globs.composed(name)
         if self.complex is not None:
             if is_folder:
                 return not self.negated and self.complex(path + "/")
@@ -94,6 +95,14 @@ class Patterns:
 def _is_ending(segment: str) -> bool:
     """Tell whether a segment is one star and what a name must end with."""
     return segment.startswith("*") and "*" not in segment[1:]
+
+
+def _plain_start(prefix: str, below: bool) -> tuple[str, bool]:
+    """End a prefix before a folder with an accent, which a disk may spell in two ways."""
+    plain = prefix
+    while not plain.isascii():
+        plain = plain[: plain.rstrip("/").rfind("/") + 1]
+    return plain, below or plain != prefix
 
 
 class Rules:
@@ -152,7 +161,7 @@ class Rules:
         reach = [(prefix, True) for prefix, _ in (*self.endings_below, *self.names_below)]
         reach += [(prefix, False) for prefix, _ in (*self.endings_in, *self.names_in)]
         reach += [(globs.literal_start(glob), True) for glob in self.others]
-        return sorted(set(reach))
+        return sorted({_plain_start(*each) for each in reach})
 
     def leads_into(self, folder: str) -> bool:
         """Tell whether a folder (`a/b/`) may hold a document."""
@@ -163,12 +172,14 @@ class Rules:
 
     def endings(self, folder: str) -> tuple[str, ...]:
         """List what the names in this folder may end with to be a document."""
+        folder = globs.composed(folder)
         found = {e for prefix, e in self.endings_below if folder.startswith(prefix)}
         found |= {e for prefix, e in self.endings_in if folder == prefix}
         return tuple(sorted(found))
 
     def names(self, folder: str) -> frozenset[str]:
         """List the names of documents that this folder may hold."""
+        folder = globs.composed(folder)
         found = {n for prefix, n in self.names_below if folder.startswith(prefix)}
         return frozenset(found | {n for prefix, n in self.names_in if folder == prefix})
 
@@ -177,7 +188,7 @@ class Rules:
         if not is_markdown(name):
             return False
         lowered = lower_ending(name)
-        if lowered.endswith(self.endings(folder)) or name in self.names(folder):
+        if lowered.endswith(self.endings(folder)) or globs.composed(name) in self.names(folder):
             return True
         path, lowered = folder + name, folder + lowered
         if any(globs.match_path(g, lowered, False) for g in self.others):

@@ -8,37 +8,17 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
+from memcli.system import FILE_FLAGS, FOLDER_FLAGS, HAS_DIR_FD, is_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-HAS_DIR_FD = (
-    os.open in os.supports_dir_fd
-    and os.stat in os.supports_dir_fd
-    and os.scandir in os.supports_fd
-    and hasattr(os, "O_NOFOLLOW")
-)
-_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
-# O_NONBLOCK: a FIFO put in the place of a file must not hang the open.
-_FILE = (
-    os.O_RDONLY
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_BINARY", 0)
-    | _CLOEXEC
-)
 _READ_BYTES = 1 << 20
-# What locks say of a file that somebody else has.
-_HELD = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
-_LOCKED_BYTE = 1 << 20  # that Windows locks: past what stands in a lock of the index
 # The index holds numbers of 64 bits; file systems know times before 1678 and after 2261.
 MOST = (1 << 63) - 1
 
@@ -46,7 +26,7 @@ MOST = (1 << 63) - 1
 def open_root(path: str) -> int | str:
     """Open the root of a source; it is a real path, so a link there was put in its place."""
     if HAS_DIR_FD:
-        return os.open(path, _FOLDER | _NOFOLLOW)
+        return os.open(path, FOLDER_FLAGS)
     if not stat.S_ISDIR(os.stat(path).st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
     return path
@@ -60,9 +40,10 @@ def scan(folder: int | str) -> AbstractContextManager[Iterator[os.DirEntry[str]]
 def open_folder(parent: int | str, name: str) -> int | str:
     """Open a folder in a folder; a link is an OSError."""
     if isinstance(parent, int):
-        return os.open(name, _FOLDER | _NOFOLLOW, dir_fd=parent)
+        return os.open(name, FOLDER_FLAGS, dir_fd=parent)
     path = os.path.join(parent, name)
-    if not stat.S_ISDIR(os.lstat(path).st_mode):
+    status = os.lstat(path)
+    if not stat.S_ISDIR(status.st_mode) or is_link(status):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
     return path
 
@@ -82,11 +63,11 @@ def open_below(root: int | str, folders: Sequence[str]) -> int | str:
 def open_file(parent: int | str, name: str) -> int:
     """Open a file in a folder for reading; a link is an OSError."""
     if isinstance(parent, int):
-        return os.open(name, _FILE | _NOFOLLOW, dir_fd=parent)
+        return os.open(name, os.O_RDONLY | FILE_FLAGS, dir_fd=parent)
     path = os.path.join(parent, name)
     if os.path.islink(path):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-    return os.open(path, _FILE)
+    return os.open(path, os.O_RDONLY | FILE_FLAGS)
 
 
 def make_folder(parent: int | str, name: str) -> int | str:
@@ -101,7 +82,7 @@ def make_folder(parent: int | str, name: str) -> int | str:
 
 def create_file(parent: int | str, name: str, mode: int = 0o666) -> int:
     """Make a new file in a folder and open it for writing; one that exists is an OSError."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | _CLOEXEC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE_FLAGS
     if isinstance(parent, int):
         return os.open(name, flags, mode, dir_fd=parent)
     return os.open(os.path.join(parent, name), flags, mode)
@@ -109,36 +90,13 @@ def create_file(parent: int | str, name: str, mode: int = 0o666) -> int:
 
 def open_to_append(parent: int | str, name: str) -> int:
     """Open a file in a folder to read it and to write at its end alone; a link is an OSError."""
-    flags = os.O_RDWR | os.O_APPEND | (_FILE & ~os.O_RDONLY)
+    flags = os.O_RDWR | os.O_APPEND | FILE_FLAGS
     if isinstance(parent, int):
-        return os.open(name, flags | _NOFOLLOW, dir_fd=parent)
+        return os.open(name, flags, dir_fd=parent)
     path = os.path.join(parent, name)
     if os.path.islink(path):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
     return os.open(path, flags)
-
-
-def try_lock(descriptor: int) -> bool:
-    """Lock an open file for this process, False where another has it; OSError without locks.
-
-    The system frees it when the file is closed, however its holder dies.
-    """
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)  # so that it can be read
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-            os.lseek(descriptor, 0, os.SEEK_SET)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in _HELD:
-            return False
-        raise
-    return True
 
 
 def write_all(descriptor: int, data: bytes) -> None:

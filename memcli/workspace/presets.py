@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from memcli import system
 from memcli.errors import Reason
 from memcli.record import Record
 from memcli.types import Source
@@ -261,11 +262,11 @@ def _why_not(lead: Lead, around: Surroundings) -> str:
     real, within = os.path.realpath(lead.path), os.path.realpath(lead.within)
     if real != within and not real.startswith(os.path.join(within, "")):
         return f"is a link that leads out of {lead.within}"
-    if hasattr(os, "getuid"):
-        owner = os.stat(real).st_uid
-        ours = {os.getuid(), *(_owner(each) for each in (around.home, around.root))}
-        if owner not in ours:
-            return "belongs to another user"
+    user = system.user_id()
+    if user is not None and os.stat(real).st_uid not in (
+        user, _owner(around.home), _owner(around.root)
+    ):  # fmt: skip
+        return "belongs to another user"
     return ""
 
 

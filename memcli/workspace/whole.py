@@ -7,8 +7,9 @@ killed one left, and takes it away.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
+from memcli.system import MOVES_OPEN_FILES, try_lock
 from memcli.workspace import openat
 
 # Before the name; hidden, so that no index ever lists it.
@@ -50,18 +51,20 @@ def _put(folder: int | str, name: str, data: bytes, *, mode: int, is_new: bool) 
         sweep(folder)
         descriptor = openat.create_file(folder, begun, mode)
         try:
-            openat.try_lock(descriptor)
-            openat.write_all(descriptor, data)
-            os.fsync(descriptor)
-            (openat.rename_new if is_new else openat.replace)(folder, begun, name)
+            with ExitStack() as opened:
+                opened.callback(openat.let_go, descriptor)
+                try_lock(descriptor)
+                openat.write_all(descriptor, data)
+                os.fsync(descriptor)
+                if not MOVES_OPEN_FILES:
+                    opened.close()
+                (openat.rename_new if is_new else openat.replace)(folder, begun, name)
         except BaseException as error:
             with suppress(OSError):
                 openat.remove(folder, begun)
             if isinstance(error, FileNotFoundError) and attempt + 1 < _ATTEMPTS:
                 continue
             raise
-        finally:
-            openat.let_go(descriptor)
         openat.sync_folder(folder)
         return
 
@@ -73,7 +76,8 @@ def sweep(folder: int | str) -> None:
             with suppress(OSError):
                 descriptor = openat.open_file(folder, name)
                 try:
-                    if openat.try_lock(descriptor):
-                        openat.remove(folder, name)
+                    is_left = try_lock(descriptor)
                 finally:
                     os.close(descriptor)
+                if is_left:
+                    openat.remove(folder, name)

@@ -343,7 +343,7 @@ def spoil(site: Site, how: str, monkeypatch: pytest.MonkeyPatch) -> str:
         return "is not UTF-8"
     if how == "foreign":
         owner = file.stat().st_uid + 1
-        monkeypatch.setattr(os, "getuid", lambda: owner)
+        monkeypatch.setattr(os, "geteuid", lambda: owner)
         return "belongs to another user"
     if how == "read-only":
         file.chmod(0o444)

@@ -14,7 +14,7 @@ import pytest
 import memcli
 from memcli.cli.command_tree import command_tree
 from memcli.cli.completion_scripts import completion_scripts
-from memcli.cli.generate import FILE_NAMES
+from memcli.cli.generate import FILE_NAMES, MANUAL, short_manual
 from memcli.cli.topics import topics
 from memcli.config.settings import BY_NAME
 from tests.cli.processes import run
@@ -35,6 +35,10 @@ printf '%s\\n' "${COMPREPLY[@]}"
 def test_completions_are_as_the_program_writes_them(shell: str) -> None:
     assert SCRIPTS[shell] == (FOLDER / FILE_NAMES[shell]).read_text("utf-8")
     assert run("completion", shell).stdout == SCRIPTS[shell]
+
+
+def test_the_manual_page_is_as_the_program_writes_it() -> None:
+    assert short_manual() == (FOLDER / MANUAL).read_text("utf-8")
 
 
 @pytest.mark.parametrize("shell", SCRIPTS)

@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memcli import room
+from memcli import system
 from memcli.cli.main import run as run_here
 from memcli.embedding.encoders import Remembered
 from memcli.embedding.query import Embedded, QueryEncoder
@@ -167,10 +167,10 @@ def test_what_the_limit_leaves_is_what_is_not_taken(
     taken = 25 * MEGA
     (tmp_path / "limits").write_text(LIMITS.format(limit))
     (tmp_path / "statm").write_text(f"{taken // os.sysconf('SC_PAGE_SIZE')} 1 2 3\n")
-    assert room.left(str(tmp_path)) == (max(0, left - taken) if left is not None else None)
-    assert room.left(str(tmp_path / "nowhere")) is None
+    assert system.memory_left(str(tmp_path)) == (max(0, left - taken) if left is not None else None)
+    assert system.memory_left(str(tmp_path / "nowhere")) is None
 
 
 def test_a_process_without_a_limit_lacks_nothing() -> None:
     assert lacking(1 << 60) == ""
-    assert not room.is_short()
+    assert not system.is_short_of_memory()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -187,7 +188,7 @@ def test_a_program_that_summarises_is_given_none(
     )
     user = Path(os.environ["XDG_CONFIG_HOME"]) / "memcli" / "config.toml"
     user.parent.mkdir(parents=True)
-    user.write_text(f'[compact]\ncommand = ["python3", "{program}"]\n', "utf-8")
+    user.write_text(f'[compact]\ncommand = ["{sys.executable}", "{program}"]\n', "utf-8")
     line = "compact --summarizer command --tail 0 --tail-tokens 0 --cluster 2"
     code, out, err = told(line)
     assert code in (0, 2), err

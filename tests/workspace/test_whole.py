@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from memcli import system
 from memcli.workspace import openat
 from memcli.workspace.whole import write_new, write_whole
 
@@ -69,4 +70,4 @@ def test_what_cannot_be_read_or_locked_is_not_said_to_be_missing_or_held(tmp_pat
     closed = os.open(tmp_path, os.O_RDONLY)
     os.close(closed)
     with pytest.raises(OSError, match=os.strerror(errno.EBADF)):
-        openat.try_lock(closed)
+        system.try_lock(closed)

@@ -17,6 +17,7 @@ from memcli.errors import BusyError
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.session import WorkspaceRow, row_of, select_by_name
 from memcli.store.postgres.writer import LEASE_SECONDS
+from memcli.system import has_ended
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
@@ -44,13 +45,8 @@ def is_dead(name: str) -> bool:
     place, _, pid = name.rpartition(" ")
     if place != machine() or not pid.isdigit():
         return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return int(pid) == os.getpid()  # one writer a process: what has its number is left over
+    # One writer for each process: what has its number is left over.
+    return int(pid) == os.getpid() or has_ended(int(pid))
 
 
 @contextmanager

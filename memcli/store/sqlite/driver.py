@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 import apsw
 
-from memcli import room
+from memcli import system
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MORE_FILES, BusyError, DamagedError, IncompleteError, StoreError
 from memcli.record import Record
@@ -175,7 +175,7 @@ def refuse_others(path: str, mounts: str = MOUNTS) -> None:
 
     One of root counts as own. On a network mount the mode says little and is not asked.
     """
-    hint = "set MEMCLI_STORE to a file in a folder of your own"
+    hint, user = "set MEMCLI_STORE to a file in a folder of your own", system.user_id()
     for look in (os.lstat, os.stat):  # of a link, whoever made it chose where it leads
         try:
             found = look(path)
@@ -183,12 +183,12 @@ def refuse_others(path: str, mounts: str = MOUNTS) -> None:
             return
         except OSError as error:
             raise StoreError(f"{path} cannot be opened: {error.strerror}", hint=hint) from error
-        if hasattr(os, "geteuid") and found.st_uid not in (os.geteuid(), 0):
+        if user is not None and found.st_uid not in (user, 0):
             raise StoreError(f"{path} belongs to another user (uid {found.st_uid})", hint=hint)
     if not stat.S_ISREG(found.st_mode):
         raise StoreError(f"{path} is not a regular file, so it is not an index", hint=hint)
     mode = stat.S_IMODE(found.st_mode)
-    if hasattr(os, "geteuid") and mode & 0o022 and not is_network(os.path.dirname(path), mounts):
+    if user is not None and mode & 0o022 and not is_network(os.path.dirname(path), mounts):
         raise StoreError(
             f"{path} is writable by other users (mode {mode:o}), so it may hold anything",
             hint="delete it, then run memcli index",
@@ -205,7 +205,7 @@ def translated(path: str) -> Iterator[None]:
             f"the index {path} is damaged: {error}", hint="memcli index --full"
         ) from error
     except apsw.SQLError as error:  # what memcli asks is right: what is asked is not its own
-        if room.is_short():  # sqlite-vec has no other word for that
+        if system.is_short_of_memory():  # sqlite-vec has no other word for that
             raise MemoryError from error
         raise _foreign(path, error) from error
     except apsw.NoMemError as error:

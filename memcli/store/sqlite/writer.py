@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 
 import apsw
 
-from memcli import room
+from memcli import system
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError, DamagedError, StoreError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
@@ -135,7 +135,7 @@ class Writer(BaseChange):
         self._revises = False
         if self._is_open():
             self.connection.execute("ROLLBACK")
-        elif isinstance(sys.exception(), apsw.SQLError) and not room.is_short():
+        elif isinstance(sys.exception(), apsw.SQLError) and not system.is_short_of_memory():
             # SQLite ends a transaction itself where its disk fails; sqlite-vec does not say how.
             raise StoreError(
                 f"the index {self.path} cannot be changed: its disk is full or fails",

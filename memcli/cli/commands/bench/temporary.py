@@ -7,7 +7,6 @@ no process holds. A run holds its folder by a lock that the processes it starts 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 import tempfile
@@ -17,10 +16,10 @@ from contextlib import contextmanager, suppress
 from memcli.cli.stopping import ended_by_signals
 from memcli.errors import UsageError
 from memcli.record import Record
+from memcli.system import FOLDER_FLAGS, try_lock
 
 PREFIX = "memcli-bench-"
 MARK = "made-by-memcli-bench"  # an empty file: a folder of that name alone may be anybody's
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class HeldFolder(Record):
@@ -41,10 +40,10 @@ def temporary_folder() -> Iterator[HeldFolder]:
                 f"no temporary folder can be written: {error.strerror}",
                 hint="set TMPDIR to a folder that can be written",
             ) from error
-        held = os.open(path, _FOLDER)
+        held = os.open(path, FOLDER_FLAGS)
         try:
             with suppress(OSError):  # a file system without locks: nobody will take it for left
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                try_lock(held)
             os.close(os.open(MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=held))
             yield HeldFolder(path, held)
         finally:
@@ -65,14 +64,14 @@ def sweep() -> int:
 
 
 def _sweep(path: str) -> bool:
-    held = os.open(path, _FOLDER)
+    held = os.open(path, FOLDER_FLAGS)
     try:
         mark = os.stat(MARK, dir_fd=held, follow_symlinks=False)
         if {os.fstat(held).st_uid, mark.st_uid} != {os.geteuid()} or not stat.S_ISREG(mark.st_mode):
             return False
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _remove(path, held)
-        return True
+        if is_left := try_lock(held):
+            _remove(path, held)
+        return is_left
     finally:
         os.close(held)
 

@@ -1,0 +1,163 @@
+"""What differs between operating systems: files, locks, folders of the user, memory, processes.
+
+No other module asks which system it runs on. Modules that read `/proc` do without where there is
+none.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from contextlib import suppress
+
+from memcli.checking import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import IO
+
+HAS_DIR_FD = (
+    os.open in os.supports_dir_fd
+    and os.stat in os.supports_dir_fd
+    and os.scandir in os.supports_fd
+    and hasattr(os, "O_NOFOLLOW")
+)
+# Neither a link nor a FIFO in the place of a file may lead elsewhere or hang. Bytes stay as they
+# are: without O_BINARY, Windows writes \r\n for \n.
+FILE_FLAGS = (
+    getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_IS_WINDOWS = os.name == "nt"
+MOVES_OPEN_FILES = not _IS_WINDOWS
+GIT = "git.exe" if _IS_WINDOWS else "git"
+# What locks say of a file that another process has.
+_LOCKED = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
+_LOCKED_BYTE = 1 << 30  # which Windows locks: after the text, so that others can read that
+_JUNCTION = 0xA0000003  # the tag of a folder of Windows that leads to another one
+# Below this no large library can be loaded and no thread started: its stack takes 8 MB.
+_LEAST_MEMORY = 12 << 20
+_PROCESS = "/proc/self"
+
+
+def is_link(status: os.stat_result) -> bool:
+    """Tell whether an entry, as `lstat` gives it, leads somewhere else."""
+    return stat.S_ISLNK(status.st_mode) or getattr(status, "st_reparse_tag", 0) == _JUNCTION
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file for this process; False if another has it, OSError without locks.
+
+    The system frees it when the file is closed, however its holder dies.
+    """
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _LOCKED:
+            return False
+        raise
+    return True
+
+
+def open_lock(path: str) -> int:
+    """Open what is locked while a file is written: its folder, or on Windows a file next to it."""
+    if _IS_WINDOWS:
+        return os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    return os.open(os.path.dirname(path), os.O_RDONLY)
+
+
+def user_id() -> int | None:
+    """Give the number of the user; None on Windows, where files do not have one."""
+    return os.geteuid() if hasattr(os, "geteuid") else None
+
+
+def cache_folder(environ: Mapping[str, str]) -> str:
+    """Name the folder of the user for caches."""
+    return _user_folder(environ, ("LOCALAPPDATA", "Local"), "Caches", ("XDG_CACHE_HOME", ".cache"))
+
+
+def config_folder(environ: Mapping[str, str]) -> str:
+    """Name the folder of the user for settings."""
+    linux = ("XDG_CONFIG_HOME", ".config")
+    return _user_folder(environ, ("APPDATA", "Roaming"), "Application Support", linux)
+
+
+def _user_folder(
+    environ: Mapping[str, str], windows: tuple[str, str], macos: str, linux: tuple[str, str]
+) -> str:
+    """Take what a variable names, or a folder of the home folder."""
+    home = os.path.expanduser("~")
+    if sys.platform == "win32":
+        return environ.get(windows[0]) or os.path.join(home, "AppData", windows[1])
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", macos)
+    return environ.get(linux[0]) or os.path.join(home, linux[1])
+
+
+def has_ended(pid: int) -> bool:
+    """Tell of a process of this machine that it has ended; False if that cannot be told."""
+    if _IS_WINDOWS:  # there os.kill ends the process
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def end_group(pid: int) -> None:
+    """End the group of a process that has one of its own; Windows has no groups."""
+    if not _IS_WINDOWS:
+        import signal
+
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+
+
+def has_output(pipe: IO[bytes], seconds: float) -> bool:
+    """Wait until a pipe can be read; Windows cannot wait for pipes, and reads."""
+    if _IS_WINDOWS:
+        return True
+    import select
+
+    return bool(select.select([pipe], [], [], seconds)[0])
+
+
+def memory_left(process: str = _PROCESS) -> int | None:
+    """Count the bytes that the limit of this process (`ulimit -v`) leaves.
+
+    None without a limit, or if the system does not say. Ask before you load a library: short of
+    memory, many do not raise, but write a traceback or end the process.
+    """
+    try:
+        with open(os.path.join(process, "limits"), encoding="utf-8") as file:
+            (limit,) = (line.split()[3] for line in file if line.startswith("Max address space"))
+        if not limit.isdecimal():
+            return None
+        with open(os.path.join(process, "statm"), encoding="utf-8") as file:
+            taken = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):  # only Linux says it
+        return None
+    return max(0, int(limit) - taken)
+
+
+def is_short_of_memory() -> bool:
+    """Tell that next to nothing works any more."""
+    left = memory_left()
+    return left is not None and left < _LEAST_MEMORY
