@@ -288,10 +288,11 @@ def _is_item(line: str) -> bool:
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def has_change(text: str) -> bool:
-    """Tell whether a line has a word of change."""
+    """Tell whether a line has a word of change or names a new thing."""
     from memcli.language.change import speaks_of_change
+    from memcli.language.correction import begins_with_new
 
-    return speaks_of_change(text)
+    return speaks_of_change(text) or begins_with_new(text)
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
