@@ -9,14 +9,14 @@ from operator import itemgetter
 _CHANGES = """
     no longer, not any more, not anymore, instead, as of, from now on, from today, moved from,
     moved to, moved the, moved back, move to, moving to, moved off, switched, switch to,
-    switching to, took over, goes from, went from, changed from,
+    switching to, took over, takes over, moved away, goes from, went from, changed from,
     changed to, changed my mind, changed our mind, changes to, migrat, replace, replacing,
     renamed, supersed, obsolete, deprecated, reverted, cancelled, canceled, postponed,
     rescheduled, extended, dropped, nicht mehr, statt, ersetzt, ab jetzt, ab heute, ab sofort,
     verschoben, geändert, umgestellt, gewechselt, gekündigt, abgeschafft, umgezogen, fällt aus,
     fallen aus, anymore, given up, gave up, is gone, are gone, discontinued, phased out,
     has retired, is history, upgraded, downgraded, shortened, has changed,
-    have changed, changed it is, stopped, we left, verlegt, verkürzt, verlängert, erhöht, gesenkt
+    have changed, changed it is, stopped, we left, i left, verlegt, verkürzt, verlängert, übernimmt, übernommen, erhöht, gesenkt
 """
 _WHOLE = (" to", " from", " of", " the", " off")  # words that end where these do
 _CUES = tuple(
@@ -24,7 +24,7 @@ _CUES = tuple(
 )
 _BEGINNING = itemgetter(slice(0, 4))  # of a word
 _CHINESE_CUES = (
-    "不再", "改为", "改成", "改用", "改由", "改到", "改在", "换成", "换到", "搬到", "迁移到",
+    "不再", *(f"改{sign}" for sign in "为成用由到在交给放去坐喝吃走发存住"), "换成", "换到", "搬到", "迁移到",
     "取代", "代替", "推迟", "取消", "停用", "升级到", "调整为", "从今天起",
 )  # fmt: skip
 # Words of change if they begin a text, or if `to` or a colon follows.
@@ -32,7 +32,7 @@ _VERBS = frozenset(
     ["changed", "moved", "moves", "switched", "handed", "shifted", "migrated", "lowered", "raised"]
 )
 _FAR = 6  # words
-_TO = frozenset(["to", "by"])
+_TO = frozenset(["to", "by", "from"])
 _BEGINNINGS = frozenset(map(_BEGINNING, (*_VERBS, *(cue.split()[0] for cue in _CUES))))
 _NEGATIONS = (" not ", " t ", " nobody ", " no one ", " never ")  # `t` of `don't`
 # A lamp and a guest, which replace nothing.

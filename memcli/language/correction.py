@@ -29,6 +29,7 @@ from memcli.record import Record
 
 HELD = 0.5  # of the content of the older line
 SUBJECTS_HELD = 0.4  # if each line has the subject of the other
+HAN_SUBJECTS_HELD = 0.25  # half of the pairs of signs are no words
 LEAST_SHARED = 2  # words of content
 BEFORE_A_NUMBER = 2  # words of content that name what a number is of
 BEFORE_A_HAN_NUMBER = 4  # signs
@@ -36,7 +37,7 @@ SURELY_HELD = 0.75  # of what happened, which is seldom corrected
 SHORT = 3  # words of content of a line that is about little else than what is replaced
 LONGEST_CHANGE = 300  # characters of a line whose word of change is about all of it
 MOST_CHARACTERS = 600  # of a line that is compared
-LONGEST_VALUE = 4  # tokens
+LONGEST_VALUE = 6  # tokens
 
 
 GERMAN = ALL_GERMAN - {"bin", "hat", "man", "war"}  # nouns in English
@@ -56,7 +57,7 @@ _HAN_ADDITIONS = ("也", "还", "另外")
 # What follows one of these is replaced, and what comes before one of the others.
 _REPLACES = _phrases(
     "instead of, rather than, in place of, off, replace, replaces, replaced, replacing, drop,"
-    " dropped, dropping, cancelled, canceled, no longer, not, goes from, statt, anstelle von,"
+    " dropped, dropping, left, stopped using, cancelled, canceled, no longer, not, goes from, statt, anstelle von,"
     " kein, keine, keinen"
 )
 _IS_REPLACED = _phrases(
@@ -67,11 +68,11 @@ _PASSIVE = (" was", " were", " been")
 _HAN_REPLACES = ("不再使用", "不再用", "不再", "取消了", "取消", "取代", "代替", "从")
 _FROM = _phrases("from, von, vom")  # behind a verb of these
 _MOVES = _table(
-    "move moved moving switch switched changed migrated umgestellt gewechselt umgezogen"
+    "move moved moving switch switched changed migrated left umgestellt gewechselt umgezogen"
 )
 _FAR = 6  # words
 _NEW = ("new ", "neue", "新")
-_OF = _table("for of at für von in")
+_OF = _table("of for für des der vom von zum zur")
 _HOMES = _table("live lives living wohne wohnt wohnen lebe lebt leben")
 _RESIZED = _table(
     """raised raises lowered lowers increased decreased reduced extended shortened cut erhöht gesenkt
@@ -86,6 +87,10 @@ _WEEKDAYS = _table(
     montag dienstag mittwoch donnerstag freitag samstag sonntag"""
 )
 _PLURAL_DAYS = frozenset(f"{day}s" for day in _WEEKDAYS)
+_NUMBERS = _table(
+    """one two three four five six seven eight nine ten eleven twelve eins zwei drei vier fünf sechs
+    sieben acht neun zehn elf zwölf"""
+)
 # Words of time alone do not make two lines be about the same thing.
 _TIME = (
     _WEEKDAYS
@@ -263,7 +268,8 @@ def _changed(new: _ComparedLine, old: _ComparedLine, held: float, shared: int) -
     if _is_of_another(new, old, named):
         return 0.0
     is_of_one = _has(new, old.subject) and _has(old, new.subject)
-    if held >= (SUBJECTS_HELD if is_of_one else HELD) and (shared >= LEAST_SHARED or is_named):
+    subjects_held = HAN_SUBJECTS_HELD if has_han(old.text) else SUBJECTS_HELD
+    if held >= (subjects_held if is_of_one else HELD) and (shared >= LEAST_SHARED or is_named):
         return max(held, HELD)
     if is_named and (shared >= LEAST_SHARED or len(old.content) <= SHORT):
         return HELD
@@ -290,7 +296,7 @@ def _is_resized(new: _ComparedLine, old: _ComparedLine) -> bool:
 
 
 def _amounts(line: _ComparedLine) -> Iterator[tuple[str, str]]:
-    return ((unit, number) for number, unit in pairwise(line.sequence) if number.isdigit())
+    return ((unit, number) for number, unit in pairwise(line.sequence) if _is_number(number))
 
 
 def _is_left(new: _ComparedLine, old: _ComparedLine, named: frozenset[str]) -> bool:
@@ -301,7 +307,7 @@ def _is_left(new: _ComparedLine, old: _ComparedLine, named: frozenset[str]) -> b
     if has_han(new.text) and has_han(old.text):
         home, place = old.text.partition("住在")[0], new.text.partition("搬到")[0]
         return home != old.text and home == place
-    if old.sequence[0] != new.sequence[0]:
+    if not _has_same_start(new, old):
         return False
     verb = next((at for at, term in enumerate(old.sequence) if term in _STATES), len(old.sequence))
     value = next(filter(_is_content, old.sequence[verb + 1 :]), "")
@@ -310,6 +316,12 @@ def _is_left(new: _ComparedLine, old: _ComparedLine, named: frozenset[str]) -> b
     behind = new.text.partition(" moved to ")[2] or new.text.partition(" nach ")[2]
     is_home = not _HOMES.isdisjoint(old.sequence[1 : 1 + _FAR])
     return is_home and behind[:1].isupper() and not _MOVES.isdisjoint(new.sequence[1:3])
+
+
+def _has_same_start(new: _ComparedLine, old: _ComparedLine) -> bool:
+    """Tell that both lines begin with the same name or with `I`."""
+    first = old.sequence[0]
+    return first == new.sequence[0] and (first in _OWN or _is_thing(first))
 
 
 def _replaced(line: _ComparedLine) -> Iterator[str]:
@@ -347,9 +359,15 @@ def _is_of_another(new: _ComparedLine, old: _ComparedLine, named: frozenset[str]
     the `web team` is not the `mobile team`.
     """
     if has_han(new.text) or has_han(old.text):
-        return False
+        mine, theirs = map(_han_subject, (new.text, old.text))
+        return bool(mine and theirs) and mine not in old.text and theirs not in new.text
+    whose = dict(zip(new.sequence, new.sequence[2:], strict=False)).get(old.subject, "")
+    if f" {old.subject} s {whose} " in f" {' '.join(new.sequence)} " and not _has(old, whose):
+        return True  # Kim's sister is not Kim
     is_foreign = not _has(new, old.subject) and not _has(old, new.subject)
     if is_foreign and not any(each in new.spaced for each in _TAKES):
+        if _has_same_start(new, old) and any(_has(old, term) for term in named):
+            return False
         instead = frozenset[str]().union(*map(content, _behind(new, _INSTEAD)))
         if not any(_is_thing(term) and _has(old, term) for term in instead):
             return True
@@ -363,13 +381,19 @@ def _is_of_another(new: _ComparedLine, old: _ComparedLine, named: frozenset[str]
     )
 
 
+def _han_subject(text: str) -> str:
+    """Give the first two signs; "" if the line begins with a change."""
+    start = text.removeprefix("我们").removeprefix("我")[:2]
+    return "" if any(start.startswith(each[:2]) for each in _HAN_REPLACES) else start
+
+
 def _attributes(line: _ComparedLine) -> Iterator[tuple[str, str]]:
     """Give things and what tells them from others: `mobile team`, `timeout of the client`."""
     words = line.sequence
     for at, (one, other) in enumerate(pairwise(words)):
         if _is_thing(one) and _is_thing(other):
             yield other, one
-        elif _is_thing(one) and other == "of":
+        elif _is_thing(one) and other in _OF:
             yield from ((one, term) for term in words[at + 2 : at + 4] if _is_thing(term))
 
 
@@ -468,6 +492,7 @@ def _is_event(line: _ComparedLine) -> bool:
     words = line.spaced.split()
     return any(
         word in _EVENT
+        or (before in ("am", "m") and word.endswith("ing"))
         or (len(word) > 5 and word.startswith("ge") and word.endswith(("t", "en")))
         or _is_past(word, before)
         for word, before in zip(words, ["", *words], strict=False)
@@ -527,7 +552,13 @@ def _is_another_value(new: _ComparedLine, old: _ComparedLine) -> bool:
 
 
 def _tokens(text: str) -> Sequence[str]:
-    tokens = tokens_of(text)
+    tokens: list[str] = []
+    for token in tokens_of(text):
+        is_number = token in _DIGITS and bool(tokens) and tokens[-1][-1] in _DIGITS
+        if is_number and has_han(token):
+            tokens[-1] += token
+        else:
+            tokens.append(token)
     return tokens[:-1] if tokens[-1:] == [","] else tokens
 
 
@@ -623,7 +654,11 @@ def _has(line: _ComparedLine, term: str) -> bool:
 
 def _names(term: str) -> bool:
     """Tell that a word may name a thing: it is no number and no time."""
-    return not term.isdigit() and term not in _TIME
+    return not _is_number(term) and term not in _TIME
+
+
+def _is_number(term: str) -> bool:
+    return term.isdigit() or term in _NUMBERS
 
 
 def _is_content(term: str) -> bool:

@@ -202,7 +202,7 @@ class Corrections:
         best: tuple[str, float, Correction] | None = None
         for place in sorted(places):
             chunk, unit = self._units[place]
-            if not _is_near(stems, unit) or not is_newer(chunk, older):
+            if not _is_near(text, stems, unit) or not is_newer(chunk, older):
                 continue
             strength = corrects(unit.text, text)
             if strength < CERTAIN:
@@ -228,10 +228,10 @@ class Corrections:
         return None
 
 
-def _is_near(stems: frozenset[str], newer: Claim) -> bool:
+def _is_near(text: str, stems: frozenset[str], newer: Claim) -> bool:
     """Tell by the words that two lines share whether it is worth while to compare them."""
     common = len(stems & newer.stems)
-    if 2 * common + 1 >= max(len(stems), len(newer.stems)):
+    if 2 * common + 1 >= max(len(stems), len(newer.stems)) or text[:STEM] == newer.text[:STEM]:
         return True
     return common > 0 and has_change(newer.text)
 
