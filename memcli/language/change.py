@@ -16,7 +16,8 @@ _CHANGES = """
     verschoben, geändert, umgestellt, gewechselt, gekündigt, abgeschafft, umgezogen, fällt aus,
     fallen aus, anymore, given up, gave up, is gone, are gone, discontinued, phased out,
     has retired, is history, upgraded, downgraded, shortened, has changed,
-    have changed, changed it is, stopped, we left, i left, verlegt, verkürzt, verlängert, übernimmt, übernommen, erhöht, gesenkt
+    have changed, changed it is, stopped, we left, i left, verlegt, verkürzt, verlängert,
+    übernimmt, übernommen, erhöht, gesenkt
 """
 _WHOLE = (" to", " from", " of", " the", " off")  # words that end where these do
 _CUES = tuple(
@@ -24,8 +25,9 @@ _CUES = tuple(
 )
 _BEGINNING = itemgetter(slice(0, 4))  # of a word
 _CHINESE_CUES = (
-    "不再", *(f"改{sign}" for sign in "为成用由到在交给放去坐喝吃走发存住"), "换成", "换到", "搬到", "迁移到",
-    "取代", "代替", "推迟", "取消", "停用", "升级到", "调整为", "从今天起",
+    "不再", "换成", "换到", "搬到", "迁移到", "取代", "代替", "推迟", "取消", "停用", "升级到",
+    "调整为", "从今天起",
+    *(f"改{sign}" for sign in "为成用由到在交给放去坐喝吃走发存住"),
 )  # fmt: skip
 # Words of change if they begin a text, or if `to` or a colon follows.
 _VERBS = frozenset(

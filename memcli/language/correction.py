@@ -4,12 +4,14 @@ A line corrects an older one in three ways:
 
 change   It has a word of change and at least HELD of the content of the older line. Less is enough
          if it names what it replaces (`instead of MySQL`), if it has the whole name of the older
-         thing (`the wifi password is ...`), or if that thing moves to another time.
+         thing (`the wifi password is ...`), if that thing moves to another time, or if it changes
+         an amount, a home, or what somebody uses. `New manager: Priya` needs no word of change.
 value    The two lines are the same except for one value, and what comes before the value names the
          thing: `Rent is 980` and `Rent is 1,045`.
 turn     They are the same except for a negation or the other side of two opposites.
 
-Two events, two tickets, two speakers, two subjects or an addition are no correction. The caller
+Two events, two tickets, two speakers, two subjects, an addition, a greeting or an exception for a
+day or a week are no correction. The caller
 decides which of two lines is newer. `revokes` is for a link to an older document.
 
 The words are tables, because a search must not wait until patterns are compiled.
@@ -57,8 +59,8 @@ _HAN_ADDITIONS = ("也", "还", "另外")
 # What follows one of these is replaced, and what comes before one of the others.
 _REPLACES = _phrases(
     "instead of, rather than, in place of, off, replace, replaces, replaced, replacing, drop,"
-    " dropped, dropping, left, stopped using, cancelled, canceled, no longer, not, goes from, statt, anstelle von,"
-    " kein, keine, keinen"
+    " dropped, dropping, left, stopped using, cancelled, canceled, no longer, not, goes from,"
+    " statt, anstelle von, kein, keine, keinen"
 )
 _IS_REPLACED = _phrases(
     "no longer, nicht mehr, replaced, deprecated, obsolete, cancelled, canceled, retired, gone,"
@@ -75,8 +77,8 @@ _NEW = ("new ", "neue", "新")
 _OF = _table("of for für des der vom von zum zur")
 _HOMES = _table("live lives living wohne wohnt wohnen lebe lebt leben")
 _RESIZED = _table(
-    """raised raises lowered lowers increased decreased reduced extended shortened cut erhöht gesenkt
-    verlängert verkürzt"""
+    """raised raises lowered lowers increased decreased reduced extended shortened cut erhöht
+    gesenkt verlängert verkürzt"""
 )
 # What moves to another time.
 _MOVED = _table("""postponed rescheduled brought moved moves moving switched switches extended
@@ -125,8 +127,8 @@ _AUXILIARIES = _table("is are was were has have been be ist sind war waren wird 
 _STATES = _table(
     """is are am be works work lives live runs run listens opens closes costs cost takes take needs
     need wears wear uses use starts ends expires expire belongs leads owns handles hosts comes goes
-    drives drive drinks drink eats eat run prefers prefer stands sits release meets meet sleeps sleep
-    allows has have
+    drives drive drinks drink eats eat run prefers prefer stands sits release meets meet sleeps
+    sleep allows has have
     ist sind bin beträgt kostet läuft laufen wohnt wohne arbeitet kommt steht liegt heißt beginnt
     endet öffnet schließt leitet nutzt nutzen verwenden verwendet braucht dauert trägt hat haben
     gilt"""
@@ -169,8 +171,8 @@ _OFTEN = (
     _EVERY
     | _TIME
     | _table(
-        """never always usually often rarely sometimes now once twice times nie niemals immer oft selten
-    manchmal meistens jetzt mal"""
+        """never always usually often rarely sometimes now once twice times nie niemals immer oft
+    selten manchmal meistens jetzt mal"""
     )
 )
 _INSTEAD = _phrases("instead of, rather than, in place of, replaces, statt, anstelle von")
@@ -214,25 +216,20 @@ def corrects(newer: str, older: str) -> float:
     if new.speaker and old.speaker and new.speaker != old.speaker:
         return 0.0
     gone, come = _left(old, new), _left(new, old)
-    shared = len(old.content) - len(gone)
     if _is_task(new.text) or _is_task(old.text) or _asks(old) or _is_courtesy(old):
         return 0.0
     if _is_new_of(new, old):
         return HELD
-    if not shared:
+    both = [term for term in old.content if term not in gone]
+    if not any(map(_names, both)) or _is_of_other_kind(new, old):
         return 0.0
-    if not any(term not in gone and _names(term) for term in old.content):
-        return 0.0
-    if _tickets(old) - _tickets(new) or _is_of_other_letter(new, old) or _is_once(new, old):
-        return 0.0
-    held = shared / len(old.content)
+    held = len(both) / len(old.content)
     if speaks_of_change(newer) and len(new.text) <= LONGEST_CHANGE and not _asks(new):
-        return _changed(new, old, held, shared)
+        return _changed(new, old, held, len(both))
     if _adds(new) or _is_event(old) or _is_event(new):
         return 0.0
     if _is_another_value(new, old):
         return max(held, HELD)
-    both = [term for term in old.content if term not in gone]
     gone, come = ([term for term in each if term not in _OFTEN] for each in (gone, come))
     if not (gone or come):
         is_turned = sum(map(_names, both)) >= LEAST_SHARED and _is_turned(new, old)
@@ -449,6 +446,13 @@ def _is_new_of(new: _ComparedLine, old: _ComparedLine) -> bool:
     return bool(name and is_value) and label[:-1] == name and label[-1] not in _OF
 
 
+def _is_of_other_kind(new: _ComparedLine, old: _ComparedLine) -> bool:
+    """Tell that the newer line is of other tickets, another letter, or an exception."""
+    return bool(
+        _tickets(old) - _tickets(new) or _is_of_other_letter(new, old) or _is_once(new, old)
+    )
+
+
 def _is_of_other_letter(new: _ComparedLine, old: _ComparedLine) -> bool:
     """Tell that two lines name two of a kind by letters: `team A` and `team B`."""
     mine, theirs = dict(_letters(new)), dict(_letters(old))
@@ -468,8 +472,8 @@ def _is_once(new: _ComparedLine, old: _ComparedLine) -> bool:
     if any(each in new.spaced for each in _ONCE):
         return not any(each in old.spaced for each in _ONCE)
     if has_han(new.text) and any(each in new.text for each in _HAN_ONCE):
-        texts = new.text, old.text
-        return not any(e in t for t, es in zip(texts, (_HAN_LASTING, _HAN_ONCE)) for e in es)
+        is_lasting = any(each in new.text for each in _HAN_LASTING)
+        return not is_lasting and not any(each in old.text for each in _HAN_ONCE)
     return not _EVERY.isdisjoint(old.sequence) and any(
         one in _WEEKDAYS and other.isdigit() for one, other in pairwise(new.sequence)
     )

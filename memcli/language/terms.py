@@ -13,11 +13,12 @@ _WORD = re.compile(r"\w+")
 INFLECTED = 3  # letters that two forms of a word share at least
 _LONG = 4  # letters of a word from which on any ending may follow
 _ENDING = 4  # letters in which two forms may differ
-_OF_SHORT = frozenset("s es ed ing".split())  # behind three letters
+_OF_SHORT = frozenset(["s", "es", "ed", "ing"])  # behind three letters
 # Where both forms have one: `replaces` and `replacing`, but not `grandma` and `grandpa`.
 _ENDINGS = frozenset(
     """d e ed en er ers es est et ing ings n r rs s st t y ies ied ion ions ation ations ate ated
-    al ment ments le les em ern te ten tet ter tes ung ungen ion ionen sion ded ding ce se ced sed""".split()
+    al ment ments le les em ern te ten tet ter tes ung ungen ionen sion ded ding ce se ced
+    sed""".split()  # noqa: SIM905 (a table to be read)
 )
 # A sign of Chinese, a word of any other script, or the end of a clause.
 _TOKENS = ("\\d[\\d.,:/-]*\\d|\\w+|[，；。,;]",

@@ -47,7 +47,7 @@ def write_notes(root: Path, rows: Sequence[Any]) -> None:
         file.write_text(f"# {day}\n\n" + "\n\n".join(texts) + "\n", encoding="utf-8")
 
 
-def judged(row: Any, results: Sequence[Passage]) -> Iterator[str]:  # noqa: ANN401
+def judged(row: Any, results: Sequence[Passage]) -> Iterator[str]:
     """Tell which of FIGURES hold for the answer to the question of a row."""
     *older, newest = (text for _, text in row["notes"])
     ranks = {text: rank for rank, each in enumerate(results) for text in (*older, newest)
