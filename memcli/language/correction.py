@@ -39,6 +39,7 @@ SURELY_HELD = 0.75  # of what happened, which is seldom corrected
 SHORT = 3  # words of content of a line that is about little else than what is replaced
 LONGEST_CHANGE = 300  # characters of a line whose word of change is about all of it
 MOST_CHARACTERS = 600  # of a line that is compared
+NEAR_A_LINK = 80  # characters on either side of a link that may speak of it
 LONGEST_VALUE = 6  # tokens
 
 
@@ -51,6 +52,10 @@ def _table(words: str) -> frozenset[str]:
 
 def _phrases(words: str) -> tuple[str, ...]:
     return tuple(f" {' '.join(each.split())} " for each in words.split(","))
+
+
+def _beginnings(words: str) -> tuple[str, ...]:
+    return tuple(f" {each.strip()}" for each in words.split(","))
 
 
 _ADDITIONS = _phrases("also, as well, besides, additionally, auch, ebenfalls, zusätzlich,"
@@ -188,6 +193,20 @@ _DIGITS = frozenset("0123456789一二两三四五六七八九十百千万")
 _SPEAKER_MARKS = ("**", "- **", "* **", "+ **")
 
 
+# Words before a link to what is replaced, and behind it, by their beginnings.
+_REVOKES = _beginnings(
+    "replaces, replaced, replacing, supersed, overrul, overrid, corrects, corrected, correcting,"
+    " revok, withdr, instead of, no longer, not any more, not anymore, ersetzt, widerr, korrigiert,"
+    " statt, anstelle, nicht mehr"
+)
+_HAN_REVOKES_LINK = ("取代", "代替", "替代", "更正", "推翻", "不再", "作废")
+_IS_REVOKED = _beginnings(
+    "no longer, not any more, not anymore, replaced by, superseded, obsolete, outdated, overruled,"
+    " revoked, withdrawn, nicht mehr, überholt, ersetzt durch, widerrufen"
+)
+_HAN_IS_REVOKED = ("不再", "作废", "过时", "已被")
+
+
 class _ComparedLine(Record):
     """A line as it is compared."""
 
@@ -239,17 +258,38 @@ def corrects(newer: str, older: str) -> float:
 
 
 def revokes(text: str, name: str) -> int | None:
-    """Give the line of a text, from 0, that links to a document by name and has a word of change.
+    """Give the line of a text, from 0, that says of a link to a document that it is replaced.
 
     Example: `This replaces the decision of [[2025-03-03]].` of `2025-03-03.md`
     """
     stem = name.removesuffix(".md")
     wiki = (f"{opened}{stem}{end}" for opened in ("[[", "/") for end in ("]]", "#", "|"))
-    links = (*wiki, f"/{name})", f"({name})")
+    links = (*wiki, f"/{name})", f"({name})", f"({name}#", f"/{name}#")
     for number, line in enumerate(text.split("\n")):
-        if any(link in line for link in links) and speaks_of_change(line):
+        if any(link in line and revokes_link(line, link) for link in links):
             return number
     return None
+
+
+def revokes_link(line: str, link: str) -> bool:
+    """Tell that a line says, in the clause around a link, that what it leads to is replaced."""
+    before, is_in, behind = line.partition(link)
+    if not is_in:
+        return False
+    before, behind = (spaced(_clauses(each)[at]) for each, at in (
+        (before[-NEAR_A_LINK:], -1), (behind[:NEAR_A_LINK], 0)
+    ))  # fmt: skip
+    return any(each in before for each in (*_REVOKES, *_HAN_REVOKES_LINK)) or any(
+        each in behind for each in (*_IS_REVOKED, *_HAN_IS_REVOKED)
+    )
+
+
+def _clauses(text: str) -> list[str]:
+    for end in "!?;":
+        text = text.replace(f"{end} ", ". ")
+    for end in "！？；":
+        text = text.replace(end, "。")
+    return text.replace("。", ". ").split(". ")
 
 
 def _changed(new: _ComparedLine, old: _ComparedLine, held: float, shared: int) -> float:
@@ -447,10 +487,14 @@ def _is_new_of(new: _ComparedLine, old: _ComparedLine) -> bool:
 
 
 def _is_of_other_kind(new: _ComparedLine, old: _ComparedLine) -> bool:
-    """Tell that the newer line is of other tickets, another letter, or an exception."""
-    return bool(
-        _tickets(old) - _tickets(new) or _is_of_other_letter(new, old) or _is_once(new, old)
-    )
+    """Tell that the newer line is of other tickets, another letter, or an exception.
+
+    A change to code that both name is one event, reported twice.
+    """
+    mine, theirs = _tickets(new), _tickets(old)
+    if theirs - mine or any("/" in each for each in mine):
+        return True
+    return _is_of_other_letter(new, old) or _is_once(new, old)
 
 
 def _is_of_other_letter(new: _ComparedLine, old: _ComparedLine) -> bool:
