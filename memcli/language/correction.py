@@ -78,6 +78,17 @@ _MOVES = _table(
     "move moved moving switch switched changed migrated left umgestellt gewechselt umgezogen"
 )
 _FAR = 6  # words
+_FRAMES = (
+    *(
+        f"{who} {verb} {what} "
+        for who in ("we", "we have", "it was", "the team")
+        for verb in ("decided", "agreed")
+        for what in ("that", "to")
+    ),
+    "我们决定",
+    "我们同意",
+)
+_LONGEST_FRAME = max(map(len, _FRAMES))
 _NEW = ("new ", "neue", "新")
 _OF = _table("of for für des der vom von zum zur")
 _HOMES = _table("live lives living wohne wohnt wohnen lebe lebt leben")
@@ -401,12 +412,14 @@ def _is_of_another(new: _ComparedLine, old: _ComparedLine, named: frozenset[str]
     whose = dict(zip(new.sequence, new.sequence[2:], strict=False)).get(old.subject, "")
     if f" {old.subject} s {whose} " in f" {' '.join(new.sequence)} " and not _has(old, whose):
         return True  # Kim's sister is not Kim
+    instead = {*filter(_is_thing, frozenset[str]().union(*map(content, _behind(new, _INSTEAD))))}
+    if instead and not any(_has(old, term) for term in instead):
+        return True
     is_foreign = not _has(new, old.subject) and not _has(old, new.subject)
     if is_foreign and not any(each in new.spaced for each in _TAKES):
         if _has_same_start(new, old) and any(_has(old, term) for term in named):
             return False
-        instead = frozenset[str]().union(*map(content, _behind(new, _INSTEAD)))
-        if not any(_is_thing(term) and _has(old, term) for term in instead):
+        if not instead:
             return True
     if len(name := _name(old)) > 1 and all(_has(new, term) for term in name):
         return False
@@ -637,7 +650,7 @@ def _read(text: str) -> _ComparedLine:
         own = said[said.index("*" * 2) :]
         if mark := SPEAKER_MARK.match(own):
             speaker, said = speaker_of(mark), own[mark.end() :]
-    said = _without_lead(said)
+    said = _without_frame(_without_lead(said))
     sequence = tuple(terms(said))
     own = tuple(term for term in dict.fromkeys(sequence) if _is_content(term))
     by_beginning: dict[str, list[str]] = {}
@@ -646,6 +659,13 @@ def _read(text: str) -> _ComparedLine:
     return _ComparedLine(
         said, speaker, spaced(said), sequence, frozenset(sequence), own, by_beginning
     )
+
+
+def _without_frame(text: str) -> str:
+    """Leave out who decided what follows: `We agreed that`."""
+    start = text[:_LONGEST_FRAME].casefold()
+    frame = next((each for each in _FRAMES if start.startswith(each)), "")
+    return text[len(frame) :]
 
 
 def _without_lead(text: str) -> str:
