@@ -136,7 +136,7 @@ class Drafter:
         entries = [entry for item in items for entry in item.entries]
         older: list[Entry] = []
         if not any(item.level for item in items):
-            entries = marked(entries, self.weights)
+            entries = marked(entries)
             older = self._taken_back(entries, first)
         worded = self._worded(older, entries, self._before(items, first), span, total)
         if isinstance(worded, str):
@@ -213,7 +213,7 @@ class Drafter:
         later = reversals(entries)
         for latest, entry in self.decisions if later else ():
             (decision,) = entry.sentences
-            newer = superseding(decision, later, self.weights)
+            newer = superseding(decision, later)
             place = decision.path, decision.first
             if newer is None or latest > first or place in self.superseded | found.keys():
                 continue

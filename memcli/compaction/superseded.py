@@ -1,42 +1,24 @@
 """Find decisions that a later sentence takes back; pure.
 
-A later sentence takes a decision back where it must survive itself and, with its headings, speaks
-of a change as `search.newer` knows one and holds COVERED of the IDF of what the decision is about.
-Where it names what it replaces ("instead of MySQL"), the decision has to be about that. The words
-are a table, not a grammar: a mark too few is found by search, one too many misleads.
+A later sentence takes a decision back if it must survive itself and if it, or a heading above it,
+corrects the decision as `language.correction` defines it.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import count
-from math import fsum
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.change import speaks_of_change
+from memcli.language.correction import corrects
 from memcli.language.salience import DECISION, FACT
-from memcli.language.terms import content, terms
+from memcli.language.terms import content
 from memcli.record import Record
 
 if TYPE_CHECKING:
     from memcli.compaction.compose import Entry
     from memcli.compaction.sentences import Sentence
-
-COVERED = 0.6
-
-# How a decision is worded tells nothing of what it is about, nor do the parts of a version: what
-# comes in its place has others.
-_WORDING = re.compile(
-    r"\b(?:\d{1,2}|decided|decision|decide|agreed|approved|chosen|chose|settled|use|used|keep|take"
-    r"|beschlossen|entschieden|vereinbart)\b|我们|我們|决定|決定|同意|使用|用",
-    re.IGNORECASE,
-)
-_REPLACED = re.compile(
-    r"\b(?:instead of|rather than|in place of|moved from|switched from|replac(?:es|ed|ing)?)\s+"
-    r"(\S+(?:\s+\S+)?)",
-    re.IGNORECASE,
-)
 
 
 class Reversal(Record):
@@ -44,8 +26,8 @@ class Reversal(Record):
 
     at: int  # its place among the sentences of all entries
     citation: str
+    texts: tuple[str, ...]  # of it and of the headings above it, as far as they speak of a change
     terms: frozenset[str]
-    replaced: frozenset[str]  # terms of what it names as replaced, none where it names nothing
 
 
 def reversals(entries: Sequence[Entry]) -> list[Reversal]:
@@ -54,43 +36,36 @@ def reversals(entries: Sequence[Entry]) -> list[Reversal]:
     for entry in entries:
         for sentence in entry.sentences:
             at += 1
-            text = "\n".join((*entry.headings, sentence.text))
-            if sentence.kept in ("", FACT) or not speaks_of_change(text):
+            if sentence.kept in ("", FACT):
                 continue
-            named = frozenset[str]().union(*map(content, _REPLACED.findall(text)))
-            found.append(Reversal(at, sentence.citation, frozenset(terms(text)), named))
+            texts = tuple(filter(speaks_of_change, (sentence.text, *entry.headings)))
+            if texts:
+                terms = frozenset[str]().union(*map(content, texts))
+                found.append(Reversal(at, sentence.citation, texts, terms))
     return found
 
 
-def superseding(
-    decision: Sentence, later: Sequence[Reversal], weights: Mapping[str, float]
-) -> Reversal | None:
+def superseding(decision: Sentence, later: Sequence[Reversal]) -> Reversal | None:
     """Give the first of some later reversals that takes a decision back."""
     if decision.kept != DECISION or not later:
         return None
-    about = content(_WORDING.sub(" ", decision.text))
-    whole = fsum(weights.get(term, 0.0) for term in about)
+    about = content(decision.text)
     for reversal in later:
-        held = fsum(weights.get(term, 0.0) for term in about & reversal.terms)
-        is_meant = not reversal.replaced or not about.isdisjoint(reversal.replaced)
-        if whole and is_meant and held >= COVERED * whole:
+        is_near = not about.isdisjoint(reversal.terms)
+        if is_near and any(corrects(text, decision.text) for text in reversal.texts):
             return reversal
     return None
 
 
-def marked(entries: Sequence[Entry], weights: Mapping[str, float]) -> list[Entry]:
+def marked(entries: Sequence[Entry]) -> list[Entry]:
     """Note of each decision what comes in its place later in the same entries."""
     later, at = reversals(entries), count()
     return [
-        entry._replace(
-            sentences=tuple(_marked(each, next(at), later, weights) for each in entry.sentences)
-        )
+        entry._replace(sentences=tuple(_marked(each, next(at), later) for each in entry.sentences))
         for entry in entries
     ]
 
 
-def _marked(
-    sentence: Sentence, at: int, told: Sequence[Reversal], weights: Mapping[str, float]
-) -> Sentence:
-    newer = superseding(sentence, [each for each in told if each.at > at], weights)
+def _marked(sentence: Sentence, at: int, later: Sequence[Reversal]) -> Sentence:
+    newer = superseding(sentence, [each for each in later if each.at > at])
     return sentence._replace(newer=newer.citation) if newer else sentence

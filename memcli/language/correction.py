@@ -4,12 +4,14 @@ A line corrects an older one in three ways:
 
 change   It has a word of change and at least HELD of the content of the older line. Less is enough
          if it names what it replaces (`instead of MySQL`), if it has the whole name of the older
-         thing (`the wifi password is ...`), or if that thing moves to another time.
+         thing (`the wifi password is ...`), if that thing moves to another time, or if it changes
+         an amount, a home, or what somebody uses. `New manager: Priya` needs no word of change.
 value    The two lines are the same except for one value, and what comes before the value names the
          thing: `Rent is 980` and `Rent is 1,045`.
 turn     They are the same except for a negation or the other side of two opposites.
 
-Two events, two tickets, two speakers, two subjects or an addition are no correction. The caller
+Two events, two tickets, two speakers, two subjects, an addition, a greeting or an exception for a
+day or a week are no correction. The caller
 decides which of two lines is newer. `revokes` is for a link to an older document.
 
 The words are tables, because a search must not wait until patterns are compiled.
@@ -22,19 +24,26 @@ from functools import lru_cache
 from itertools import pairwise
 
 from memcli.language.change import spaced, speaks_of_change
-from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.stopwords import ENGLISH
+from memcli.language.stopwords import GERMAN as ALL_GERMAN
 from memcli.language.terms import INFLECTED, content, has_form, has_han, terms, tokens_of
 from memcli.record import Record
 
 HELD = 0.5  # of the content of the older line
 SUBJECTS_HELD = 0.4  # if each line has the subject of the other
+HAN_SUBJECTS_HELD = 0.25  # half of the pairs of signs are no words
 LEAST_SHARED = 2  # words of content
 BEFORE_A_NUMBER = 2  # words of content that name what a number is of
+BEFORE_A_HAN_NUMBER = 4  # signs
 SURELY_HELD = 0.75  # of what happened, which is seldom corrected
 SHORT = 3  # words of content of a line that is about little else than what is replaced
 LONGEST_CHANGE = 300  # characters of a line whose word of change is about all of it
 MOST_CHARACTERS = 600  # of a line that is compared
-LONGEST_VALUE = 4  # tokens
+NEAR_A_LINK = 80  # characters on either side of a link that may speak of it
+LONGEST_VALUE = 6  # tokens
+
+
+GERMAN = ALL_GERMAN - {"bin", "hat", "man", "war"}  # nouns in English
 
 
 def _table(words: str) -> frozenset[str]:
@@ -45,14 +54,18 @@ def _phrases(words: str) -> tuple[str, ...]:
     return tuple(f" {' '.join(each.split())} " for each in words.split(","))
 
 
+def _beginnings(words: str) -> tuple[str, ...]:
+    return tuple(f" {each.strip()}" for each in words.split(","))
+
+
 _ADDITIONS = _phrases("also, as well, besides, additionally, auch, ebenfalls, zusätzlich,"
                       " außerdem")  # fmt: skip
 _HAN_ADDITIONS = ("也", "还", "另外")
 # What follows one of these is replaced, and what comes before one of the others.
 _REPLACES = _phrases(
     "instead of, rather than, in place of, off, replace, replaces, replaced, replacing, drop,"
-    " dropped, dropping, cancelled, canceled, no longer, not, goes from, statt, anstelle von,"
-    " kein, keine, keinen"
+    " dropped, dropping, left, stopped using, cancelled, canceled, no longer, not, goes from,"
+    " statt, anstelle von, kein, keine, keinen"
 )
 _IS_REPLACED = _phrases(
     "no longer, nicht mehr, replaced, deprecated, obsolete, cancelled, canceled, retired, gone,"
@@ -62,26 +75,59 @@ _PASSIVE = (" was", " were", " been")
 _HAN_REPLACES = ("不再使用", "不再用", "不再", "取消了", "取消", "取代", "代替", "从")
 _FROM = _phrases("from, von, vom")  # behind a verb of these
 _MOVES = _table(
-    "move moved moving switch switched changed migrated umgestellt gewechselt umgezogen"
+    "move moved moving switch switched changed migrated left umgestellt gewechselt umgezogen"
 )
 _FAR = 6  # words
+_FRAMES = (
+    *(
+        f"{who} {verb} {what} "
+        for who in ("we", "we have", "it was", "the team")
+        for verb in ("decided", "agreed")
+        for what in ("that", "to")
+    ),
+    "我们决定",
+    "我们同意",
+)
+_LONGEST_FRAME = max(map(len, _FRAMES))
+_NEW = ("new ", "neue", "新")
+_OF = _table("of for für des der vom von zum zur")
+_HOMES = _table("live lives living wohne wohnt wohnen lebe lebt leben")
+_RESIZED = _table(
+    """raised raises lowered lowers increased decreased reduced extended shortened cut erhöht
+    gesenkt verlängert verkürzt"""
+)
 # What moves to another time.
 _MOVED = _table("""postponed rescheduled brought moved moves moving switched switches extended
     shifted verschoben vorverlegt verlegt geändert""")
 _HAN_MOVED = ("推迟", "改期", "提前", "改到", "改成", "改为", "改在", "调到")
+_WEEKDAYS = _table(
+    """monday tuesday wednesday thursday friday saturday sunday
+    montag dienstag mittwoch donnerstag freitag samstag sonntag"""
+)
+_PLURAL_DAYS = frozenset(f"{day}s" for day in _WEEKDAYS)
+_NUMBERS = _table(
+    """one two three four five six seven eight nine ten eleven twelve eins zwei drei vier fünf sechs
+    sieben acht neun zehn elf zwölf"""
+)
 # Words of time alone do not make two lines be about the same thing.
-_TIME = _table(
-    """monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays
-    saturday saturdays sunday sundays day days week weeks month months year years time today now
+_TIME = (
+    _WEEKDAYS
+    | _PLURAL_DAYS
+    | _table(
+        """day days week weeks month months year years time today now
     january february march april may june july august september october november december
     second seconds minute minutes hour hours percent dollars euro euros sekunden minuten stunden
     morning mornings evening evenings noon spring summer autumn winter
-    montag montags dienstag dienstags mittwoch mittwochs donnerstag donnerstags freitag freitags
-    samstag samstags sonntag sonntags tag tage woche wochen monat jahr uhr heute
+    tag tage woche wochen monat jahr uhr heute
     周一 周二 周三 周四 周五 周六 周日 上午 下午 今天"""
+    )
 )
 # A question and a request change nothing.
 _REQUESTS = _phrases("can you, could you, help me, trying to, kannst du, hilf mir")
+_COURTESIES = _table(
+    "hey hi hello hope thanks thank congrats congratulations wow yeah yup hallo danke"
+)
+_OWN = _table("i my we our ich mein meine wir unser unsere")
 # What happened, which another event does not correct.
 _EVENT = _table(
     """was were had went ran took saw did came ate flew drove wrote gave slept felt today yesterday
@@ -97,7 +143,8 @@ _AUXILIARIES = _table("is are was were has have been be ist sind war waren wird 
 _STATES = _table(
     """is are am be works work lives live runs run listens opens closes costs cost takes take needs
     need wears wear uses use starts ends expires expire belongs leads owns handles hosts comes goes
-    drives prefers stands sits release meets meet sleeps allows has have
+    drives drive drinks drink eats eat run prefers prefer stands sits release meets meet sleeps
+    sleep allows has have
     ist sind bin beträgt kostet läuft laufen wohnt wohne arbeitet kommt steht liegt heißt beginnt
     endet öffnet schließt leitet nutzt nutzen verwenden verwendet braucht dauert trägt hat haben
     gilt"""
@@ -117,12 +164,32 @@ _NO_SUBJECT = (
         replacing renamed cancelled canceled dropped drop closed instead longer new old other
         another neue neuer neues neuen alte alter altes alten ersetzt abgeschafft gekündigt ab
         sofort statt mehr mr mrs ms dr frau herr as all every each our das die der nobody
-        everybody everyone no never"""
+        everybody everyone no never always usually often mostly normally currently still now immer
+        meistens normalerweise derzeit noch"""
     )
 )
 # A new name may come before these, and then a thing of the older line.
 _TAKES = _phrases(
     "took over, takes over, from now on, übernimmt, übernommen, ab jetzt, from this, as of"
+)
+# A line with one of the first and none of the others is an exception, which changes no rule.
+_ONCE = _phrases(
+    "this week, this time, tomorrow, tonight, for once, just today, only today, diese woche,"
+    " diesmal, ausnahmsweise, nur heute, nur morgen"
+)
+_HAN_ONCE = ("这周", "本周", "明天", "这次", "本次")
+_LASTING = _phrases(
+    "from, as of, since, starting, no longer, any more, anymore, ab, seit, nicht mehr"
+)
+_HAN_LASTING = ("从", "起", "不再", "以后")
+_EVERY = _PLURAL_DAYS | _table("every each weekly daily jeden jede jedes")
+_OFTEN = (
+    _EVERY
+    | _TIME
+    | _table(
+        """never always usually often rarely sometimes now once twice times nie niemals immer oft
+    selten manchmal meistens jetzt mal"""
+    )
 )
 _INSTEAD = _phrases("instead of, rather than, in place of, replaces, statt, anstelle von")
 _PULLS = ("pull", "pulls", "merge_requests", "commit")
@@ -135,6 +202,20 @@ _LABELS_OF_ALL = _table(
 _LONGEST_LABEL = 42  # characters
 _DIGITS = frozenset("0123456789一二两三四五六七八九十百千万")
 _SPEAKER_MARKS = ("**", "- **", "* **", "+ **")
+
+
+# Words before a link to what is replaced, and behind it, by their beginnings.
+_REVOKES = _beginnings(
+    "replaces, replaced, replacing, supersed, overrul, overrid, corrects, corrected, correcting,"
+    " revok, withdr, instead of, no longer, not any more, not anymore, ersetzt, widerr, korrigiert,"
+    " statt, anstelle, nicht mehr"
+)
+_HAN_REVOKES_LINK = ("取代", "代替", "替代", "更正", "推翻", "不再", "作废")
+_IS_REVOKED = _beginnings(
+    "no longer, not any more, not anymore, replaced by, superseded, obsolete, outdated, overruled,"
+    " revoked, withdrawn, nicht mehr, überholt, ersetzt durch, widerrufen"
+)
+_HAN_IS_REVOKED = ("不再", "作废", "过时", "已被")
 
 
 class _ComparedLine(Record):
@@ -165,38 +246,61 @@ def corrects(newer: str, older: str) -> float:
     if new.speaker and old.speaker and new.speaker != old.speaker:
         return 0.0
     gone, come = _left(old, new), _left(new, old)
-    shared = len(old.content) - len(gone)
-    if not shared or _is_task(new.text) or _is_task(old.text) or _asks(old):
+    if _is_task(new.text) or _is_task(old.text) or _asks(old) or _is_courtesy(old):
         return 0.0
-    if not any(term not in gone and _names(term) for term in old.content):
+    if _is_new_of(new, old):
+        return HELD
+    both = [term for term in old.content if term not in gone]
+    if not any(map(_names, both)) or _is_of_other_kind(new, old):
         return 0.0
-    if _adds(new) or _tickets(old) - _tickets(new):
-        return 0.0
-    held = shared / len(old.content)
+    held = len(both) / len(old.content)
     if speaks_of_change(newer) and len(new.text) <= LONGEST_CHANGE and not _asks(new):
-        return _changed(new, old, held, shared)
-    if _is_event(old) or _is_event(new):
+        return _changed(new, old, held, len(both))
+    if _adds(new) or _is_event(old) or _is_event(new):
         return 0.0
     if _is_another_value(new, old):
         return max(held, HELD)
-    things = sum(_is_thing(term) and term not in gone for term in old.content)
-    if things < LEAST_SHARED or not _is_one_value(gone, come, new, old):
-        return 0.0
-    return held if gone or come or _is_turned(new, old) else 0.0
+    gone, come = ([term for term in each if term not in _OFTEN] for each in (gone, come))
+    if not (gone or come):
+        is_turned = sum(map(_names, both)) >= LEAST_SHARED and _is_turned(new, old)
+        return max(held, HELD) if is_turned else 0.0
+    is_same = sum(map(_is_thing, both)) >= LEAST_SHARED
+    return held if is_same and _is_one_value(gone, come, new, old) else 0.0
 
 
 def revokes(text: str, name: str) -> int | None:
-    """Give the line of a text, from 0, that links to a document by name and has a word of change.
+    """Give the line of a text, from 0, that says of a link to a document that it is replaced.
 
     Example: `This replaces the decision of [[2025-03-03]].` of `2025-03-03.md`
     """
     stem = name.removesuffix(".md")
     wiki = (f"{opened}{stem}{end}" for opened in ("[[", "/") for end in ("]]", "#", "|"))
-    links = (*wiki, f"/{name})", f"({name})")
+    links = (*wiki, f"/{name})", f"({name})", f"({name}#", f"/{name}#")
     for number, line in enumerate(text.split("\n")):
-        if any(link in line for link in links) and speaks_of_change(line):
+        if any(link in line and revokes_link(line, link) for link in links):
             return number
     return None
+
+
+def revokes_link(line: str, link: str) -> bool:
+    """Tell that a line says, in the clause around a link, that what it leads to is replaced."""
+    before, is_in, behind = line.partition(link)
+    if not is_in:
+        return False
+    before, behind = (spaced(_clauses(each)[at]) for each, at in (
+        (before[-NEAR_A_LINK:], -1), (behind[:NEAR_A_LINK], 0)
+    ))  # fmt: skip
+    return any(each in before for each in (*_REVOKES, *_HAN_REVOKES_LINK)) or any(
+        each in behind for each in (*_IS_REVOKED, *_HAN_IS_REVOKED)
+    )
+
+
+def _clauses(text: str) -> list[str]:
+    for end in "!?;":
+        text = text.replace(f"{end} ", ". ")
+    for end in "！？；":
+        text = text.replace(end, "。")
+    return text.replace("。", ". ").split(". ")
 
 
 def _changed(new: _ComparedLine, old: _ComparedLine, held: float, shared: int) -> float:
@@ -207,10 +311,13 @@ def _changed(new: _ComparedLine, old: _ComparedLine, held: float, shared: int) -
     is_sure = times > 1 or (is_named and (held >= HELD or has_han(old.text)))
     if _is_event(old) and not is_sure and held < SURELY_HELD:
         return 0.0
-    if _is_of_another(new, old):
+    if _is_resized(new, old) or _is_left(new, old, named):
+        return HELD
+    if _is_of_another(new, old, named):
         return 0.0
     is_of_one = _has(new, old.subject) and _has(old, new.subject)
-    if held >= (SUBJECTS_HELD if is_of_one else HELD) and (shared >= LEAST_SHARED or is_named):
+    subjects_held = HAN_SUBJECTS_HELD if has_han(old.text) else SUBJECTS_HELD
+    if held >= (subjects_held if is_of_one else HELD) and (shared >= LEAST_SHARED or is_named):
         return max(held, HELD)
     if is_named and (shared >= LEAST_SHARED or len(old.content) <= SHORT):
         return HELD
@@ -223,6 +330,46 @@ def _changed(new: _ComparedLine, old: _ComparedLine, held: float, shared: int) -
     # What moves to another time is named first, and had a time.
     is_of_it = old.content[0] in new.terms and _has_time(old) and _has_time(new)
     return HELD if is_of_it and _is_moved(new) else 0.0
+
+
+def _is_resized(new: _ComparedLine, old: _ComparedLine) -> bool:
+    """Tell that an amount is changed: `50 mg of X` and `lowered X to 25 mg`."""
+    at = next((n for n, term in enumerate(new.sequence) if term in _RESIZED), -1)
+    mine, theirs = dict(_amounts(new)), dict(_amounts(old))
+    behind = new.sequence[at + 1 : at + 1 + _FAR]
+    thing = next((term for term in behind if _is_thing(term) and term not in mine), "")
+    if at < 0 or not _has(old, thing):
+        return False
+    return any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs)
+
+
+def _amounts(line: _ComparedLine) -> Iterator[tuple[str, str]]:
+    return ((unit, number) for number, unit in pairwise(line.sequence) if _is_number(number))
+
+
+def _is_left(new: _ComparedLine, old: _ComparedLine, named: frozenset[str]) -> bool:
+    """Tell that somebody leaves what the older line says of them.
+
+    `I run in Brooks` and `I switched from Brooks`, `Tom lives in Bristol` and `Tom moved to York`.
+    """
+    if has_han(new.text) and has_han(old.text):
+        home, place = old.text.partition("住在")[0], new.text.partition("搬到")[0]
+        return home != old.text and home == place
+    if not _has_same_start(new, old):
+        return False
+    verb = next((at for at, term in enumerate(old.sequence) if term in _STATES), len(old.sequence))
+    value = next(filter(_is_content, old.sequence[verb + 1 :]), "")
+    if value in named and not _MOVES.isdisjoint(new.sequence):
+        return True
+    behind = new.text.partition(" moved to ")[2] or new.text.partition(" nach ")[2]
+    is_home = not _HOMES.isdisjoint(old.sequence[1 : 1 + _FAR])
+    return is_home and behind[:1].isupper() and not _MOVES.isdisjoint(new.sequence[1:3])
+
+
+def _has_same_start(new: _ComparedLine, old: _ComparedLine) -> bool:
+    """Tell that both lines begin with the same name or with `I`."""
+    first = old.sequence[0]
+    return first == new.sequence[0] and (first in _OWN or _is_thing(first))
 
 
 def _replaced(line: _ComparedLine) -> Iterator[str]:
@@ -246,29 +393,48 @@ def _behind(line: _ComparedLine, phrases: Sequence[str]) -> Iterator[str]:
     for phrase in phrases:
         pieces = line.spaced.split(phrase)
         for before, behind in pairwise(pieces):
+            words = behind.split()[:3]
+            if words and words[0].endswith("ing") and phrase in _INSTEAD:
+                continue  # an action
             if not before.endswith(_PASSIVE):  # what is cancelled comes before it
-                yield " ".join(behind.split()[:3])
+                yield " ".join(words)
 
 
-def _is_of_another(new: _ComparedLine, old: _ComparedLine) -> bool:
+def _is_of_another(new: _ComparedLine, old: _ComparedLine, named: frozenset[str]) -> bool:
     """Tell that two lines are about two things.
 
     Neither has the subject of the other, or a word that both have follows two different words:
     the `web team` is not the `mobile team`.
     """
     if has_han(new.text) or has_han(old.text):
-        return False
+        mine, theirs = map(_han_subject, (new.text, old.text))
+        return bool(mine and theirs) and mine not in old.text and theirs not in new.text
+    whose = dict(zip(new.sequence, new.sequence[2:], strict=False)).get(old.subject, "")
+    if f" {old.subject} s {whose} " in f" {' '.join(new.sequence)} " and not _has(old, whose):
+        return True  # Kim's sister is not Kim
+    instead = {*filter(_is_thing, frozenset[str]().union(*map(content, _behind(new, _INSTEAD))))}
+    if instead and not any(_has(old, term) for term in instead):
+        return True
     is_foreign = not _has(new, old.subject) and not _has(old, new.subject)
     if is_foreign and not any(each in new.spaced for each in _TAKES):
-        named = frozenset[str]().union(*map(content, _behind(new, _INSTEAD)))
-        if not any(_is_thing(term) and _has(old, term) for term in named):
+        if _has_same_start(new, old) and any(_has(old, term) for term in named):
+            return False
+        if not instead:
             return True
     if len(name := _name(old)) > 1 and all(_has(new, term) for term in name):
         return False
     mine, theirs = dict(_attributes(new)), dict(_attributes(old))
+    if any(term not in named for term, _ in mine.items() & theirs.items()):
+        return False  # both of one thing, whatever title comes before its name
     return any(
         not _has(new, theirs[term]) and not _has(old, mine[term]) for term in mine.keys() & theirs
     )
+
+
+def _han_subject(text: str) -> str:
+    """Give the first two signs; "" if the line begins with a change."""
+    start = text.removeprefix("我们").removeprefix("我")[:2]
+    return "" if any(start.startswith(each[:2]) for each in _HAN_REPLACES) else start
 
 
 def _attributes(line: _ComparedLine) -> Iterator[tuple[str, str]]:
@@ -277,7 +443,7 @@ def _attributes(line: _ComparedLine) -> Iterator[tuple[str, str]]:
     for at, (one, other) in enumerate(pairwise(words)):
         if _is_thing(one) and _is_thing(other):
             yield other, one
-        elif _is_thing(one) and other == "of":
+        elif _is_thing(one) and other in _OF:
             yield from ((one, term) for term in words[at + 2 : at + 4] if _is_thing(term))
 
 
@@ -312,6 +478,70 @@ def _asks(line: _ComparedLine) -> bool:
     return "?" in line.text or "？" in line.text or any(each in line.spaced for each in _REQUESTS)
 
 
+def begins_with_new(text: str) -> bool:
+    """Tell that a line may begin with a new thing of a name: `New manager: Priya`."""
+    start = text.lstrip("-*+> ")[:4].casefold()
+    return start.startswith(_NEW)
+
+
+def _is_new_of(new: _ComparedLine, old: _ComparedLine) -> bool:
+    """Tell that the newer line has the new thing of a name: `My manager is Colin` and it."""
+    if not begins_with_new(new.text):
+        return False
+    if has_han(new.text):
+        name = min((old.text.partition(sign)[0] for sign in "是在：:"), key=len)
+        name = name.removeprefix("我们").removeprefix("我").removeprefix("的")
+        label = new.text.removeprefix("新").removeprefix("的")
+        return len(name) > 1 and name != old.text and label.startswith(name)
+    name = _name(old)
+    label = list(new.sequence[1 : 2 + len(name)])
+    is_value = "is" in new.sequence or "ist" in new.sequence or _label(new.text)
+    return bool(name and is_value) and label[:-1] == name and label[-1] not in _OF
+
+
+def _is_of_other_kind(new: _ComparedLine, old: _ComparedLine) -> bool:
+    """Tell that the newer line is of other tickets, another letter, or an exception.
+
+    A change to code that both name is one event, reported twice.
+    """
+    mine, theirs = _tickets(new), _tickets(old)
+    if theirs - mine or any("/" in each for each in mine):
+        return True
+    return _is_of_other_letter(new, old) or _is_once(new, old)
+
+
+def _is_of_other_letter(new: _ComparedLine, old: _ComparedLine) -> bool:
+    """Tell that two lines name two of a kind by letters: `team A` and `team B`."""
+    mine, theirs = dict(_letters(new)), dict(_letters(old))
+    return any(mine[word] != theirs[word] for word in mine.keys() & theirs)
+
+
+def _letters(line: _ComparedLine) -> Iterator[tuple[str, str]]:
+    for one, other in pairwise(line.text.split()):
+        if len(letter := other.strip(".,;:()")) == 1 and letter.isupper() and letter.isascii():
+            yield one.casefold(), letter
+
+
+def _is_once(new: _ComparedLine, old: _ComparedLine) -> bool:
+    """Tell that the newer line is an exception for a day or a week."""
+    if any(each in new.spaced for each in _LASTING):
+        return False
+    if any(each in new.spaced for each in _ONCE):
+        return not any(each in old.spaced for each in _ONCE)
+    if has_han(new.text) and any(each in new.text for each in _HAN_ONCE):
+        is_lasting = any(each in new.text for each in _HAN_LASTING)
+        return not is_lasting and not any(each in old.text for each in _HAN_ONCE)
+    return not _EVERY.isdisjoint(old.sequence) and any(
+        one in _WEEKDAYS and other.isdigit() for one, other in pairwise(new.sequence)
+    )
+
+
+def _is_courtesy(line: _ComparedLine) -> bool:
+    """Tell that a line greets or thanks, and says nothing of who writes it."""
+    is_own = not _OWN.isdisjoint(line.sequence) or not _DIGITS.isdisjoint(line.text)
+    return line.sequence[0] in _COURTESIES and not is_own
+
+
 def _is_task(text: str) -> bool:
     return text.startswith("[") and text[1:3] in (" ]", "x]", "X]")
 
@@ -323,6 +553,7 @@ def _is_event(line: _ComparedLine) -> bool:
     words = line.spaced.split()
     return any(
         word in _EVENT
+        or (before in ("am", "m") and word.endswith("ing"))
         or (len(word) > 5 and word.startswith("ge") and word.endswith(("t", "en")))
         or _is_past(word, before)
         for word, before in zip(words, ["", *words], strict=False)
@@ -350,22 +581,28 @@ def _is_another_value(new: _ComparedLine, old: _ComparedLine) -> bool:
     one, other = a[first : len(a) - last], b[first : len(b) - last]
     before = a[:first]
     is_han = any(map(has_han, before))
+    if "," not in a and "," in other:
+        other = other[: other.index(",")]  # what follows is a comment
+    if not (one and other) or "," in one or _is_past(one[0], "") or _is_past(other[0], ""):
+        return False
+    are_numbers = one[0][0] in _DIGITS and other[0][0] in _DIGITS
     longest = LONGEST_VALUE * (2 if is_han else 1)
-    if not (one and other and len(one) <= longest and len(other) <= longest):
+    if max(len(one), len(other)) > longest:
         return False
     if all(any(token in _ATTRIBUTES for token in each) for each in (one, other)):
         return False  # two attributes, each with its value
-    if "," in one or "," in other or _is_past(one[0], "") or _is_past(other[0], ""):
-        return False
+    if not are_numbers and not _ATTRIBUTES.isdisjoint(a[len(a) - last :]):
+        return False  # two attributes with the same value
     name = [token for token in before if _is_content(token) and token not in _STATES]
     if len(name) < (LEAST_SHARED if is_han else 1):
         return False
-    are_numbers = one[0][0] in _DIGITS and other[0][0] in _DIGITS
     label = _label(new.text)
     has_label = label == _label(old.text) and label not in _LABELS_OF_ALL
     if is_han:
         words = "".join(before)
         is_several = words.endswith("有") and not are_numbers
+        if are_numbers and len(name) >= BEFORE_A_HAN_NUMBER:
+            return True
         return (any(state in words for state in _HAN_STATES) and not is_several) or has_label
     verbs = [token for token in before if token in _STATES]
     if verbs:
@@ -376,7 +613,13 @@ def _is_another_value(new: _ComparedLine, old: _ComparedLine) -> bool:
 
 
 def _tokens(text: str) -> Sequence[str]:
-    tokens = tokens_of(text)
+    tokens: list[str] = []
+    for token in tokens_of(text):
+        is_number = token in _DIGITS and bool(tokens) and tokens[-1][-1] in _DIGITS
+        if is_number and has_han(token):
+            tokens[-1] += token
+        else:
+            tokens.append(token)
     return tokens[:-1] if tokens[-1:] == [","] else tokens
 
 
@@ -404,9 +647,10 @@ def _read(text: str) -> _ComparedLine:
     if said.startswith(_SPEAKER_MARKS):
         from memcli.language.discourse import SPEAKER_MARK, speaker_of
 
-        if mark := SPEAKER_MARK.match(said, said.index("*" * 2)):
-            speaker, said = speaker_of(mark), said[mark.end() :]
-    said = _without_lead(said)
+        own = said[said.index("*" * 2) :]
+        if mark := SPEAKER_MARK.match(own):
+            speaker, said = speaker_of(mark), own[mark.end() :]
+    said = _without_frame(_without_lead(said))
     sequence = tuple(terms(said))
     own = tuple(term for term in dict.fromkeys(sequence) if _is_content(term))
     by_beginning: dict[str, list[str]] = {}
@@ -415,6 +659,13 @@ def _read(text: str) -> _ComparedLine:
     return _ComparedLine(
         said, speaker, spaced(said), sequence, frozenset(sequence), own, by_beginning
     )
+
+
+def _without_frame(text: str) -> str:
+    """Leave out who decided what follows: `We agreed that`."""
+    start = text[:_LONGEST_FRAME].casefold()
+    frame = next((each for each in _FRAMES if start.startswith(each)), "")
+    return text[len(frame) :]
 
 
 def _without_lead(text: str) -> str:
@@ -471,7 +722,11 @@ def _has(line: _ComparedLine, term: str) -> bool:
 
 def _names(term: str) -> bool:
     """Tell that a word may name a thing: it is no number and no time."""
-    return not term.isdigit() and term not in _TIME
+    return not _is_number(term) and term not in _TIME
+
+
+def _is_number(term: str) -> bool:
+    return term.isdigit() or term in _NUMBERS
 
 
 def _is_content(term: str) -> bool:

@@ -10,8 +10,16 @@ from memcli.language.stopwords import ENGLISH, GERMAN
 from memcli.language.words import prepare
 
 _WORD = re.compile(r"\w+")
-INFLECTED = 4  # letters that two forms of a word share at least
-_ENDING = 4  # letters in which they may differ
+INFLECTED = 3  # letters that two forms of a word share at least
+_LONG = 4  # letters of a word from which on any ending may follow
+_ENDING = 4  # letters in which two forms may differ
+_OF_SHORT = frozenset(["s", "es", "ed", "ing"])  # behind three letters
+# Where both forms have one: `replaces` and `replacing`, but not `grandma` and `grandpa`.
+_ENDINGS = frozenset(
+    """d e ed en er ers es est et ing ings n r rs s st t y ies ied ion ions ation ations ate ated
+    al ment ments le les em ern te ten tet ter tes ung ungen ionen sion ded ding ce se ced
+    sed""".split()  # noqa: SIM905 (a table to be read)
+)
 # A sign of Chinese, a word of any other script, or the end of a clause.
 _TOKENS = ("\\d[\\d.,:/-]*\\d|\\w+|[，；。,;]",
            "[\u3400-\u9fff]|\\d[\\d.,:/-]*\\d|[^\\W\u3400-\u9fff]+|[，；。,;]")  # fmt: skip
@@ -30,16 +38,21 @@ def content(text: str) -> set[str]:
 
 def has_form(word: str, others: Collection[str]) -> bool:
     """Tell that a word is among some others in another of its forms, by its beginning."""
-    for other in others:
-        common = 0
-        for x, y in zip(word, other, strict=False):
-            if x != y:
-                break
-            common += 1
-        longer = max(len(word), len(other))
-        if common >= INFLECTED and longer - common <= _ENDING and not has_han(word):
-            return True
-    return False
+    return any(_is_form(word, other) for other in others) and not has_han(word)
+
+
+def _is_form(word: str, other: str) -> bool:
+    common = 0
+    for x, y in zip(word, other, strict=False):
+        if x != y:
+            break
+        common += 1
+    if common < INFLECTED:
+        return False
+    shorter, longer = sorted((word[common:], other[common:]), key=len)
+    if common < _LONG:
+        return not shorter and longer.removeprefix(word[common - 1]) in _OF_SHORT
+    return len(longer) <= _ENDING and (not shorter or {shorter, longer} <= _ENDINGS)
 
 
 def has_han(text: str) -> bool:

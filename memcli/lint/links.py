@@ -14,6 +14,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import accumulate
 
 from memcli.context.hops import Link, candidates, name
+from memcli.language.correction import revokes_link
+from memcli.language.salience import DECISION, RULE, why_kept
 from memcli.lint.findings import BROKEN_LINK, CONTRADICTION, Finding, FoundAt
 from memcli.lint.inspected import Inspected
 from memcli.markdown.comments import visible
@@ -33,20 +35,7 @@ _NO_NAME = re.compile(
 )
 # Numbers of footnotes, and days: a link to one may well stand before its log is written.
 _NUMBER = re.compile(r"[\s\d.-]*")
-# What says before a link that what it leads to holds no more, and what behind it.
-_CORRECTS = re.compile(
-    r"\b(?:replac(?:es|ed|ing)|supersed\w+|overrul\w+|overrid\w+|corrects|corrected|correcting"
-    r"|revok\w+|withdr\w+|instead of|no longer|not any ?more|ersetzt|widerr\w+|korrigiert|statt"
-    r"|anstelle|nicht mehr)\b|取代|代替|替代|更正|推翻|不再|作废",
-    re.IGNORECASE,
-)
-_CORRECTED = re.compile(
-    r"\b(?:no longer|not any ?more|replaced by|superseded|obsolete|outdated|overruled|revoked"
-    r"|withdrawn|nicht mehr|überholt|ersetzt durch|widerrufen)\b|不再|作废|过时|已被",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(r"[.!?;](?=\s|$)|[。！？；]")
-_NEAR = 80  # characters on either side of a link that may speak of it
+_DECIDED = (DECISION, RULE)
 FEWEST_LOST = 4  # links into a folder that is not there, which are one finding
 _PAGE = ".html"  # which a generator makes of a document
 _INDEXES = ("index.md", "README.md", "_index.md")  # of a folder that a link names
@@ -77,6 +66,7 @@ class Links:
         self._roots, self._exists = roots, exists
         self._documents = {(source, _folded(path)): path for source, path in documents}
         self._dates: dict[DocumentName, str] = {}
+        self._decisions: dict[DocumentName, FoundAt] = {}  # the first of each, or its first line
         self._names: set[str] = set()
         self._folders: set[DocumentName] = set()
         for source, path in documents:
@@ -89,13 +79,17 @@ class Links:
     def take(self, document: Inspected) -> None:
         """Keep the links of a document that are to be judged."""
         if document.date:
-            self._dates[document.source, document.path] = document.date
+            name = document.source, document.path
+            self._dates[name] = document.date
+            for saying in document.sayings:
+                if why_kept(saying.text) in _DECIDED:
+                    self._decisions.setdefault(name, saying.at)
         self._names |= set(_names_of(document))
         if document.is_summary:
             return
         for told in _links(document):
             target = self._target(told.link)
-            if target is None or (told.date and _is_correction(told)):
+            if target is None or (told.date and revokes_link(told.line, told.link.target)):
                 self._kept.append((told, target))
 
     def findings(self) -> Iterator[Finding]:
@@ -108,7 +102,7 @@ class Links:
                 continue
             older = self._dates.get(target)
             if older and told.date and older < told.date:
-                spot = FoundAt(*target)
+                spot = self._decisions.get(target, FoundAt(*target, 1, 1))
                 yield Finding(CONTRADICTION, spot, "a newer note corrects it", (told.at,))
         for folder, links in lost.items():
             if folder and len(links) >= FEWEST_LOST:
@@ -168,19 +162,6 @@ def _names_of(document: Inspected) -> Iterator[str]:
     heading = next((b.title for b in document.blocks if b.kind == "heading"), "")
     if heading:
         yield _folded(heading)
-
-
-def _is_correction(told: AuthoredLink) -> bool:
-    """Tell that a line says of what it links to that this holds no more.
-
-    Example: This replaces what stands in [the old note](2026-01-05.md).
-    """
-    before, found, behind = told.line.partition(told.link.target)
-    if not found:
-        return False
-    before = _SENTENCE.split(before[-_NEAR:])[-1]
-    behind = _SENTENCE.split(behind[:_NEAR])[0]
-    return bool(_CORRECTS.search(before) or _CORRECTED.search(behind))
 
 
 def _links(document: Inspected) -> Iterator[AuthoredLink]:

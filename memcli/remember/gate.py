@@ -31,9 +31,7 @@ SAME_WORDS = 0.8  # Jaccard
 SAME_MEANING = 0.95  # cosine
 # A note that only says again what the session was given shares this much of its content with it.
 ECHOED = 0.7
-# From here on two lines are about the same, so that one that differs may correct the other.
-ABOUT_THE_SAME, ABOUT_THE_SAME_MEANING = 0.5, 0.8
-LEAST_TERMS = 3  # of lines that can be about the same
+ABOUT_THE_SAME = 0.5  # Jaccard: from here on two lines are about the same
 # A little above the weight of novelty: what is merely new, and says nothing, is not worth it.
 LEAST_WORTH = 0.31
 
@@ -71,7 +69,7 @@ class Judged(Record):
 
     checks: tuple[Check, ...]  # in their order; the last may have refused
     worth: Worth
-    older: str | None = None  # citation of a note that says otherwise
+    older: str | None = None  # citation of a line that the note corrects
 
     @property
     def refusal(self) -> Check | None:
@@ -111,7 +109,7 @@ def judge(
         checks.append(check)
         if not check.passed:
             break
-    return Judged(tuple(checks), worth, _older(text, facets, compared))
+    return Judged(tuple(checks), worth, _older(text, compared))
 
 
 def is_same(a: str, b: str) -> bool:
@@ -194,20 +192,11 @@ def _least_worth(worth: Worth, least: float) -> Check:
     return Check("worth", True, f"it is worth {made_of}")
 
 
-def _older(text: str, facets: Facets, compared: Compared) -> str | None:
-    """Name the line most alike that says otherwise, or that a note of a change is about."""
-    found: list[tuple[float, str]] = []
-    for each, other in compared:
-        if len(other.terms) < LEAST_TERMS or _has_same_words(other, facets):
-            continue
-        words, meaning = jaccard(facets, other), each.cosine or 0.0
-        is_about = words >= ABOUT_THE_SAME or meaning >= ABOUT_THE_SAME_MEANING
-        strength = corrects(text, each.text)
-        if is_about and (differs(facets, other) or replaces(facets, other)):
-            found.append((max(words, meaning), each.citation))
-        elif strength >= ABOUT_THE_SAME:
-            found.append((strength, each.citation))
-    return max(found)[1] if found else None
+def _older(text: str, compared: Compared) -> str | None:
+    """Name the line that the note corrects most of."""
+    found = [(corrects(text, each.text), each.citation) for each, _ in compared]
+    strength, citation = max(found, default=(0.0, ""))
+    return citation if strength else None
 
 
 def _is_another(facets: Facets, other: Facets) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from memcli.checking import TYPE_CHECKING
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from memcli.store.port import Snapshot
     from memcli.store.records import Reach
 
-# A correction is certain from here on; below it, two lines may be about two things.
-CERTAIN = 0.5
 LEAST = 0.1  # of the score of a passage: a correction below does not answer the question
 NOISE = 0.015  # of a score: about what the cosine of one text differs by from place to place
 # Hits and candidates from the top; fixed numbers, so that --limit changes nothing.
@@ -148,6 +146,38 @@ def _passage(hit: Hit) -> Quotation:
     return Quotation(hit.about, hit.text)
 
 
+class Claims:
+    """Lines, of which those that correct another are looked up by the words of both."""
+
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        """Take the lines that may correct others."""
+        self._claims = claims
+        self._by_stem: defaultdict[str, list[int]] = defaultdict(list)
+        for place, claim in enumerate(claims):
+            for stem in claim.stems:
+                self._by_stem[stem].append(place)
+
+    def correcting(self, text: str, may: Callable[[int], bool]) -> Iterator[tuple[int, float]]:
+        """Give the places of the lines that correct a text, and how much of it.
+
+        `may` says whether the line at a place may correct it, because it is newer.
+        """
+        from memcli.language.correction import corrects  # most searches compare no lines
+
+        stems = stems_of(text)
+        places: set[int] = set()
+        for stem in stems:
+            found = self._by_stem.get(stem, ())
+            if len(found) <= CROWD:
+                places.update(found)
+        for place in sorted(places):
+            claim = self._claims[place]
+            if _is_near(text, stems, claim) and may(place):
+                strength = corrects(claim.text, text)
+                if strength:
+                    yield place, strength
+
+
 class Corrections:
     """Finds the lines of some chunks that correct a passage."""
 
@@ -156,13 +186,12 @@ class Corrections:
         dated = [each for each in pool if each.about.date]
         self._chunks = {each.about.chunk_id: each for each in dated}
         self._linking = [c for c in dated if c.supersedes or "[[" in c.text or "](" in c.text]
-        self._units: list[tuple[Quotation, Claim]] = []
-        self._by_stem: defaultdict[str, list[int]] = defaultdict(list)
-        for chunk in self._chunks.values():
-            for unit in units(chunk.text, chunk.about.heading_path):
-                for stem in unit.stems:
-                    self._by_stem[stem].append(len(self._units))
-                self._units.append((chunk, unit))
+        self._units = [
+            (chunk, unit)
+            for chunk in self._chunks.values()
+            for unit in units(chunk.text, chunk.about.heading_path)
+        ]
+        self._claims = Claims([unit for _, unit in self._units])
 
     def of(self, passage: Quotation, *, between: bool = False) -> tuple[Correction, ...]:
         """Give the lines that correct lines of a passage, newest first.
@@ -191,26 +220,14 @@ class Corrections:
         return chain
 
     def _corrects(self, older: About, text: str) -> Correction | None:
-        from memcli.language.correction import corrects  # most searches compare no lines
+        def may(place: int) -> bool:
+            return is_newer(self._units[place][0], older)
 
-        stems = stems_of(text)
-        places: set[int] = set()
-        for stem in stems:
-            found = self._by_stem.get(stem, ())
-            if len(found) <= CROWD:
-                places.update(found)
-        best: tuple[str, float, Correction] | None = None
-        for place in sorted(places):
-            chunk, unit = self._units[place]
-            if not _is_near(stems, unit) or not is_newer(chunk, older):
-                continue
-            strength = corrects(unit.text, text)
-            if strength < CERTAIN:
-                continue
-            made = _correction(chunk.about, unit)
-            if best is None or (made.date, strength) > best[:2]:
-                best = made.date, strength, made
-        return best and best[2]
+        found = [
+            (_correction(self._units[place][0].about, self._units[place][1]), strength)
+            for place, strength in self._claims.correcting(text, may)
+        ]
+        return max(found, key=lambda each: (each[0].date, each[1]))[0] if found else None
 
     def _revokes(self, older: About) -> Correction | None:
         from memcli.language.correction import revokes
@@ -228,10 +245,10 @@ class Corrections:
         return None
 
 
-def _is_near(stems: frozenset[str], newer: Claim) -> bool:
+def _is_near(text: str, stems: frozenset[str], newer: Claim) -> bool:
     """Tell by the words that two lines share whether it is worth while to compare them."""
     common = len(stems & newer.stems)
-    if 2 * common + 1 >= max(len(stems), len(newer.stems)):
+    if 2 * common + 1 >= max(len(stems), len(newer.stems)) or text[:STEM] == newer.text[:STEM]:
         return True
     return common > 0 and has_change(newer.text)
 
@@ -288,10 +305,11 @@ def _is_item(line: str) -> bool:
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def has_change(text: str) -> bool:
-    """Tell whether a line has a word of change."""
+    """Tell whether a line has a word of change or names a new thing."""
     from memcli.language.change import speaks_of_change
+    from memcli.language.correction import begins_with_new
 
-    return speaks_of_change(text)
+    return speaks_of_change(text) or begins_with_new(text)
 
 
 @lru_cache(maxsize=KEPT_TEXTS)

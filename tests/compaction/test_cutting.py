@@ -9,6 +9,7 @@ import pytest
 from memcli.compaction.records import RECORD_TOKENS, DatedLog, cut
 from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.superseded import Reversal, superseding
+from memcli.language.terms import content
 from memcli.language.tokens import measure
 
 FILLER = "The heron stood in the reeds and waited. "
@@ -49,16 +50,16 @@ def test_a_short_answer_keeps_all_that_its_line_says_before_it() -> None:
     assert found == [(said[0], False), *((text, True) for text in said[1:]), ("Agreed.", True)]
 
 
-def test_a_decision_is_taken_back_by_what_holds_most_of_its_words_weight() -> None:
+def test_a_decision_is_taken_back_by_the_first_line_that_corrects_it() -> None:
     made = Sentence("We decided on the valve gate pump.", "a.md", 1, 1, "", "", "decision")
-    later = Reversal(2, "b.md:1", frozenset({"valve", "gate"}), frozenset())
-    assert superseding(made, [later], {"pump": 1.0}) is None
-    assert superseding(made, [later], {"pump": 1.0, "valve": 0.75, "gate": 0.75}) == later
-    assert superseding(made, [later], {"pump": 1.1, "valve": 0.75, "gate": 0.75}) is None
-    assert superseding(made, [later], {}) is None
-    other = later._replace(replaced=frozenset({"crane"}))
-    assert superseding(made, [other], {"valve": 1.0}) is None
-    assert superseding(made, [other, later], {"valve": 1.0}) == later
+    texts = ("We replaced the valve gate pump.", "The crane was replaced.")
+    right, other = (
+        Reversal(at, f"b.md:{at}", (text,), frozenset(content(text)))
+        for at, text in enumerate(texts, start=1)
+    )
+    assert superseding(made, [other]) is None
+    assert superseding(made, [other, right, right._replace(at=3)]) == right
+    assert superseding(made._replace(kept="rule"), [right]) is None
 
 
 def test_a_list_and_what_is_announced_stay_together_however_long_they_are() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from memcli.language.change import speaks_of_change
 from memcli.search.hits import Hit
 from memcli.search.newer import NOISE, newer_first, with_corrections
+from tests.benchmarks.corrections import FIGURES, measured, rows_of
 from tests.search.makers import candidate
 
 
@@ -134,3 +137,16 @@ def test_a_heading_may_correct() -> None:
     older = hit(1, 0.8, "We will use MySQL 8.0 for the new order store.", "2025-03-03")
     newer = hit(2, 0.7, "Why", "2025-08-18", heading="Order store: PostgreSQL instead of MySQL")
     assert order(older, newer) == [2, 1]
+
+
+def test_what_holds_now_is_first_and_what_does_not_is_marked(tmp_path: Path) -> None:
+    """All pairs in one workspace, by half; four questions share no word with their notes."""
+    counts = measured(rows_of("pairs"), tmp_path, "keyword")
+    found = {key: tuple(count[each] for each in ("n", *FIGURES)) for key, count in counts.items()}
+    assert found.pop(("holds", 0))[2] == found.pop(("holds", 1))[2] == 0
+    assert found == {
+        ("change", 0): (24, 24, 23, 0),
+        ("change", 1): (23, 21, 21, 0),
+        ("plain", 0): (23, 21, 22, 0),
+        ("plain", 1): (24, 24, 22, 0),
+    }

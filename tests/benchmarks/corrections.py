@@ -1,0 +1,99 @@
+"""How often a search puts what holds now first, and marks what no longer holds.
+
+    python -m tests.benchmarks.corrections [FILE ...] [--mode MODE]
+
+FILE is a part of `fixtures/eval/corrections`: `pairs` (the default), `tuned` or `fresh`. Rules may
+be tuned on `tuned` and on the even half of `pairs`; the odd half and `fresh` are only counted. All
+notes of a file are lines of the daily logs of one workspace, and each row asks one question.
+
+One row a kind and half:
+
+first     the current line comes before each older one, in a passage of its own or above it
+marked    an older line is marked as corrected by the current one; of near misses: wrongly
+unmarked  an older line is printed in a passage that neither has nor names a newer one
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from memcli.api.memory import Memory
+from memcli.search.passages import Passage
+
+FOLDER = Path(__file__).parents[2] / "fixtures/eval/corrections"
+FIGURES = ("first", "marked", "unmarked")
+
+
+def rows_of(name: str) -> list[Any]:
+    """Read a part of the fixture."""
+    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()]
+
+
+def write_notes(root: Path, rows: Sequence[Any]) -> None:
+    """Write all lines of some rows into daily logs."""
+    days: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        for day, text in row["notes"]:
+            days[day].append(text)
+    for day, texts in days.items():
+        file = root / f"memory/{day}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# {day}\n\n" + "\n\n".join(texts) + "\n", encoding="utf-8")
+
+
+def judged(row: Any, results: Sequence[Passage]) -> Iterator[str]:
+    """Tell which of FIGURES hold for the answer to the question of a row."""
+    *older, newest = (text for _, text in row["notes"])
+    ranks = {text: rank for rank, each in enumerate(results) for text in (*older, newest)
+             if text in each.text and rank == _first(text, results)}  # fmt: skip
+    if newest in ranks and all(ranks[newest] <= ranks.get(each, len(results)) for each in older):
+        yield "first"
+    for each in results:
+        marks = {mark["text"] for mark in each.corrected_by}
+        has_older = any(text in each.text for text in older)
+        if has_older and newest in marks:
+            yield "marked"
+        if has_older and newest not in each.text and not marks:
+            yield "unmarked"
+
+
+def _first(text: str, results: Sequence[Passage]) -> int:
+    return next(rank for rank, each in enumerate(results) if text in each.text)
+
+
+def measured(rows: Sequence[Any], root: Path, mode: str) -> dict[tuple[str, int], Counter[str]]:
+    """Ask every question; count by kind and half."""
+    write_notes(root, rows)
+    counts: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    with Memory.open(root, settings={"search.mode": mode}) as memory:
+        memory.index()
+        for place, row in enumerate(rows):
+            if "ask" in row:
+                told = {"n", *judged(row, memory.search(row["ask"]).results)}
+                counts[row["kind"], place % 2].update(told)
+    return counts
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", default=["pairs"])
+    parser.add_argument("--mode", default="hybrid")
+    wanted = parser.parse_args()
+    for name in wanted.files:
+        with tempfile.TemporaryDirectory() as folder:
+            for (kind, half), count in sorted(measured(
+                rows_of(name), Path(folder), wanted.mode
+            ).items()):  # fmt: skip
+                figures = ", ".join(f"{each} {count[each]}" for each in FIGURES)
+                print(f"{name} {kind} {'odd' if half else 'even'}: n {count['n']}, {figures}")
+
+
+if __name__ == "__main__":
+    main()
