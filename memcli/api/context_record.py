@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def context_record(found: Assembly, config: Config, *, budget: int, now: str) -> dict[str, Any]:
     """Describe a context; `now` is the ISO time it was asked for at."""
     from memcli.render.jsonio import (
-        asked,
         dates_of,
         freshness_of,
         legs,
         repairs,
         reranked,
+        speaker_match,
         stores_of,
         unmarked,
         withheld,
@@ -43,7 +43,7 @@ def context_record(found: Assembly, config: Config, *, budget: int, now: str) ->
         "verdict": answer.verdict if answer else None,
         **(withheld(answer) if answer else {}),
         "legs": legs(answer) if answer else None,
-        **({**repairs(answer), **reranked(answer), **asked(answer)} if answer else {}),
+        **({**repairs(answer), **reranked(answer), **speaker_match(answer)} if answer else {}),
         "parts": [_part(part) for part in assembled.parts],
         "left_out": len(assembled.left_out) + found.more,
         "warnings": list(found.warnings),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         RelatedPassages,
         SearchResults,
     )
-    from memcli.api.remember import Noted, TakenBack
+    from memcli.api.remember import Noted, UndoResult
     from memcli.api.standing import Findings
     from memcli.api.sync import Done
     from memcli.remember.gate import WasGiven
@@ -85,7 +85,7 @@ class Memory(OpenedWorkspace):
             far=answer.far,
             weaker=answer.weaker,
             absent=answer.absent,
-            asked=answer.asked,
+            named_speakers=answer.named_speakers,
             apart=answer.apart,
             repaired=answer.repaired,
             reranked=answer.reranked,
@@ -235,11 +235,11 @@ class Memory(OpenedWorkspace):
         wish = Wish(to, heading, type, dry_run, force, was_given=was_given)
         return remember(self, text, wish, now or self.clock.now())
 
-    def take_back(self) -> TakenBack:
+    def undo_remember(self) -> UndoResult:
         """Take the last note back while it stands unchanged, as `memcli remember --undo` does."""
-        from memcli.api.remember import take_back
+        from memcli.api.remember import undo_remember
 
-        return take_back(self)
+        return undo_remember(self)
 
     def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> Done:
         """Bring the index in step with the files and embed what is new, as `memcli index` does.

@@ -49,7 +49,7 @@ class SearchResults(Record):
     far: int  # that would have fitted, and are far from the question
     weaker: int  # that are not worth reading; `more` gives them
     absent: tuple[str, ...] = ()  # phrases that nothing holds
-    asked: tuple[str, ...] = ()  # speakers that the question names
+    named_speakers: tuple[str, ...] = ()  # speakers that the question names
     apart: tuple[str, ...] = ()  # phrases that no passage holds together
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
     reranked: Reranked | None = None  # what read the best passages once more, if that was wanted

@@ -76,13 +76,13 @@ def record_of(noted: Noted) -> dict[str, Any]:
     }
 
 
-class TakenBack(Record):
+class UndoResult(Record):
     """What became of the wish to take the last note back."""
 
     path: str | None  # of the file; None where there is nothing to take back
     start_line: int = 0
     end_line: int = 0
-    kept_because: str = ""  # why it was left as it is; empty where it is gone
+    reason: str = ""  # why it was left as it is; empty where it is gone
 
 
 class _TwiceError(Exception):
@@ -151,7 +151,7 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
         return told(False, None, judged._replace(checks=(*judged.checks[:2], check)))
 
 
-def take_back(memory: OpenedWorkspace) -> TakenBack:
+def undo_remember(memory: OpenedWorkspace) -> UndoResult:
     """Take the last note back, if its lines stand as they were written and nothing behind them."""
     from memcli.remember import append, last
 
@@ -165,11 +165,11 @@ def take_back(memory: OpenedWorkspace) -> TakenBack:
             hint="memcli remember --undo, later",
         ) from error
     if made is None:
-        return TakenBack(None)
+        return UndoResult(None)
     why = append.take_back(_root(memory), made, sleep=memory.clock.sleep)
     if not why:
         last.forget(folder)
-    return TakenBack(made.path, made.first_line, made.last_line, why)
+    return UndoResult(made.path, made.first_line, made.last_line, why)
 
 
 def _append(memory: OpenedWorkspace, root: str, path: str, make: Make) -> Appended:

@@ -256,7 +256,7 @@ def record(found: Findings, warnings: Sequence[Reason]) -> dict[str, Any]:
     return {
         "schema": "memcli.status/1",
         "workspace": found.config.workspace,
-        "found_by": found.config.by,
+        "workspace_origin": found.config.by,
         "store": {
             "path": found.store.address,
             "bytes": found.store.bytes,

@@ -37,7 +37,7 @@ def _folded(line: str, width: int) -> list[str]:
     ]
 
 
-def found_by(by: str) -> str:
+def workspace_origin(by: str) -> str:
     """Say how a workspace was found."""
     if by in ("-w", ENV_NAME):
         return f"named by {by}"
@@ -93,7 +93,7 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
     store, vectors = record["store"], record["vectors"]
     size = f" ({store['bytes'] / 1e6:.1f} MB)" if store["bytes"] else ""
     lines = [
-        f"workspace  {record['workspace']} ({found_by(record['found_by'])})",
+        f"workspace  {record['workspace']} ({workspace_origin(record['workspace_origin'])})",
         f"index      {store['path']}{size}, {_state(record)}",
     ]
     if store["writer_pid"] is not None:

@@ -174,7 +174,7 @@ def _doubt(found: Answered, answer: Answer) -> list[str]:
     if answer.uncalibrated and answer.verdict == "weak":
         return [_sentence(answer.uncalibrated)]
     if answer.is_of_others:
-        return [f"What matches best is not said by {' or '.join(answer.asked)}."]
+        return [f"What matches best is not said by {' or '.join(answer.named_speakers)}."]
     return []
 
 

@@ -34,7 +34,7 @@ DIGITS = 4  # of a score or a confidence, unless all is wanted
 RESULT_KEYS = (*Passage._fields, "file")
 # What few programs need: `result` leaves it out unless all is wanted.
 _RARE = ("rank", "ref", "heading_path", "title", "text_hash", "tokens", "kind", "source_kind",
-         "scope", "speakers", "asked_lead")  # fmt: skip
+         "scope", "speakers", "speaker_match")  # fmt: skip
 _NOT_OF_RELATED = ("workspace", "confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
 
@@ -75,8 +75,8 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
         del record["cut"]
     if not passage.speakers:
         del record["speakers"]
-    if passage.asked_lead is None:
-        del record["asked_lead"]
+    if passage.speaker_match is None:
+        del record["speaker_match"]
     if explain:
         record["trace"] = [_step(step) for step in passage.trace]
     else:
@@ -144,7 +144,7 @@ def search_envelope(
         **({"apart": list(answer.apart)} if answer.apart else {}),
         **repairs(answer),
         **reranked(answer),
-        **asked(answer),
+        **speaker_match(answer),
         "results": results,
         "dropped": answer.dropped,
         **({"shortened": whole} if (whole := shortened(answer.hits)) else {}),
@@ -162,11 +162,11 @@ def withheld(answer: Answer) -> dict[str, Any]:
     return {name: reason(each) for name, each in told.items() if each}
 
 
-def asked(answer: Answer) -> dict[str, Any]:
+def speaker_match(answer: Answer) -> dict[str, Any]:
     """Describe whom the question names, and by how much the words are theirs, where it does."""
-    if answer.asked_lead is None:
+    if answer.speaker_match is None:
         return {}
-    return {"asked": list(answer.asked), "asked_lead": answer.asked_lead}
+    return {"named_speakers": list(answer.named_speakers), "speaker_match": answer.speaker_match}
 
 
 def repairs(answer: Answer) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def _leg(leg: Leg, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
         for hit in found[:LEG_TOP]
     ]
     reason = leg.reason.text if leg.reason else ""
-    return {"ran": leg.ran, "reason": reason, "found": len(found), "top": top}
+    return {"ran": leg.ran, "reason": reason, "candidates": len(found), "top": top}
 
 
 def _reranked(told: Reranked) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def test_what_is_searched_is_said_once_for_each_choice(notes: Path) -> None:
     chosen = bare.replace(". To mark", ", and the memory of serena. To mark")
     assert told("search fox -n 1")[2].startswith(chosen)
     assert told("search fox -n 1")[2] == ""
-    assert json.loads(told("status --json")[1])["found_by"] == ""
+    assert json.loads(told("status --json")[1])["workspace_origin"] == ""
 
 
 def test_a_log_that_an_agent_writes_hides_no_note(notes: Path) -> None:

@@ -46,7 +46,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def parts(*arguments: str) -> list[str]:
     record = record_of("memcli.context", "context", *arguments)
-    return [each["citation"] for each in record["parts"] if each["section"] == "found"]
+    return [each["citation"] for each in record["parts"] if each["section"] == "passages"]
 
 
 def test_each_is_found_by_its_own_vectors(base: Path) -> None:

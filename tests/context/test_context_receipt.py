@@ -72,7 +72,7 @@ def test_a_receipt_holds_what_is_shown_and_what_had_no_room(
     assert [p["rank"] for p in kept["passages"]] == list(range(1, len(kept["passages"]) + 1))
     assert kept["legs"]["lexical"]["ran"] is bool(query)
     assert bool(kept["fused"]) is bool(query)
-    found = [p for p in kept["passages"] if p["section"] == "found"]
+    found = [p for p in kept["passages"] if p["section"] == "passages"]
     assert all(bool(p["trace"]) is bool(query) for p in found if not p["via"])
     assert all(p["trace"][-1]["score"] == p["score"] for p in found if p["trace"])
 

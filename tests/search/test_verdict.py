@@ -162,8 +162,8 @@ def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
     assert run(["search", "Kate " + " ".join(words), "-w", str(tmp_path), "--json"]) == 0
     found = capsys.readouterr()
     record = json.loads(found.out)
-    assert 0 < abs(record["asked_lead"]) < 0.05
-    assert (record["asked_lead"] < 0) == (leads == "Odette")
+    assert 0 < abs(record["speaker_match"]) < 0.05
+    assert (record["speaker_match"] < 0) == (leads == "Odette")
     if leads == "Kate":
         assert "withheld" not in record
         assert "What matches best is not said" not in found.err
