@@ -193,7 +193,7 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
         if shape.fields:
             envelope["fields"] = list(shape.fields)
         if found.nothing is not None:
-            envelope["nothing"] = jsonio.reason(found.nothing)
+            envelope["empty_reason"] = jsonio.reason(found.nothing)
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
         skin.terminal.write_json(record)

@@ -116,7 +116,7 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
         lines.append(f"summaries  {', '.join(counts)}")
     lines.append(
         f"vectors    {vectors['embedded']} of {vectors['parts']} parts, "
-        + (f"{vectors['left_out']} in scripts it cannot read, " if vectors["left_out"] else "")
+        + (f"{vectors['omitted']} in scripts it cannot read, " if vectors["omitted"] else "")
         + vectors["encoder"]
         + (f" ({model_name(vectors['fingerprint'])})" if vectors["fingerprint"] else "")
         + ("" if vectors["exact"] else ", searched by coarse codes, the best rescored")

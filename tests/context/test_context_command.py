@@ -92,8 +92,8 @@ def test_without_a_query_the_rest_comes_by_worth(
         *(("passages", f"memory/2026-02-0{day}.md:1-3") for day in range(7, 0, -1)),
         ("passages", "memory/low.md:4-4"),
     ]
-    assert found["query"] is found["verdict"] is found["legs"] is None
-    assert found["left_out"] == 0
+    assert found["query"] is found["verdict"] is found["retrievers"] is None
+    assert found["omitted"] == 0
 
 
 def test_too_small_a_budget_says_by_how_much(notes: Path) -> None:
@@ -237,7 +237,7 @@ def test_explain_tells_what_got_how_much(notes: Path) -> None:
         "always", "soft", "preferences", "recent", "passages",
     ]  # fmt: skip
     found = record(notes, "heron", "--budget", "80", "--explain")
-    assert found["left_out"] == len(found["without_room"]) > 0
+    assert found["omitted"] == len(found["without_room"]) > 0
     assert f"no room: {found['without_room'][0]['citation']}" in err
 
 

@@ -197,10 +197,10 @@ def within_budget(made: Run, budget: int) -> None:
     """What is printed costs no more than is said, and that no more than is allowed."""
     assert measure(made.markdown) <= made.record["tokens"] <= budget
     assert bool(made.markdown) or not made.record["parts"]
-    assert made.record["tokens"] + made.record["saved"] <= budget
+    assert made.record["tokens"] + made.record["tokens_saved"] <= budget
     plan = made.record["plan"]
     assert sum(row["tokens"] for row in plan.values()) <= made.record["tokens"] + len(plan)
-    assert made.record["left_out"] >= len(made.record["without_room"])
+    assert made.record["omitted"] >= len(made.record["without_room"])
 
 
 def fenced(made: Run) -> None:

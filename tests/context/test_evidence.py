@@ -45,7 +45,7 @@ def test_a_block_without_a_sure_answer_says_so_first_and_is_short(notes: Path) -
     assert (code, out.startswith(UNSURE)) == (0, True)
     assert "No sure match" in err
     assert measure(out) <= found["tokens"] < 400
-    assert found["saved"] > 50
+    assert found["tokens_saved"] > 50
     sure = record(notes, "what do herons eat, frogs", "--budget", "800")
     assert sure["verdict"] != "none"
     assert not context(notes, "what do herons eat, frogs")[1].startswith(UNSURE)
