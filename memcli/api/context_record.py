@@ -75,7 +75,7 @@ def _part(part: ContextPart) -> dict[str, Any]:
     if part.score is not None:
         record["score"] = part.score
     if part.corrected_by:
-        record["corrected_by"] = [each.told for each in part.corrected_by]
+        record["corrected_by"] = [each.record for each in part.corrected_by]
     if part.via is not None:
         record["via"] = part.via
     return record

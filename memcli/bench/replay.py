@@ -161,9 +161,9 @@ def changes(before: SearchTrace, after: SearchTrace) -> list[str]:
         if was != now:
             differing.append(f"{name} {was} -> {now}")
     both = zip(Retrievers._fields, before.retrievers, after.retrievers, strict=True)
-    for name, old, new in both:
-        if old.ran != new.ran:
-            differing.append(f"{name} search: {new.reason or 'it runs now'}")
+    for name, earlier, later in both:
+        if earlier.ran != later.ran:
+            differing.append(f"{name} search: {later.reason or 'it runs now'}")
     reranks = before.rerank, after.rerank
     if reranks[0] and reranks[1] and reranks[0].ran != reranks[1].ran:
         differing.append(f"rerank by {reranks[1].by}: {reranks[1].reason or 'it runs now'}")

@@ -364,7 +364,7 @@ def say_dense(dense: Leg, skin: Skin) -> None:
 
 
 def _is_news(reason: Reason, skin: Skin) -> bool:
-    from memcli.cli.told import is_news
+    from memcli.cli.once import is_news
 
     return is_news(reason.code, skin.config.workspace, os.environ)
 

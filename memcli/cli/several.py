@@ -33,7 +33,7 @@ def each(
     stores: list[dict[str, Any]] = []
     code: int = ExitCode.OK
     terminal = skin.terminal
-    for place, (name, folder, opened) in enumerate(skin.memory.asked):
+    for place, (name, folder, opened) in enumerate(skin.memory.members):
         told: dict[str, Any] = {"name": name, "path": folder, "primary": place == 0}
         if not as_json:
             _name(name, terminal, is_first=place == 0, is_data=what != "index")

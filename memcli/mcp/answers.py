@@ -51,7 +51,7 @@ _PLAINLY = {"memory_search": 'memory_search with query "" and path "*", which li
 _NO_ROOM = "No passage fits the budget."
 
 
-class Told(Record):
+class ToolResult(Record):
     """An answer: a text for the model, and what makes the record for a program that wants one."""
 
     text: str

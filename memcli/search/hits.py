@@ -41,7 +41,7 @@ class Correction(Record):
         return cite(self.source, self.path, self.start_line, self.end_line)
 
     @property
-    def told(self) -> dict[str, str | int]:
+    def record(self) -> dict[str, str | int]:
         """Describe it for programs."""
         own = {key: value for key, value in self._asdict().items() if key != "chunk_id"}
         return {"citation": self.citation, **own}

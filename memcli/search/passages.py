@@ -85,6 +85,6 @@ def _passage(rank: int, hit: Hit) -> Passage:
         speakers=tuple(hit.spoken),
         speaker_match=hit.speaker_match,
         duplicates=hit.duplicates,
-        corrected_by=tuple(each.told for each in hit.corrected_by),
+        corrected_by=tuple(each.record for each in hit.corrected_by),
         trace=hit.trace,
     )

@@ -58,13 +58,13 @@ def test_threads_may_share_it(folders: list[str]) -> None:
 def test_workspaces_that_are_configured_alike_share_an_encoder(folders: list[str]) -> None:
     index = Remembered(None, None)
     with open_several(folders) as memory:
-        first, second = (each for _, _, each in memory.asked)
+        first, second = (each for _, _, each in memory.members)
         assert isinstance(first, Memory)
         assert isinstance(second, Memory)
         assert first.open_encoder_of(index) is second.open_encoder_of(index)
     put(Path(folders[1]), {"memcli.toml": "[embedding]\nthreads = 1\n"})
     with open_several(folders) as memory:
-        first, second = (each for _, _, each in memory.asked)
+        first, second = (each for _, _, each in memory.members)
         assert isinstance(first, Memory)
         assert isinstance(second, Memory)
         assert first.open_encoder_of(index) is not second.open_encoder_of(index)

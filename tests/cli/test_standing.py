@@ -229,15 +229,15 @@ def test_the_dry_run_in_words(desk: Desk) -> None:
     code, out, err = desk.run("index", "--dry-run")
     assert code == 0
     assert out.splitlines() == [
-        "added    handbook:n.md",
-        "added    memory/n.md",
-        "added    memory/z.md",
-        "changed  memory/a.md",
-        "changed  memory/b.md",
-        "changed  memory/odd.md",
-        "again    handbook:style.md",
-        "moved    handbook:rules.md -> memory/rules.md",
-        "removed  memory/c.md",
+        "added     handbook:n.md",
+        "added     memory/n.md",
+        "added     memory/z.md",
+        "changed   memory/a.md",
+        "changed   memory/b.md",
+        "changed   memory/odd.md",
+        "reindexed handbook:style.md",
+        "moved     handbook:rules.md -> memory/rules.md",
+        "removed   memory/c.md",
     ]
     assert err.splitlines() == [
         "memcli: memory/disk cannot be listed: nothing is mounted there now;"
@@ -254,7 +254,7 @@ def test_status_in_words(desk: Desk) -> None:
     assert code == 1
     assert lines[1].endswith(", stale")
     assert "moved      handbook:rules.md -> memory/rules.md" in lines
-    assert "again      handbook:style.md" in lines
+    assert "reindexed  handbook:style.md" in lines
     assert [line for line in lines if line.startswith("warning")] == [
         "warning    memory/disk cannot be listed: nothing is mounted there now;"
         " what is indexed of it stays",

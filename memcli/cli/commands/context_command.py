@@ -67,7 +67,7 @@ def run(options: Options) -> int:
     wanted = check_shares(wanted_of(skin.config))
     text = " ".join(options.query or ())
     with progress_of(skin):
-        found = context_of(skin.memory, text, skin.asked, wanted, sync=wanted_sync)
+        found = context_of(skin.memory, text, skin.question_time, wanted, sync=wanted_sync)
     if options.receipt is not None:
         from memcli.cli import search_receipt
 

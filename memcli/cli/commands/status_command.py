@@ -24,7 +24,7 @@ def run(options: Options) -> int:
     Examples: memcli status      memcli status --check --json
     """
     skin = make_skin(options)
-    if skin.memory.asked:
+    if skin.memory.members:
         from memcli.cli.several import each
 
         return each(
