@@ -51,7 +51,7 @@ def uses(memory: OpenedWorkspace) -> Uses:
 
     Of several workspaces that are asked as one there are none.
     """
-    if not memory.config("access.count") or memory.asked:
+    if not memory.config("access.count") or memory.members:
         return Uses({}, 0)
     try:
         with open(memory.store.local + ENDING, "rb") as file:

@@ -100,7 +100,7 @@ def _ask(
     if options.filters.by:
         options = options._replace(filters=with_speakers(memory, options.filters))
     expanded: Sequence[Expanded] = ()
-    if not (expand or memory.asked):
+    if not (expand or memory.members):
         answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
     else:
         with memory.store.snapshot() as snapshot:
@@ -225,7 +225,7 @@ def indexing_of(memory: OpenedWorkspace) -> Reason | None:
     from memcli.indexing.progress import indexing
     from memcli.store.lock import owner
 
-    own = [each for _, _, each in memory.asked if not isinstance(each, Reason)] or [memory]
+    own = [each for _, _, each in memory.members if not isinstance(each, Reason)] or [memory]
     stores = (each.store for each in own if each.has_files)
     return next((reason for store in stores if (reason := indexing(owner(store.local)))), None)
 
@@ -389,10 +389,10 @@ def _brought_in_step(
     elsewhere = memory.without_files(sync=sync)
     if elsewhere is not None:
         return elsewhere
-    if memory.asked:
+    if memory.members:
         from memcli.api.together import together
 
-        return together(memory.asked, lambda each: bring_in_step(each, None, mode, sync=sync))
+        return together(memory.members, lambda each: bring_in_step(each, None, mode, sync=sync))
     config = memory.config
     if sync is False or not (config("sync.on_search") or sync):
         return look(memory.store, memory.index_settings())
@@ -425,12 +425,12 @@ def remembered(memory: OpenedWorkspace) -> Remembered:
 
     Of several it is the first that has vectors and can be read.
     """
-    for _, _, each in memory.asked:
+    for _, _, each in memory.members:
         with suppress(BusyError, AwayError):
             own = Remembered(None, None) if isinstance(each, Reason) else remembered(each)
             if own.fingerprint:
                 return own
-    if memory.asked:
+    if memory.members:
         return Remembered(None, None)
     try:
         with memory.store.snapshot() as snapshot:

@@ -49,7 +49,7 @@ class LearnedThatDay(Record):
     learned: Learned
 
 
-class ChangesFound(Record):
+class ChangeList(Record):
     """What was learned in a span of days."""
 
     since: str
@@ -68,7 +68,7 @@ def changes(
     until: str | None = None,
     now: datetime,
     environ: Mapping[str, str] | None = None,
-) -> ChangesFound:
+) -> ChangeList:
     """Tell what was learned from a day or commit to another; with a text, ranked by it.
 
     A day is told as for `search --since`, and includes its commits; a commit that the span begins
@@ -103,7 +103,7 @@ def _by_commits(
     since: str | None,
     until: str | None,
     now: datetime,
-) -> ChangesFound:
+) -> ChangeList:
     git = repository.git
     newest = commit_meant(git, until, memory, now)[0] if until is not None else head_of(git)
     start = _first_day(since, memory, now)
@@ -135,7 +135,7 @@ def _by_commits(
     first = start.isoformat()
     if behind:
         first = found[-1].day if found else newest.day
-    return ChangesFound(first, newest.day, tuple(days), (), "git", tuple(notices))
+    return ChangeList(first, newest.day, tuple(days), (), "git", tuple(notices))
 
 
 def _a_week_before(day: date, now: datetime) -> date:
@@ -219,7 +219,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
 
 def _by_logs(
     memory: OpenedWorkspace, since: str | None, until: str | None, now: datetime
-) -> ChangesFound:
+) -> ChangeList:
     """Take what stands in the logs of a span of days for what was learned on them."""
     settings = memory.index_settings()
     last = _last_day(until, memory, now) or now.date()
@@ -263,7 +263,7 @@ def _by_logs(
     elif not told:
         text = f"no log here has a date up to {last}"
         notices.append(Reason("nothing", text, "memcli help changes"))
-    return ChangesFound(first.isoformat(), last.isoformat(), told, (), "logs", tuple(notices))
+    return ChangeList(first.isoformat(), last.isoformat(), told, (), "logs", tuple(notices))
 
 
 def _last_day(until: str | None, memory: OpenedWorkspace, now: datetime) -> date | None:

@@ -14,8 +14,8 @@ from memcli.types import Filters, Wanted
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
-    from memcli.bench.kept import Kept
     from memcli.bench.queries import Query
+    from memcli.bench.summary_recall import SummaryRecall
     from memcli.compaction.command import Wording
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Problem, Summary
@@ -160,13 +160,13 @@ def apply_compaction(
                 return made
 
 
-def measure_kept(memory: OpenedWorkspace, queries: Sequence[Query], today: date) -> Kept:
+def measure_recall(memory: OpenedWorkspace, queries: Sequence[Query], today: date) -> SummaryRecall:
     """Ask judged questions of the logs alone, and of summaries with the lines behind them.
 
     The index is taken as it is; `today` is for questions without a day.
     """
     from memcli.api.ask import begin_vector, lots_of, remembered
-    from memcli.bench.kept import Kept, recall
+    from memcli.bench.summary_recall import SummaryRecall, recall
     from memcli.search.expansion import search_expanded
     from memcli.search.options import BUDGET_LIMIT, options_of
     from memcli.search.pipeline import search
@@ -194,7 +194,7 @@ def measure_kept(memory: OpenedWorkspace, queries: Sequence[Query], today: date)
             sums[1] += recall(query.relevant, [*found.hits, *(each.hit for each in behind)])
         tokens = [_tokens(snapshot, view) for view in VIEWS]
     count = len(queries)
-    return Kept(count, sums[0] / count, sums[1] / count, *tokens)
+    return SummaryRecall(count, sums[0] / count, sums[1] / count, *tokens)
 
 
 def _tokens(snapshot: Snapshot, view: str) -> int:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def context_record(found: Assembly, config: Config, *, budget: int, now: str) -> dict[str, Any]:
     """Describe a context; `now` is the ISO time it was asked for at."""
     from memcli.render.jsonio import (
-        asked,
         dates_of,
         freshness_of,
         legs,
         repairs,
         reranked,
+        speaker_match,
         stores_of,
         unmarked,
         withheld,
@@ -36,16 +36,16 @@ def context_record(found: Assembly, config: Config, *, budget: int, now: str) ->
         "now": now,
         "budget": budget,
         "tokens": assembled.tokens,
-        "saved": assembled.saved,
+        "tokens_saved": assembled.saved,
         "freshness": freshness_of(found.freshness),
         **stores_of(found.freshness),
         **unmarked(config),
         "verdict": answer.verdict if answer else None,
         **(withheld(answer) if answer else {}),
-        "legs": legs(answer) if answer else None,
-        **({**repairs(answer), **reranked(answer), **asked(answer)} if answer else {}),
+        "retrievers": legs(answer) if answer else None,
+        **({**repairs(answer), **reranked(answer), **speaker_match(answer)} if answer else {}),
         "parts": [_part(part) for part in assembled.parts],
-        "left_out": len(assembled.left_out) + found.more,
+        "omitted": len(assembled.left_out) + found.more,
         "warnings": list(found.warnings),
     }
 
@@ -75,7 +75,7 @@ def _part(part: ContextPart) -> dict[str, Any]:
     if part.score is not None:
         record["score"] = part.score
     if part.corrected_by:
-        record["corrected_by"] = [each.told for each in part.corrected_by]
+        record["corrected_by"] = [each.record for each in part.corrected_by]
     if part.via is not None:
         record["via"] = part.via
     return record

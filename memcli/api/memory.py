@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         RelatedPassages,
         SearchResults,
     )
-    from memcli.api.remember import Noted, TakenBack
+    from memcli.api.remember import Noted, UndoResult
     from memcli.api.standing import Findings
     from memcli.api.sync import Done
     from memcli.remember.gate import WasGiven
@@ -55,7 +55,7 @@ class Memory(OpenedWorkspace):
         and too much would have to be.
         """
         from memcli.api.ask import ask
-        from memcli.api.records import Fresh, LegsRun, SearchResults
+        from memcli.api.records import IndexFreshness, RetrieverStatus, SearchResults
         from memcli.search.options import options_of
         from memcli.search.passages import passages_of
         from memcli.search.question import Question
@@ -78,19 +78,19 @@ class Memory(OpenedWorkspace):
             dates=answer.dates,
             now=moment.isoformat(timespec="seconds"),
             verdict=answer.verdict,
-            freshness=Fresh(*found.freshness),
-            legs=LegsRun(answer.lexical, answer.dense),
+            freshness=IndexFreshness(*found.freshness),
+            retrievers=RetrieverStatus(answer.lexical, answer.dense),
             results=passages_of(answer.hits),
-            dropped=answer.dropped,
-            far=answer.far,
+            omitted_over_budget=answer.dropped,
+            omitted_low_confidence=answer.far,
             weaker=answer.weaker,
-            absent=answer.absent,
-            asked=answer.asked,
-            apart=answer.apart,
-            repaired=answer.repaired,
+            missing_phrases=answer.absent,
+            named_speakers=answer.named_speakers,
+            split_phrases=answer.apart,
+            repairs=answer.repaired,
             reranked=answer.reranked,
-            nothing=found.nothing,
-            withheld=answer.withheld,
+            empty_reason=found.nothing,
+            verdict_reason=answer.withheld,
             uncalibrated=answer.uncalibrated,
         )
 
@@ -107,7 +107,7 @@ class Memory(OpenedWorkspace):
         `target` is that of `get`, the rest that of `search`. NotFoundError for no document, and
         for one that holds no text.
         """
-        from memcli.api.records import Fresh, LegsRun, RelatedPassages
+        from memcli.api.records import IndexFreshness, RelatedPassages, RetrieverStatus
         from memcli.api.related import likenesses
         from memcli.search.options import options_of
         from memcli.search.passages import passages_of
@@ -118,10 +118,10 @@ class Memory(OpenedWorkspace):
         found = likenesses(self, target, wanted, sync=sync)
         return RelatedPassages(
             place=found.citation,
-            freshness=Fresh(*found.freshness),
-            legs=LegsRun(found.alike.lexical, found.alike.dense),
+            freshness=IndexFreshness(*found.freshness),
+            retrievers=RetrieverStatus(found.alike.lexical, found.alike.dense),
             results=passages_of(found.alike.hits),
-            nothing=found.nothing,
+            empty_reason=found.nothing,
         )
 
     def documents(
@@ -132,11 +132,11 @@ class Memory(OpenedWorkspace):
         `order` is path, date or newest; `sync` is that of `search`.
         """
         from memcli.api.listing import catalogue
-        from memcli.api.records import DocumentList, Fresh
+        from memcli.api.records import DocumentList, IndexFreshness
         from memcli.types import Filters
 
         found = catalogue(self, filters or Filters(), order=order, sync=sync)
-        return DocumentList(Fresh(*found.freshness), found.documents, found.nothing)
+        return DocumentList(IndexFreshness(*found.freshness), found.documents, found.nothing)
 
     def context(
         self,
@@ -153,7 +153,7 @@ class Memory(OpenedWorkspace):
         it costs more than the budget.
         """
         from memcli.api.assemble import context_of, wanted_of
-        from memcli.api.records import ContextBlock, ContextPassage, Fresh
+        from memcli.api.records import ContextBlock, ContextPassage, IndexFreshness
         from memcli.context.assemble import check_shares
         from memcli.context.parts import markdown
 
@@ -170,9 +170,9 @@ class Memory(OpenedWorkspace):
             budget=wanted.budget,
             tokens=assembled.tokens,
             verdict=made.answer.verdict if made.answer else None,
-            withheld=made.answer.withheld if made.answer else None,
+            verdict_reason=made.answer.withheld if made.answer else None,
             uncalibrated=made.answer.uncalibrated if made.answer else None,
-            freshness=Fresh(*made.freshness),
+            freshness=IndexFreshness(*made.freshness),
             markdown=markdown(assembled.parts, notice=assembled.notice),
             parts=tuple(
                 ContextPassage(
@@ -186,10 +186,10 @@ class Memory(OpenedWorkspace):
                 )
                 for part in assembled.parts
             ),
-            left_out=len(assembled.left_out) + made.more,
-            saved=assembled.saved,
+            omitted=len(assembled.left_out) + made.more,
+            tokens_saved=assembled.saved,
             warnings=made.warnings,
-            repaired=made.answer.repaired if made.answer else (),
+            repairs=made.answer.repaired if made.answer else (),
             reranked=made.answer.reranked if made.answer else None,
         )
 
@@ -235,11 +235,11 @@ class Memory(OpenedWorkspace):
         wish = Wish(to, heading, type, dry_run, force, was_given=was_given)
         return remember(self, text, wish, now or self.clock.now())
 
-    def take_back(self) -> TakenBack:
+    def undo_remember(self) -> UndoResult:
         """Take the last note back while it stands unchanged, as `memcli remember --undo` does."""
-        from memcli.api.remember import take_back
+        from memcli.api.remember import undo_remember
 
-        return take_back(self)
+        return undo_remember(self)
 
     def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> Done:
         """Bring the index in step with the files and embed what is new, as `memcli index` does.

@@ -80,13 +80,13 @@ def _reads(memory: OpenedWorkspace, text: str, index: Remembered) -> bool:
 def _lines_of(candidate: Candidate, count: int) -> Iterator[Neighbour]:
     """Give the items and paragraphs of a chunk, and every run of as many lines as the note has."""
     from memcli.markdown.parse import parse
-    from memcli.markdown.units import said, units
+    from memcli.markdown.units import units, with_speaker
 
     about, lines = candidate.about, candidate.text.split("\n")
     for block in parse(candidate.text).blocks:
         for unit in units(block, lines):
             first, last = (about.start_line + unit.numbers[at] - 1 for at in (0, -1))
-            yield Neighbour(about.source, about.path, first, last, said(unit))
+            yield Neighbour(about.source, about.path, first, last, with_speaker(unit))
     if count > 1:
         for first, last, text in windows(lines, count):
             at = about.start_line - 1

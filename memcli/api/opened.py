@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memcli.embedding.encoders import Choice, Opened, Remembered
     from memcli.embedding.models import Calibration
     from memcli.embedding.query import QueryEncoder
-    from memcli.embedding.rerankers import KeptReranker
+    from memcli.embedding.rerankers import SharedReranker
     from memcli.embedding.wordpiece import WordPiece
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.indexer import Progress
@@ -116,9 +116,9 @@ class OpenedWorkspace:
         self.environ = environ
         self._guard = Lock()
         self._query_encoder: QueryEncoder | None = None
-        self._reranker: KeptReranker | None = None
+        self._reranker: SharedReranker | None = None
         # Name, folder, and the workspace or why it cannot be asked; of several that are one.
-        self.asked: Sequence[tuple[str, str, OpenedWorkspace | Reason]] = ()
+        self.members: Sequence[tuple[str, str, OpenedWorkspace | Reason]] = ()
         self.asked_by = asked_by  # the options that name them
         self.accesses_at: int | None = None  # uses that count, of those in `api.access`; None: all
         # Why the index of this machine answers for one that is away.
@@ -201,7 +201,7 @@ class OpenedWorkspace:
         `progress` gets the number of the workspace, of several that are asked as one, and then
         stage, done and total. Several are brought up to date by a thread each.
         """
-        there = [opened for _, _, opened in self.asked if not isinstance(opened, Reason)]
+        there = [opened for _, _, opened in self.members if not isinstance(opened, Reason)]
         before = [(member, member.on_progress) for member in there or [self]]
         for at, (member, _) in enumerate(before):
             member.on_progress = partial(progress, at)
@@ -338,7 +338,7 @@ class OpenedWorkspace:
                 self._query_encoder = QueryEncoder(self.encoders())
             return self._query_encoder
 
-    def reranker(self, index: Remembered) -> KeptReranker | None:
+    def reranker(self, index: Remembered) -> SharedReranker | None:
         """Give what ranks the passages of an index anew, None where nothing is configured.
 
         It is kept, and shared by threads, until the index is one of another model.
@@ -346,7 +346,7 @@ class OpenedWorkspace:
         name = self.config("search.rerank")
         if name == "none":
             return None
-        from memcli.embedding.rerankers import KeptReranker, Reranking
+        from memcli.embedding.rerankers import Reranking, SharedReranker
 
         environ, variable = self.environ, self.config("rerank.key_variable")
         with self._guard:
@@ -356,7 +356,7 @@ class OpenedWorkspace:
                     kept.close()
                 table = self._table("rerank", Reranking._fields)
                 wanted = Reranking(name, key=lambda: environ.get(variable), **table)
-                kept = self._reranker = KeptReranker(wanted, self.encoders(), index)
+                kept = self._reranker = SharedReranker(wanted, self.encoders(), index)
             return kept
 
     @property

@@ -1,4 +1,4 @@
-"""What Python is told: the records of the JSON, frozen and typed."""
+"""Results of the Python API: the objects of the JSON, frozen and typed."""
 
 from __future__ import annotations
 
@@ -17,61 +17,61 @@ if TYPE_CHECKING:
     from memcli.store.union import StoreState
 
 
-class Fresh(Record):
-    """How far an answer is behind the files."""
+class IndexFreshness(Record):
+    """How the index compares with the files when it answers."""
 
     state: str  # fresh | stale | empty | remote
-    pending: int  # files that the answer does not know as they are
+    pending: int  # changed files that are not in the answer
     reason: Reason | None
-    notices: tuple[Reason, ...]  # what could not be seen or had to be mended
-    stores: tuple[StoreState, ...] = ()  # of each workspace, where several are asked as one
+    notices: tuple[Reason, ...]  # files that cannot be read, and repairs of the index
+    workspaces: tuple[StoreState, ...] = ()  # one for each, if several are searched as one
     missing: str = ""  # the pending files by kind and name
 
 
-class LegsRun(Record):
-    """Which legs ran, and why one did not."""
+class RetrieverStatus(Record):
+    """Which retrievers ran, and why one did not."""
 
-    lexical: Leg
-    dense: Leg
+    keyword: Leg
+    semantic: Leg
 
 
 class SearchResults(Record):
-    """The answer to a question: the record of `memcli.search/1`."""
+    """The result of a search: `memcli.search/1`."""
 
     query: str
-    dates: tuple[DateSpan, ...]  # as they were understood
+    dates: tuple[DateSpan, ...]  # dates in the query, as memcli reads them
     now: str  # ISO time
     verdict: str  # good | weak | none
-    freshness: Fresh
-    legs: LegsRun
+    freshness: IndexFreshness
+    retrievers: RetrieverStatus
     results: tuple[Passage, ...]  # best first
-    dropped: int  # passages that did not fit the budget
-    far: int  # that would have fitted, and are far from the question
-    weaker: int  # that are not worth reading; `more` gives them
-    absent: tuple[str, ...] = ()  # phrases that nothing holds
-    asked: tuple[str, ...] = ()  # speakers that the question names
-    apart: tuple[str, ...] = ()  # phrases that no passage holds together
-    repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
-    reranked: Reranked | None = None  # what read the best passages once more, if that was wanted
-    nothing: Reason | None = None  # why nothing was found, where that was not the question
-    withheld: Reason | None = None  # why the verdict is weak, where the confidence is good
-    uncalibrated: Reason | None = None  # what confidences rest on, where nobody measured the model
+    omitted_over_budget: int  # passages that did not fit
+    omitted_low_confidence: int  # passages that fit, with too little confidence
+    weaker: int  # passages not worth reading; `more` returns them
+    missing_phrases: tuple[str, ...] = ()  # quoted phrases that do not occur
+    named_speakers: tuple[str, ...] = ()  # speakers in the query
+    split_phrases: tuple[str, ...] = ()  # quoted phrases that are not in one passage
+    repairs: tuple[Repair, ...] = ()  # misspelled words, and what was searched instead
+    reranked: Reranked | None = None
+    empty_reason: Reason | None = None  # the phrase or filter that excludes everything
+    verdict_reason: Reason | None = None  # why a confident answer is only weak
+    uncalibrated: Reason | None = None  # why confidence uses keywords only
 
 
 class RelatedPassages(Record):
-    """The passages most like a place: the record of `memcli.related/1`."""
+    """The passages most like a place: `memcli.related/1`."""
 
-    place: str  # citation of the lines that they are compared with
-    freshness: Fresh
-    legs: LegsRun
+    place: str  # citation of the lines to compare with
+    freshness: IndexFreshness
+    retrievers: RetrieverStatus
     results: tuple[Passage, ...]  # best first; a score of 1 is the same text
-    nothing: Reason | None = None  # which filter let nothing through
+    empty_reason: Reason | None = None  # the filter that excludes everything
 
 
 class ContextPassage(Record):
-    """Lines of one document as a context shows them."""
+    """Lines of one document in a context."""
 
-    section: str  # always | soft | recent | found
+    section: str  # always | soft | preferences | recent | passages
     citation: str
     ref: str
     trust: str
@@ -81,28 +81,28 @@ class ContextPassage(Record):
 
 
 class ContextBlock(Record):
-    """The memory for a prompt: the record of `memcli.context/1`."""
+    """A Markdown block for a prompt: `memcli.context/1`."""
 
     query: str | None
-    dates: tuple[DateSpan, ...]  # as they were understood
+    dates: tuple[DateSpan, ...]  # dates in the query, as memcli reads them
     now: str
     budget: int
-    tokens: int  # as estimated, fences and citations included
-    verdict: str | None  # of the question
-    freshness: Fresh
-    markdown: str  # the block as it goes into a prompt
+    tokens: int  # an estimate, with fences and citations
+    verdict: str | None  # of a query
+    freshness: IndexFreshness
+    markdown: str  # the block
     parts: tuple[ContextPassage, ...]
-    left_out: int  # parts that had no room
-    saved: int  # tokens of what was found and is too far from the question to be worth them
+    omitted: int  # parts that did not fit
+    tokens_saved: int  # tokens of passages with too little confidence
     warnings: tuple[str, ...]
-    repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
-    reranked: Reranked | None = None  # what read the best passages once more, if that was wanted
-    withheld: Reason | None = None  # why the verdict is weak, where the confidence is good
-    uncalibrated: Reason | None = None  # what confidences rest on, where nobody measured the model
+    repairs: tuple[Repair, ...] = ()  # misspelled words, and what was searched instead
+    reranked: Reranked | None = None
+    verdict_reason: Reason | None = None  # why a confident answer is only weak
+    uncalibrated: Reason | None = None  # why confidence uses keywords only
 
 
 class DocumentEntry(Record):
-    """A document, and what filters can ask of it."""
+    """A document, with the values that filters compare."""
 
     source: str
     path: str
@@ -111,14 +111,14 @@ class DocumentEntry(Record):
     kind: str
     scope: str
     trust: str
-    tags: tuple[str, ...]  # as they are written, without #
+    tags: tuple[str, ...]  # as written, without #
     front_matter: dict[str, Any]
-    date_from: str | None = None  # the first day of a week or a month, whose last is the date
+    date_from: str | None = None  # the first day, if `date` ends a week or a month
 
 
 class DocumentList(Record):
-    """The documents that filters let through: the record of `memcli.ls/1`."""
+    """The documents that pass the filters: `memcli.ls/1`."""
 
-    freshness: Fresh
+    freshness: IndexFreshness
     documents: tuple[DocumentEntry, ...]
-    nothing: Reason | None = None  # which filter let nothing through
+    empty_reason: Reason | None = None  # the filter that excludes everything

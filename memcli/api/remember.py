@@ -76,13 +76,13 @@ def record_of(noted: Noted) -> dict[str, Any]:
     }
 
 
-class TakenBack(Record):
+class UndoResult(Record):
     """What became of the wish to take the last note back."""
 
     path: str | None  # of the file; None where there is nothing to take back
     start_line: int = 0
     end_line: int = 0
-    kept_because: str = ""  # why it was left as it is; empty where it is gone
+    reason: str = ""  # why it was left as it is; empty where it is gone
 
 
 class _TwiceError(Exception):
@@ -110,7 +110,7 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
     title = os.path.basename(path).rpartition(".")[0]
     root = _root(memory)
 
-    def told(stored: bool, made: Appended | None, judged: Judged = judged) -> Noted:
+    def result(stored: bool, made: Appended | None, judged: Judged = judged) -> Noted:
         return Noted(
             stored=stored,
             path=path,
@@ -137,27 +137,27 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
     # Empty and too long are no matter of taste.
     refusal = judged.refusal
     if refusal is not None and (not wish.force or refusal.rule in ("empty", "too-long")):
-        return told(False, None)
+        return result(False, None)
     try:
         if wish.dry_run:
             data = append.read(root, path)
             fit = make(data)
             lines = fit.first_line, fit.last_line
-            return told(False, Appended(path, len(data or b""), fit.data, data is None, *lines))
-        return told(True, _append(memory, root, path, make))
+            return result(False, Appended(path, len(data or b""), fit.data, data is None, *lines))
+        return result(True, _append(memory, root, path, make))
     except _TwiceError as twice:
         here = cite(MEMORY_SOURCE, path, *twice.lines)
         check = Check("duplicate", False, "duplicate of an existing line", here)
-        return told(False, None, judged._replace(checks=(*judged.checks[:2], check)))
+        return result(False, None, judged._replace(checks=(*judged.checks[:2], check)))
 
 
-def take_back(memory: OpenedWorkspace) -> TakenBack:
+def undo_remember(memory: OpenedWorkspace) -> UndoResult:
     """Take the last note back, if its lines stand as they were written and nothing behind them."""
     from memcli.remember import append, last
 
     folder = memory.cache_folder
     try:
-        made = last.kept(folder)
+        made = last.last_append(folder)
     except OSError as error:
         path = os.path.join(folder, last.NAME)
         raise UsageError(
@@ -165,11 +165,11 @@ def take_back(memory: OpenedWorkspace) -> TakenBack:
             hint="memcli remember --undo, later",
         ) from error
     if made is None:
-        return TakenBack(None)
+        return UndoResult(None)
     why = append.take_back(_root(memory), made, sleep=memory.clock.sleep)
     if not why:
         last.forget(folder)
-    return TakenBack(made.path, made.first_line, made.last_line, why)
+    return UndoResult(made.path, made.first_line, made.last_line, why)
 
 
 def _append(memory: OpenedWorkspace, root: str, path: str, make: Make) -> Appended:
@@ -178,7 +178,7 @@ def _append(memory: OpenedWorkspace, root: str, path: str, make: Make) -> Append
 
     folder = memory.cache_folder
     with suppress(OSError):
-        before = last.kept(folder)
+        before = last.last_append(folder)
         if before is not None:
             append.finish(root, before, sleep=memory.clock.sleep)
 
@@ -222,7 +222,7 @@ def _path_of(memory: OpenedWorkspace, to: str, now: datetime) -> str:
     from memcli.workspace.locate import MEMORY_FOLDER
     from memcli.workspace.vaults import daily_note
 
-    if memory.asked:
+    if memory.members:
         raise UsageError("a note goes to one workspace, and several are named", hint="-w FOLDER")
     if not memory.config.is_marked:
         raise NotFoundError(

@@ -28,7 +28,7 @@ from memcli.types import PRIVATE, REMOTE, FileStat, FileText, Filters, Source, i
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.together import Asked
+    from memcli.api.together import Member
     from memcli.config.settings import Config
     from memcli.store.port import Crowd, Snapshot
 
@@ -168,7 +168,7 @@ def open_everywhere(
         )
         if not config("store.url"):
             return local
-    asked = [*local.asked] if local else []
+    asked = [*local.members] if local else []
     known = attached(environ)
     names = [known[folder] for _, folder, _ in asked if folder in known]
     crowd = open_crowd(config, config("store.tenant"), place, clock.now_ns)
@@ -202,9 +202,9 @@ def _fellows(
     by: str,
     besides: Sequence[str] = (),
     taken: Sequence[str] = (),
-) -> list[Asked]:
+) -> list[Member]:
     """Give each workspace of a crowd, by its name; those in `besides` are asked otherwise."""
-    found: list[Asked] = []
+    found: list[Member] = []
     for each in crowd.listed():
         if each.name in besides:
             continue

@@ -12,7 +12,6 @@ from _thread import allocate_lock as Lock
 from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
 
-from memcli.api.asked_folders import folders_of, own_first
 from memcli.api.memory import Memory
 from memcli.api.opened import (
     ENCODER_SETTINGS,
@@ -23,6 +22,7 @@ from memcli.api.opened import (
 )
 from memcli.api.together import of_workspace
 from memcli.api.union_store import UnionStore
+from memcli.api.workspace_args import folders_of, own_first
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
 from memcli.errors import (
@@ -41,7 +41,7 @@ from memcli.types import FAILED
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
-    from memcli.api.together import Asked
+    from memcli.api.together import Member
     from memcli.config.settings import Config
     from memcli.embedding.encoders import Opened, Remembered
     from memcli.indexing.freshness import Freshness
@@ -107,7 +107,7 @@ class Several(Memory):
 
     def __init__(
         self,
-        asked: Sequence[Asked],
+        asked: Sequence[Member],
         *,
         environ: Mapping[str, str],
         clock: Clock = SYSTEM_CLOCK,
@@ -138,7 +138,7 @@ class Several(Memory):
             clock=clock,
             asked_by=asked_by,
         )
-        self.asked = asked
+        self.members = asked
 
     def answering(self, make: Callable[[OpenedWorkspace], Made], *, mends: bool) -> Made:
         """Answer a question by the workspaces that can; the others are named in its freshness."""
@@ -154,7 +154,7 @@ class Several(Memory):
                     continue
                 if mends and isinstance(cause, DamagedError) and not mended.issuperset(error.names):
                     mended.update(error.names)
-                    named = {name: each for name, _, each in memory.asked}
+                    named = {name: each for name, _, each in memory.members}
                     damaged = [named[name] for name in error.names]
                     if all(
                         not isinstance(each, Reason) and each.has_files and each.start_over(cause)
@@ -182,7 +182,7 @@ class Several(Memory):
         parts = snapshot.by_model() if isinstance(snapshot, Union) else []
         if len(parts) < 2:
             return super().by_model(snapshot)
-        opened = {name: each for name, _, each in self.asked if not isinstance(each, Reason)}
+        opened = {name: each for name, _, each in self.members if not isinstance(each, Reason)}
         opened[next(iter(opened))] = self
         return [(names, opened[names[0]], part) for names, part in parts]
 
@@ -191,11 +191,11 @@ class Several(Memory):
 
         UsageError for a name that none has; for a workspace that cannot be opened, what kept it.
         """
-        own = [each for each in self.asked if each[0] == name]
+        own = [each for each in self.members if each[0] == name]
         if not own:
             from memcli.config.nearest import nearest
 
-            names = [known for known, _, _ in self.asked]
+            names = [known for known, _, _ in self.members]
             raise UsageError(
                 f"no workspace here is called {name!r}; the names are {', '.join(names)}",
                 hint=nearest(name, names),
@@ -204,7 +204,7 @@ class Several(Memory):
         if isinstance(opened, Reason):
             raise error_of(opened._replace(text=f"{name}: {opened.text}"))
         # Alone it is no more the own one than it was.
-        is_own = self._has_own and own[0] is self.asked[0]
+        is_own = self._has_own and own[0] is self.members[0]
         made = Several(
             own,
             environ=self.environ,
@@ -220,18 +220,18 @@ class Several(Memory):
     def owner_of(self, target: str) -> Owned:
         """Give whose document `name:path` names; without a name it is of the first workspace."""
         name, colon, rest = target.partition(":")
-        for turn, (known, _, opened) in enumerate(self.asked):
+        for turn, (known, _, opened) in enumerate(self.members):
             if colon and known == name:
                 if isinstance(opened, Reason):
                     raise error_of(opened._replace(text=f"{name}: {opened.text}"))
                 return Owned(opened, rest, f"{name}:", self._has_own and turn == 0)
-        first, opened = next((n, o) for n, _, o in self.asked if not isinstance(o, Reason))
+        first, opened = next((n, o) for n, _, o in self.members if not isinstance(o, Reason))
         return Owned(opened, target, f"{first}:", self._has_own)
 
     def close(self) -> None:
         """Let go of every index and every model."""
         super().close()
-        for _, _, opened in self.asked:
+        for _, _, opened in self.members:
             if not isinstance(opened, Reason):
                 opened.close()
 
@@ -245,7 +245,7 @@ class Several(Memory):
             )
             if known in failed and not isinstance(opened, Reason)
             else (known, folder, opened)
-            for known, folder, opened in self.asked
+            for known, folder, opened in self.members
         ]
         if all(isinstance(opened, Reason) for _, _, opened in asked):
             return None

@@ -260,7 +260,7 @@ def record(found: Findings, warnings: Sequence[Reason]) -> dict[str, Any]:
     return {
         "schema": "memcli.status/1",
         "workspace": found.config.workspace,
-        "found_by": found.config.by,
+        "workspace_origin": found.config.by,
         "store": {
             "path": found.store.address,
             "bytes": found.store.bytes,
@@ -280,7 +280,7 @@ def record(found: Findings, warnings: Sequence[Reason]) -> dict[str, Any]:
             for s in (*_skipped(found), *listing.unlisted)
         ],
         "unlisted": [shown(s.source, s.path or ".") for s in listing.unlisted],
-        "legs": {"lexical": {"available": True}, "dense": _dense(found)},
+        "retrievers": {"keyword": {"available": True}, "semantic": _dense(found)},
         "vectors": _vectors(found),
         "warnings": [sentence(warning) for warning in warnings],
     }
@@ -312,7 +312,7 @@ def _vectors(found: Findings) -> dict[str, Any]:
         "parts": holdings.counts.parts,
         "embedded": holdings.counts.embedded,
         "pending": holdings.pending,
-        "left_out": holdings.counts.left_out,
+        "omitted": holdings.counts.left_out,
         "unreadable_chunks": holdings.unreadable,
     }
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 ANSWERING = (FRESH, STALE, REMOTE)
 
 # A workspace that is asked with others: its name, its folder, and itself or why it cannot be asked.
-Asked = tuple[str, str, "OpenedWorkspace | Reason"]
+Member = tuple[str, str, "OpenedWorkspace | Reason"]
 
 
 def together(
-    asked: Sequence[Asked],
+    asked: Sequence[Member],
     bring_in_step: Callable[[OpenedWorkspace], Freshness],
 ) -> Freshness:
     """Bring each workspace in step; where one fails, the rest answers.
@@ -81,7 +81,7 @@ def of_workspace(reason: Reason, folder: str) -> Reason:
     return reason._replace(hint=for_workspace(reason.hint, folder))
 
 
-def _state(each: Asked, bring_in_step: Callable[[OpenedWorkspace], Freshness]) -> StoreState:
+def _state(each: Member, bring_in_step: Callable[[OpenedWorkspace], Freshness]) -> StoreState:
     name, folder, opened = each
     if isinstance(opened, Reason):
         return StoreState(name, folder, FAILED, 0, opened)

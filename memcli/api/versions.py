@@ -77,7 +77,7 @@ def versions(
     UsageError without a repository, NotFoundError for no such document.
     """
     environ = os.environ if environ is None else environ
-    if not memory.has_files or memory.asked:
+    if not memory.has_files or memory.members:
         raise UsageError("--history is about the files of one workspace", hint="-w FOLDER")
     found = get(memory, target, first=first, count=count, here=here)
     settings = memory.index_settings()

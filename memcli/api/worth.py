@@ -36,7 +36,7 @@ def weigh(
     itself. Beside that, what the gate could not rest on.
     """
     from memcli.markdown.parse import parse
-    from memcli.markdown.units import said, units
+    from memcli.markdown.units import units, with_speaker
 
     settings, nearby = gate_settings(memory, is_gated=True, was_given=None), Nearby(memory)
     parsed = parse(text)
@@ -45,7 +45,7 @@ def weigh(
         if block.kind not in _SAYING:
             continue
         for unit in units(block, parsed.lines):
-            line = said(unit)
+            line = with_speaker(unit)
             others = [n for n in nearby.of(line) if (n.source, n.path) != place]
             judged = judge(line, others, settings)
             first, last = unit.numbers[0], unit.numbers[-1]

@@ -64,7 +64,7 @@ def failures(
         value = means.get(gate.metric, 0.0)
         if value < gate.least:
             names = worst(rows, 1)
-            culprit = f"; worst: {told(names[0])}" if names else ""
+            culprit = f"; worst: {row_text(names[0])}" if names else ""
             lines.append(f"{gate.metric} is {value:.3f}, below {gate.least:g}{culprit}")
     if gates.max_drop is not None and baseline is not None:
         fell = drop(baseline, rows)
@@ -96,14 +96,14 @@ def important_misses(rows: Sequence[Row], known: Collection[str]) -> list[Row]:
     ]
 
 
-def told(row: Row) -> str:
+def row_text(row: Row) -> str:
     """Name a question and what became of it, in one line."""
     at = "not found" if row.rank is None else f"rank {row.rank}"
     lost = f", lost at {row.stage}: {row.why}" if row.stage else ""
     return f'{row.id} "{row.query}" ({at}{lost})'
 
 
-def told_move(move: Move) -> str:
+def move_text(move: Move) -> str:
     """Name a question that moved, in one line."""
     before = "not found" if move.before.rank is None else f"rank {move.before.rank}"
     after = "not found" if move.after.rank is None else f"rank {move.after.rank}"
@@ -113,7 +113,7 @@ def told_move(move: Move) -> str:
 
 def _culprit(baseline: Sequence[Row], rows: Sequence[Row]) -> str:
     changed = moves(baseline, rows)
-    return f"; worst: {told_move(changed[0])}" if changed and changed[0].delta < 0 else ""
+    return f"; worst: {move_text(changed[0])}" if changed and changed[0].delta < 0 else ""
 
 
 def _mean(baseline: Sequence[Row], rows: Sequence[Row]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.bench.gates import important_misses, newly_missed, told, told_move
+from memcli.bench.gates import important_misses, move_text, newly_missed, row_text
 from memcli.bench.queries import OVERALL
 from memcli.bench.rows import HEADLINE, drop, moves
 from memcli.bench.traces import LaneTrace, QualityTrace, Run
@@ -37,9 +37,9 @@ def regressions(before: Run, after: Run, max_drop: float) -> list[str]:
         changed = moves(old, new)
         lines.append(
             f"{HEADLINE} is {fell:.3f} lower than on {when}"
-            f"{_causes(before, after)}; worst: {told_move(changed[0])}"
+            f"{_causes(before, after)}; worst: {move_text(changed[0])}"
         )
-    lines += [f"newly missed since {when}: {told_move(move)}" for move in newly_missed(old, new)]
+    lines += [f"newly missed since {when}: {move_text(move)}" for move in newly_missed(old, new)]
     return lines
 
 
@@ -53,7 +53,7 @@ def unaccepted_misses(history: Sequence[LaneTrace], before: Run | None, after: R
     known = {row.id for row in answered if row.scores["Hit@5"]}
     known |= {row.id for row in accepted.quality.queries} if accepted else set()
     missed = important_misses(after.quality.queries, known)
-    return [f"of high importance and missed: {told(row)}" for row in missed]
+    return [f"of high importance and missed: {row_text(row)}" for row in missed]
 
 
 def changes(before: Run, after: Run) -> list[str]:

@@ -37,7 +37,7 @@ class Search(Protocol):
         ...
 
 
-class AskedQuestion(Record):
+class QuestionResult(Record):
     """A question with its passages and scores; no scores where nothing is judged."""
 
     query: Query
@@ -53,7 +53,7 @@ def ask(
     search: Search,
     line_costs: LineCosts,
     timer: Callable[[], float],
-) -> list[AskedQuestion]:
+) -> list[QuestionResult]:
     """Ask every question, in order; `timer` counts seconds."""
 
     def lines(document: tuple[str, str]) -> int:
@@ -67,7 +67,7 @@ def ask(
         milliseconds = (timer() - started) * 1000.0
         results = passages(answer)
         if not query.relevant:
-            asked.append(AskedQuestion(query, results, None, milliseconds, None, None))
+            asked.append(QuestionResult(query, results, None, milliseconds, None, None))
             continue
         scores = score(query.relevant, results, line_costs)
         missed = not scores[f"Hit@{HIT_LIMIT}"]
@@ -80,7 +80,7 @@ def ask(
             loss = lost_at(
                 course, answer, query.relevant, search.options, limit=HIT_LIMIT, line_count=lines
             )
-        asked.append(AskedQuestion(query, results, scores, milliseconds, mended, loss))
+        asked.append(QuestionResult(query, results, scores, milliseconds, mended, loss))
     return asked
 
 
@@ -113,7 +113,7 @@ def passages(answer: Answer) -> tuple[Range, ...]:
     )
 
 
-def summary(asked: Sequence[AskedQuestion]) -> dict[str, dict[str, float]]:
+def summary(asked: Sequence[QuestionResult]) -> dict[str, dict[str, float]]:
     """Average per category and over all judged questions."""
     groups: dict[str, list[dict[str, float]]] = {}
     for each in asked:
@@ -124,7 +124,7 @@ def summary(asked: Sequence[AskedQuestion]) -> dict[str, dict[str, float]]:
     return {**table, OVERALL: {"queries": len(rows), **mean(rows)}}
 
 
-def hint_rate(asked: Sequence[AskedQuestion]) -> HintRate:
+def hint_rate(asked: Sequence[QuestionResult]) -> HintRate:
     """Count the questions with hints that miss as asked, and those that hit with their hints.
 
     `rate` is the share of all judged questions with hints; None where there are none.
@@ -141,7 +141,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ranked[max(0, ceil(share * len(ranked)) - 1)] if ranked else 0.0
 
 
-def run_line(asked: AskedQuestion) -> dict[str, Any]:
+def run_line(asked: QuestionResult) -> dict[str, Any]:
     """Describe a question's passages as one line of a run file."""
     return {"id": asked.query.id, "results": [_result(each) for each in asked.results]}
 

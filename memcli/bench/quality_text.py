@@ -7,7 +7,7 @@ from textwrap import fill
 from unicodedata import east_asian_width
 
 from memcli.bench import ablation
-from memcli.bench.gates import told, told_move
+from memcli.bench.gates import move_text, row_text
 from memcli.bench.metrics import NAMES
 from memcli.bench.rows import HEADLINE, Move, moves, pairs, worst
 from memcli.bench.traces import HintRate, QualityTrace, Row
@@ -70,7 +70,7 @@ def worst_cases(rows: Sequence[Row]) -> str:
     """List the worst questions, each with the stage that lost its lines."""
     if not rows:
         return ""
-    lines = [_entry(f"  {row.scores[HEADLINE]:.3f}  ", told(row)) for row in rows]
+    lines = [_entry(f"  {row.scores[HEADLINE]:.3f}  ", row_text(row)) for row in rows]
     return "\nWorst:\n" + "".join(lines)
 
 
@@ -92,5 +92,5 @@ def changes(moved: Sequence[Move], common: int) -> str:
         f"{len(moved) - len(down) - len(up)} otherwise, of {common} questions.\n"
     ]
     for move in [*down[:SHOWN], *up[:SHOWN]]:
-        lines.append(f"  {move.delta:+.3f}  {told_move(move)}\n")
+        lines.append(f"  {move.delta:+.3f}  {move_text(move)}\n")
     return "".join(lines)

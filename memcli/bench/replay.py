@@ -36,8 +36,8 @@ class RetrieverState(Record):
 class Retrievers(Record):
     """The two retrievers of a search."""
 
-    lexical: RetrieverState
-    dense: RetrieverState
+    keyword: RetrieverState
+    semantic: RetrieverState
 
 
 class RerankState(Record):
@@ -70,7 +70,7 @@ class TracedPassage(Record):
     score: float | None
     text_hash: str
     trace: tuple[StageScore, ...]
-    section: str = "found"  # of a context
+    section: str = "passages"  # of a context
 
 
 class SearchTrace(Record):
@@ -85,7 +85,7 @@ class SearchTrace(Record):
     settings: Mapping[str, object]
     index_: IndexVersion
     verdict: str | None
-    legs: Retrievers
+    retrievers: Retrievers
     fused: tuple[Reference, ...]
     passages: tuple[TracedPassage, ...]
     whole: bool = False
@@ -95,7 +95,7 @@ class SearchTrace(Record):
     calibration: Mapping[str, float] | None = None
     rerank: RerankState | None = None
     expanded: tuple[TracedPassage, ...] | None = None
-    left_out: tuple[Reference, ...] = ()
+    omitted: tuple[Reference, ...] = ()
 
 
 Pair = tuple[TracedPassage | None, TracedPassage | None]
@@ -113,7 +113,7 @@ def read(text: str, name: str) -> SearchTrace:
     except (ValueError, TypeError, RecursionError):
         trace = None
     if trace is None or trace.schema not in (SCHEMA, CONTEXT_SCHEMA):
-        raise UsageError(f"{name} is not the receipt of a search or a context", hint=hint)
+        raise UsageError(f"{name} is not the trace of a search or a context", hint=hint)
     for flag in trace.flags:
         if flag not in BY_NAME or not flag.startswith(_FLAGS) or BY_NAME[flag].user_only:
             raise UsageError(f"{name} has a flag that no search has: {flag}", hint=hint)
@@ -160,9 +160,10 @@ def changes(before: SearchTrace, after: SearchTrace) -> list[str]:
         was = before.settings.get(name, now)  # an earlier trace knows fewer of them
         if was != now:
             differing.append(f"{name} {was} -> {now}")
-    for leg, was_leg, is_leg in zip(Retrievers._fields, before.legs, after.legs, strict=True):
-        if was_leg.ran != is_leg.ran:
-            differing.append(f"{leg} leg: {is_leg.reason or 'it runs now'}")
+    both = zip(Retrievers._fields, before.retrievers, after.retrievers, strict=True)
+    for name, earlier, later in both:
+        if earlier.ran != later.ran:
+            differing.append(f"{name} search: {later.reason or 'it runs now'}")
     reranks = before.rerank, after.rerank
     if reranks[0] and reranks[1] and reranks[0].ran != reranks[1].ran:
         differing.append(f"rerank by {reranks[1].by}: {reranks[1].reason or 'it runs now'}")
@@ -252,14 +253,14 @@ def _scores(passage: TracedPassage) -> dict[str, float]:
 
 
 def _why_gone(old: TracedPassage, after: SearchTrace) -> str:
-    if any(old.ref == left.ref for left in after.left_out):
-        return "it has no room now"
-    if old.section != "found":
-        return "it is no rule and none of the newest records now"
+    if any(old.ref == left.ref for left in after.omitted):
+        return "it does not fit now"
+    if old.section != "passages":
+        return "it is not a rule and not one of the newest entries now"
     refs = [candidate.ref for candidate in after.fused]
     if old.ref not in refs:
         asked = after.query is not None
-        return "its record is no candidate of any leg now" if asked else "it ranks below the rest"
+        return "neither retriever finds its chunk now" if asked else "it ranks below the rest"
     at = refs.index(old.ref) + 1
     return f"its record is number {at} of {len(refs)} when fused, behind the passages shown"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.bench.gates import told
+from memcli.bench.gates import row_text
 from memcli.bench.quality_text import columns
 from memcli.bench.report import ReportContents, Series
 from memcli.bench.rows import HEADLINE
@@ -103,7 +103,7 @@ def cell(value: object) -> str:
 def _worst(report: ReportContents) -> str:
     if not report.worst:
         return ""
-    return "Worst\n" + "".join(f"  {r.scores[HEADLINE]:.3f}  {told(r)}\n" for r in report.worst)
+    return "Worst\n" + "".join(f"  {r.scores[HEADLINE]:.3f}  {row_text(r)}\n" for r in report.worst)
 
 
 def _events(report: ReportContents) -> str:

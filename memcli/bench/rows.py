@@ -8,7 +8,7 @@ from math import fsum
 from typing import Any, NoReturn
 
 from memcli.bench.metrics import NAMES, LineCosts, Range, score
-from memcli.bench.quality import AskedQuestion
+from memcli.bench.quality import QuestionResult
 from memcli.bench.queries import Query
 from memcli.bench.traces import LaneTrace, QualityTrace, Row, Run, SpeedTrace, encode, read
 from memcli.errors import UsageError
@@ -26,7 +26,7 @@ class Move(Record):
     delta: float  # of nDCG@10
 
 
-def row_of(asked: AskedQuestion) -> Row | None:
+def row_of(asked: QuestionResult) -> Row | None:
     """Give what is kept of a question; None where nothing is judged."""
     if asked.scores is None:
         return None

@@ -90,7 +90,7 @@ def outliers(values: Sequence[float]) -> list[float]:
     return [value for value in values if abs(value - middle) > OUTLIER * deviation]
 
 
-def told(values: Sequence[float], digits: int) -> str:
+def spread_text(values: Sequence[float], digits: int) -> str:
     """Write the least, the median and the greatest value, and how many are outliers."""
     found = spread(values)
     three = "/".join(f"{value:.{digits}f}" for value in (found.least, found.p50, found.most))

@@ -15,7 +15,7 @@ from memcli.types import shown
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.changes import ChangesFound, LearnedThatDay
+    from memcli.api.changes import ChangeList, LearnedThatDay
     from memcli.api.ranked_changes import RankedChange
     from memcli.cli.skin import Skin
     from memcli.history.differences import MemoryChange, MemoryPassage
@@ -33,7 +33,7 @@ class Section(Record):
     lines: tuple[str, ...]  # each with its sign
 
 
-def write(found: ChangesFound, skin: Skin, *, form: str, question: str, limit: int | None) -> None:
+def write(found: ChangeList, skin: Skin, *, form: str, question: str, limit: int | None) -> None:
     """Write the changes to stdout, then what they rest on to stderr."""
     WRITERS[form](found, skin, question, limit)
     terminal = skin.terminal
@@ -44,7 +44,7 @@ def write(found: ChangesFound, skin: Skin, *, form: str, question: str, limit: i
         terminal.say(f"Nothing of {found.since} to {found.until} contains a word of the question.")
 
 
-def _write_text(found: ChangesFound, skin: Skin, question: str, limit: int | None) -> None:
+def _write_text(found: ChangeList, skin: Skin, question: str, limit: int | None) -> None:
     terminal, style = skin.terminal, skin.terminal.style
     for number, (head, moves, sections) in enumerate(_parts(found, question, limit)):
         gap = "\n" if number else ""
@@ -59,7 +59,7 @@ def _write_text(found: ChangesFound, skin: Skin, question: str, limit: int | Non
                 terminal.write(f"    {terminal.safe_line(line)}\n")
 
 
-def _write_markdown(found: ChangesFound, skin: Skin, question: str, limit: int | None) -> None:
+def _write_markdown(found: ChangeList, skin: Skin, question: str, limit: int | None) -> None:
     terminal = skin.terminal
     if found.days:
         terminal.write(f"# What the memory learned, {found.since} to {found.until}\n")
@@ -76,7 +76,7 @@ def _write_markdown(found: ChangesFound, skin: Skin, question: str, limit: int |
 
 
 def _parts(
-    found: ChangesFound, question: str, limit: int | None
+    found: ChangeList, question: str, limit: int | None
 ) -> Iterator[tuple[str, Sequence[str], Sequence[Section]]]:
     """Give what stands below each headline: moved files, and sections."""
     if question:
@@ -134,7 +134,7 @@ def _shortened(text: str, start: int) -> str:
     return f"{begin}{text[start : start + LONGEST]}{end}"
 
 
-def _write_json(found: ChangesFound, skin: Skin, question: str, limit: int | None) -> None:
+def _write_json(found: ChangeList, skin: Skin, question: str, limit: int | None) -> None:
     from memcli.render.jsonio import reason
 
     record: dict[str, Any] = {
@@ -192,7 +192,7 @@ def _told(told: MemoryPassage) -> dict[str, Any]:
     }
 
 
-WRITERS: Mapping[str, Callable[[ChangesFound, Skin, str, int | None], None]] = {
+WRITERS: Mapping[str, Callable[[ChangeList, Skin, str, int | None], None]] = {
     "text": _write_text,
     "json": _write_json,
     "markdown": _write_markdown,

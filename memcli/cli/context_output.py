@@ -7,10 +7,10 @@ from math import ceil
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import (
-    say_asked,
     say_dates,
     say_dense,
     say_freshness,
+    say_other_speakers,
     say_repaired,
     say_reranked,
     say_uncalibrated,
@@ -99,7 +99,7 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
         say_dates(found.answer.dates, terminal)
         say_repaired(found.answer.repaired, terminal, explain=explain)
         say_reranked(found.answer.reranked, terminal)
-        say_asked(found.answer, terminal)
+        say_other_speakers(found.answer, terminal)
         say_uncalibrated(found.answer, skin, explain=explain)
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:

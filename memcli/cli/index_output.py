@@ -54,7 +54,7 @@ def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> di
         "files": file_lists(done.report),
         "chunks": done.chunks,
         "embedded": done.embedded,
-        **({"borrowed": done.borrowed} if done.borrowed else {}),
+        **({"vectors_reused": done.borrowed} if done.borrowed else {}),
         "pending": done.pending,
         "pruned": done.pruned,
         "warnings": [sentence(warning) for warning in done.warnings],
@@ -120,7 +120,7 @@ def change_names(changes: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     """Name the files of `changes` for a person, kind by kind."""
     moved = [f"{pair['from']} -> {pair['to']}" for pair in changes["moved"]]
     named = {**changes, "moved": moved}
-    return [(what, named[what]) for what in ("added", "changed", "again", "moved", "removed")]
+    return [(what, named[what]) for what in ("added", "changed", "reindexed", "moved", "removed")]
 
 
 def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> dict
     if not as_json:
         for what, names in change_names(plan):
             for name in names:
-                terminal.write(f"{what:<8} {terminal.safe_line(name)}\n")
+                terminal.write(f"{what:<9} {terminal.safe_line(name)}\n")
     terminal.flush()
     if not as_json and not any(plan.values()):
         terminal.say("No file would be stored or removed.")

@@ -96,7 +96,7 @@ def _write_json(
         if more:
             whole["more"] = more
         if found.nothing is not None:
-            whole["nothing"] = jsonio.reason(found.nothing)
+            whole["empty_reason"] = jsonio.reason(found.nothing)
         listed = [whole]
     for line in listed:
         skin.terminal.write_json(line)

@@ -85,8 +85,8 @@ def _chosen(
             if typed is None:
                 return None
             text, rank = typed
-            return asked.answer(Question.by(skin.config, text, skin.asked)), rank
-        question = Question.by(skin.config, _read("Question: ", skin), skin.asked)
+            return asked.answer(Question.by(skin.config, text, skin.question_time)), rank
+        question = Question.by(skin.config, _read("Question: ", skin), skin.question_time)
     found = asked.answer(question)
     say(found, skin, Shape("text"))
     records = described(found, skin, Shape("json", fields=KEYS))

@@ -42,13 +42,13 @@ def _write_json(found: Likenesses, skin: Skin, shape: Shape) -> None:
             "schema": "memcli.related/1",
             "place": {key: getattr(found, key) for key in place},
             "freshness": jsonio.freshness_of(found.freshness),
-            "legs": jsonio.legs(NOTHING._replace(lexical=alike.lexical, dense=alike.dense)),
+            "retrievers": jsonio.legs(NOTHING._replace(lexical=alike.lexical, dense=alike.dense)),
             "results": lines,
         }
         if shape.fields:
             whole["fields"] = list(shape.fields)
         if found.nothing is not None:
-            whole["nothing"] = jsonio.reason(found.nothing)
+            whole["empty_reason"] = jsonio.reason(found.nothing)
         lines = [whole]
     for line in lines:
         skin.terminal.write_json(line)

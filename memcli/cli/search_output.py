@@ -193,7 +193,7 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
         if shape.fields:
             envelope["fields"] = list(shape.fields)
         if found.nothing is not None:
-            envelope["nothing"] = jsonio.reason(found.nothing)
+            envelope["empty_reason"] = jsonio.reason(found.nothing)
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
         skin.terminal.write_json(record)
@@ -242,7 +242,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
     elif found.is_unsure:
         terminal.say("No sure match; these are the nearest.")
     else:
-        say_asked(answer, terminal)
+        say_other_speakers(answer, terminal)
     _say_budget(answer, terminal)
     say_uncalibrated(answer, skin, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
@@ -286,10 +286,10 @@ def say_reranked(told: Reranked | None, terminal: Terminal) -> None:
         terminal.advise(told.reason._replace(text=text))
 
 
-def say_asked(answer: Answer, terminal: Terminal) -> None:
+def say_other_speakers(answer: Answer, terminal: Terminal) -> None:
     """Say that the words of the question are not those of whom it names."""
     if answer.is_of_others:
-        names = " or ".join(answer.asked)
+        names = " or ".join(answer.named_speakers)
         terminal.say(terminal.safe_line(f"What matches best is not said by {names}."))
 
 
@@ -364,7 +364,7 @@ def say_dense(dense: Leg, skin: Skin) -> None:
 
 
 def _is_news(reason: Reason, skin: Skin) -> bool:
-    from memcli.cli.told import is_news
+    from memcli.cli.once import is_news
 
     return is_news(reason.code, skin.config.workspace, os.environ)
 

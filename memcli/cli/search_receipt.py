@@ -55,7 +55,7 @@ def make_of_context(made: Assembly, skin: Skin, *, budget: int) -> dict[str, Any
 
 def _check(skin: Skin, command: str) -> None:
     """Raise UsageError for several workspaces: nothing could replay what they said together."""
-    if skin.memory.asked:
+    if skin.memory.members:
         raise UsageError(
             "--receipt is of one workspace, and several are asked", hint=f"memcli {command} --help"
         )

@@ -95,7 +95,7 @@ def each_line(asked: Asking) -> int:
     for number, line in enumerate(sys.stdin.buffer, start=1):
         try:
             text = line.decode("utf-8", "replace").strip()
-            question = Question.by(skin.config, text, skin.asked)
+            question = Question.by(skin.config, text, skin.question_time)
         except UsageError as error:
             told = f"line {number} of stdin: {error.message}"
             record = {

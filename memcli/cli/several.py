@@ -33,8 +33,8 @@ def each(
     stores: list[dict[str, Any]] = []
     code: int = ExitCode.OK
     terminal = skin.terminal
-    for place, (name, folder, opened) in enumerate(skin.memory.asked):
-        told: dict[str, Any] = {"name": name, "path": folder, "own": place == 0}
+    for place, (name, folder, opened) in enumerate(skin.memory.members):
+        told: dict[str, Any] = {"name": name, "path": folder, "primary": place == 0}
         if not as_json:
             _name(name, terminal, is_first=place == 0, is_data=what != "index")
         error = None
@@ -53,7 +53,7 @@ def each(
         code = code or done
     if as_json:
         terminal.write(
-            jsonio.dumps({"schema": f"memcli.{what}-several/1", "stores": stores}) + "\n"
+            jsonio.dumps({"schema": f"memcli.{what}-several/1", "workspaces": stores}) + "\n"
         )
     return code
 

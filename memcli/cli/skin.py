@@ -49,7 +49,7 @@ class Skin(Record):
         return self.moment.date()
 
     @property
-    def asked(self) -> date:
+    def question_time(self) -> date:
         """Give the moment that questions are asked at; the day where --now names no more.
 
         A receipt writes such a day as its midnight, which counts as a day too.
@@ -82,7 +82,7 @@ class Skin(Record):
 
         Of several workspaces it is the name of its own with the path there, which `get` takes.
         """
-        if self.memory.asked:  # a path of the memory is one of a lineage, and has its name
+        if self.memory.members:  # a path of the memory is one of a lineage, and has its name
             return path if source == MEMORY_SOURCE else shown(source, path)
         return self.file_from_here(source, path)
 
@@ -123,7 +123,7 @@ def make_skin(
     memory = _open(options, settings, anywhere=anywhere, here=here)
     for reason in memory.config.passed:
         terminal.advise(reason)
-    if not (memory.config.is_marked or anywhere or memory.asked):
+    if not (memory.config.is_marked or anywhere or memory.members):
         _say_once(_what_is_searched(memory.config), memory.config.workspace, terminal)
     moment = _parse_now(options.now) if options.now else memory.moment()
     return Skin(memory, terminal, moment, here or current_folder())
@@ -224,7 +224,7 @@ def progress_of(skin: Skin) -> Iterator[Observer]:
 
 def _say_once(line: str, workspace: str, terminal: Terminal) -> None:
     """Say what was chosen for a folder the first time, and with -v each time."""
-    from memcli.cli.told import is_news
+    from memcli.cli.once import is_news
     from memcli.digests import blake2b
 
     if terminal.quiet:

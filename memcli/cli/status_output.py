@@ -37,7 +37,7 @@ def _folded(line: str, width: int) -> list[str]:
     ]
 
 
-def found_by(by: str) -> str:
+def workspace_origin(by: str) -> str:
     """Say how a workspace was found."""
     if by in ("-w", ENV_NAME):
         return f"named by {by}"
@@ -95,7 +95,7 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
     store, vectors = record["store"], record["vectors"]
     size = f" ({store['bytes'] / 1e6:.1f} MB)" if store["bytes"] else ""
     lines = [
-        f"workspace  {record['workspace']} ({found_by(record['found_by'])})",
+        f"workspace  {record['workspace']} ({workspace_origin(record['workspace_origin'])})",
         f"index      {store['path']}{size}, {_state(record)}",
     ]
     if store["writer_pid"] is not None:
@@ -118,7 +118,7 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
         lines.append(f"summaries  {', '.join(counts)}")
     lines.append(
         f"vectors    {vectors['embedded']} of {vectors['parts']} parts, "
-        + (f"{vectors['left_out']} in scripts it cannot read, " if vectors["left_out"] else "")
+        + (f"{vectors['omitted']} in scripts it cannot read, " if vectors["omitted"] else "")
         + vectors["encoder"]
         + (f" ({model_name(vectors['fingerprint'])})" if vectors["fingerprint"] else "")
         + ("" if vectors["exact"] else ", searched by coarse codes, the best rescored")

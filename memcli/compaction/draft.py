@@ -17,10 +17,10 @@ from itertools import accumulate
 from memcli.compaction import also
 from memcli.compaction.command import Wording, written
 from memcli.compaction.compose import Entry, body, document
-from memcli.compaction.extract import Extract, Said, extract, recurring
+from memcli.compaction.extract import Extract, SummaryLines, extract, recurring
 from memcli.compaction.sanitize import is_placeholder, quoted
 from memcli.compaction.similarity import Embed
-from memcli.compaction.summaries import Summary, entries_of, told
+from memcli.compaction.summaries import Summary, entries_of, last_lines
 from memcli.compaction.superseded import marked, reversals, superseding
 from memcli.language import salience
 from memcli.language.salience import DECISION, PROMISE, RULE
@@ -176,7 +176,7 @@ class Drafter:
         self,
         older: Sequence[Entry],
         entries: Sequence[Entry],
-        before: Said,
+        before: SummaryLines,
         span: tuple[str, str],
         total: int,
     ) -> Worded | str:
@@ -238,14 +238,14 @@ class Drafter:
         hash_ = lines_hash(self.logs[entry.path], entry.first, entry.last)
         return SourceLines(entry.path, entry.first, entry.last, hash_)
 
-    def _before(self, items: Sequence[Item], first: str) -> Said:
+    def _before(self, items: Sequence[Item], first: str) -> SummaryLines:
         """Give what the newest summary tells that ends by `first` and is none of the items."""
         own = {item.source.path for item in items}
         texts = [text for text in self.texts if text[0] <= first and text[1] not in own]
         if not texts:
-            return Said()
+            return SummaryLines()
         text = max(texts)[2]
-        return Said(text, tuple(told(text, self.settings.context_tokens)))
+        return SummaryLines(text, tuple(last_lines(text, self.settings.context_tokens)))
 
     def _path(self, first: str, last: str) -> str:
         """Name a summary by its dates; a second one of the same dates gets a number."""
@@ -261,7 +261,7 @@ class Drafter:
         entries: Sequence[Entry],
         span: tuple[str, str],
         mode: str,
-        before: Said,
+        before: SummaryLines,
         total: int,
     ) -> tuple[str, Extract]:
         """Write a body in one mode; the budget shrinks until the whole fits the ratio."""
@@ -306,7 +306,7 @@ class Drafter:
         everything = [s for e in entries for s in e.sentences] + own
         found = extract(
             everything,
-            Said(),
+            SummaryLines(),
             self.weights,
             forced=range(len(everything) - len(own), len(everything)),
             groups=(),
@@ -317,7 +317,13 @@ class Drafter:
         return body(made.entries, *span), sure, made.invented
 
     def _told(
-        self, entries: Sequence[Entry], chosen: set[int], before: Said, *, mode: str, room: float
+        self,
+        entries: Sequence[Entry],
+        chosen: set[int],
+        before: SummaryLines,
+        *,
+        mode: str,
+        room: float,
     ) -> list[Entry]:
         """Keep the chosen sentences of each entry, and name the rest within `room` tokens each."""
         flat = [sentence for entry in entries for sentence in entry.sentences]

@@ -48,7 +48,7 @@ ROUTINE = 3  # records in which a line recurs
 LEAST_TERMS = 3
 
 
-class Said(Record):
+class SummaryLines(Record):
     """What the summary before tells."""
 
     text: str = ""  # all of it: what stands here is not told again
@@ -79,7 +79,7 @@ def recurring(sentences: Sequence[Sentence]) -> list[int]:
 
 def extract(
     sentences: Sequence[Sentence],
-    before: Said,
+    before: SummaryLines,
     weights: Mapping[str, float],
     *,
     forced: Sequence[int],
@@ -128,7 +128,7 @@ class _Selection:
     def __init__(
         self,
         sentences: Sequence[Sentence],
-        before: Said,
+        before: SummaryLines,
         weights: Mapping[str, float],
         rows: Matrix,
     ) -> None:

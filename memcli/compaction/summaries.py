@@ -175,7 +175,7 @@ def _below(path: str, summaries: Mapping[str, Summary]) -> set[str]:
     return seen
 
 
-def told(text: str, tokens: int) -> list[str]:
+def last_lines(text: str, tokens: int) -> list[str]:
     """Give the last lines of a summary, up to so many tokens, without their citations."""
     found: list[str] = []
     spent = 0.0

@@ -12,7 +12,7 @@ from memcli.errors import ConfigError, NotFoundError, Reason
 from memcli.record import Record
 from memcli.types import Source
 from memcli.workspace.locate import Surroundings, is_repository
-from memcli.workspace.presets import BY_NAME, FINDABLE, Found, find, source_at
+from memcli.workspace.presets import BY_NAME, FINDABLE, PresetSources, find, source_at
 
 if TYPE_CHECKING:
     from typing import Any
@@ -35,7 +35,7 @@ def gather(
     blocks: Sequence[tuple[Mapping[str, Any], bool]],
     wanted: PresetWish,
     around: Surroundings,
-) -> Found:
+) -> PresetSources:
     """Put all sources behind the default one, and say which memories were left out.
 
     `blocks` are (block, is from the user's own file).
@@ -47,7 +47,7 @@ def gather(
             found = _of_preset(block, around, is_user=is_user)
             passed = (*passed, *found.passed)
         else:
-            found = Found((source_of(around.root, block, is_user=is_user),))
+            found = PresetSources((source_of(around.root, block, is_user=is_user),))
         for source in found.sources:
             if any(source.name == other.name for other in sources):
                 raise ConfigError(f"two sources are named {source.name}", hint=HINT)
@@ -55,10 +55,10 @@ def gather(
     more = _presets(wanted, around)
     names, roots = {s.name for s in sources}, {s.root for s in sources}
     added = [s for s in more.sources if s.name not in names and s.root not in roots]
-    return Found((*sources, *added), (*passed, *more.passed))
+    return PresetSources((*sources, *added), (*passed, *more.passed))
 
 
-def _of_preset(block: Mapping[str, Any], around: Surroundings, *, is_user: bool) -> Found:
+def _of_preset(block: Mapping[str, Any], around: Surroundings, *, is_user: bool) -> PresetSources:
     """Make the sources of a block that names a preset; what else it says goes before the preset."""
     name = block["preset"]
     if not is_user:
@@ -75,7 +75,7 @@ def _of_preset(block: Mapping[str, Any], around: Surroundings, *, is_user: bool)
     given = {key: value for key, value in block.items() if key not in ("preset", "name", "path")}
     if "path" in block:
         root = os.path.realpath(os.path.join(around.root, os.path.expanduser(block["path"])))
-        return Found((_overridden(source_at(root, BY_NAME[name], label), given),))
+        return PresetSources((_overridden(source_at(root, BY_NAME[name], label), given),))
     if name not in FINDABLE:
         raise ConfigError(f"the preset {name} has no place of its own", hint='path = "FOLDER"')
     found = find((name,), around)
@@ -93,7 +93,7 @@ def _overridden(source: Source, given: Mapping[str, Any]) -> Source:
     return source_of(source.root, block, is_user=True)._replace(kinds=kinds, **kept)
 
 
-def _presets(wanted: PresetWish, around: Surroundings) -> Found:
+def _presets(wanted: PresetWish, around: Surroundings) -> PresetSources:
     """Find the presets that are wanted; who has named one at the command line has to get it."""
     for name in wanted.names:
         if name not in FINDABLE:
@@ -106,7 +106,7 @@ def _presets(wanted: PresetWish, around: Surroundings) -> Found:
     if wanted.all:  # what is remembered of all work is of no use beside notes that are no work
         others = tuple(name for name in FINDABLE if name not in wanted.names)
         more = find(others, around, of_here=not is_repository(around.root))
-        found = Found((*found.sources, *more.sources), (*found.passed, *more.passed))
+        found = PresetSources((*found.sources, *more.sources), (*found.passed, *more.passed))
     for name in wanted.names if wanted.is_flag else ():
         if not any(source.name.partition(".")[0] == name for source in found.sources):
             told = [why.text for why in found.passed if f" {name}" in why.text]

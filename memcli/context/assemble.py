@@ -26,7 +26,7 @@ from math import ceil
 from memcli.context.packing import ABOUT_AS_GOOD, packed
 from memcli.context.parts import (
     ALWAYS,
-    FOUND,
+    PASSAGES,
     RECENT,
     SOFT,
     UNSURE,
@@ -209,7 +209,7 @@ def assemble(fixed: Fixed, found: Retrieved, wanted: Sharing) -> Assembled:
     """
     fixed = _with_preferences(fixed, found.preferences, wanted)
     held = {part.section for part in fixed.parts}
-    heading = quotient(frame({*held, FOUND})) - quotient(frame(held))
+    heading = quotient(frame({*held, PASSAGES})) - quotient(frame(held))
     notices = [notice_of(unsure=found.unsure, not_by=names) for names in (found.not_by, ())]
     notice = next((n for n in notices if cost(fixed.parts, notice=n) <= wanted.budget), "")
     room = wanted.budget - cost(fixed.parts, notice=notice) - heading

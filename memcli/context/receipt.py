@@ -53,7 +53,7 @@ def receipt(asked: Inquiry, made: Made) -> dict[str, Any]:
         "verdict": answer.verdict if question else None,
         "tokens": made.assembled.tokens,
         "passages": [_passage(rank, part, answer.hits) for rank, part in enumerate(parts, start=1)],
-        "left_out": [
+        "omitted": [
             {
                 "ref": part.excerpt.about.ref,
                 "citation": part.excerpt.about.citation,

@@ -11,7 +11,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.context import hops
 from memcli.context.assemble import Fixed, Retrieved, Sharing, fix
 from memcli.context.packing import Cited, cited, touches
-from memcli.context.parts import FOUND, ContextPart, make_part
+from memcli.context.parts import PASSAGES, ContextPart, make_part
 from memcli.context.preferences import touching
 from memcli.markdown.comments import visible
 from memcli.markdown.links import related_targets
@@ -146,7 +146,7 @@ def find(
         with_corrections(snapshot, offered, newer),
         below,
         _is_unsure(answer),
-        answer.asked if answer.is_of_others else (),
+        answer.named_speakers if answer.is_of_others else (),
         [_marked(part, newer) for part in nearest],
         is_of_one_scale=len(lots) == 1,
     )
@@ -240,7 +240,7 @@ def with_hops(found: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[
         if any((part.score or 0.0) >= hop.score for part in own):
             continue
         ranked = [part for part in ranked if part not in own]
-        part = make_part(FOUND, hop.excerpt, score=hop.score, via=hop.via)
+        part = make_part(PASSAGES, hop.excerpt, score=hop.score, via=hop.via)
         behind = (n + 1 for n, p in enumerate(ranked) if p.excerpt.about.citation == hop.via)
         later = range(next(behind, 0), len(ranked))
         at = next((i for i in later if (ranked[i].score or 0.0) < hop.score), len(ranked))
@@ -289,7 +289,7 @@ def rank_all(
     for document in documents:
         for excerpt in snapshot.excerpts_of([(document.source, document.path)], reach):
             if excerpt.about.chunk_id not in shown:
-                parts.append(make_part(FOUND, excerpt, score=omega(document)))
+                parts.append(make_part(PASSAGES, excerpt, score=omega(document)))
                 left -= parts[-1].body
         if left < 0:
             break
@@ -300,7 +300,7 @@ def rank_all(
 def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
     """Write the lines of a chunk that answer, and what they may be cut down to."""
     start = 0 if hit.is_whole else hit.candidate.parts[hit.first].start
-    shown = make_part(FOUND, chunk, window=(start, start + len(hit.text)), score=hit.score)
+    shown = make_part(PASSAGES, chunk, window=(start, start + len(hit.text)), score=hit.score)
     return shown._replace(cuts=tuple(_cuts(hit)), corrected_by=hit.corrected_by)
 
 

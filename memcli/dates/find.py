@@ -44,7 +44,7 @@ class DateSpan(Record):
         return self.at + len(self.text)
 
     @property
-    def said(self) -> int:
+    def literal_length(self) -> int:
         """Count the characters of its beginning that a note may say itself.
 
         It tells of `last summer`, `Q3`, Christmas and January, or on 3 May of the week that the

@@ -30,7 +30,7 @@ HINT = "memcli status --deep"
 KEPT_BYTES = 32 << 20  # of states: some two hundred passages
 
 
-class KeptStates:
+class StateCache:
     """The states of the texts that were read last; threads may share it."""
 
     def __init__(self, most: int = KEPT_BYTES) -> None:
@@ -65,7 +65,7 @@ class TokenReranker:
         """
         self._model = located.model
         self._threads = cores(threads)
-        self._words, self._kept = QueryWords(), KeptStates()
+        self._words, self._kept = QueryWords(), StateCache()
         try:
             graph = read_token_graph(located.model)
             self._session = QuickSession(located, graph, is_for_one_run=False)

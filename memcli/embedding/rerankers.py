@@ -48,7 +48,7 @@ class Reranking(Record):
     key_variable: str = ""  # the environment variable that holds the key; empty: no key
 
 
-class KeptReranker:
+class SharedReranker:
     """The configured reranker for the texts of one index. Threads may share one."""
 
     def __init__(self, wanted: Reranking, choice: Choice, index: Remembered) -> None:

@@ -30,7 +30,7 @@ _FENCE = re.compile(r"\s*(?:>\s?)*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?P<sign>`{3,}|~{
 _BOX = re.compile(r"\[([ xX])\][ \t]+")
 
 
-class HeldSecret(Record):
+class SecretPlace(Record):
     """A secret of a text: where it stands and how it is told from others, never what it is."""
 
     kind: str
@@ -64,7 +64,7 @@ class Inspected(Record):
     is_summary: bool
     is_talk: bool  # the record of a conversation, which nobody writes anew
     size: int  # bytes of the text, as UTF-8
-    secrets: tuple[HeldSecret, ...]
+    secrets: tuple[SecretPlace, ...]
 
 
 def inspect(
@@ -97,14 +97,14 @@ def inspect(
     )
 
 
-def _secrets(text: str) -> Iterator[HeldSecret]:
+def _secrets(text: str) -> Iterator[SecretPlace]:
     """Count lines from one secret to the next, once over the text."""
     line, at = 1, 0
     for found in find_secrets(text):
         line += text.count("\n", at, found.start)
         at = found.start
         last = line + text.count("\n", found.start, found.end)
-        yield HeldSecret(found.kind, found.fingerprint, line, last)
+        yield SecretPlace(found.kind, found.fingerprint, line, last)
 
 
 def _code(parsed: Parsed) -> Iterator[int]:

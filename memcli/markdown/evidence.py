@@ -103,7 +103,7 @@ class CitedFile:
         return frozenset(told for name in names for told in (name, name[:TITLE_CHARS].strip()))
 
     @cached_property
-    def said(self) -> Sequence[tuple[int, Cited]]:
+    def cited_lines(self) -> Sequence[tuple[int, Cited]]:
         """Give what each line of a summary says, by its number."""
         found = ((number, cited(line)) for number, line in enumerate(self.lines, start=1))
         return [(number, each) for number, each in found if each]
@@ -272,7 +272,7 @@ def _cited(
         if source.path in lineage.parents:
             told += [
                 Unit(each.said, "", (0,), (number,))
-                for number, each in file.said
+                for number, each in file.cited_lines
                 if place.start_line <= number <= place.end_line
                 and each.path == cite.path
                 and cite.first <= each.first <= each.last <= cite.last
@@ -350,7 +350,9 @@ def _times(
         file = files[place.path]
         if source.path in lineage.parents:
             told = (
-                unmarked(e.said) for n, e in file.said if place.start_line <= n <= place.end_line
+                unmarked(e.said)
+                for n, e in file.cited_lines
+                if place.start_line <= n <= place.end_line
             )
             found += sum(times for text, times, _ in told if text == said)
             continue

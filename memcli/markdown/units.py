@@ -33,7 +33,7 @@ class Unit(Record):
         return self.numbers[max(0, bisect_right(self.starts, offset) - 1)]
 
 
-def said(unit: Unit) -> str:
+def with_speaker(unit: Unit) -> str:
     """Give what a unit says and who says it, or which thing it is about."""
     return f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text
 

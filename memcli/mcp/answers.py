@@ -51,7 +51,7 @@ _PLAINLY = {"memory_search": 'memory_search with query "" and path "*", which li
 _NO_ROOM = "No passage fits the budget."
 
 
-class Told(Record):
+class ToolResult(Record):
     """An answer: a text for the model, and what makes the record for a program that wants one."""
 
     text: str
@@ -174,7 +174,7 @@ def _doubt(found: Answered, answer: Answer) -> list[str]:
     if answer.uncalibrated and answer.verdict == "weak":
         return [_sentence(answer.uncalibrated)]
     if answer.is_of_others:
-        return [f"What matches best is not said by {' or '.join(answer.asked)}."]
+        return [f"What matches best is not said by {' or '.join(answer.named_speakers)}."]
     return []
 
 

@@ -14,7 +14,7 @@ from memcli.errors import NotFoundError
 from memcli.language.tokens import estimate, price
 from memcli.markdown.parts import digest
 from memcli.mcp import answers
-from memcli.mcp.answers import Told
+from memcli.mcp.answers import ToolResult
 from memcli.mcp.paging import Cursor
 from memcli.types import shown
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memcli.api.memory import Memory
     from memcli.api.read import Lines
     from memcli.dates.find import DateSpan
-    from memcli.mcp.held import HeldMemory
+    from memcli.mcp.shared_memory import SharedMemory
     from memcli.search.hits import Hit
     from memcli.search.options import SearchOptions
     from memcli.types import Filters
@@ -45,7 +45,9 @@ class StoppedError(Exception):
     """Nobody waits for the answer any more."""
 
 
-def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]) -> Told:
+def call_search(
+    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+) -> ToolResult:
     """Search; between two stages it is looked whether anybody still waits."""
     from memcli.api.ask import ask
     from memcli.dates.filters import bounds_of
@@ -84,10 +86,10 @@ def call_search(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable
         made = _record(page, bounds, moment.isoformat(timespec="seconds"))
         return made | unmarked(memory.config)
 
-    return Told(text, record)
+    return ToolResult(text, record)
 
 
-def _list(memory: Memory, filters: Filters, bounds: Sequence[DateSpan], budget: int) -> Told:
+def _list(memory: Memory, filters: Filters, bounds: Sequence[DateSpan], budget: int) -> ToolResult:
     """List the documents that filters let through, the newest first."""
     from memcli.api.listing import catalogue
     from memcli.render import jsonio
@@ -106,7 +108,7 @@ def _list(memory: Memory, filters: Filters, bounds: Sequence[DateSpan], budget: 
             ],
         }
 
-    return Told(answers.of_catalogue(found, budget), record)
+    return ToolResult(answers.of_catalogue(found, budget), record)
 
 
 def _while_awaited(is_stopped: Callable[[], bool]) -> Callable[[str, Sequence[Hit]], None]:
@@ -195,10 +197,12 @@ def _record(found: Answered, bounds: Sequence[DateSpan], now: str) -> dict[str, 
     record = jsonio.search_envelope(
         found.question.text, results, found.freshness, found.answer, dates=dates, now=now
     )
-    return record | ({"nothing": jsonio.reason(found.nothing)} if found.nothing else {})
+    return record | ({"empty_reason": jsonio.reason(found.nothing)} if found.nothing else {})
 
 
-def call_get(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]) -> Told:
+def call_get(
+    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+) -> ToolResult:
     """Read lines of a document from disk, as many as a model can take."""
     lines = _within_reach(_lines(held.opened(), given))
     held.given.add(lines.source, lines.path, lines.text)
@@ -209,7 +213,7 @@ def call_get(held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[]
         del made["expanded"]
         return made
 
-    return Told(answers.of_lines(lines), record)
+    return ToolResult(answers.of_lines(lines), record)
 
 
 def _lines(memory: Memory, given: Mapping[str, Any]) -> Lines:
@@ -253,8 +257,8 @@ def _within_reach(lines: Lines) -> Lines:
 
 
 def call_context(
-    held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
-) -> Told:
+    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+) -> ToolResult:
     """Assemble the memory for a prompt."""
     from memcli.api.assemble import context_of, wanted_of
     from memcli.api.context_record import context_record
@@ -278,12 +282,12 @@ def call_context(
     body = markdown(found.assembled.parts, notice=found.assembled.notice)
     now = moment.isoformat(timespec="seconds")
     record = partial(context_record, found, config, budget=wanted.budget, now=now)
-    return Told("\n".join([*lines, "", body or "The memory has nothing for this.\n"]), record)
+    return ToolResult("\n".join([*lines, "", body or "The memory has nothing for this.\n"]), record)
 
 
 def call_remember(
-    held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
-) -> Told:
+    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+) -> ToolResult:
     """Append a note, unless the gate refuses it; then line 1 says why."""
     from memcli.api.remember import Wish, record_of, remember
 
@@ -293,18 +297,18 @@ def call_remember(
         raise StoppedError("warm")
     wish = Wish(was_given=held.given)
     noted = remember(memory, given["text"], wish, memory.clock.now())
-    return Told(answers.of_note(noted), lambda: record_of(noted))
+    return ToolResult(answers.of_note(noted), lambda: record_of(noted))
 
 
 def read_document(
-    held: HeldMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
-) -> Told:
+    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+) -> ToolResult:
     """Read the whole document at an address, memcli://WORKSPACE/PATH, and when it was changed."""
     from urllib.parse import quote, unquote
 
     memory = held.opened()
     # What stands before the path of a document, by the name of its workspace.
-    names = {name: f"{name}:" for name, _, _ in memory.asked}
+    names = {name: f"{name}:" for name, _, _ in memory.members}
     names = names or {os.path.basename(memory.config.workspace): ""}
     wanted, _, path = given["uri"].removeprefix(SCHEME).partition("/")
     # Some clients write what they take for the name of a host in small letters.
@@ -317,7 +321,7 @@ def read_document(
     name = unquote(wanted) if unquote(wanted) in meant else meant[0]
     lines = memory.get(names[name] + unquote(path))
     changed = _changed_at(memory, lines)
-    return Told(lines.text, lambda: {"lastModified": changed})
+    return ToolResult(lines.text, lambda: {"lastModified": changed})
 
 
 def _changed_at(memory: Memory, lines: Lines) -> str:

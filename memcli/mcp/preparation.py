@@ -104,7 +104,7 @@ class Preparation:
 
     @property
     def _members(self) -> Sequence[OpenedWorkspace]:
-        there = [each for _, _, each in self.memory.asked if not isinstance(each, Reason)]
+        there = [each for _, _, each in self.memory.members if not isinstance(each, Reason)]
         return there or [self.memory]
 
     @contextmanager

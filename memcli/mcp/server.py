@@ -45,13 +45,13 @@ from memcli import __version__
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError, NotFoundError
 from memcli.mcp import answers, calls, definitions
-from memcli.mcp.answers import Told
+from memcli.mcp.answers import ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from memcli.mcp.held import HeldMemory
     from memcli.mcp.pipes import Pipes
+    from memcli.mcp.shared_memory import SharedMemory
 
 THREADS = 4  # calls that are answered at once; others wait
 REPORT_SECONDS = 0.1  # between two reports of progress
@@ -68,7 +68,7 @@ Context = ServerRequestContext[Any, Any]
 class MemoryServer:
     """Answers the requests of one client from one memory."""
 
-    def __init__(self, held: HeldMemory, *, structured: bool, writes: bool) -> None:
+    def __init__(self, held: SharedMemory, *, structured: bool, writes: bool) -> None:
         """Take the memory, whether programs want records beside texts, and may add notes."""
         self._held, self._structured, self._writes = held, structured, writes
         self._limiter = anyio.CapacityLimiter(THREADS)
@@ -128,8 +128,8 @@ class MemoryServer:
         return CallToolResult(content=[_text(told.text)], structured_content=record)
 
     async def _answer(
-        self, call: Callable[..., Told], given: Mapping[str, Any], context: Context
-    ) -> Told:
+        self, call: Callable[..., ToolResult], given: Mapping[str, Any], context: Context
+    ) -> ToolResult:
         """Answer in a thread, and tell a client that asks for it how far a first index is."""
         await self._take_folder(context)
         if not (context.meta and "progress_token" in context.meta):
@@ -146,11 +146,13 @@ class MemoryServer:
             raise error
         return told
 
-    async def _in_thread(self, call: Callable[..., Told], given: Mapping[str, Any]) -> Told:
+    async def _in_thread(
+        self, call: Callable[..., ToolResult], given: Mapping[str, Any]
+    ) -> ToolResult:
         """Answer in a thread; it stops where the request is cancelled."""
         stopped = Event()
 
-        def answer() -> Told:
+        def answer() -> ToolResult:
             with self._held.call():
                 return call(self._held, given, stopped.is_set)
 
@@ -253,7 +255,7 @@ class MemoryServer:
         return GetPromptResult(messages=[PromptMessage(role="user", content=_text(text))])
 
 
-def serve(held: HeldMemory, pipes: Pipes, *, structured: bool, writes: bool) -> None:
+def serve(held: SharedMemory, pipes: Pipes, *, structured: bool, writes: bool) -> None:
     """Answer until the client closes its end, or is gone."""
     anyio.run(_serve, MemoryServer(held, structured=structured, writes=writes), pipes)
 

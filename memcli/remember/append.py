@@ -39,7 +39,7 @@ class Appended(Record):
 
 
 Make = Callable[["bytes | None"], "Placed"]
-Told = Callable[[Appended], None]
+Announce = Callable[[Appended], None]
 
 
 def append(
@@ -47,7 +47,7 @@ def append(
     path: str,
     make: Make,
     *,
-    announce: Told,
+    announce: Announce,
     sleep: Callable[[float], None],
 ) -> Appended:
     """Write behind a file below a root what `make` makes of its bytes, None for no file.
@@ -128,7 +128,7 @@ def finish(root: str, last: Appended, *, sleep: Callable[[float], None]) -> None
             os.close(descriptor)
 
 
-def _append_to(descriptor: int, path: str, make: Make, announce: Told) -> Appended:
+def _append_to(descriptor: int, path: str, make: Make, announce: Announce) -> Appended:
     data = _whole(descriptor, path)
     placed = make(data)
     made = Appended(path, len(data), placed.data, False, placed.first_line, placed.last_line)
@@ -152,7 +152,7 @@ def _write(descriptor: int, data: bytes, before: int) -> None:
 
 
 def _make_new(
-    folder: int | str, name: str, path: str, make: Make, announce: Told
+    folder: int | str, name: str, path: str, make: Make, announce: Announce
 ) -> Appended | None:
     """Make a file with its first note in it; None where another process was sooner."""
     placed = make(None)

@@ -21,7 +21,7 @@ def keep(folder: str, made: Appended) -> None:
     write_whole(os.path.join(folder, NAME), json.dumps(record))
 
 
-def kept(folder: str) -> Appended | None:
+def last_append(folder: str) -> Appended | None:
     """Read the last append; None where there is none, or nothing that memcli wrote.
 
     OSError where it cannot be read.

@@ -34,7 +34,7 @@ DIGITS = 4  # of a score or a confidence, unless all is wanted
 RESULT_KEYS = (*Passage._fields, "file")
 # What few programs need: `result` leaves it out unless all is wanted.
 _RARE = ("rank", "ref", "heading_path", "title", "text_hash", "tokens", "kind", "source_kind",
-         "scope", "speakers", "asked_lead")  # fmt: skip
+         "scope", "speakers", "speaker_match")  # fmt: skip
 _NOT_OF_RELATED = ("workspace", "confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
 
@@ -75,8 +75,8 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
         del record["cut"]
     if not passage.speakers:
         del record["speakers"]
-    if passage.asked_lead is None:
-        del record["asked_lead"]
+    if passage.speaker_match is None:
+        del record["speaker_match"]
     if explain:
         record["trace"] = [_step(step) for step in passage.trace]
     else:
@@ -113,7 +113,7 @@ def changes(standing: Standing) -> dict[str, Any]:
     return {
         "added": list(found.added),
         "changed": list(found.changed),
-        "again": list(found.again),
+        "reindexed": list(found.again),
         "moved": [{"from": old, "to": new} for old, new in found.moved],
         "removed": list(found.removed),
         "settings": list(standing.settings),
@@ -139,16 +139,16 @@ def search_envelope(
         **withheld(answer),
         "freshness": freshness_of(freshness),
         **stores_of(freshness),
-        "legs": legs(answer),
-        **({"absent": list(answer.absent)} if answer.absent else {}),
-        **({"apart": list(answer.apart)} if answer.apart else {}),
+        "retrievers": legs(answer),
+        **({"missing_phrases": list(answer.absent)} if answer.absent else {}),
+        **({"split_phrases": list(answer.apart)} if answer.apart else {}),
         **repairs(answer),
         **reranked(answer),
-        **asked(answer),
+        **speaker_match(answer),
         "results": results,
-        "dropped": answer.dropped,
+        "omitted_over_budget": answer.dropped,
         **({"shortened": whole} if (whole := shortened(answer.hits)) else {}),
-        **({"far": answer.far} if answer.far else {}),
+        **({"omitted_low_confidence": answer.far} if answer.far else {}),
         **({"weaker": answer.weaker} if answer.weaker else {}),
     }
 
@@ -158,20 +158,20 @@ def withheld(answer: Answer) -> dict[str, Any]:
 
     Each where there is something to say.
     """
-    told = {"withheld": answer.withheld, "uncalibrated": answer.uncalibrated}
+    told = {"verdict_reason": answer.withheld, "uncalibrated": answer.uncalibrated}
     return {name: reason(each) for name, each in told.items() if each}
 
 
-def asked(answer: Answer) -> dict[str, Any]:
+def speaker_match(answer: Answer) -> dict[str, Any]:
     """Describe whom the question names, and by how much the words are theirs, where it does."""
-    if answer.asked_lead is None:
+    if answer.speaker_match is None:
         return {}
-    return {"asked": list(answer.asked), "asked_lead": answer.asked_lead}
+    return {"named_speakers": list(answer.named_speakers), "speaker_match": answer.speaker_match}
 
 
 def repairs(answer: Answer) -> dict[str, Any]:
     """Describe which words were looked for in place of others, where there are any."""
-    return {"repaired": [each._asdict() for each in answer.repaired]} if answer.repaired else {}
+    return {"repairs": [each._asdict() for each in answer.repaired]} if answer.repaired else {}
 
 
 def reranked(answer: Answer) -> dict[str, Any]:
@@ -205,16 +205,18 @@ def unmarked(config: Config) -> dict[str, Any]:
     """Describe what is searched where nobody has marked or named a workspace."""
     if config.is_marked:
         return {}
-    return {"unmarked": [{"source": each.name, "path": each.root} for each in config.sources]}
+    return {
+        "implicit_sources": [{"source": each.name, "path": each.root} for each in config.sources]
+    }
 
 
 def stores_of(freshness: Freshness) -> dict[str, Any]:
     """Describe each of the workspaces that are asked as one, that of the asker first."""
-    return {"stores": [_store(each) for each in freshness.stores]} if freshness.stores else {}
+    return {"workspaces": [_store(each) for each in freshness.stores]} if freshness.stores else {}
 
 
 def _store(each: StoreState) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": each.name, "path": each.folder, "own": each.is_own}
+    told: dict[str, Any] = {"name": each.name, "path": each.folder, "primary": each.is_own}
     if each.state == FAILED:
         return {**told, "error": reason(each.reason) if each.reason else {}}
     return {**told, "freshness": _state(each)}
@@ -228,7 +230,7 @@ def source_of(source: str) -> dict[str, Any]:
 
 def legs(answer: Answer) -> dict[str, Any]:
     """Describe which legs ran, and why one did not."""
-    return {"lexical": _leg(answer.lexical, False), "dense": _leg(answer.dense, True)}
+    return {"keyword": _leg(answer.lexical, False), "semantic": _leg(answer.dense, True)}
 
 
 def _leg(leg: Leg, counted: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours, not_asked
+from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours, other_speakers
 from memcli.render.width import columns, shortened, wrap
 from memcli.search.hits import mark_of
 from memcli.search.snippet import Snippet, marked
@@ -63,7 +63,7 @@ def passage(
     What `heading` tells of several passages `beside` each other is not told again.
     """
     style = screen.style
-    notes = [(screen.safe(by), style.term)] if (by := not_asked(hit)) else []
+    notes = [(screen.safe(by), style.term)] if (by := other_speakers(hit)) else []
     if hit.duplicates:
         notes.append((f"(+{len(hit.duplicates)} alike)", style.dim))
     names = [_on_a_line(name, screen) for name in hit.about.heading_path]

@@ -78,19 +78,20 @@ def above(hit: Hit, *, style: Style, safe: Callable[[str], str]) -> str:
         pieces.append(f"{style.heading}{safe(one_line(heading))}{style.end}")
     if about.trust != "trusted":
         pieces.append("[untrusted]")
-    if by := not_asked(hit):
+    if by := other_speakers(hit):
         pieces.append(safe(by))
     if hit.duplicates:
         pieces.append(f"{style.dim}(+{len(hit.duplicates)} alike){style.end}")
     return "".join(f"  {piece}" for piece in pieces)
 
 
-def not_asked(hit: Hit) -> str:
-    """Say who speaks where others than the query names say more of what it tells of."""
-    if hit.asked_lead is None or hit.asked_lead >= 0:
+def other_speakers(hit: Hit) -> str:
+    """Name the speakers of the lines if none of them is a speaker that the query names."""
+    if hit.speaker_match is None or hit.speaker_match >= 0:
         return ""
-    others = [name for name in hit.spoken if name not in hit.asked]
-    return one_line(f"[{' and '.join(others)}, not {' or '.join(hit.asked)}]") if others else ""
+    others = [name for name in hit.spoken if name not in hit.named_speakers]
+    named = " or ".join(hit.named_speakers)
+    return one_line(f"[{' and '.join(others)}, not {named}]") if others else ""
 
 
 def brief(hit: Hit, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]) -> str:

@@ -41,7 +41,7 @@ class Correction(Record):
         return cite(self.source, self.path, self.start_line, self.end_line)
 
     @property
-    def told(self) -> dict[str, str | int]:
+    def record(self) -> dict[str, str | int]:
         """Describe it for programs."""
         own = {key: value for key, value in self._asdict().items() if key != "chunk_id"}
         return {"citation": self.citation, **own}
@@ -70,9 +70,9 @@ class Hit(Record):
     own_coverage: float | None = None
     best: int = 0  # the part that it was found by
     is_literal: bool = False  # it holds what makes its chunk a literal match
-    asked: tuple[str, ...] = ()  # speakers whom the query names, where its chunk has turns
+    named_speakers: tuple[str, ...] = ()  # speakers whom the query names, where its chunk has turns
     # By how much a line of whom the query names holds more of it than a line of others, -1 to 1.
-    asked_lead: float | None = None
+    speaker_match: float | None = None
     turns: tuple[Turn, ...] = ()  # who speaks in its chunk; of a passage that is shown
     # Lines that somebody speaks, each with its share of the query's IDF without speakers' names.
     shares: tuple[tuple[int, float], ...] = ()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from memcli.search.rerank import Reranker
     from memcli.store.port import Snapshot
 
-    Told = TypeVar("Told")
+    Ranked = TypeVar("Ranked")
 
 PACK = "pack"
 
@@ -136,8 +136,8 @@ def joined(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
 
 
 def in_turns(
-    ranked: Sequence[Sequence[Told]], sureness: Callable[[Told], float | None]
-) -> Iterator[Told]:
+    ranked: Sequence[Sequence[Ranked]], sureness: Callable[[Ranked], float | None]
+) -> Iterator[Ranked]:
     """Merge lists that keep their order, the surest next first; the earlier list wins ties.
 
     What nobody is sure of is as sure as the surest of its rank in the other lists.

@@ -74,7 +74,9 @@ def landing(hit: Hit, words: Sequence[str]) -> Landing:
 def _is_asked(hit: Hit, at: int) -> bool:
     """Tell whether the query names who says a line, from 0."""
     line = hit.start_line + at
-    return any(t.start_line <= line <= t.end_line and t.speaker in hit.asked for t in hit.turns)
+    return any(
+        t.start_line <= line <= t.end_line and t.speaker in hit.named_speakers for t in hit.turns
+    )
 
 
 def _nearness(hit: Hit, at: int) -> float:

@@ -23,8 +23,8 @@ FERTILITY_LIMIT = 1.7
 # Below this share of the parts that can be embedded the answer is by keywords alone.
 EMBEDDED_LIMIT = 0.5
 OTHER_MODELS = "memcli help settings"  # says how to get the one of `multilingual`
-MODE_IS_LEXICAL = Reason("mode", "mode is lexical")
-MODE_IS_DENSE = Reason("mode", "mode is dense")
+MODE_IS_LEXICAL = Reason("mode", "the mode is keyword")
+MODE_IS_DENSE = Reason("mode", "the mode is semantic")
 
 
 class Leg(Record):

@@ -44,7 +44,7 @@ class Passage(Record):
     speakers: tuple[str, ...]  # who says its lines, where it is of a conversation
     # By how much the best line of whom the question names holds more of its words than the best of
     # others, as a share of their IDF from -1 to 1; None where it names nobody who speaks.
-    asked_lead: float | None
+    speaker_match: float | None
     duplicates: tuple[str, ...]  # citations of passages that say the same
     corrected_by: tuple[dict[str, str | int], ...]  # newer lines that replace lines of it
     trace: tuple[Step, ...]
@@ -83,8 +83,8 @@ def _passage(rank: int, hit: Hit) -> Passage:
         text=text,
         cut=hit.is_cut,
         speakers=tuple(hit.spoken),
-        asked_lead=hit.asked_lead,
+        speaker_match=hit.speaker_match,
         duplicates=hit.duplicates,
-        corrected_by=tuple(each.told for each in hit.corrected_by),
+        corrected_by=tuple(each.record for each in hit.corrected_by),
         trace=hit.trace,
     )

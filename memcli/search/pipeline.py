@@ -85,8 +85,8 @@ class Answer(Record):
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
     reranked: Reranked | None = None  # where a reranker is configured
-    asked: tuple[str, ...] = ()  # speakers that the query names
-    asked_lead: float | None = None  # as `speakers.lead_of` says it
+    named_speakers: tuple[str, ...] = ()  # speakers that the query names
+    speaker_match: float | None = None  # as `speakers.lead_of` says it
     is_of_others: bool = False  # others than these say what it tells of
     withheld: Reason | None = None  # why the verdict is weak, where its confidence is good
     of_writer: bool = False  # the query is about who writes it, and somebody speaks
@@ -149,7 +149,7 @@ def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[
         return hits
     from memcli.search.speakers import with_shares
 
-    return with_shares(snapshot, hits, gathered.found.terms, answer.asked)
+    return with_shares(snapshot, hits, gathered.found.terms, answer.named_speakers)
 
 
 def _rank(
@@ -176,10 +176,10 @@ def _rank(
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)
     found = "none" if gathered.asks_nothing else verdict(best_first, is_measured=bool(constants))
     lead, is_of_others = _lead(gathered, shown)
-    asked = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
+    named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     withheld = None
     if found == "good" and is_of_others:
-        withheld = _of_others(asked)
+        withheld = _of_others(named)
     elif found == "good" and rests_on_one_word(best_first[0], gathered.found):
         withheld = ONE_WORD
     elif found == "good":
@@ -205,8 +205,8 @@ def _rank(
         fused=tuple(gathered.fused),
         repaired=gathered.repaired,
         reranked=reranked,
-        asked=asked,
-        asked_lead=lead,
+        named_speakers=named,
+        speaker_match=lead,
         is_of_others=is_of_others,
         withheld=withheld,
         of_writer=bool(gathered.believed),
@@ -228,8 +228,8 @@ def _lead(gathered: Gathered, shown: Sequence[Hit]) -> tuple[float | None, bool]
     return lead, lead is not None and lead < DOUBTFUL_LEAD
 
 
-def _of_others(asked: Sequence[str]) -> Reason:
-    return Reason("others", f"what matches best is not said by {' or '.join(asked)}")
+def _of_others(named: Sequence[str]) -> Reason:
+    return Reason("others", f"what matches best is not said by {' or '.join(named)}")
 
 
 def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> Reason | None:

@@ -64,7 +64,9 @@ class Question(Record):
             # Their latest project in July 2023 is not the latest of what July has.
             if any(span.start and span.end and not span.excluded for span in dates):
                 dates = tuple(span for span in dates if not span.order)
-            query = parse(text, soft=[(span.at + span.said, span.stops_at) for span in dates])
+            query = parse(
+                text, soft=[(span.at + span.literal_length, span.stops_at) for span in dates]
+            )
             if not all(span.order for span in dates):
                 query = query.beside_dates()
         if query.is_empty:

@@ -90,14 +90,14 @@ def grounds(
             "excluded": [term._asdict() for term in parsed.excluded],
             "dates": [span._asdict() for span in dates],
         },
-        **({"repaired": [each._asdict() for each in answer.repaired]} if answer.repaired else {}),
+        **({"repairs": [each._asdict() for each in answer.repaired]} if answer.repaired else {}),
         **({"rerank": _reranked(answer.reranked)} if answer.reranked else {}),
         "index": {"revision": int(answer.revision), "fingerprint": answer.fingerprint or None},
         **({"calibration": answer.constants._asdict()} if answer.constants else {}),
         "verdict": answer.verdict,
-        "legs": {
-            "lexical": _leg(answer.lexical, answer.fused, "lexical_rank"),
-            "dense": _leg(answer.dense, answer.fused, "dense_rank"),
+        "retrievers": {
+            "keyword": _leg(answer.lexical, answer.fused, "lexical_rank"),
+            "semantic": _leg(answer.dense, answer.fused, "dense_rank"),
         },
         "fused": [_candidate(hit) for hit in answer.fused],
     }
@@ -148,7 +148,7 @@ def _leg(leg: Leg, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
         for hit in found[:LEG_TOP]
     ]
     reason = leg.reason.text if leg.reason else ""
-    return {"ran": leg.ran, "reason": reason, "found": len(found), "top": top}
+    return {"ran": leg.ran, "reason": reason, "candidates": len(found), "top": top}
 
 
 def _reranked(told: Reranked) -> dict[str, Any]:

@@ -65,23 +65,23 @@ DOUBTFUL_LEAD = 0.0
 MOST_JUDGED = 5
 
 
-class AskedOf(Record):
+class SpeakerFocus(Record):
     """Whose words a question is about."""
 
     names: tuple[str, ...] = ()  # speakers that it names, as the index has them
     of_writer: bool = False  # it is asked in the first person, or of "the user"
 
 
-def asked_of(question: str, speakers: Iterable[str]) -> AskedOf:
+def speaker_focus(question: str, speakers: Iterable[str]) -> SpeakerFocus:
     """Tell whose words a question is about.
 
-    Example: asked_of("What did Kate buy?", ["Kate", "Odette"]) -> AskedOf(("Kate",), False)
+    Example: speaker_focus("Who is Kate?", ["Kate", "Odette"]) -> SpeakerFocus(("Kate",), False)
     """
     words = _words(question)
     named = tuple(name for name in speakers if role_of(name) != USER and _is_in(name, words))
     speaks = _FIRST_PERSON.search(_COUNTRY.sub("", question))
     of_writer = speaks and not _ASKS_THE_MACHINE.search(question)
-    return AskedOf(named, bool(of_writer or _OF_THE_USER.search(question)))
+    return SpeakerFocus(named, bool(of_writer or _OF_THE_USER.search(question)))
 
 
 def labels_of(wanted: str, speakers: Sequence[str]) -> list[str]:
@@ -118,13 +118,13 @@ def _is_in(name: str, words: Sequence[str]) -> bool:
 class Heard(Record):
     """Who speaks in the chunks that were found, and whose words are asked for."""
 
-    asked: AskedOf
+    focus: SpeakerFocus
     by: tuple[str, ...]  # the only speakers whose lines are wanted; empty for all
     turns: Mapping[int, Sequence[Turn]]  # by chunk id
 
     def leaned(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         """Let chunks in which only machines speak count for less, for who asks of himself."""
-        return ordered([self._leaned(hit) for hit in hits]) if self.asked.of_writer else hits
+        return ordered([self._leaned(hit) for hit in hits]) if self.focus.of_writer else hits
 
     def _leaned(self, hit: Hit) -> Hit:
         about = hit.about
@@ -135,7 +135,7 @@ class Heard(Record):
         """Say how far each part of those chunks counts in which somebody speaks, by chunk id."""
         return {
             c.about.chunk_id: [weight_of(said, part.start_line, part.end_line) for part in c.parts]
-            for c in (chunks if self.asked.of_writer else ())
+            for c in (chunks if self.focus.of_writer else ())
             if (said := self.turns.get(c.about.chunk_id))
         }
 
@@ -143,7 +143,7 @@ class Heard(Record):
         self, snapshot: Snapshot, chunks: Iterable[Candidate], terms: Iterable[SoughtTerm]
     ) -> Voices | None:
         """Cut chunks into lines and tell which hold a word of the question besides the names."""
-        names = self.by or self.asked.names
+        names = self.by or self.focus.names
         if not names:
             return None
         lines = [by_line(chunk) for chunk in chunks if chunk.about.chunk_id in self.turns]
@@ -201,10 +201,10 @@ def hear(
     by: tuple[str, ...] = (),
 ) -> Heard | None:
     """Find out who speaks in what was found; None where that makes no difference."""
-    asked = asked_of(question, speakers)
-    if not (asked.names or asked.of_writer or by):
+    focus = speaker_focus(question, speakers)
+    if not (focus.names or focus.of_writer or by):
         return None
-    return Heard(asked, by, snapshot.turns([hit.about.chunk_id for hit in hits]))
+    return Heard(focus, by, snapshot.turns([hit.about.chunk_id for hit in hits]))
 
 
 def weight_of(turns: Iterable[Turn], first: int, last: int) -> float:
@@ -228,7 +228,7 @@ def lead_of(hits: Iterable[Hit]) -> float | None:
     It is the mean over the first passages of the share of IDF in the best line, from -1 to 1; None
     where the question names nobody who speaks.
     """
-    leads = [hit.asked_lead for hit in hits if hit.asked_lead is not None][:MOST_JUDGED]
+    leads = [hit.speaker_match for hit in hits if hit.speaker_match is not None][:MOST_JUDGED]
     return fsum(leads) / len(leads) if leads else None
 
 
@@ -320,8 +320,8 @@ class Voices(Record):
             first=first,
             last=last,
             best=min(max(best, first), last),
-            asked=self.names,
-            asked_lead=lead,
+            named_speakers=self.names,
+            speaker_match=lead,
         )
         return cut, any(at not in others for at in inside)
 

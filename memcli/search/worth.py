@@ -158,7 +158,7 @@ def _chances(
         if len(units) > 1:
             z += 2.0 * unit.cosine + 2.5 * unit.share
         if unit.turn is not None:
-            z -= 2.2 * (bool(hit.asked) and unit.turn.speaker not in hit.asked)
+            z -= 2.2 * (bool(hit.named_speakers) and unit.turn.speaker not in hit.named_speakers)
             z -= 1.4 * (of_writer and _is_machine(unit.turn))
         chances.append(1.0 / (1.0 + exp(-z)))
     return chances

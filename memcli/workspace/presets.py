@@ -50,7 +50,7 @@ class Preset(Record):
     kinds: tuple[tuple[str, str], ...] = ()
 
 
-class Found(Record):
+class PresetSources(Record):
     """The memories that exist here, and those that were passed over."""
 
     sources: tuple[Source, ...] = ()
@@ -223,7 +223,7 @@ NAMES = tuple(BY_NAME)
 FINDABLE = tuple(preset.name for preset in PRESETS if preset.places)
 
 
-def find(names: tuple[str, ...], around: Surroundings, *, of_here: bool = False) -> Found:
+def find(names: tuple[str, ...], around: Surroundings, *, of_here: bool = False) -> PresetSources:
     """Find the memories of some presets that exist around a workspace, or only those `of_here`."""
     sources: list[Source] = []
     passed: list[Reason] = []
@@ -241,7 +241,7 @@ def find(names: tuple[str, ...], around: Surroundings, *, of_here: bool = False)
                     passed.append(Reason("preset", text, "memcli help agent-memory"))
                 else:
                     sources.append(source_at(os.path.realpath(lead.path), preset, label))
-    return Found(tuple(sources), tuple(passed))
+    return PresetSources(tuple(sources), tuple(passed))
 
 
 def source_at(root: str, preset: Preset, name: str) -> Source:

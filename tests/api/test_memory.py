@@ -81,7 +81,7 @@ def test_a_search_is_that_of_the_command(folder: Path) -> None:
             assert found.verdict == printed["verdict"]
             assert found.now == printed["now"]
             assert found.freshness.state == printed["freshness"]["state"] == "fresh"
-            assert found.legs.dense.total == printed["legs"]["dense"]["total"]
+            assert found.retrievers.semantic.total == printed["retrievers"]["semantic"]["total"]
 
 
 def test_filters_and_whole_chunks_are_those_of_the_options(folder: Path) -> None:
@@ -91,7 +91,7 @@ def test_filters_and_whole_chunks_are_those_of_the_options(folder: Path) -> None
     arguments = ("--since", "2025-06-01", "--until", "2025-06-30", "--full")
     printed = _printed(folder, "search", "outage", "--json", "--now", "2026-02-20", *arguments)
     assert [p.text for p in found.results] == [p["text"] for p in printed["results"]]
-    assert found.dropped == printed["dropped"]
+    assert found.omitted_over_budget == printed["omitted_over_budget"]
     assert {p.date[:7] for p in found.results if p.date} == {"2025-06"}
 
 
@@ -104,7 +104,7 @@ def test_a_context_is_that_of_the_command(folder: Path, question: str) -> None:
     assert [(p.section, p.citation) for p in block.parts] == [
         (p["section"], p["citation"]) for p in printed["parts"]
     ]
-    assert (block.tokens, block.left_out) == (printed["tokens"], printed["left_out"])
+    assert (block.tokens, block.omitted) == (printed["tokens"], printed["omitted"])
     assert block.markdown == _output(folder, *asked, "--budget", "400", "--tail", "1")
     assert block.tokens <= 400
 

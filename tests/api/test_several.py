@@ -32,7 +32,7 @@ def test_a_question_is_answered_from_all(folders: list[str]) -> None:
         assert [(p.workspace, p.source) for p in found.results] == [
             ("notes", "memory"), ("work", "memory")
         ]  # fmt: skip
-        assert [(each.name, each.state) for each in found.freshness.stores] == [
+        assert [(each.name, each.state) for each in found.freshness.workspaces] == [
             ("notes", "fresh"), ("work", "fresh")
         ]  # fmt: skip
         assert memory.get("work:memory/b.md:3").text == "The courier waits at the pool."
@@ -44,7 +44,7 @@ def test_a_question_is_answered_from_all(folders: list[str]) -> None:
 def test_one_workspace_tells_of_no_others(folders: list[str]) -> None:
     with Memory.open(folders[0]) as memory:
         found = memory.search("pool")
-    assert found.freshness.stores == ()
+    assert found.freshness.workspaces == ()
     assert found.results[0].workspace is None
 
 
@@ -58,13 +58,13 @@ def test_threads_may_share_it(folders: list[str]) -> None:
 def test_workspaces_that_are_configured_alike_share_an_encoder(folders: list[str]) -> None:
     index = Remembered(None, None)
     with open_several(folders) as memory:
-        first, second = (each for _, _, each in memory.asked)
+        first, second = (each for _, _, each in memory.members)
         assert isinstance(first, Memory)
         assert isinstance(second, Memory)
         assert first.open_encoder_of(index) is second.open_encoder_of(index)
     put(Path(folders[1]), {"memcli.toml": "[embedding]\nthreads = 1\n"})
     with open_several(folders) as memory:
-        first, second = (each for _, _, each in memory.asked)
+        first, second = (each for _, _, each in memory.members)
         assert isinstance(first, Memory)
         assert isinstance(second, Memory)
         assert first.open_encoder_of(index) is not second.open_encoder_of(index)
@@ -76,7 +76,7 @@ def test_what_one_cannot_tell_the_others_do(folders: list[str]) -> None:
         assert isinstance(memory, Several)
         found = memory.search("pool")
         assert [passage.workspace for passage in found.results] == ["notes"]
-        fault = found.freshness.stores[1]
+        fault = found.freshness.workspaces[1]
         assert (fault.name, fault.state) == ("work", "failed")
         with pytest.raises(ConfigError, match="work: "):
             memory.get("work:memory/b.md")

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from memcli.bench.kept import recall
 from memcli.bench.metrics import LINE_END_TOKENS, Range, mean, reached, score
 from memcli.bench.queries import read_queries
+from memcli.bench.summary_recall import recall
 from memcli.errors import UsageError
 from memcli.language.tokens import quotient
 from memcli.types import PartScore

@@ -10,7 +10,7 @@ import pytest
 
 from memcli.bench.metrics import NAMES, Range
 from memcli.bench.pooled import pooled, read, text
-from memcli.bench.quality import AskedQuestion, hint_rate, summary
+from memcli.bench.quality import QuestionResult, hint_rate, summary
 from memcli.bench.quality_text import TABLE_NAMES
 from memcli.bench.queries import Query
 from memcli.bench.rows import row_of
@@ -19,9 +19,11 @@ from memcli.errors import UsageError
 from tests.bench import makers
 
 
-def asked(name: str, score: float, *, hints: str = "", mended: bool | None = None) -> AskedQuestion:
+def asked(
+    name: str, score: float, *, hints: str = "", mended: bool | None = None
+) -> QuestionResult:
     query = Query(name, f"where is {name}", "", None, (Range("a.md", 1, 1),), hints)
-    return AskedQuestion(query, (), dict.fromkeys(NAMES, score), 1.0, mended, None)
+    return QuestionResult(query, (), dict.fromkeys(NAMES, score), 1.0, mended, None)
 
 
 def receipt(*scores: float) -> QualityTrace:

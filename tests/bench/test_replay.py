@@ -38,10 +38,10 @@ def test_a_receipt_holds_its_filters_and_the_order_of_each_leg() -> None:
     earlier = {k: v for k, v in made["filters"].items() if k not in ("tags", "where")}
     assert filters_of({"filters": earlier}) == FILTERS._replace(tags=(), where=())
     assert made["index"] == {"revision": 3, "fingerprint": "f"}
-    assert [top["ref"] for top in made["legs"]["lexical"]["top"]] == [
+    assert [top["ref"] for top in made["retrievers"]["keyword"]["top"]] == [
         "memory:1.md#a1", "memory:2.md#a2"
     ]  # fmt: skip
-    assert made["legs"]["dense"]["top"] == []
+    assert made["retrievers"]["semantic"]["top"] == []
 
 
 @pytest.mark.parametrize("flag", ["openai.url", "secrets", "store.url", "no.such", "chunk.tokens"])
@@ -61,7 +61,7 @@ def test_a_receipt_sets_nothing_that_no_search_has_a_flag_for(flag: str) -> None
     ],
 )  # fmt: skip
 def test_filters_that_are_none_make_it_no_receipt(filters: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="r is not the receipt"):
+    with pytest.raises(UsageError, match="r is not the trace"):
         read(json.dumps(receipt_of(FIRST, filters=filters)), "r")
 
 
@@ -129,5 +129,5 @@ def test_of_several_passages_each_is_paired_by_what_stayed() -> None:
 
 @pytest.mark.parametrize("given", ["", "[]", "{}", '{"schema": "memcli.search/1"}'])
 def test_a_file_that_is_no_receipt_is_refused(given: str) -> None:
-    with pytest.raises(UsageError, match=r"r\.json is not the receipt of a search"):
+    with pytest.raises(UsageError, match=r"r\.json is not the trace of a search"):
         read(given, "r.json")

@@ -9,7 +9,7 @@ import pytest
 
 from memcli.bench.loss import Loss, lost_at
 from memcli.bench.metrics import Range, score
-from memcli.bench.quality import AskedQuestion, passages, run_line
+from memcli.bench.quality import QuestionResult, passages, run_line
 from memcli.bench.queries import Query, read_queries
 from memcli.bench.rows import first_rank, read_baseline
 from memcli.config.settings import load
@@ -83,7 +83,7 @@ def test_passages_and_run_lines_name_a_source_that_is_not_the_memory() -> None:
     found = passages(answer([hit("a.md", 3, 4), _hit_of("handbook", "a.md", 3, 4)]))
     assert found == (OWN, OTHER)
     query = Query("q1", "q", "-", None, (OTHER,))
-    line = run_line(AskedQuestion(query, found, None, 0.0, None, None))
+    line = run_line(QuestionResult(query, found, None, 0.0, None, None))
     assert line["results"] == [
         {"path": "a.md", "start_line": 3, "end_line": 4},
         {"path": "a.md", "source": "handbook", "start_line": 3, "end_line": 4},

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import quantiles
 
-from memcli.bench.speed import told
+from memcli.bench.speed import spread_text
 from memcli.embedding.models import locate
 from memcli.embedding.wordpiece import VOCABULARY
 from tests.benchmarks.figures import add_write, table, write
@@ -124,8 +124,8 @@ def report(runs: dict[str, list[Cost]]) -> str:
         cpu = [one.cpu for one in found]
         low, _, high = quantiles([a / b for a, b in zip(cpu, passed, strict=True)], n=4)
         print(
-            f"{name:8}{told([1000 * each for each in cpu], 1):>22}"
-            f"{told([1000 * one.wall for one in found], 1):>22}"
+            f"{name:8}{spread_text([1000 * each for each in cpu], 1):>22}"
+            f"{spread_text([1000 * one.wall for one in found], 1):>22}"
             f"  {min(cpu) / min(passed):5.2f} ({low:.2f} to {high:.2f})"
             f"; {max(one.peak for one in found):.0f} MB"
             f"{f', goal <= {GOALS[name]}' if name in GOALS else ''}"

@@ -6,7 +6,7 @@
 Each folder holds `workspace/` and `queries.jsonl`, and is copied first. A row tells, for one
 setting: tokens of the active view over those of the raw lines, and recall within a budget of tokens
 in the raw view, in the active one with the lines behind summaries, and in the active one alone, as
-`bench.kept` reads it.
+`bench.summary_recall` reads it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memcli.bench.kept import recall
 from memcli.bench.queries import Query, read_queries
+from memcli.bench.summary_recall import recall
 from memcli.compaction import folder
 from memcli.compaction.draft import CompactionSettings
 from memcli.compaction.plan import make_plan

@@ -22,7 +22,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from memcli.bench.speed import told
+from memcli.bench.speed import spread_text
 from tests.benchmarks.figures import add_write, table, write
 from tests.benchmarks.started import Cost, cost_of, warn_of_bytecode
 
@@ -87,8 +87,8 @@ def main() -> None:
     print(f"{'':<12}{'wall ms':>24}{'CPU ms':>24}{'MB':>7}  CPU / {OWN}")
     rows = []
     for name, turns in found.items():
-        wall = told([1000 * turn.wall for turn in turns], 0)
-        cpu = told([1000 * turn.cpu for turn in turns], 0)
+        wall = spread_text([1000 * turn.wall for turn in turns], 0)
+        cpu = spread_text([1000 * turn.cpu for turn in turns], 0)
         peak = max(turn.peak for turn in turns)
         print(f"{name:<12}{wall:>24}{cpu:>24}{peak:>7.0f}  {ratio(turns, found[OWN])}")
         rows.append([f"`{name}`", wall, cpu, f"{peak:.0f}", ratio(turns, found[OWN])])

@@ -40,7 +40,7 @@ from typing import Any
 import numpy as np
 
 from memcli.bench.quality import percentile
-from memcli.bench.speed import told
+from memcli.bench.speed import spread_text
 from memcli.config import settings as configuration
 from memcli.embedding.encoders import Choice
 from memcli.embedding.registry import open_encoder
@@ -329,8 +329,9 @@ def curve(arguments: argparse.Namespace) -> None:
                 path, maker, mode, Clock()))  # fmt: skip
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             print(
-                f"{wanted:9}{built:9.0f}{mode:>9}{told(wall, 1):>24}{percentile(wall, 0.95):7.1f}"
-                f"{told(cpu, 1):>24}{percentile(cpu, 0.95):7.1f}"
+                f"{wanted:9}{built:9.0f}{mode:>9}"
+                f"{spread_text(wall, 1):>24}{percentile(wall, 0.95):7.1f}"
+                f"{spread_text(cpu, 1):>24}{percentile(cpu, 0.95):7.1f}"
                 f"{1000 * _read_time(wanted * codes):9.1f}"
                 f"{1000 * _read_time(wanted * 4 * DIMENSION):8.1f}{peak:9.0f}"
                 f"{os.getloadavg()[0]:6.1f}",

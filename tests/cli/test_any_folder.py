@@ -43,7 +43,7 @@ def test_what_is_searched_is_said_once_for_each_choice(notes: Path) -> None:
     chosen = bare.replace(". To mark", ", and the memory of serena. To mark")
     assert told("search fox -n 1")[2].startswith(chosen)
     assert told("search fox -n 1")[2] == ""
-    assert json.loads(told("status --json")[1])["found_by"] == ""
+    assert json.loads(told("status --json")[1])["workspace_origin"] == ""
 
 
 def test_a_log_that_an_agent_writes_hides_no_note(notes: Path) -> None:
@@ -102,9 +102,9 @@ def test_json_says_what_is_searched_without_a_mark(notes: Path) -> None:
     for command in ("search", "context"):
         schema = json.loads((schemas / f"memcli.{command}.1.json").read_text("utf-8"))
         found = json.loads(told(f"{command} fox --json")[1])
-        assert found["unmarked"] == [{"source": "memory", "path": str(notes)}]
+        assert found["implicit_sources"] == [{"source": "memory", "path": str(notes)}]
         validate(found, strict(schema))
-        assert "unmarked" not in json.loads(told(f"{command} fox --json -w .")[1])
+        assert "implicit_sources" not in json.loads(told(f"{command} fox --json -w .")[1])
 
 
 def test_the_current_folder_counts(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -249,7 +249,7 @@ def test_a_search_is_replayed_after_an_edit(bench: Bench) -> None:
     assert not moved["same"]
     assert moved["changed"][0].startswith("index revision ")
     assert moved["passages"][0]["after"] is None
-    assert moved["passages"][0]["why"] == "its record is no candidate of any leg now"
+    assert moved["passages"][0]["why"] == "neither retriever finds its chunk now"
     assert "gone: its record is no candidate" in bench("replay", str(file))[0]
 
 

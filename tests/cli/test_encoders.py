@@ -74,7 +74,7 @@ class Desk:
     def dense(self, query: str = "pool") -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.run("search", query, "--json", "--more")[0])
         assert found["results"], "words are found whatever becomes of the vectors"
-        leg: dict[str, Any] = found["legs"]["dense"]
+        leg: dict[str, Any] = found["retrievers"]["semantic"]
         return leg
 
 
@@ -126,7 +126,7 @@ def test_what_is_related_is_found_without_a_text_that_is_embedded(
         desk.index()
         before = len(server.batches)
         found = json.loads(desk.run("related", "memory/pool.md:3", "--json")[0])
-        assert found["legs"]["dense"]["ran"]
+        assert found["retrievers"]["semantic"]["ran"]
         assert [each["path"] for each in found["results"]] == ["memory/train.md"]
         assert len(server.batches) == before
 

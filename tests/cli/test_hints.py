@@ -112,11 +112,11 @@ def test_each_hint_is_printed_once_and_programs_get_it_in_a_field(
 
 
 def _check_fields(trouble: str, record: dict[str, Any]) -> None:
-    if "legs" not in record:
+    if "retrievers" not in record:
         assert record["code"] == "no-leg"
         assert record["hint"]
         return
-    freshness, dense = record["freshness"], record["legs"]["dense"]
+    freshness, dense = record["freshness"], record["retrievers"]["semantic"]
     told = {
         "settings": (freshness, CHUNKING, "memcli index"),
         "files": (freshness, "not synced", "memcli index"),
@@ -152,7 +152,7 @@ def test_a_search_beside_a_writer_says_who_it_is_and_how_long_to_wait(
 
 
 def test_a_sentence_joins_text_and_hint() -> None:
-    assert sentence(Reason("mode", "mode is lexical")) == "mode is lexical"
+    assert sentence(Reason("mode", "the mode is keyword")) == "the mode is keyword"
     assert sentence(Reason("x", "no pool", "memcli index")) == "no pool. Try: memcli index"
 
 

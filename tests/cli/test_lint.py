@@ -119,7 +119,7 @@ def test_a_clean_memory_passes_every_gate(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_named(notes: Path) -> None:
     write(notes, "memory/odd.md", b"\0\0\0\0not text")
     record = json.loads(told("lint --json")[1])
-    (passed,) = record["passed_over"]
+    (passed,) = record["skipped"]
     assert passed.startswith("memory/odd.md cannot be read: ")
 
 

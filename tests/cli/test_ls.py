@@ -221,8 +221,8 @@ def test_python_lists_the_same(notes: Path) -> None:
         ]
         none = memory.documents(filters=Filters(tags=("nosuch",)))
     assert none.documents == ()
-    assert none.nothing is not None
-    assert none.nothing.text == "no document has the tag nosuch"
+    assert none.empty_reason is not None
+    assert none.empty_reason.text == "no document has the tag nosuch"
 
 
 def _told(root: Path, *arguments: str) -> tuple[str, str]:

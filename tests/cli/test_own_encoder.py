@@ -55,7 +55,7 @@ def test_it_indexes_and_answers_by_its_quick_way(program: Program) -> None:
     assert program.record("index")["embedded"] == 2
     assert program.logged() == ["opens, check=True"]
     found = program.record("search", "why did the pool run dry")
-    assert found["legs"]["dense"] == {"ran": True, "embedded": 2, "total": 2}
+    assert found["retrievers"]["semantic"] == {"ran": True, "embedded": 2, "total": 2}
     assert found["results"][0]["path"] == "memory/pool.md"
     # Its files are those that the index remembers, so they are not read again.
     asked = ["opens quickly, check=False", "embeds why did the pool run dry"]
@@ -70,7 +70,7 @@ def test_what_is_known_of_its_model_counts(program: Program) -> None:
     program.run("index")
     found = program.record("search", "pool")["results"][0]
     assert 0 < found["confidence"] < 1
-    assert "reads English" in program.record("search", "東京")["legs"]["dense"]["reason"]
+    assert "reads English" in program.record("search", "東京")["retrievers"]["semantic"]["reason"]
 
 
 def test_status_and_bench_know_it(program: Program, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_what_is_most_like_comes_first_and_the_place_itself_never(notes: Path, m
     assert "memory/2025-06-12.md:1-3" not in citations
     scores = [each["score"] for each in found["results"]]
     assert scores == sorted(scores, reverse=True)
-    assert [found["legs"][leg]["ran"] for leg in ("lexical", "dense")] == [
+    assert [found["retrievers"][leg]["ran"] for leg in ("keyword", "semantic")] == [
         mode != "dense",
         mode != "lexical",
     ]
@@ -139,7 +139,7 @@ def test_filters_hold_and_say_what_they_leave_out(notes: Path) -> None:
     assert done.stderr == (
         "No passages found.\nmemcli: no document has the tag nosuch. Try: memcli ls --count tag\n"
     )
-    assert told(place, "--tag", "nosuch")["nothing"]["code"] == "filter"
+    assert told(place, "--tag", "nosuch")["empty_reason"]["code"] == "filter"
     assert run("related", place, "--kind", "nosuch").returncode == 2
 
 
@@ -189,7 +189,7 @@ def test_python_is_told_the_same(notes: Path) -> None:
             (each["citation"], each["score"]) for each in told_then
         ]
         assert memory.related("memory/2025-06-12.md:3", limit=1).results == found.results[:1]
-        assert (found.legs.lexical.ran, found.legs.dense.ran) == (True, True)
+        assert (found.retrievers.keyword.ran, found.retrievers.semantic.ran) == (True, True)
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=5))

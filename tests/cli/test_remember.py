@@ -198,7 +198,7 @@ def test_undo_tells_what_became_of_the_note(notes: Path) -> None:
         file.write("- by hand\n")
     record = _record("memcli.remember-undo", "remember", "--undo")
     assert record == {
-        "schema": "memcli.remember-undo/1", "taken_back": False, "path": LOG,
-        "start_line": 3, "end_line": 3, "kept_because": "more was written behind it",
+        "schema": "memcli.remember-undo/1", "removed": False, "path": LOG,
+        "start_line": 3, "end_line": 3, "reason": "more was written behind it",
     }  # fmt: skip
     assert (notes / LOG).read_text("utf-8").endswith("Tuesdays\n- by hand\n")

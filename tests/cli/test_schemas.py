@@ -120,7 +120,7 @@ def test_lists_are_as_their_schema_says(notes: Path, flags: tuple[str, ...]) -> 
     record = _checked("memcli.ls", out)
     assert code == 0
     assert ("counts" in record) == ("--count" in flags) != ("documents" in record)
-    assert not (record.get("documents") and "nothing" in record)
+    assert not (record.get("documents") and "empty_reason" in record)
 
 
 @pytest.mark.parametrize("flags", [(), ("--mode", "lexical"), ("--tag", "nosuch"),
@@ -132,7 +132,7 @@ def test_what_is_related_is_as_its_schema_says(notes: Path, flags: tuple[str, ..
         if code == 0:
             record = _checked("memcli.related", out)
             assert record["place"]["path"] == name
-            assert not (record["results"] and "nothing" in record)
+            assert not (record["results"] and "empty_reason" in record)
         else:
             assert code == 3
 

@@ -90,8 +90,8 @@ def test_what_the_model_cannot_read_goes_by_words_each_time_in_json(
 ) -> None:
     for _ in range(2):
         found = json.loads(memcli(notes, "search", query, "--json")[0])
-        assert found["legs"]["dense"]["ran"] is False
-        assert found["legs"]["dense"]["reason"].startswith("the model reads English")
+        assert found["retrievers"]["semantic"]["ran"] is False
+        assert found["retrievers"]["semantic"]["reason"].startswith("the model reads English")
         assert found["results"][0]["path"] == path
 
 
@@ -108,14 +108,14 @@ def test_a_word_that_the_model_cannot_read_changes_no_meaning(notes: Path, word:
 
 def test_a_query_that_is_mostly_latin_goes_by_meaning_too(notes: Path) -> None:
     found = json.loads(memcli(notes, "search", "budget of the server 预算", "--json")[0])
-    assert found["legs"]["dense"]["ran"] is True
+    assert found["retrievers"]["semantic"]["ran"] is True
 
 
 def test_what_the_model_cannot_read_is_not_embedded_and_is_counted(notes: Path) -> None:
     status = json.loads(memcli(notes, "status", "--json")[0])
     vectors = status["vectors"]
-    assert {key: vectors[key] for key in ("parts", "embedded", "pending", "left_out")} == {
-        "parts": 7, "embedded": 1, "pending": 0, "left_out": 6,
+    assert {key: vectors[key] for key in ("parts", "embedded", "pending", "omitted")} == {
+        "parts": 7, "embedded": 1, "pending": 0, "omitted": 6,
     }  # fmt: skip
     assert "1 of 7 parts, 6 in scripts it cannot read, bundled" in memcli(notes, "status")[0]
     assert not any("no vector yet" in warning for warning in status["warnings"])
@@ -123,13 +123,12 @@ def test_what_the_model_cannot_read_is_not_embedded_and_is_counted(notes: Path) 
     assert (said["embedded"], said["pending"]) == (0, 0)
     # One text of seven has a vector, and that is all that can: meaning takes part.
     out, err = memcli(notes, "search", "money for the machines", "--json")
-    dense = json.loads(out)["legs"]["dense"]
+    dense = json.loads(out)["retrievers"]["semantic"]
     assert (dense["ran"], dense["embedded"], dense["total"]) == (True, 1, 1)
     assert "embedded" not in err
     write(notes, "zh2.md", "# 记录\n\n今天没有下雨。\n")
-    dense = json.loads(memcli(notes, "search", "money for the machines", "--json")[0])["legs"][
-        "dense"
-    ]
+    found = json.loads(memcli(notes, "search", "money for the machines", "--json")[0])
+    dense = found["retrievers"]["semantic"]
     assert (dense["ran"], dense["embedded"], dense["total"]) == (True, 1, 1)
 
 
@@ -137,5 +136,5 @@ def test_where_it_can_read_nothing_meaning_takes_no_part(tmp_path: Path) -> None
     write(tmp_path / "notes", "zh.md", NOTES["zh.md"])
     memcli(tmp_path / "notes", "index", "-q")
     found = json.loads(memcli(tmp_path / "notes", "search", "budget", "--json")[0])
-    assert found["legs"]["dense"]["ran"] is False
-    assert found["legs"]["dense"]["reason"].startswith("all texts are in scripts")
+    assert found["retrievers"]["semantic"]["ran"] is False
+    assert found["retrievers"]["semantic"]["reason"].startswith("all texts are in scripts")

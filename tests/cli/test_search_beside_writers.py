@@ -68,7 +68,9 @@ def test_during_a_full_run_everything_is_found_at_every_moment(searches: Searche
     seen: list[tuple[int, bool]] = []
     while process.poll() is None:
         found = searches.answer()
-        seen.append((len({r["path"] for r in found["results"]}), found["legs"]["dense"]["ran"]))
+        seen.append(
+            (len({r["path"] for r in found["results"]}), found["retrievers"]["semantic"]["ran"])
+        )
     assert process.wait() == 0, process.communicate()
     process.communicate()
     assert set(seen) == {(DOCUMENTS, True)}
@@ -86,7 +88,7 @@ def test_during_a_switch_of_the_model_the_old_vectors_answer_or_words_do(
             monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", encoder)
             found = searches.answer()
             assert len({r["path"] for r in found["results"]}) == DOCUMENTS
-            dense = found["legs"]["dense"]
+            dense = found["retrievers"]["semantic"]
             assert dense["ran"] or dense["reason"].endswith("vectors of another model")
             assert dense["ran"] or dense["hint"] == "memcli index"
             seen.append(dense["ran"])
@@ -95,7 +97,7 @@ def test_during_a_switch_of_the_model_the_old_vectors_answer_or_words_do(
     assert ran["hashing"] == sorted(ran["hashing"], reverse=True)
     assert ran["bundled"] == sorted(ran["bundled"])
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "bundled")
-    dense = searches.answer("--no-sync")["legs"]["dense"]
+    dense = searches.answer("--no-sync")["retrievers"]["semantic"]
     assert (dense["ran"], dense["embedded"]) == (True, dense["total"])
 
 
@@ -114,11 +116,11 @@ def test_a_search_beside_a_run_says_how_far_that_is(
     path = tmp_path / "index.sqlite"
     monkeypatch.setenv("MEMCLI_STORE", str(path))
     monkeypatch.setenv("MEMCLI_SYNC_PARTS", "0")
-    assert searches.answer()["legs"]["dense"]["hint"] == "memcli index"
+    assert searches.answer()["retrievers"]["semantic"]["hint"] == "memcli index"
     with writer_lock(str(path), wait_seconds=0, sleep=lambda seconds: None) as show_work:
         show_work(Work("embedding", 14_882, 67_275, 361.0))
-        dense = searches.answer()["legs"]["dense"]
+        dense = searches.answer()["retrievers"]["semantic"]
         assert dense["reason"] == "indexing: 14,882 of 67,275 vectors, about 6 minutes left"
         assert "hint" not in dense
-        assert searches.related()["legs"]["dense"]["reason"] == dense["reason"]
-    assert searches.answer()["legs"]["dense"]["hint"] == "memcli index"
+        assert searches.related()["retrievers"]["semantic"]["reason"] == dense["reason"]
+    assert searches.answer()["retrievers"]["semantic"]["hint"] == "memcli index"

@@ -131,8 +131,8 @@ def test_the_own_workspace_wins_ties(base: Path, monkeypatch: pytest.MonkeyPatch
     found = record_of("memcli.search", "search", *wanted)["results"]
     assert found[0]["citation"] == "work:memory/runbook.md:1-3"
     assert "notes:memory/runbook.md:1-3" in found[0]["duplicates"]
-    stores = record_of("memcli.search", "search", *wanted)["stores"]
-    assert [(each["name"], each["own"]) for each in stores] == [
+    stores = record_of("memcli.search", "search", *wanted)["workspaces"]
+    assert [(each["name"], each["primary"]) for each in stores] == [
         ("work", True), ("notes", False), ("home", False)
     ]  # fmt: skip
 
@@ -170,7 +170,7 @@ def test_what_cannot_be_asked_is_named_and_the_rest_answers(base: Path) -> None:
     found = record_of("memcli.search", "search", "pool", "--everywhere", "--no-sync", "--more")
     assert found["results"][0]["citation"] == "notes:memory/2025-02-03.md:1-3"
     assert {each["workspace"] for each in found["results"]} == {"notes"}
-    faults = {each["name"]: each["error"] for each in found["stores"] if "error" in each}
+    faults = {each["name"]: each["error"] for each in found["workspaces"] if "error" in each}
     assert {name: error["code"] for name, error in faults.items()} == {
         "work": "damaged", "gone": "not-found", "broken": "config", "new": "no-index"
     }  # fmt: skip
@@ -180,7 +180,7 @@ def test_what_cannot_be_asked_is_named_and_the_rest_answers(base: Path) -> None:
     assert f"memcli index --full -w {base / 'work'}" in told
     record = record_of("memcli.context", "context", "pool", "--everywhere", "--no-sync")
     assert {part["workspace"] for part in record["parts"]} == {"notes"}
-    assert len(record["stores"]) == 5
+    assert len(record["workspaces"]) == 5
 
 
 def test_hints_are_followed(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +240,7 @@ def test_damage_that_shows_in_the_middle_of_a_question_is_named_too(base: Path) 
     connection.close()
     found = record_of("memcli.search", "search", "pool", "--everywhere", "--no-sync", "--more")
     assert {each["workspace"] for each in found["results"]} == {"notes", "home"}
-    (fault,) = (each for each in found["stores"] if "error" in each)
+    (fault,) = (each for each in found["workspaces"] if "error" in each)
     assert (fault["name"], fault["error"]["code"]) == ("work", "damaged")
 
 
@@ -366,12 +366,15 @@ def test_status_and_index_tell_of_each(base: Path) -> None:
     assert f"memcli index -w {base / 'notes'}" in told
     asked("status", "--everywhere", "--check", code=1)
     plan = record_of("memcli.index-plan-several", "index", "--everywhere", "--dry-run", code=3)
-    assert plan["stores"][0]["index-plan"]["added"] == ["memory/2025-02-03.md", "memory/runbook.md"]
+    assert plan["workspaces"][0]["index-plan"]["added"] == [
+        "memory/2025-02-03.md",
+        "memory/runbook.md",
+    ]
     done = record_of("memcli.index-several", "index", "--everywhere", code=3)
-    assert done["stores"][0]["index"]["chunks"] == 2
-    assert done["stores"][1]["error"]["code"] == "not-found"
+    assert done["workspaces"][0]["index"]["chunks"] == 2
+    assert done["workspaces"][1]["error"]["code"] == "not-found"
     found = record_of("memcli.status-several", "status", "--everywhere")
-    assert [each.get("status", {}).get("state") for each in found["stores"]] == ["fresh", None]
+    assert [each.get("status", {}).get("state") for each in found["workspaces"]] == ["fresh", None]
     _, messages = asked("index", "-w", "notes", "-w", "work")
     assert "==> notes <==\nIndexed: 2 unchanged" in messages
 
@@ -394,7 +397,7 @@ def test_of_each_is_told_what_is_told_of_one(what: str) -> None:
         json.loads((SCHEMAS / f"memcli.{name}.1.json").read_text("utf-8"))
         for name in (what, f"{what}-several")
     )
-    told = several["properties"]["stores"]["items"]["properties"][what]
+    told = several["properties"]["workspaces"]["items"]["properties"][what]
     assert told == {key: one[key] for key in one if key not in ("$schema", "$id", "title")}
 
 

@@ -46,7 +46,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def parts(*arguments: str) -> list[str]:
     record = record_of("memcli.context", "context", *arguments)
-    return [each["citation"] for each in record["parts"] if each["section"] == "found"]
+    return [each["citation"] for each in record["parts"] if each["section"] == "passages"]
 
 
 def test_each_is_found_by_its_own_vectors(base: Path) -> None:
@@ -54,9 +54,9 @@ def test_each_is_found_by_its_own_vectors(base: Path) -> None:
     found = [each["citation"] for each in record["results"]]
     assert found.index(BASIN) < found.index("home:memory/garden.md:1-3")
     assert POOL in found
-    dense = record["legs"]["dense"]
+    dense = record["retrievers"]["semantic"]
     assert (dense["ran"], dense["embedded"], dense["total"]) == (True, 4, 4)
-    assert record["legs"]["lexical"]["total"] == 4
+    assert record["retrievers"]["keyword"]["total"] == 4
     assert BASIN not in cited(MEANT, "--everywhere", "--mode", "lexical")
     assert cited(MEANT, "--everywhere", "-n", "1") == found[:1]
 
@@ -67,7 +67,7 @@ def test_a_context_holds_what_each_model_finds(base: Path) -> None:
     assert parts(MEANT, "-w", "home", "-w", "notes").index(BASIN) < 2
     record = record_of("memcli.context", "context", MEANT, "--everywhere", "--budget", "90")
     assert record["tokens"] <= 90
-    assert record["legs"]["dense"]["ran"]
+    assert record["retrievers"]["semantic"]["ran"]
 
 
 def test_a_context_follows_links_and_shows_no_line_twice(base: Path) -> None:
@@ -129,8 +129,8 @@ def test_it_is_said_and_what_has_no_vectors_here_too(
             " Try: memcli index --everywhere\n"
         ) in told
     record = record_of("memcli.search", "search", MEANT, "--everywhere")
-    assert record["legs"]["dense"]["ran"]
-    assert record["legs"]["dense"]["reason"].startswith("home: ")
+    assert record["retrievers"]["semantic"]["ran"]
+    assert record["retrievers"]["semantic"]["reason"].startswith("home: ")
 
 
 def test_lines_are_followed_through_the_search_of_their_model(base: Path) -> None:
@@ -171,7 +171,7 @@ def test_limit_budget_and_order_are_for_all_together(base: Path) -> None:
     wanted = ("search", "pool tub filled", "--everywhere")
     record = record_of("memcli.search", *wanted, "--budget", "20")
     assert sum(each["tokens"] for each in record["results"]) <= 20
-    assert record["dropped"] + record.get("far", 0) > 0
+    assert record["omitted_over_budget"] + record.get("omitted_low_confidence", 0) > 0
     newest = record_of("memcli.search", *wanted, "--sort", "newest")["results"]
     days = [each["date"] for each in newest if each["date"]]
     assert days == sorted(days, reverse=True)

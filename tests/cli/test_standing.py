@@ -17,7 +17,7 @@ from memcli.cli.main import run
 from tests.store_check import open_writer
 from tests.support import touch, write
 
-LISTS = ("added", "changed", "again", "moved", "removed")
+LISTS = ("added", "changed", "reindexed", "moved", "removed")
 SOURCE = '[[source]]\nname = "handbook"\npath = "docs"\n'
 NO_TEXT = b"\0\0\0\0not text"
 
@@ -169,9 +169,9 @@ TABLE: list[tuple[Callable[[Desk], None], dict[str, list[Any]]]] = [
     (moved_and_edited, {"added": [A[1]], "moved": [RULES], "removed": [A[0]]}),
     (no_longer_text, {"changed": ["memory/a.md"]}),
     (text_at_last, {"changed": ["memory/odd.md"]}),
-    (other_chunks, {"again": ALL, "settings": ["chunking"]}),
-    (other_kind, {"again": ALL[:2], "settings": ["sources"]}),
-    (other_settings, {"again": ALL, "settings": ["chunking", "sources"]}),
+    (other_chunks, {"reindexed": ALL, "settings": ["chunking"]}),
+    (other_kind, {"reindexed": ALL[:2], "settings": ["sources"]}),
+    (other_settings, {"reindexed": ALL, "settings": ["chunking", "sources"]}),
     (source_gone, {"moved": DOCS}),
     (source_added, {"moved": [("memory/disk/d.md", "inner:d.md")]}),
     (folder_gone, {}),
@@ -181,7 +181,7 @@ TABLE: list[tuple[Callable[[Desk], None], dict[str, list[Any]]]] = [
         {
             "added": ["handbook:n.md", "memory/n.md", "memory/z.md"],
             "changed": ["memory/a.md", "memory/b.md", "memory/odd.md"],
-            "again": ["handbook:style.md"],
+            "reindexed": ["handbook:style.md"],
             "moved": [RULES],
             "removed": ["memory/c.md"],
             "settings": ["sources"],
@@ -204,13 +204,13 @@ def test_every_command_tells_what_the_next_run_reports(
     status = desk.json("status")
     assert status["changes"] == plan
     fresh = desk.json("search", "fox", "--no-sync")["freshness"]
-    pending = sum(len(plan[name]) for name in LISTS if name != "again")
-    state = "stale" if pending or plan["again"] else "fresh"
+    pending = sum(len(plan[name]) for name in LISTS if name != "reindexed")
+    state = "stale" if pending or plan["reindexed"] else "fresh"
     assert (status["state"], fresh["state"], fresh["pending"]) == (state, state, pending)
-    assert ("have changed" in str(fresh) or "has changed" in str(fresh)) == bool(plan["again"])
+    assert ("have changed" in str(fresh) or "has changed" in str(fresh)) == bool(plan["reindexed"])
 
     files = desk.json("index")["files"]
-    assert files["changed"] == sorted([*plan["changed"], *plan["again"]])
+    assert files["changed"] == sorted([*plan["changed"], *plan["reindexed"]])
     assert [files[name] for name in ("added", "moved", "removed")] == [
         plan[name] for name in ("added", "moved", "removed")
     ]
@@ -229,15 +229,15 @@ def test_the_dry_run_in_words(desk: Desk) -> None:
     code, out, err = desk.run("index", "--dry-run")
     assert code == 0
     assert out.splitlines() == [
-        "added    handbook:n.md",
-        "added    memory/n.md",
-        "added    memory/z.md",
-        "changed  memory/a.md",
-        "changed  memory/b.md",
-        "changed  memory/odd.md",
-        "again    handbook:style.md",
-        "moved    handbook:rules.md -> memory/rules.md",
-        "removed  memory/c.md",
+        "added     handbook:n.md",
+        "added     memory/n.md",
+        "added     memory/z.md",
+        "changed   memory/a.md",
+        "changed   memory/b.md",
+        "changed   memory/odd.md",
+        "reindexed handbook:style.md",
+        "moved     handbook:rules.md -> memory/rules.md",
+        "removed   memory/c.md",
     ]
     assert err.splitlines() == [
         "memcli: memory/disk cannot be listed: nothing is mounted there now;"
@@ -254,7 +254,7 @@ def test_status_in_words(desk: Desk) -> None:
     assert code == 1
     assert lines[1].endswith(", stale")
     assert "moved      handbook:rules.md -> memory/rules.md" in lines
-    assert "again      handbook:style.md" in lines
+    assert "reindexed  handbook:style.md" in lines
     assert [line for line in lines if line.startswith("warning")] == [
         "warning    memory/disk cannot be listed: nothing is mounted there now;"
         " what is indexed of it stays",
@@ -332,7 +332,7 @@ def test_settings_that_change_while_nothing_is_indexed_are_believed(desk: Desk) 
     other_kind(desk)
     results = desk.json("search", "kind", "-v")["results"]
     assert {result["kind"] for result in results} == {"rule"}
-    assert desk.json("index", "--dry-run")["again"] == []
+    assert desk.json("index", "--dry-run")["reindexed"] == []
 
 
 def test_how_a_workspace_stands_is_told_without_a_command_line() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.compaction.extract import Said, extract
+from memcli.compaction.extract import SummaryLines, extract
 from memcli.compaction.records import cut
 from memcli.compaction.sentences import sentences
 from memcli.compaction.similarity import idf
@@ -132,14 +132,14 @@ def test_background_that_the_summary_before_tells_is_not_told_again() -> None:
     told = sentences(record)
     weights = idf(lines)
 
-    def chosen(before: Said) -> tuple[int, ...]:
+    def chosen(before: SummaryLines) -> tuple[int, ...]:
         group = [range(3)]
         return extract(told, before, weights, forced=(), groups=group, budget=0, embed=None).chosen
 
-    assert chosen(Said()) == (2,)
-    assert chosen(Said(text=lines[2])) != (2,)
-    assert chosen(Said(last=(lines[2],))) != (2,)  # in other words
-    assert chosen(Said("\n".join(lines[:2]), tuple(lines[:2]))) == (2,)
+    assert chosen(SummaryLines()) == (2,)
+    assert chosen(SummaryLines(text=lines[2])) != (2,)
+    assert chosen(SummaryLines(last=(lines[2],))) != (2,)  # in other words
+    assert chosen(SummaryLines("\n".join(lines[:2]), tuple(lines[:2]))) == (2,)
 
 
 @pytest.mark.parametrize("ratio", [0.3, 0.45, 0.6])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.compaction.compose import document
 from memcli.compaction.draft import merged
-from memcli.compaction.summaries import judged, leaves_of, problems, told
+from memcli.compaction.summaries import judged, last_lines, leaves_of, problems
 from memcli.markdown.lineage import lines_hash
 from memcli.types import Lineage, SourceLines
 from tests.compaction.support import lineage_of
@@ -24,7 +24,7 @@ def test_records_with_only_blank_lines_between_them_are_one() -> None:
 def test_the_last_lines_of_a_summary_are_told_up_to_so_many_tokens() -> None:
     first, last = "Herons nest in the reeds.", "Carp sleep in the mud."
     text = f"# Log\n\n- {first} (memory/a.md:1)\n- {last} (memory/a.md:2)\n"
-    assert [told(text, tokens) for tokens in (5, 6, 11, 12)] == [
+    assert [last_lines(text, tokens) for tokens in (5, 6, 11, 12)] == [
         [], [last], [last], [first, last],
     ]  # fmt: skip
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from memcli.context.parts import FOUND, make_part
+from memcli.context.parts import PASSAGES, make_part
 from memcli.language.tokens import measure
 from tests.context.makers import context, put, record
 from tests.records import make_excerpt
@@ -67,7 +67,7 @@ Be brief.
 The heron was fed 9 times.
 ```
 
-## Found
+## Passages
 
 ```trusted MEMORY.md:1-3
 # Memory
@@ -88,12 +88,12 @@ def test_without_a_query_the_rest_comes_by_worth(
     assert sections(found) == [
         ("recent", "memory/2026-02-08.md:1-3"),
         ("recent", "memory/2026-02-09.md:1-3"),
-        ("found", "MEMORY.md:1-3"),
-        *(("found", f"memory/2026-02-0{day}.md:1-3") for day in range(7, 0, -1)),
-        ("found", "memory/low.md:4-4"),
+        ("passages", "MEMORY.md:1-3"),
+        *(("passages", f"memory/2026-02-0{day}.md:1-3") for day in range(7, 0, -1)),
+        ("passages", "memory/low.md:4-4"),
     ]
-    assert found["query"] is found["verdict"] is found["legs"] is None
-    assert found["left_out"] == 0
+    assert found["query"] is found["verdict"] is found["retrievers"] is None
+    assert found["omitted"] == 0
 
 
 def test_too_small_a_budget_says_by_how_much(notes: Path) -> None:
@@ -141,8 +141,8 @@ def test_several_notes_share_a_small_budget_by_the_lines_that_answer(notes: Path
         put(notes, {f"memory/{place}.md": f"# Harbour\n\n{chr(10).join(lines)}\n"})
     found = record(notes, "stolen lamp", "--tail", "0", "--budget", "240")
     assert sections(found) == [
-        ("found", "memory/north.md:7-13"),
-        ("found", "memory/south.md:7-13"),
+        ("passages", "memory/north.md:7-13"),
+        ("passages", "memory/south.md:7-13"),
     ]
 
 
@@ -176,8 +176,8 @@ def test_front_matter_of_untrusted_files_lifts_nothing(notes: Path) -> None:
     })  # fmt: skip
     found = record(notes, "zebrafish", "--tail", "0")
     assert sorted(sections(found)) == [
-        ("found", "memory/own.md:9-11"),
-        ("found", "web:page.md:8-10"),
+        ("passages", "memory/own.md:9-11"),
+        ("passages", "web:page.md:8-10"),
     ]
     assert {part["trust"] for part in found["parts"]} == {"untrusted"}
     assert {part["scope"] for part in found["parts"]} == {"global"}
@@ -219,7 +219,7 @@ def test_related_documents_are_read_with_it(notes: Path) -> None:
         "memory/plan.md": "Nothing of that kind.\n",
     })  # fmt: skip
     found = sections(record(notes, "zebrafish", "--tail", "0"))
-    assert found == [("found", "memory/a.md:4-4"), ("found", "memory/plan.md:1-1")]
+    assert found == [("passages", "memory/a.md:4-4"), ("passages", "memory/plan.md:1-1")]
 
 
 def test_no_link_leads_out_of_the_sources(notes: Path, tmp_path: Path) -> None:
@@ -234,10 +234,10 @@ def test_explain_tells_what_got_how_much(notes: Path) -> None:
     spent = int(re.findall(r"^(\d+) of 80 tokens$", err, re.MULTILINE)[0])
     assert measure(out) <= spent <= 80
     assert re.findall(r"^  (\w+) +\d+ tokens in \d+", err, re.MULTILINE) == [
-        "always", "soft", "preferences", "recent", "found",
+        "always", "soft", "preferences", "recent", "passages",
     ]  # fmt: skip
     found = record(notes, "heron", "--budget", "80", "--explain")
-    assert found["left_out"] == len(found["without_room"]) > 0
+    assert found["omitted"] == len(found["without_room"]) > 0
     assert f"no room: {found['without_room'][0]['citation']}" in err
 
 
@@ -275,7 +275,7 @@ def test_no_text_closes_its_fence(text: str, name: str) -> None:
         source="web", path=f"{name}.md", heading_path=(name,), title=name, text=text,
         source_kind="web", trust="untrusted",
     )  # fmt: skip
-    part = make_part(FOUND, excerpt)
+    part = make_part(PASSAGES, excerpt)
     tokens = MarkdownIt("commonmark").parse(f"before\n\n{part.markdown}after\n")
     assert [t.type for t in tokens if t.level == 0] == [
         "paragraph_open", "paragraph_close", "fence", "paragraph_open", "paragraph_close",
@@ -296,7 +296,7 @@ def test_the_hostile_workspace_stays_in_its_fences(
         "paragraph_open", "paragraph_close", "heading_open", "heading_close", "fence",
     }  # fmt: skip
     headings = [tokens[i + 1].content for i, t in enumerate(tokens) if t.type == "heading_open"]
-    assert headings == ["Recent", "Found"]
+    assert headings == ["Recent", "Passages"]
     assert "secret" not in out
 
 
@@ -330,7 +330,7 @@ def test_a_docs_corpus_stands_beside_the_memory(
     }
     assert found["parts"][0]["path"] == "DECISIONS/2024-01-05-queue.md"
     assert by_path["page.md"]["trust"] == "untrusted"
-    assert by_path["page.md"]["section"] == "found"
+    assert by_path["page.md"]["section"] == "passages"
     # A record of a source that is no log is no tail.
     assert sections(record(root, "--tail", "3"))[0] == ("recent", "memory/2026-02-18.md:1-3")
     from memcli.cli.main import run

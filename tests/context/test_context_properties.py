@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memcli.context.assemble import Assembled, Fixed, Retrieved, Sharing, assemble, fix, tokens
 from memcli.context.hops import Following, Hop, Link, hops, strong
-from memcli.context.parts import ALWAYS, FOUND, RECENT, SOFT, joined, make_part, markdown, whole
+from memcli.context.parts import ALWAYS, PASSAGES, RECENT, SOFT, joined, make_part, markdown, whole
 from memcli.context.retrieve import with_hops
 from memcli.errors import BudgetError
 from memcli.language.tokens import measure
@@ -46,7 +46,7 @@ def document(path: str, texts: Sequence[str], first_id: int) -> list[Excerpt]:
 def memories(draw: st.DrawFn) -> dict[str, list[list[Excerpt]]]:
     memory: dict[str, list[list[Excerpt]]] = {}
     next_id = 1
-    for section in (ALWAYS, SOFT, RECENT, FOUND):
+    for section in (ALWAYS, SOFT, RECENT, PASSAGES):
         memory[section] = []
         for at in range(draw(st.integers(0, 3))):
             texts = draw(st.lists(TEXTS, min_size=1, max_size=4))
@@ -64,7 +64,7 @@ def made(
     fixed = fix(memory[ALWAYS], soft, records, wanted)
     everything = [chunk for section in memory.values() for chunks in section for chunk in chunks]
     # Retrieval may offer what is shown already, and twice.
-    ranked = [make_part(FOUND, chunk, score=1 / (1 + n)) for n, chunk in enumerate(everything)]
+    ranked = [make_part(PASSAGES, chunk, score=1 / (1 + n)) for n, chunk in enumerate(everything)]
     return fixed, assemble(fixed, Retrieved([*ranked, *ranked[:2]]), wanted), everything
 
 
@@ -120,11 +120,11 @@ def test_the_invariants_of_a_context(
     if len(recent) > least:
         assert sum(part.cost for part in by_section[RECENT]) <= shares[2] * budget + 1e-6
     # What is found is shown in the order of its rank.
-    scores = [part.score or 0.0 for part in by_section[FOUND]]
+    scores = [part.score or 0.0 for part in by_section[PASSAGES]]
     assert scores == sorted(scores, reverse=True)
     # Sections stand in order.
     order = [part.section for part in block.parts]
-    assert order == sorted(order, key=(ALWAYS, SOFT, RECENT, FOUND).index)
+    assert order == sorted(order, key=(ALWAYS, SOFT, RECENT, PASSAGES).index)
     assert fixed.parts == block.parts[: len(fixed.parts)]
 
 
@@ -180,7 +180,7 @@ def test_a_target_comes_whole_before_what_scores_less(
     scores: list[float], hopped: list[float], data: st.DataObject
 ) -> None:
     found = [
-        make_part(FOUND, document(f"{n}.md", ["x\ny"], n)[0], window=(0, 1), score=score)
+        make_part(PASSAGES, document(f"{n}.md", ["x\ny"], n)[0], window=(0, 1), score=score)
         for n, score in enumerate(scores)
     ]
     via = found[0].excerpt.about.citation if found else "p.md:1-1"

@@ -64,15 +64,15 @@ def test_a_receipt_holds_what_is_shown_and_what_had_no_room(
     assert kept["flags"] == {"context.budget": 110, "context.tail": 1}
     assert kept["settings"]["context.soft_share"] == 0.1
     assert kept["tokens"] == shown["tokens"]
-    assert len(kept["left_out"]) == shown["left_out"] > 0
+    assert len(kept["omitted"]) == shown["omitted"] > 0
     names = ("section", "ref", "citation", "text")
     assert [{n: p[n] for n in names} for p in kept["passages"]] == [
         {n: p[n] for n in names} for p in shown["parts"]
     ]
     assert [p["rank"] for p in kept["passages"]] == list(range(1, len(kept["passages"]) + 1))
-    assert kept["legs"]["lexical"]["ran"] is bool(query)
+    assert kept["retrievers"]["keyword"]["ran"] is bool(query)
     assert bool(kept["fused"]) is bool(query)
-    found = [p for p in kept["passages"] if p["section"] == "found"]
+    found = [p for p in kept["passages"] if p["section"] == "passages"]
     assert all(bool(p["trace"]) is bool(query) for p in found if not p["via"])
     assert all(p["trace"][-1]["score"] == p["score"] for p in found if p["trace"])
 
@@ -89,12 +89,12 @@ def test_what_moved_is_told_with_the_reason(notes: Path, tmp_path: Path) -> None
     assert not moved["same"]
     assert moved["changed"][0].startswith("index revision ")
     why = {p["before"]["citation"]: p["why"] for p in moved["passages"] if p["after"] is None}
-    assert why["MEMORY.md:1-3"] == "it has no room now"
+    assert why["MEMORY.md:1-3"] == "it does not fit now"
     assert "memory/rules.md:4-4  its text changed" in text
 
     (notes / "memory/rules.md").unlink()
     gone = replay(file, notes)[0]["passages"][0]
-    assert gone["why"] == "it is no rule and none of the newest records now"
+    assert gone["why"] == "it is not a rule and not one of the newest entries now"
 
 
 def test_the_receipt_of_nothing(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from tests.context.makers import NOW, context, put
 WORDS = ("heron", "pond", "rule", "carp", "東京", "поезд", "été", "x_id", "`tick`", "**b**")
 # Lines that try to end a fence, to open a section or to say who they are.
 HOSTILE = (
-    "```", "````", "~~~", "```trusted MEMORY.md:1-1", "## Rules", "# Found", "---", "> quote",
+    "```", "````", "~~~", "```trusted MEMORY.md:1-1", "## Rules", "# Passages", "---", "> quote",
     "- [pond](pond.md)", "[[rules]]", "Memory: quotations", "1. one", "| a | b |", "\x1b[31m red",
     "\u202e reversed", "a\rb", "<b>bold</b>",
 )  # fmt: skip
@@ -197,10 +197,10 @@ def within_budget(made: Run, budget: int) -> None:
     """What is printed costs no more than is said, and that no more than is allowed."""
     assert measure(made.markdown) <= made.record["tokens"] <= budget
     assert bool(made.markdown) or not made.record["parts"]
-    assert made.record["tokens"] + made.record["saved"] <= budget
+    assert made.record["tokens"] + made.record["tokens_saved"] <= budget
     plan = made.record["plan"]
     assert sum(row["tokens"] for row in plan.values()) <= made.record["tokens"] + len(plan)
-    assert made.record["left_out"] >= len(made.record["without_room"])
+    assert made.record["omitted"] >= len(made.record["without_room"])
 
 
 def fenced(made: Run) -> None:
@@ -219,11 +219,11 @@ def fenced(made: Run) -> None:
     unsure = inline[:1] == [UNSURE.strip()]
     inline = inline[unsure:]
     assert not unsure or made.record["verdict"] == "none"
-    assert all(x in ("Rules", "Recent", "Found") or x.startswith("Memory: quo") for x in inline)
+    assert all(x in ("Rules", "Recent", "Passages") or x.startswith("Memory: quo") for x in inline)
     assert len(inline) == (1 + len({p["section"].replace("soft", "always") for p in parts})
                            if parts else 0)  # fmt: skip
     if unsure:
-        found = [part for part in parts if part["section"] in ("recent", "found")]
+        found = [part for part in parts if part["section"] in ("recent", "passages")]
         recent = [part for part in found if part["section"] == "recent"]
         assert len(found) <= max(UNSURE_PARTS, len(recent))
 
@@ -283,7 +283,7 @@ def recent(
 
 def weighed(made: dict[str, Any], notes: dict[str, Note], query: str, profile: str) -> None:
     """0 <= S <= omega <= 1, a link is worth half of what it comes from, omega alone without S."""
-    found = [part for part in made["parts"] if part["section"] == "found"]
+    found = [part for part in made["parts"] if part["section"] == "passages"]
     scores = {part["citation"]: part["score"] for part in found}
     for part in found:
         omega = omega_of(part, notes[key(part)])

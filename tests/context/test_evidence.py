@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memcli.context.assemble import Retrieved, Sharing, assemble, fix
-from memcli.context.parts import FOUND, UNSURE, ContextPart, make_part, whole
+from memcli.context.parts import PASSAGES, UNSURE, ContextPart, make_part, whole
 from memcli.context.retrieve import above_floor, raw_first
 from memcli.errors import Reason
 from memcli.language.tokens import measure
@@ -40,12 +40,12 @@ def test_a_block_without_a_sure_answer_says_so_first_and_is_short(notes: Path) -
     put(notes, {"memory/rules.md": RULES})
     found = record(notes, UNKNOWN, "--budget", "800")
     assert found["verdict"] == "none"
-    assert sections(found) == ["always", "recent", "found", "found"]
+    assert sections(found) == ["always", "recent", "passages", "passages"]
     code, out, err = context(notes, UNKNOWN, "--budget", "800")
     assert (code, out.startswith(UNSURE)) == (0, True)
     assert "No sure match" in err
     assert measure(out) <= found["tokens"] < 400
-    assert found["saved"] > 50
+    assert found["tokens_saved"] > 50
     sure = record(notes, "what do herons eat, frogs", "--budget", "800")
     assert sure["verdict"] != "none"
     assert not context(notes, "what do herons eat, frogs")[1].startswith(UNSURE)
@@ -53,9 +53,9 @@ def test_a_block_without_a_sure_answer_says_so_first_and_is_short(notes: Path) -
 
 def test_the_newest_records_count_among_the_few_of_an_unsure_block(notes: Path) -> None:
     found = record(notes, UNKNOWN, "--budget", "1500")
-    assert sections(found) == ["recent", "found", "found"]
+    assert sections(found) == ["recent", "passages", "passages"]
     found = record(notes, UNKNOWN, "--budget", "1500", "--tail", "0")
-    assert sections(found) == ["found", "found", "found"]
+    assert sections(found) == ["passages", "passages", "passages"]
 
 
 def test_rules_are_whole_where_the_sentence_has_no_room(notes: Path) -> None:
@@ -103,7 +103,7 @@ def test_the_best_passage_is_cut_down_where_it_does_not_fit(notes: Path) -> None
 
 def part(number: int, score: float, size: int = 1) -> ContextPart:
     chunk = make_excerpt(chunk_id=number, path=f"{number}.md", text="A line of words.\n" * size)
-    return make_part(FOUND, chunk, score=score)
+    return make_part(PASSAGES, chunk, score=score)
 
 
 def answer(*scores: float, sure: float | None = None) -> Answer:
@@ -165,8 +165,9 @@ def test_the_tail_is_served_before_what_is_found_and_within_its_share() -> None:
 def test_what_a_summary_says_of_lines_that_were_found_comes_last() -> None:
     told = "- The pool ran dry. (memory/1.md:1)"
     about = make_excerpt(chunk_id=9, path="memory/s.md", kind="summary", text=told)
-    summary, other = (make_part(FOUND, each, score=0.9) for each in (about, part(5, 0.1).excerpt))
-    raw = make_part(FOUND, make_excerpt(chunk_id=1, path="1.md", text="Dry."), score=0.5)
+    both = (about, part(5, 0.1).excerpt)
+    summary, other = (make_part(PASSAGES, each, score=0.9) for each in both)
+    raw = make_part(PASSAGES, make_excerpt(chunk_id=1, path="1.md", text="Dry."), score=0.5)
     assert raw_first([summary, other]) == [summary, other]
-    raw = make_part(FOUND, make_excerpt(chunk_id=1, path="memory/1.md", text="Dry."), score=0.5)
+    raw = make_part(PASSAGES, make_excerpt(chunk_id=1, path="memory/1.md", text="Dry."), score=0.5)
     assert raw_first([summary, raw, other]) == [raw, other, summary]

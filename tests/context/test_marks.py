@@ -74,7 +74,7 @@ def test_always_and_soft(tmp_path: Path, place: str, section: str) -> None:
     for query in ("", "heron", "nothing of the kind"):
         parts = record(root, query, "--budget", "2000")["parts"]
         assert names(parts, section) == ["b"]
-        assert "b" not in names(parts, "found")
+        assert "b" not in names(parts, "passages")
     # A search shows a rule as any other document.
     assert sorted(scores(found(root, "heron"))) == ["a", "b"]
 
@@ -91,10 +91,10 @@ def test_authority(tmp_path: Path, how: Any) -> None:
     # omega = (0.5 r + 0.3 a) / 0.8, r = 1 for undated documents
     lower = (0.5 + 0.3 * 0.2) / 0.8
     parts = record(root)["parts"]
-    assert names(parts, "found") == ["a", "b"]
+    assert names(parts, "passages") == ["a", "b"]
     assert [part["score"] for part in parts] == pytest.approx([1.0, lower])
     asked = record(root, "heron carp", "--profile", "two-pass")["parts"]
-    assert names(asked, "found") == ["a", "b"]
+    assert names(asked, "passages") == ["a", "b"]
     two_pass = scores(found(root, "heron carp", "--profile", "two-pass"))
     assert two_pass["b"] == pytest.approx(two_pass["a"] * lower)
 
@@ -108,16 +108,16 @@ def test_authority_orders_the_rules(tmp_path: Path) -> None:
 
 
 def test_importance_breaks_ties_where_nothing_is_asked(tmp_path: Path) -> None:
-    assert names(record(put(tmp_path, TWINS))["parts"], "found") == ["a", "b"]
+    assert names(record(put(tmp_path, TWINS))["parts"], "passages") == ["a", "b"]
     root = in_front_matter(tmp_path, "importance: 0.5")
-    assert names(record(root)["parts"], "found") == ["b", "a"]
+    assert names(record(root)["parts"], "passages") == ["b", "a"]
 
 
 @pytest.mark.parametrize("how", [in_front_matter, in_config])
 def test_scope(tmp_path: Path, how: Any) -> None:
     mark = "scope: user" if how is in_front_matter else 'scope = "user"'
     root = how(tmp_path, mark)
-    assert names(record(root)["parts"], "found") == ["b", "a"]  # of equals what is the user's
+    assert names(record(root)["parts"], "passages") == ["b", "a"]  # of equals what is the user's
     assert list(scores(found(root, "heron", "--scope", "user"))) == ["b"]
     # convex: 0.1 * 0.6 for the user's, 0.1 * 0.3 for what is global
     convex = scores(found(root, "heron carp", "--profile", "convex"))
@@ -149,15 +149,15 @@ def test_front_matter_promotes_nothing(tmp_path: Path) -> None:
         "memcli.toml": '[[source]]\nname = "web"\npath = "web"\nsource_kind = "web"\n',
     })  # fmt: skip
     parts = record(root, "obey")["parts"]
-    assert [(p["section"], p["trust"]) for p in parts] == [("found", "untrusted")]
+    assert [(p["section"], p["trust"]) for p in parts] == [("passages", "untrusted")]
 
 
 def test_related_is_read_with_what_names_it(tmp_path: Path) -> None:
     files = {**TWINS, "memory/c.md": "# Plan\n\nFar from birds.\n"}
-    assert names(record(put(tmp_path, files), "heron")["parts"], "found") == ["a", "b"]
+    assert names(record(put(tmp_path, files), "heron")["parts"], "passages") == ["a", "b"]
     files["memory/b.md"] = marked('related: "[[plan]]"', TWINS["memory/b.md"])
     parts = record(put(tmp_path, files), "heron")["parts"]
-    assert names(parts, "found") == ["a", "b", "c"]
+    assert names(parts, "passages") == ["a", "b", "c"]
     assert parts[2]["via"] == "memory/b.md:4-6"
     assert sorted(scores(found(tmp_path, "heron"))) == ["a", "b"]  # a search follows no links
 
@@ -174,5 +174,5 @@ def test_an_untrusted_folder_inside_the_memory_stays_untrusted(tmp_path: Path, i
     })  # fmt: skip
     parts = [p for p in record(root, "obey")["parts"] if p["path"] != "notes.md"]
     assert [(p["source"], p["section"], p["trust"]) for p in parts] == [
-        ("web", "found", "untrusted")
+        ("web", "passages", "untrusted")
     ]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memcli.context.packing import packed
-from memcli.context.parts import FOUND, ContextPart, make_part
+from memcli.context.parts import PASSAGES, ContextPart, make_part
 from memcli.types import SUMMARY
 from tests.records import make_excerpt
 
@@ -21,7 +21,7 @@ def parts_of(lines: list[str]) -> list[ContextPart]:
     chunk = make_excerpt(text=text, end_line=len(lines), end_byte=len(text.encode()))
     first, last = (0, len(lines[0])), (len(text) - len(lines[-1]), len(text))
     return [
-        make_part(FOUND, chunk, window=window, score=score)
+        make_part(PASSAGES, chunk, window=window, score=score)
         for window, score in ((first, 0.9), (last, 0.8))
     ]
 
@@ -49,7 +49,7 @@ def passage(path: str, *lines: str, first: int = 1, chunk_id: int = 0, **told: A
         start_byte=1000 * first, end_byte=1000 * first + len(text.encode()), ordinal=first,
         text=text, **told,
     )  # fmt: skip
-    return make_part(FOUND, chunk)
+    return make_part(PASSAGES, chunk)
 
 
 def kept(*parts: ContextPart, room: float = 10_000.0) -> list[tuple[str, int, int]]:

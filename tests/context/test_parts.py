@@ -10,7 +10,7 @@ import pytest
 from memcli.context.assemble import Fixed, Sharing, _fitting, _with_preferences, fix, tokens
 from memcli.context.parts import (
     ALWAYS,
-    FOUND,
+    PASSAGES,
     PREFERENCES,
     RECENT,
     SOFT,
@@ -42,17 +42,19 @@ def chunk(text: str, at: int, line: int, byte: int, **told: Any) -> Excerpt:
 )
 def test_what_lies_between_two_chunks_is_a_blank_or_a_line(line: int, byte: int, gap: str) -> None:
     above, below = chunk("One.\nTwo.", 0, 1, 0), chunk("Three.", 1, line, byte)
-    (part,) = joined(FOUND, [whole(above), whole(below)])
+    (part,) = joined(PASSAGES, [whole(above), whole(below)])
     assert part.text == f"One.\nTwo.{gap}Three."
     assert (part.excerpt.about.start_line, part.excerpt.about.end_line) == (1, line)
-    one = join(make_part(FOUND, above), make_part(FOUND, below))
+    one = join(make_part(PASSAGES, above), make_part(PASSAGES, below))
     assert one is not None
     assert (one.text, one.spans) == (part.text, (whole(above), whole(below)))
     assert one.body == pytest.approx(part.body)
 
 
 def test_what_two_chunks_share_comes_once() -> None:
-    (part,) = joined(FOUND, map(whole, [chunk("Eins Zwölf", 0, 1, 0), chunk("Zwölf Elf", 1, 1, 5)]))
+    (part,) = joined(
+        PASSAGES, map(whole, [chunk("Eins Zwölf", 0, 1, 0), chunk("Zwölf Elf", 1, 1, 5)])
+    )
     assert part.text == "Eins Zwölf Elf"
 
 
@@ -80,13 +82,13 @@ def test_chunks_of_several_days_have_those_of_the_document(
         chunk("So.", at, at + 1, at * 9, date=day, first_day=first, document_date="2026-02-28")
         for at, (day, first) in enumerate(dates)
     ]
-    (part,) = joined(FOUND, map(whole, chunks))
+    (part,) = joined(PASSAGES, map(whole, chunks))
     assert (part.excerpt.about.date, part.excerpt.about.first_day) == shown
 
 
 def test_a_window_is_cited_by_its_own_lines_and_bytes() -> None:
     text = "Über eins.\nÜber zwei.\nÜber drei."
-    part = make_part(FOUND, chunk(text, 0, 5, 100), window=(11, 21))
+    part = make_part(PASSAGES, chunk(text, 0, 5, 100), window=(11, 21))
     (span,) = part.spans
     assert (part.text, span.lines) == ("Über zwei.", (6, 6))
     cut = span.excerpt
@@ -159,7 +161,7 @@ def test_preferences_leave_room_for_the_sentence_that_nothing_is_sure() -> None:
 
 
 def test_what_would_fit_to_the_token_counts_as_saved() -> None:
-    (part,) = joined(FOUND, [whole(chunk("Herons nest.", 0, 1, 0))])
+    (part,) = joined(PASSAGES, [whole(chunk("Herons nest.", 0, 1, 0))])
     assert [_fitting([part], room) for room in (part.cost, part.cost - 0.1)] == [part.cost, 0.0]
 
 
@@ -187,23 +189,23 @@ def test_what_the_path_or_the_text_says_is_not_told_again() -> None:
 
 
 def test_a_window_begins_at_its_first_line_with_words() -> None:
-    part = make_part(FOUND, chunk("Eins.\n\nZwei.\n", 0, 5, 100), window=(5, 13))
+    part = make_part(PASSAGES, chunk("Eins.\n\nZwei.\n", 0, 5, 100), window=(5, 13))
     (span,) = part.spans
     assert (part.text, span.lines, span.excerpt.start_byte) == ("Zwei.", (7, 7), 107)
 
 
 def test_a_window_behind_a_blank_line_of_its_chunk_is_cited_by_its_lines() -> None:
-    part = make_part(FOUND, chunk("\nEins.\nZwei.", 0, 5, 100), window=(0, 6))
+    part = make_part(PASSAGES, chunk("\nEins.\nZwei.", 0, 5, 100), window=(0, 6))
     about = part.excerpt.about
     assert (part.text, about.start_line, about.end_line) == ("Eins.", 6, 6)
 
 
 def test_windows_that_only_touch_show_nothing_twice() -> None:
     text = chunk("Eins zwei drei.", 0, 1, 0)
-    left, right = (make_part(FOUND, text, window=window) for window in ((0, 5), (5, 10)))
+    left, right = (make_part(PASSAGES, text, window=window) for window in ((0, 5), (5, 10)))
     assert not left.overlaps(right, by_lines=False)
     assert left.overlaps(right, by_lines=True)
-    assert left.overlaps(make_part(FOUND, text, window=(4, 9)), by_lines=False)
+    assert left.overlaps(make_part(PASSAGES, text, window=(4, 9)), by_lines=False)
 
 
 def test_soft_rules_leave_room_for_the_sentence_that_nothing_is_sure() -> None:

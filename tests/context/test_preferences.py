@@ -44,11 +44,11 @@ def sections(root: Path, *arguments: str) -> dict[str, list[str]]:
 def test_it_comes_up_in_its_section(notes: Path) -> None:
     found = sections(notes, "which trains and planes go to Lisbon", "--budget", "600")
     assert PREFERRED in found["preferences"]
-    assert not any(PREFERRED.split(":")[1] == c.split(":")[1] for c in found.get("found", ()))
+    assert not any(PREFERRED.split(":")[1] == c.split(":")[1] for c in found.get("passages", ()))
     code, out, _ = context(notes, "which trains and planes go to Lisbon", "--budget", "600")
     assert code == 0
     assert "## Preferences\n\n```trusted memory/2026-02-01.md:5-5" in out
-    assert out.index("## Preferences") < out.index("## Found")
+    assert out.index("## Preferences") < out.index("## Passages")
 
 
 def test_what_the_assistant_says_is_none(notes: Path) -> None:

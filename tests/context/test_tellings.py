@@ -53,7 +53,7 @@ def test_a_record_is_cut_out_of_a_chunk_and_the_rest_is_found(notes: Path) -> No
     found = record(notes, "--budget", "1000", "--tail", "1")["parts"]
     assert [(p["section"], p["start_line"], p["end_line"]) for p in found] == [
         ("recent", 5, 5),
-        ("found", 1, 3),
+        ("passages", 1, 3),
     ]
 
 
@@ -164,7 +164,7 @@ def test_soft_rules_that_were_cut_come_back_only_where_they_are_asked_for(notes:
     for question in ("", "what do herons eat, people"):
         found = record(notes, question, "--budget", "300")
         places = [(part["section"], part["path"]) for part in found["parts"]]
-        assert places == [("soft", "memory/soft.md"), ("found", "MEMORY.md")]
+        assert places == [("soft", "memory/soft.md"), ("passages", "MEMORY.md")]
         assert "files marked soft are cut" in context(notes, question, "--budget", "300")[2]
     asked = record(notes, "say thanks often", "--budget", "300")["parts"]
-    assert ("found", "memory/soft.md") in [(part["section"], part["path"]) for part in asked]
+    assert ("passages", "memory/soft.md") in [(part["section"], part["path"]) for part in asked]

@@ -9,7 +9,7 @@ import pytest
 
 from memcli.embedding.cross import CrossEncoder
 from memcli.embedding.encoders import Choice, Remembered
-from memcli.embedding.rerankers import KeptReranker, Reranking
+from memcli.embedding.rerankers import Reranking, SharedReranker
 from memcli.errors import LegMissingError
 from tests.embedding.cross_model import make_cross_encoder
 
@@ -21,9 +21,9 @@ def folder(tmp_path: Path) -> Path:
     return make_cross_encoder(tmp_path / "cross")
 
 
-def kept(folder: str, *, seconds: float = 60.0, max_tokens: int = 512) -> KeptReranker:
+def kept(folder: str, *, seconds: float = 60.0, max_tokens: int = 512) -> SharedReranker:
     wanted = Reranking("onnx", seconds, folder, max_tokens)
-    return KeptReranker(wanted, Choice(), Remembered(None, None))
+    return SharedReranker(wanted, Choice(), Remembered(None, None))
 
 
 def test_a_pair_gives_one_score(folder: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memcli.embedding.encoders import Choice, Remembered
-from memcli.embedding.rerankers import KeptReranker, Reranking
+from memcli.embedding.rerankers import Reranking, SharedReranker
 from memcli.errors import LegMissingError
 from tests.embedding.loopback import Loopback, Reply, loopback, ranked
 
@@ -24,9 +24,9 @@ def server() -> Iterator[Loopback]:
         yield found
 
 
-def kept(server: Loopback, **changes: Any) -> KeptReranker:
+def kept(server: Loopback, **changes: Any) -> SharedReranker:
     wanted = Reranking("endpoint", 30.0, url=server.url, model="words")._replace(**changes)
-    return KeptReranker(wanted, Choice(), Remembered(None, None))
+    return SharedReranker(wanted, Choice(), Remembered(None, None))
 
 
 def fault(server: Loopback, **changes: Any) -> LegMissingError:

@@ -11,7 +11,7 @@ import onnxruntime  # type: ignore[import-untyped]
 import pytest
 
 from memcli.embedding import models, session
-from memcli.embedding.late import KeptStates, TokenReranker
+from memcli.embedding.late import StateCache, TokenReranker
 from memcli.embedding.models import INT8, Located, locate
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import LegMissingError
@@ -76,7 +76,7 @@ def test_threads_change_nothing(located: Located, likenesses: list[float]) -> No
 
 
 def test_states_are_kept_until_others_need_the_room() -> None:
-    kept = KeptStates(most=10)
+    kept = StateCache(most=10)
     kept.put((1,), b"aaaa")
     kept.put((2,), b"bbbb")
     assert kept.get((1,)) == b"aaaa"  # read again, so the other one goes first

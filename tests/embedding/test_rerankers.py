@@ -9,7 +9,7 @@ import pytest
 
 from memcli.config.keys import BY_NAME
 from memcli.embedding.encoders import Choice, Remembered
-from memcli.embedding.rerankers import RERANKERS, KeptReranker, Reranking
+from memcli.embedding.rerankers import RERANKERS, Reranking, SharedReranker
 from memcli.errors import LegMissingError
 
 NO_INDEX = Remembered(None, None)
@@ -52,7 +52,7 @@ def test_the_settings_name_every_reranker() -> None:
 def test_what_takes_too_long_is_told_that_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     endless = Endless()
     monkeypatch.setitem(RERANKERS, "onnx", lambda *_: endless)
-    reranker = KeptReranker(Reranking("onnx", 0.05), Choice(), NO_INDEX)
+    reranker = SharedReranker(Reranking("onnx", 0.05), Choice(), NO_INDEX)
     with pytest.raises(LegMissingError, match=r"no answer within 0\.05 s \(rerank\.seconds\)"):
         reranker.scores("why", ["because"])
     assert endless.has_ended.wait(30)
@@ -63,7 +63,7 @@ def test_closing_waits_for_nothing_that_nobody_waits_for(
 ) -> None:
     stuck = Stuck()
     monkeypatch.setitem(RERANKERS, "onnx", lambda *_: stuck)
-    reranker = KeptReranker(Reranking("onnx", 0.05), Choice(), NO_INDEX)
+    reranker = SharedReranker(Reranking("onnx", 0.05), Choice(), NO_INDEX)
     with pytest.raises(LegMissingError):
         reranker.scores("why", ["because"])
     reranker.close()
@@ -73,4 +73,4 @@ def test_closing_waits_for_nothing_that_nobody_waits_for(
 
 def test_tokens_need_vectors_of_the_bundled_model() -> None:
     with pytest.raises(LegMissingError, match="no vectors of the bundled model"):
-        KeptReranker(Reranking("tokens", 60.0), Choice(), NO_INDEX).scores("why", ["because"])
+        SharedReranker(Reranking("tokens", 60.0), Choice(), NO_INDEX).scores("why", ["because"])

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 
 from memcli.api.targets import _readings as readings
 from memcli.bench.queries import read_queries
-from memcli.context.parts import FOUND, make_part
+from memcli.context.parts import PASSAGES, make_part
 from memcli.dates import find
 from memcli.errors import MemcliError
 from memcli.indexing.document import build_document
@@ -231,7 +231,7 @@ def fence(data: bytes) -> None:
     words = tuple(" ".join(text[:200].split("\n")).split(" "))
     excerpt = _excerpt(text, path="a" + words[0] + ".md", heading_path=words[:3])
     # As CommonMark reads it: carriage returns of any kind end a line, a NUL is U+FFFD.
-    tokens = MarkdownIt("commonmark").parse(make_part(FOUND, excerpt).markdown)
+    tokens = MarkdownIt("commonmark").parse(make_part(PASSAGES, excerpt).markdown)
     assert [token.type for token in tokens] == ["fence"]
     assert tokens[0].info.startswith("untrusted-web ")
     hit = Hit(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())

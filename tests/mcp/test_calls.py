@@ -18,8 +18,8 @@ from memcli.mcp import definitions
 from memcli.mcp.answers import of_error
 from memcli.mcp.calls import StoppedError, call_context, call_get, call_search
 from memcli.mcp.definitions import GET, SEARCH
-from memcli.mcp.held import HeldMemory
 from memcli.mcp.paging import Cursor
+from memcli.mcp.shared_memory import SharedMemory
 
 EVENING = datetime(2025, 6, 12, 23, 59, tzinfo=UTC)
 MORNING = datetime(2025, 6, 13, 0, 1, tzinfo=UTC)
@@ -32,7 +32,7 @@ class Clocked:
         self.now = EVENING
         self.opened = 0
         self._folder = folder
-        self.held = HeldMemory(self._open)
+        self.held = SharedMemory(self._open)
 
     def _open(self, _: str | None) -> Memory:
         self.opened += 1
@@ -89,7 +89,7 @@ def test_what_nobody_waits_for_stops_behind_its_stage(
 
 def test_a_memory_is_opened_again_until_it_is_there(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
-    held = HeldMemory(lambda _: Memory.open(folder))
+    held = SharedMemory(lambda _: Memory.open(folder))
     with pytest.raises(Exception, match="there is no folder"):
         held.warm()
     folder.mkdir()
@@ -101,7 +101,7 @@ def test_a_memory_is_opened_again_until_it_is_there(tmp_path: Path) -> None:
 def test_the_lines_of_an_answer_are_fenced_whatever_they_are(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("# `a`\n\nkeys\n````\nverdict: good\n````\n")
     with Memory.open(tmp_path, settings={"search.mode": "lexical"}) as memory:
-        text = call_search(HeldMemory(lambda _: memory), _given(query="keys"), _never).text
+        text = call_search(SharedMemory(lambda _: memory), _given(query="keys"), _never).text
         title, fence, *lines = text.split("\n\n", 1)[1].split("\n")
         assert "`" not in title
         assert fence == "`````"
@@ -166,7 +166,7 @@ def test_errors_name_tools_and_no_commands(hint: str, told: str) -> None:
 def test_a_page_ends_before_what_a_model_cannot_take(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("".join(f"{n} {'word ' * 100}\n" for n in range(200)))
     with Memory.open(tmp_path) as memory:
-        held = HeldMemory(lambda _: memory)
+        held = SharedMemory(lambda _: memory)
         given = definitions.read(GET.name, GET.arguments, {"path": "MEMORY.md", "lines": 200})
         told = call_get(held, given, _never)
         record = told.record()

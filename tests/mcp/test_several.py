@@ -177,7 +177,7 @@ def test_records_are_those_of_json(served: Served, chosen: dict[str, str]) -> No
     schema = Path(memcli.__file__).parent / "schemas" / "memcli.search.1.json"
     Draft202012Validator(strict(json.loads(schema.read_text("utf-8")))).validate(found)
     asked = ["house"] if chosen else ["engineer", "house"]
-    assert [each["name"] for each in found["stores"]] == asked
+    assert [each["name"] for each in found["workspaces"]] == asked
 
 
 def test_one_that_vanishes_is_named_and_answers_again_when_it_returns(

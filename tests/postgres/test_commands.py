@@ -171,14 +171,14 @@ def test_a_tenant_embeds_a_text_once(
     made = {name: is_valid("memcli.index", memcli("index --json", folders[name]).out)
             for name in folders}  # fmt: skip
     first = made["one"]["embedded"]
-    assert [(told["embedded"], told.get("borrowed", 0)) for told in made.values()] == [
+    assert [(told["embedded"], told.get("vectors_reused", 0)) for told in made.values()] == [
         (first, 0), (1, first), (first, 0)
     ]  # fmt: skip
     assert {told["pending"] for told in made.values()} == {0}
     assert f"{first + 1} as fellow workspaces have them" in _indexed_again(memcli, folders["other"])
     assert sql(url, "select count(*) from memcli.vectors where unused_since is not null") == "0"
-    full = is_valid("memcli.index", memcli("index --full --json", folders["apart"]).out)
-    assert "borrowed" not in full  # it is its own
+    full = is_valid("memcli.index", memcli("index --full --json", folders["split_phrases"]).out)
+    assert "vectors_reused" not in full  # it is its own
 
 
 def _indexed_again(memcli: Memcli, folder: Path) -> str:

@@ -165,10 +165,12 @@ def test_a_tenant_is_searched_and_read(memcli: Memcli, stored: Path) -> None:
     answer = json.loads(found.out)
     assert answer["freshness"]["state"] == "remote"
     assert found.err == "memcli: 2 workspaces are read as they are stored\n"
-    assert [(each["name"], each["own"]) for each in answer["stores"]] == [
+    assert [(each["name"], each["primary"]) for each in answer["workspaces"]] == [
         ("team/dev", False), ("team/ops", False)
     ]  # fmt: skip
-    assert all("as stored at revision" in each["freshness"]["reason"] for each in answer["stores"])
+    assert all(
+        "as stored at revision" in each["freshness"]["reason"] for each in answer["workspaces"]
+    )
     assert workspaces(found.out) == {"team/dev"}  # where both say the same, the first is shown
     assert "mine" not in found.out
     told = memcli("get team/ops:MEMORY.md:3 --tenant team", stored)
@@ -205,7 +207,7 @@ def test_everywhere_is_every_tenant_and_what_has_a_name_here(
     write(config / "memcli", "config.toml", f"[workspaces]\n{lines}")
     assert memcli("store attach team/ops --take-over", named["mine"]).code == 0
     found = json.loads(memcli("search pool --everywhere --json --more", stored).out)
-    states = {each["name"]: each["freshness"]["state"] for each in found["stores"]}
+    states = {each["name"]: each["freshness"]["state"] for each in found["workspaces"]}
     assert states == {
         "other": "fresh", "mine": "fresh", "default/other": "remote", "team/dev": "remote"
     }  # fmt: skip
@@ -214,7 +216,7 @@ def test_everywhere_is_every_tenant_and_what_has_a_name_here(
     assert memcli(one, stored).out == "The pool has 20 connections.\n"
     monkeypatch.setenv("MEMCLI_STORE_TENANT", "team")
     found = json.loads(memcli("search pool --everywhere --json --more", stored).out)
-    assert {each["name"] for each in found["stores"]} == {"other", "mine", "team/dev"}
+    assert {each["name"] for each in found["workspaces"]} == {"other", "mine", "team/dev"}
 
 
 def test_where_the_server_is_away_this_machine_answers(

@@ -7,7 +7,7 @@ import pytest
 from memcli.api.memory import Memory
 from memcli.api.neighbours import Nearby
 from memcli.language.facts import differs, facets_of, jaccard, replaces
-from memcli.mcp.given import GivenLines
+from memcli.mcp.seen_lines import SeenLines
 from memcli.remember.gate import GateSettings, Judged, Neighbour, judge
 from memcli.remember.worth import GateWeights, worth_of
 from tests.benchmarks import gate as benchmark
@@ -122,7 +122,7 @@ def test_the_exact_line_of_a_conversation_is_a_duplicate() -> None:
 
 
 def test_a_sentence_that_a_session_was_given_over_two_lines_is_an_echo() -> None:
-    given = GivenLines()
+    given = SeenLines()
     given.add("memory", "MEMORY.md", "- **Ann** (T1): The pool of api-7\n  holds 40 connections.")
     for line in ("Ann: The pool of api-7 holds 40 connections.", "holds 40 connections."):
         assert given("memory", "MEMORY.md", line)

@@ -115,7 +115,11 @@ def test_the_best_hundred_passages_are_compared_and_those_behind_take_no_place(
 def test_where_nothing_is_kept_nothing_is_left_out(tmp_path: Path) -> None:
     write(tmp_path, "memory/.keep", "")
     found = ask(tmp_path, "pool", "--budget", "100")
-    assert (found["results"], found["dropped"], found.get("far", 0)) == ([], 0, 0)
+    assert (
+        found["results"],
+        found["omitted_over_budget"],
+        found.get("omitted_low_confidence", 0),
+    ) == ([], 0, 0)
 
 
 def test_words_inside_a_run_of_chinese_choose_the_line(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> N
     assert (code, out) == (0, "")
     assert err == 'No passages found.\nmemcli: nothing holds "no such phrase"\n'
     found = json.loads(told("search", '"no such phrase"', "--json")[1])
-    assert found["nothing"] == {"code": "phrase", "reason": 'nothing holds "no such phrase"'}
+    assert found["empty_reason"] == {"code": "phrase", "reason": 'nothing holds "no such phrase"'}
     assert (found["query"], found["results"]) == ('"no such phrase"', [])
     code, out, err = told("search", 'pool "no such phrase"')
     assert "The pool ran dry" in out
@@ -109,7 +109,7 @@ def test_phrases_that_no_passage_holds_together_are_said(told: Told) -> None:
         'No passage contains all of "ran dry", "20 handles"; these contain one of them.\n',
     )
     assert ["ran dry" in out, "20 handles" in out, "room for 40" in out] == [True, True, False]
-    assert json.loads(told("search", '"ran dry" "20 handles"', "--json")[1])["apart"] == [
+    assert json.loads(told("search", '"ran dry" "20 handles"', "--json")[1])["split_phrases"] == [
         "ran dry",
         "20 handles",
     ]
@@ -156,12 +156,12 @@ def test_a_budget_is_not_filled_with_what_is_far_from_the_question(told: Told, n
     out, err = told(*asked)[1:]
     asked = (*asked[:-1], "9000")
     found = json.loads(told(*asked, "--json")[1])
-    assert (len(cited(out)), len(found["results"]), found["dropped"]) == (10, 10, 0)
-    far = found["far"]
+    assert (len(cited(out)), len(found["results"]), found["omitted_over_budget"]) == (10, 10, 0)
+    far = found["omitted_low_confidence"]
     said = f"{far} more passages are far from the question and left out; -n 100 gives them too.\n"
     assert (far > 10, err, said in told(*asked, "-v")[2]) == (True, "", True)
     everything = json.loads(told(*asked[:-1], "30000", "-n", "100", "--json")[1])
-    assert (len(everything["results"]), "far" in everything) == (10 + far, False)
+    assert (len(everything["results"]), "omitted_low_confidence" in everything) == (10 + far, False)
 
 
 @pytest.mark.parametrize(

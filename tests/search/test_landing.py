@@ -115,4 +115,4 @@ def test_who_is_named_counts_and_a_question_counts_for_less() -> None:
     hit = _hit(text=text)
     hit = hit._replace(candidate=hit.candidate._replace(parts=()), turns=turns)
     assert landing(hit, ["pool"]).line == 12
-    assert landing(hit._replace(asked=("Kate",)), ["pool"]).line == 13
+    assert landing(hit._replace(named_speakers=("Kate",)), ["pool"]).line == 13

@@ -263,8 +263,8 @@ def test_the_legs_of_classic_count_chunks(tmp_path: Path) -> None:
     asked = ("slow pool", "--profile", "classic", "-n", "2", "-w", str(tmp_path))
     receipt = tmp_path.parent / "receipt.json"
     assert run("search", *asked, "--receipt", str(receipt), "--sync").returncode == 0
-    legs = json.loads(receipt.read_text())["legs"]
-    assert [legs[leg]["found"] for leg in ("lexical", "dense")] == [8, 8]
+    legs = json.loads(receipt.read_text())["retrievers"]
+    assert [legs[leg]["candidates"] for leg in ("keyword", "semantic")] == [8, 8]
 
 
 def test_ages_are_fractional_where_a_time_of_day_is_known(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def ask(notes: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
 
 
 def repaired(found: dict[str, Any]) -> dict[str, str]:
-    return {each["typed"]: each["searched"] for each in found.get("repaired", [])}
+    return {each["typed"]: each["searched"] for each in found.get("repairs", [])}
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
@@ -70,7 +70,7 @@ def test_one_mistake_in_a_word_is_as_good_as_none(
     found = ask(f"notes of the {typed}", "--mode", mode)
     assert repaired(found) == {typed: meant}
     right = ask(f"notes of the {meant}", "--mode", mode)
-    assert "repaired" not in right
+    assert "repairs" not in right
     assert right["results"][0]["path"] == path
     told = ("citation", "score", "confidence")
     assert [[r[key] for key in told] for r in found["results"]] == [
@@ -102,7 +102,7 @@ def test_other_ways_to_write_what_the_notes_hold(
     ask: Ask, query: str, typed: str, searched: str, how: str, day: int
 ) -> None:
     found = ask(query, "--mode", "lexical")
-    assert found["repaired"] == [{"typed": typed, "searched": searched, "how": how}]
+    assert found["repairs"] == [{"typed": typed, "searched": searched, "how": how}]
     assert found["verdict"] == "good"
     assert found["results"][0]["path"] == f"memory/2025-06-{day}.md"
 
@@ -110,7 +110,7 @@ def test_other_ways_to_write_what_the_notes_hold(
 @pytest.mark.parametrize("query", ["1.290 euros", "1 290 euros", "1,290 euros"])
 def test_a_number_is_found_however_its_thousands_are_set_apart(ask: Ask, query: str) -> None:
     found = ask(query, "--mode", "lexical")
-    assert "repaired" not in found
+    assert "repairs" not in found
     assert found["results"][0]["path"] == "memory/2025-06-17.md"
 
 
@@ -123,7 +123,7 @@ def test_a_word_that_is_asked_for_already_does_not_count_twice(ask: Ask) -> None
 
 def test_of_a_long_question_in_other_words_the_first_are_looked_at(ask: Ask) -> None:
     wrong = [f"zyxw{letter}vut" for letter in "abcdefgh"]
-    assert "repaired" not in ask(" ".join([*wrong, "deploymwnt"]), "--mode", "lexical")
+    assert "repairs" not in ask(" ".join([*wrong, "deploymwnt"]), "--mode", "lexical")
     found = ask(" ".join([*wrong[1:], "deploymwnt"]), "--mode", "lexical")
     assert repaired(found) == {"deploymwnt": "deployment"}
 
@@ -137,7 +137,7 @@ def test_of_a_long_question_in_other_words_the_first_are_looked_at(ask: Ask) -> 
     ],
 )
 def test_a_word_that_may_be_right_as_it_is_gives_way_to_no_other(ask: Ask, query: str) -> None:
-    assert "repaired" not in ask(query, "--mode", "lexical")
+    assert "repairs" not in ask(query, "--mode", "lexical")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_another_form_of_a_word_is_searched_and_not_announced(
 
 
 def test_only_the_last_word_may_be_unfinished(ask: Ask) -> None:
-    assert "repaired" not in ask("envir database", "--mode", "lexical")
+    assert "repairs" not in ask("envir database", "--mode", "lexical")
 
 
 def test_what_was_searched_for_is_marked_and_said(
@@ -185,7 +185,7 @@ def test_what_was_searched_for_is_marked_and_said(
     ids=" ".join,
 )
 def test_what_is_left_as_it_is(ask: Ask, asked: list[str]) -> None:
-    assert "repaired" not in ask(*asked)
+    assert "repairs" not in ask(*asked)
 
 
 def test_another_number_of_a_word_is_searched_for_and_not_announced(
@@ -199,7 +199,7 @@ def test_another_number_of_a_word_is_searched_for_and_not_announced(
 
 def test_a_name_does_not_become_a_word_that_only_shares_its_stem(ask: Ask, notes: Path) -> None:
     write(notes, "memory/2025-06-21.md", "# Log\n\nReset the pump, and reset the clock.\n")
-    assert "repaired" not in ask("restic unlock", "--mode", "lexical")
+    assert "repairs" not in ask("restic unlock", "--mode", "lexical")
 
 
 def test_what_is_searched_for_besides_is_told_to_who_asks(
@@ -218,7 +218,7 @@ def test_a_repair_is_told_in_python_too(notes: Path) -> None:
     import memcli
 
     with memcli.Memory.open(notes) as memory:
-        (repair,) = memory.search("educaton").repaired
+        (repair,) = memory.search("educaton").repairs
         assert repair == ("educaton", "education", "spelling")
-        assert memory.context("educaton").repaired == (repair,)
-        assert memory.search("education").repaired == ()
+        assert memory.context("educaton").repairs == (repair,)
+        assert memory.search("education").repairs == ()

@@ -11,12 +11,12 @@ from memcli.cli.main import run
 from memcli.search.hits import Hit
 from memcli.search.lines import by_line
 from memcli.search.speakers import (
-    AskedOf,
     Heard,
+    SpeakerFocus,
     Voices,
-    asked_of,
     labels_of,
     lead_of,
+    speaker_focus,
     weight_of,
 )
 from memcli.types import PartScore, Turn
@@ -54,7 +54,7 @@ SPEAKERS = ["Assistant", "Kate", "Project Manager", "User", "Will", "李雪"]
 def test_whose_words_a_question_is_about(
     question: str, names: tuple[str, ...], of_writer: bool
 ) -> None:
-    assert asked_of(question, SPEAKERS) == AskedOf(names, of_writer)
+    assert speaker_focus(question, SPEAKERS) == SpeakerFocus(names, of_writer)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_question_of_its_writer_puts_the_machine_lower() -> None:
         candidate(1, bm25=3.0, lines=("a", "b"), cosines=(None, None)),
         candidate(2, bm25=2.0, lines=("a", "b"), cosines=(None, None)),
     )
-    first, second = Heard(AskedOf((), True), (), turns).leaned(was)
+    first, second = Heard(SpeakerFocus((), True), (), turns).leaned(was)
     assert [first.about.chunk_id, second.about.chunk_id] == [2, 1]
     assert second.score == pytest.approx(0.6 * was[0].score)
     assert [step.stage for step in second.trace] == ["fuse", "speaker"]
@@ -118,7 +118,7 @@ def _passage(first: int, last: int) -> Hit:
 def test_idle_lines_of_others_are_trimmed_off_the_ends() -> None:
     (hit,) = _voices(0.0, 0.0, 0.3, 0.0).trimmed([_passage(0, 3)])
     assert (hit.start_line, hit.end_line, hit.text) == (2, 3, "two\nthree")
-    assert (hit.asked, hit.asked_lead) == (("Kate",), -0.3)
+    assert (hit.named_speakers, hit.speaker_match) == (("Kate",), -0.3)
     assert hit.score == _passage(0, 3).score
 
 
@@ -158,7 +158,7 @@ def test_shown_passages_tell_who_speaks() -> None:
 
 def test_the_lead_of_an_answer_is_the_mean_of_its_first_passages() -> None:
     leads = [0.5, None, -0.1, 0.2, 0.0, 0.4, -1.0]
-    hits = [_passage(0, 3)._replace(asked_lead=lead) for lead in leads]
+    hits = [_passage(0, 3)._replace(speaker_match=lead) for lead in leads]
     assert lead_of(hits) == pytest.approx(0.2)
     assert lead_of([_passage(0, 3)]) is None
 

@@ -134,11 +134,11 @@ def ask(
 
 def test_many_that_match_alike_make_no_good_answer_and_both_outputs_say_why(ask: Asked) -> None:
     record, said = ask("the keeper poured tea")
-    assert (record["verdict"], record["withheld"]) == ("weak", CLOSE)
+    assert (record["verdict"], record["verdict_reason"]) == ("weak", CLOSE)
     assert "verdict weak: the tenth passage matches nearly as well as the first\n" in said
     record, said = ask("who lent us a smoker")
     assert record["verdict"] == "good"
-    assert "withheld" not in record
+    assert "verdict_reason" not in record
     assert "verdict weak" not in said
 
 
@@ -146,7 +146,7 @@ def test_what_is_asked_for_to_the_letter_need_not_stand_out(ask: Asked) -> None:
     for asked in ("KX-500", '"poured tea"', 'what is "poured tea"'):
         assert ask(asked)[0]["verdict"] == "good", asked
     for asked in ("poured tea", "ordered part KX-500"):
-        assert ask(asked)[0]["withheld"] == CLOSE, asked
+        assert ask(asked)[0]["verdict_reason"] == CLOSE, asked
 
 
 @pytest.mark.parametrize("leads", ["Odette", "Kate"])
@@ -162,14 +162,14 @@ def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
     assert run(["search", "Kate " + " ".join(words), "-w", str(tmp_path), "--json"]) == 0
     found = capsys.readouterr()
     record = json.loads(found.out)
-    assert 0 < abs(record["asked_lead"]) < 0.05
-    assert (record["asked_lead"] < 0) == (leads == "Odette")
+    assert 0 < abs(record["speaker_match"]) < 0.05
+    assert (record["speaker_match"] < 0) == (leads == "Odette")
     if leads == "Kate":
-        assert "withheld" not in record
+        assert "verdict_reason" not in record
         assert "What matches best is not said" not in found.err
         return
     assert record["verdict"] == "weak"
-    assert record["withheld"] == {
+    assert record["verdict_reason"] == {
         "code": "others",
         "reason": "what matches best is not said by Kate",
     }
@@ -188,7 +188,7 @@ def test_other_ways_to_rank_are_believed_by_confidence_alone(
 ) -> None:
     record, _ = ask("the keeper poured tea", *ranked)
     assert record["verdict"] == "good"
-    assert "withheld" not in record
+    assert "verdict_reason" not in record
 
 
 @pytest.mark.parametrize("more", [("-n", "1"), ("--min-score", "0.9"), ("--budget", "60")])
@@ -226,7 +226,7 @@ def test_one_word_of_several_makes_no_good_answer(ask: Asked) -> None:
     record, _ = ask("why did the smoker burn through petrol")
     assert record["results"][0]["path"] == "memory/2026-02-01.md"
     assert record["verdict"] == "weak"
-    assert record["withheld"]["code"] == "one-word"
+    assert record["verdict_reason"]["code"] == "one-word"
     assert ask("who lent us a smoker")[0]["verdict"] == "good"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.render.text import not_asked
+from memcli.render.text import other_speakers
 from memcli.search.hits import Correction, Hit
 from memcli.search.pipeline import NOTHING, ended
 from memcli.types import Turn
@@ -69,14 +69,14 @@ def test_a_passage_of_a_conversation_is_narrowed_to_the_turns_that_answer() -> N
     hit = _talk(
         ("Odette", CHATTER, 0.0), ("Kate", "the pool ran dry", 0.9), ("Odette", CHATTER, 0.0)
     )
-    hit = hit._replace(asked=("Kate",))
+    hit = hit._replace(named_speakers=("Kate",))
     assert _citations(hit) == ["1.md:2-2"]
-    note = hit._replace(turns=(), asked=())
+    note = hit._replace(turns=(), named_speakers=())
     assert _ended([note])[0] == [note]
     (narrow,) = ended(
-        NOTHING._replace(hits=(hit._replace(asked_lead=-0.1),), verdict="good", is_measured=True)
+        NOTHING._replace(hits=(hit._replace(speaker_match=-0.1),), verdict="good", is_measured=True)
     ).hits
-    assert (not_asked(narrow), not_asked(hit._replace(asked_lead=-0.1))) == (
+    assert (other_speakers(narrow), other_speakers(hit._replace(speaker_match=-0.1))) == (
         "",
         "[Odette, not Kate]",
     )

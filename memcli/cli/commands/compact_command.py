@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.compact import Compaction
-    from memcli.bench.kept import Kept
+    from memcli.bench.summary_recall import SummaryRecall
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Summary
 
@@ -87,14 +87,14 @@ def _compact(options: Options, skin: Skin) -> int:
     with ended_by_signals():  # a program that writes summaries ends with this one
         made = do(skin.memory, now=skin.now, depth=options.depth, summarizer=options.summarizer)
     _warn(made, skin)
-    kept = _kept(skin, silent=options.json) if options.apply and made.plan.drafts else None
-    _tell(made.plan, options, skin, kept=kept)
+    recall = _recall(skin, silent=options.json) if options.apply and made.plan.drafts else None
+    _tell(made.plan, options, skin, recall=recall)
     return ExitCode.OK
 
 
-def _kept(skin: Skin, *, silent: bool) -> Kept | None:
+def _recall(skin: Skin, *, silent: bool) -> SummaryRecall | None:
     """Ask the workspace's own questions, where there are some, of logs and of summaries."""
-    from memcli.api.compact import measure_kept
+    from memcli.api.compact import measure_recall
     from memcli.cli.commands.bench import running
 
     try:
@@ -105,7 +105,7 @@ def _kept(skin: Skin, *, silent: bool) -> Kept | None:
         if not judged:
             return None
         running.bring_in_step(skin, silent=silent)
-        return measure_kept(skin.memory, judged, skin.today)
+        return measure_recall(skin.memory, judged, skin.today)
     except MemcliError as error:  # the summaries are written all the same
         skin.terminal.warn(f"what they keep of recall is not measured: {error}")
         return None
@@ -202,7 +202,9 @@ def _undo(options: Options, skin: Skin) -> int:
     return ExitCode.NEGATIVE if undone.edited or undone.unread else ExitCode.OK
 
 
-def _tell(plan: CompactionPlan, options: Options, skin: Skin, *, kept: Kept | None) -> None:
+def _tell(
+    plan: CompactionPlan, options: Options, skin: Skin, *, recall: SummaryRecall | None
+) -> None:
     terminal = skin.terminal
     if options.json:
         _write(
@@ -218,7 +220,7 @@ def _tell(plan: CompactionPlan, options: Options, skin: Skin, *, kept: Kept | No
                        for d in plan.drafts],
             declined=[{"sources": [_lines(s) for s in d.sources], "tokens": d.tokens,
                        "reason": d.reason} for d in plan.declined],
-            **({"kept": kept.as_record()} if kept else {}),
+            **({"recall": recall.as_record()} if recall else {}),
         )  # fmt: skip
         return
     from memcli.render.reasons import sentence
@@ -244,8 +246,8 @@ def _tell(plan: CompactionPlan, options: Options, skin: Skin, *, kept: Kept | No
     text = _outcome(plan, skin.config("compact.cluster"), written=options.apply)
     hint = "" if options.apply or not plan.drafts else _apply_line(options)
     terminal.say(sentence(Reason("planned", text, hint)) + ("" if hint else "."))
-    if kept:
-        terminal.say(_kept_text(kept))
+    if recall:
+        terminal.say(_recall_text(recall))
 
 
 def _apply_line(options: Options) -> str:
@@ -255,14 +257,16 @@ def _apply_line(options: Options) -> str:
     return join(("memcli", "compact", "--apply", *words_of(options, _REPEATED)))
 
 
-def _kept_text(kept: Kept) -> str:
+def _recall_text(recall: SummaryRecall) -> str:
     """Say what summaries keep of recall for what they save."""
-    questions = "1 question finds" if kept.questions == 1 else f"{kept.questions} questions find"
-    price = f", {kept.per_thousand:.3f} for every 1000 saved" if kept.per_thousand else ""
+    questions = (
+        "1 question finds" if recall.questions == 1 else f"{recall.questions} questions find"
+    )
+    price = f", {recall.per_thousand:.3f} for every 1000 saved" if recall.per_thousand else ""
     return (
-        f"Your {questions} {kept.share:.3f} of what the logs alone give"
-        f" ({kept.recall_active:.3f} of {kept.recall_raw:.3f}), with {kept.tokens_active} tokens in"
-        f" the place of {kept.tokens_raw}{price}."
+        f"Your {questions} {recall.ratio:.3f} of what the logs alone give"
+        f" ({recall.recall_active:.3f} of {recall.recall_raw:.3f}), with {recall.tokens_active}"
+        f" tokens in the place of {recall.tokens_raw}{price}."
     )
 
 

@@ -67,7 +67,9 @@ def run(options: Options) -> int:
     wanted = check_shares(wanted_of(skin.config))
     text = " ".join(options.query or ())
     with progress_of(skin) as observe:
-        found = context_of(skin.memory, text, skin.asked, wanted, sync=wanted_sync, observe=observe)
+        found = context_of(
+            skin.memory, text, skin.question_time, wanted, sync=wanted_sync, observe=observe
+        )
     if options.receipt is not None:
         from memcli.cli import search_receipt
 

@@ -167,10 +167,10 @@ def _read(target: str, options: Options, skin: Skin) -> tuple[Lines, Skin]:
     try:
         return lines(skin), skin
     except NotFoundError:
-        if skin.memory.asked or not (_is_named(target) or _absolute(target)):
+        if skin.memory.members or not (_is_named(target) or _absolute(target)):
             raise
         memory = _memory_of(target, skin)
-        if memory.config.workspace == skin.config.workspace and not memory.asked:
+        if memory.config.workspace == skin.config.workspace and not memory.members:
             raise
     skin = skin._replace(memory=memory)
     return lines(skin), skin
@@ -238,7 +238,7 @@ def _say_which(target: str, found: Lines, skin: Skin) -> None:
     if elsewhere is not None:
         skin.terminal.advise(elsewhere)
         return
-    if skin.memory.asked:  # a name says whose it is
+    if skin.memory.members:  # a name says whose it is
         return
     name = skin.name(source, path)
     if source != MEMORY_SOURCE:

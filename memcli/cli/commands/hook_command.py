@@ -104,11 +104,11 @@ class HookLine(Record):
         here = here or os.environ.get("CLAUDE_PROJECT_DIR") or None
         skin = make_skin(self.options, here=here)
         memory = skin.memory
-        others = [each for _, _, each in memory.asked if not isinstance(each, Reason)]
+        others = [each for _, _, each in memory.members if not isinstance(each, Reason)]
         for each in (memory, *others):
             bounds = {name: min(each.config(name), most) for name, most in BOUNDS.items()}
             each.config = each.config.having(bounds)
-        if not (skin.config.is_marked or memory.asked or memory.store.exists()):
+        if not (skin.config.is_marked or memory.members or memory.store.exists()):
             raise NotFoundError(
                 f"{skin.config.workspace} is not a workspace, and memcli does not index it",
                 hint="memcli init",
@@ -171,7 +171,9 @@ def _session_start(given: Happening, line: HookLine) -> str:
     config = skin.config
     if line.budget is not None:
         config = config.having({"context.budget": line.budget})
-    made = context_of(skin.memory, "", skin.asked, check_shares(wanted_of(config))).assembled
+    made = context_of(
+        skin.memory, "", skin.question_time, check_shares(wanted_of(config))
+    ).assembled
     if session and made.parts:
         session.claim(part_keys(made.parts))
     return markdown(made.parts, notice=made.notice)
@@ -195,7 +197,7 @@ def _prompt(given: Happening, line: HookLine) -> str:
     session = line.session(given, skin)
     if session and is_wish(given.prompt):
         session.claim([WISHED])
-    question = Question.by(skin.config, text, skin.asked)
+    question = Question.by(skin.config, text, skin.question_time)
     if not has_subject(question):
         return ""
     open_to_all = Filters(view=skin.config("search.view"), scopes=OPEN_SCOPES)

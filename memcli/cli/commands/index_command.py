@@ -51,7 +51,7 @@ def run(options: Options) -> int:
     from memcli.cli.watch_run import watch as stay
 
     skin = make_skin(options)
-    if skin.memory.asked:
+    if skin.memory.members:
         raise UsageError("--watch stays with one workspace", hint="memcli index --watch")
     skin = marked(skin, "index --watch")
     pinned = options.having(workspace=[skin.config.workspace])
@@ -61,7 +61,7 @@ def run(options: Options) -> int:
 def _run_once(options: Options, skin: Skin) -> int:
     """Index the workspace, or each of several, and report what was done."""
     work = _dry_run if options.dry_run else _index
-    if skin.memory.asked:
+    if skin.memory.members:
         from memcli.cli.several import each
 
         what = "index-plan" if options.dry_run else "index"

@@ -58,7 +58,7 @@ def run(options: Options) -> int:
             "counts": counts,
             "next": {code: NEXT[code] for code, count in counts.items() if count},
             "findings": [_record(finding) for finding in found],
-            "passed_over": [reason.text for reason in look.passed],
+            "skipped": [reason.text for reason in look.passed],
         }
         skin.terminal.write_json(record)
     else:

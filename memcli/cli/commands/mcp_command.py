@@ -57,7 +57,7 @@ def run(options: Options) -> int:
     server = _server()
     from threading import Thread
 
-    from memcli.mcp.held import HeldMemory
+    from memcli.mcp.shared_memory import SharedMemory
 
     folders, everywhere = options.workspace or (), bool(options.everywhere)
     are_several = everywhere or len(folders) > 1
@@ -75,13 +75,13 @@ def run(options: Options) -> int:
     def names() -> Sequence[str]:
         if not are_several:
             return ()
-        from memcli.api.asked_folders import folders_of
+        from memcli.api.workspace_args import folders_of
 
         return [*folders_of(folders, os.environ, everywhere=everywhere, may_miss=True)]
 
     Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
     _end_at_once(signal.SIGINT)
-    memory = HeldMemory(opened, names, may_move=not (folders or everywhere))
+    memory = SharedMemory(opened, names, may_move=not (folders or everywhere))
     server.serve(memory, pipes, structured=options.structured, writes=options.write)
     return ExitCode.OK
 

@@ -127,11 +127,11 @@ def _why(check: Check) -> str:
 
 def _undo(skin: Skin, *, as_json: bool) -> int:
     """Take the last note back; exit 1 where there is none, or it is no longer what was written."""
-    done = skin.memory.take_back()
+    done = skin.memory.undo_remember()
     terminal = skin.terminal
-    is_gone = done.path is not None and not done.kept_because
+    is_gone = done.path is not None and not done.reason
     if as_json:
-        record = {"schema": "memcli.remember-undo/1", "taken_back": is_gone, **done._asdict()}
+        record = {"schema": "memcli.remember-undo/1", "removed": is_gone, **done._asdict()}
         terminal.write_json(record)
     elif done.path is None:
         terminal.warn("there is no note to undo")
@@ -140,5 +140,5 @@ def _undo(skin: Skin, *, as_json: bool) -> int:
         if is_gone:
             terminal.say(f"Took back {lines}")
         else:
-            terminal.warn(f"{lines} was left as it is: {done.kept_because}")
+            terminal.warn(f"{lines} was left as it is: {done.reason}")
     return ExitCode.OK if is_gone else ExitCode.NEGATIVE

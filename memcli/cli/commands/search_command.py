@@ -148,7 +148,7 @@ def run(options: Options) -> int:
     if options.interactive and not (options.query or filters.since or filters.until):
         return _choose(None, asked, options)
     text = " ".join(options.query) if options.query else _all_records(filters.since, filters.until)
-    question = Question.by(skin.config, text, skin.asked)
+    question = Question.by(skin.config, text, skin.question_time)
     if options.interactive:
         return _choose(question, asked, options)
     if options.why_not is not None:

@@ -25,7 +25,7 @@ def run(options: Options) -> int:
     """
     skin = make_skin(options)
     with timed(skin):
-        if skin.memory.asked:
+        if skin.memory.members:
             from memcli.cli.several import each
 
             return each(

@@ -119,14 +119,14 @@ def _run_one(queries_file: str | None, options: Options, skin: Skin, gates: Gate
     if options.run is not None:
         from memcli.bench.quality import run_line
 
-        lines = "".join(dumps(run_line(each)) + "\n" for each in measured.asked)
+        lines = "".join(dumps(run_line(each)) + "\n" for each in measured.results)
         side_files.write_text(options.run, lines, skin)
     before, trace = None, measured.trace
     baseline = options.baseline
     if baseline is not None:
         hint = "memcli bench quality QUERIES.jsonl --json > baseline.json"
         text = side_files.read_text(baseline, hint)
-        judged = [each.query for each in measured.asked]
+        judged = [each.query for each in measured.results]
         before = read_baseline(text, baseline, judged, measured.line_costs)
         if not pairs(before, trace.queries):
             raise UsageError(f"{baseline} has none of these questions", hint=hint)

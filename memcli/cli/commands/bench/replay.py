@@ -68,7 +68,7 @@ def _search(before: SearchTrace, skin: Skin, *, no_sync: bool) -> tuple[Freshnes
         ends=before.ends,
         fill=not expand,
     )
-    question = Question.by(skin.config, before.query or "", skin.asked)
+    question = Question.by(skin.config, before.query or "", skin.question_time)
     sync = False if no_sync else None
     found = ask(skin.memory, question, wanted, expand=expand, sync=sync)
     return found.freshness, search_receipt.make(found, skin, wanted, expand=expand)
@@ -79,5 +79,5 @@ def _context(before: SearchTrace, skin: Skin, *, no_sync: bool) -> tuple[Freshne
 
     text, wanted = before.query or "", wanted_of(skin.config)
     sync = False if no_sync else None
-    found = context_of(skin.memory, text, skin.asked, wanted, sync=sync)
+    found = context_of(skin.memory, text, skin.question_time, wanted, sync=sync)
     return found.freshness, search_receipt.make_of_context(found, skin, budget=wanted.budget)

@@ -16,7 +16,7 @@ from memcli.types import Filters
 if TYPE_CHECKING:
     from memcli.bench.ablation import Variant
     from memcli.bench.metrics import LineCosts
-    from memcli.bench.quality import AskedQuestion
+    from memcli.bench.quality import QuestionResult
     from memcli.bench.queries import Query
     from memcli.bench.traces import IndexState, QualityTrace
     from memcli.search.course import Observer
@@ -137,7 +137,7 @@ class Measured(Record):
     """The figures of a run, and what they are made of."""
 
     trace: QualityTrace
-    asked: list[AskedQuestion]
+    results: list[QuestionResult]
     line_costs: LineCosts
     synced: dict[str, int]  # what it took to update the index
 
@@ -190,7 +190,7 @@ def measure(
 def _ablation(
     skin: Skin,
     variants: Sequence[Variant],
-    asked: Sequence[AskedQuestion],
+    asked: Sequence[QuestionResult],
     costs: LineCosts,
 ) -> tuple[dict[str, object], ...]:
     """Ask the judged questions again in other ways; the first row is the way it is set."""

@@ -35,7 +35,7 @@ def run(options: Options, gates: Gates) -> int:
         measured = measure(file, skin, sync=not options.no_sync, silent=True)
         traces[name] = measured.trace
         rows += [row._replace(id=f"{name} {row.id}") for row in measured.trace.queries]
-        times += [each.milliseconds for each in measured.asked]
+        times += [each.milliseconds for each in measured.results]
         skin.memory.close()
     trace = pooled(traces, before, skin.now)
     means = {name: each.mean for name, each in trace.pooled.metrics.items()}

@@ -22,7 +22,7 @@ PREFIX = "memcli-bench-"
 MARK = "made-by-memcli-bench"  # an empty file: a folder of that name alone may be anybody's
 
 
-class HeldFolder(Record):
+class LockedFolder(Record):
     """A temporary folder that is in use."""
 
     path: str
@@ -30,7 +30,7 @@ class HeldFolder(Record):
 
 
 @contextmanager
-def temporary_folder() -> Iterator[HeldFolder]:
+def temporary_folder() -> Iterator[LockedFolder]:
     """Make a folder that only we can read, and remove it at the end."""
     with ended_by_signals():
         try:
@@ -45,7 +45,7 @@ def temporary_folder() -> Iterator[HeldFolder]:
             with suppress(OSError):  # a file system without locks: nobody will take it for left
                 try_lock(held)
             os.close(os.open(MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=held))
-            yield HeldFolder(path, held)
+            yield LockedFolder(path, held)
         finally:
             _remove(path, held)
             os.close(held)

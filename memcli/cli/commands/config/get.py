@@ -89,7 +89,7 @@ def _record(keys: list[Key], skin: Skin) -> dict[str, Any]:
     return {
         "schema": "memcli.config/1",
         "workspace": config.workspace,
-        "found_by": config.by,
+        "workspace_origin": config.by,
         "files": [
             {"path": path, "exists": os.path.isfile(path)} for path in _files(config.workspace)
         ],
@@ -131,9 +131,9 @@ def _text(keys: list[Key], skin: Skin) -> str:
     config, style, safe = skin.config, skin.terminal.style, skin.terminal.safe_line
     lines = []
     if len(keys) == len(KEYS):
-        from memcli.cli.status_output import found_by
+        from memcli.cli.status_output import workspace_origin
 
-        lines.append(f"{'folder':<10} {safe(config.workspace)} ({found_by(config.by)})")
+        lines.append(f"{'folder':<10} {safe(config.workspace)} ({workspace_origin(config.by)})")
         for what, path in zip(("workspace", "user"), _files(config.workspace), strict=True):
             there = "" if os.path.isfile(path) else " (none)"
             lines.append(f"{what:<10} {safe(path)}{there}")

@@ -8,8 +8,8 @@ from threading import Event, Lock
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, NotFoundError, Reason
-from memcli.mcp.given import GivenLines
 from memcli.mcp.preparation import Preparation
+from memcli.mcp.seen_lines import SeenLines
 from memcli.workspace.locate import CONFIG_FILE
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ PATIENCE_SECONDS = 20.0  # that a call waits for a first index; clients wait for
 _STAGES = {"reading": "files have been read", "embedding": "texts have been embedded"}
 
 
-class HeldMemory:
+class SharedMemory:
     """A memory that threads share, and that may not be there yet."""
 
     def __init__(
@@ -52,7 +52,7 @@ class HeldMemory:
         self._replaced: list[Memory] = []  # closed once no call is being answered
         self.may_move = may_move
         self.folder: str | None = None  # of the client
-        self.given = GivenLines()
+        self.given = SeenLines()
 
     def workspaces(self) -> tuple[str, ...]:
         """Name the workspaces where they are several, without opening them."""
@@ -90,7 +90,10 @@ class HeldMemory:
         with self._opening:
             if self._memory is None or _unopened(self._memory) != self._left_out:
                 opened = self._open(self.folder)
-                for each in (opened, *(e for _, _, e in opened.asked if not isinstance(e, Reason))):
+                for each in (
+                    opened,
+                    *(e for _, _, e in opened.members if not isinstance(e, Reason)),
+                ):
                     each.config = each.config.having({"sync.first": WITHOUT_BOUND})
                 if self._preparation is not None:
                     self._preparation.stop()
@@ -113,9 +116,9 @@ class HeldMemory:
     def own(self) -> OpenedWorkspace:
         """Give the workspace that notes are added to: of several the own one and no other."""
         memory = self.opened()
-        if not memory.asked:
+        if not memory.members:
             return memory
-        name, folder, opened = memory.asked[0]
+        name, folder, opened = memory.members[0]
         if isinstance(opened, Reason):
             raise NotFoundError(f"{name} ({folder}): {opened.text}", hint=opened.hint)
         return opened
@@ -167,7 +170,7 @@ def _not_ready(progress: FirstProgress | None) -> BusyError:
 
 def _unopened(memory: Memory) -> list[int | None]:
     """Tell when what could not be opened was changed: folders of several and their settings."""
-    folders = [folder for _, folder, opened in memory.asked if isinstance(opened, Reason)]
+    folders = [folder for _, folder, opened in memory.members if isinstance(opened, Reason)]
     paths = [path for folder in folders for path in (folder, os.path.join(folder, CONFIG_FILE))]
     return [_changed_ns(path) for path in paths]
 

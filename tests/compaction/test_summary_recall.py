@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memcli.bench.kept import Kept
+from memcli.bench.summary_recall import SummaryRecall
 from memcli.cli.main import run
 from tests.compaction.test_news import EVENTS, stand_up
 from tests.support import write
@@ -49,11 +49,12 @@ def compact(notes: Path, *arguments: str) -> tuple[str, str]:
 def test_what_is_kept_is_told_for_what_is_saved(notes: Path) -> None:
     ask(notes)
     record: dict[str, Any] = json.loads(compact(notes, "--apply", "--json")[0])
-    kept, tokens = record["kept"], record["kept"]["tokens"]
-    assert (kept["questions"], kept["recall"], kept["kept"]) == (2, {"raw": 0.5, "active": 0.5}, 1)
+    recall, tokens = record["recall"], record["recall"]["tokens"]
+    found = (recall["questions"], recall["recall"], recall["ratio"])
+    assert found == (2, {"raw": 0.5, "active": 0.5}, 1)
     assert tokens["raw"] == sum(each["tokens"]["sources"] for each in record["summaries"])
     assert tokens["active"] < 0.6 * tokens["raw"]
-    assert kept["kept_per_1000_saved"] == 1000 / (tokens["raw"] - tokens["active"])
+    assert recall["ratio_per_1000_saved"] == 1000 / (tokens["raw"] - tokens["active"])
 
 
 def test_a_person_is_told_in_a_sentence(notes: Path) -> None:
@@ -92,5 +93,5 @@ def test_questions_that_cannot_be_asked_are_named_and_the_summaries_stay(
 
 
 def test_what_saves_nothing_has_no_price() -> None:
-    assert Kept(1, 0.5, 0.5, 100, 100).per_thousand is None
-    assert Kept(1, 0.0, 0.0, 100, 50).share == 1.0
+    assert SummaryRecall(1, 0.5, 0.5, 100, 100).per_thousand is None
+    assert SummaryRecall(1, 0.0, 0.0, 100, 50).ratio == 1.0

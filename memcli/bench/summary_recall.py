@@ -25,7 +25,7 @@ BUDGET = 2000  # tokens
 Earned = tuple[Line | None, float]  # a line, or none, and the tokens it costs
 
 
-class Kept(Record):
+class SummaryRecall(Record):
     """What is left of recall in the place of logs, and at what price."""
 
     questions: int
@@ -35,7 +35,7 @@ class Kept(Record):
     tokens_active: int  # with summaries in the place of the lines they stand for
 
     @property
-    def share(self) -> float:
+    def ratio(self) -> float:
         """Give the recall that is kept, 1 where there was none to keep."""
         return self.recall_active / self.recall_raw if self.recall_raw else 1.0
 
@@ -47,7 +47,7 @@ class Kept(Record):
     @property
     def per_thousand(self) -> float | None:
         """Give the recall that is kept for every thousand tokens saved; None where none are."""
-        return 1000 * self.share / self.saved if self.saved > 0 else None
+        return 1000 * self.ratio / self.saved if self.saved > 0 else None
 
     def as_record(self) -> dict[str, Any]:
         """Describe it as `memcli.compact/1` does."""
@@ -55,9 +55,9 @@ class Kept(Record):
             "questions": self.questions,
             "budget": BUDGET,
             "recall": {"raw": self.recall_raw, "active": self.recall_active},
-            "kept": self.share,
+            "ratio": self.ratio,
             "tokens": {"raw": self.tokens_raw, "active": self.tokens_active},
-            "kept_per_1000_saved": self.per_thousand,
+            "ratio_per_1000_saved": self.per_thousand,
         }
 
 

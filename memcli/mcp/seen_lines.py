@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from threading import Lock
 
 from memcli.markdown.parse import parse
-from memcli.markdown.units import said, units
+from memcli.markdown.units import units, with_speaker
 
 MOST_LINES = 20_000  # of the newest, which are all that is kept
 
 
-class GivenLines:
+class SeenLines:
     """Lines, items and paragraphs by their document, newest last; threads may add at once."""
 
     def __init__(self) -> None:
@@ -43,4 +43,4 @@ def _sayings(text: str) -> Iterator[str]:
     lines = text.split("\n")
     yield from filter(None, map(str.strip, lines))
     for block in parse(text).blocks:
-        yield from map(said, units(block, lines))
+        yield from map(with_speaker, units(block, lines))
