@@ -16,6 +16,7 @@ from jsonschema import Draft202012Validator
 
 import memcli
 from memcli.cli.main import run
+from memcli.language.tokens import estimate
 from tests.support import strict
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
@@ -178,7 +179,24 @@ def test_search_is_as_its_schema_says(notes: Path, query: str, flags: tuple[str,
 
 
 def _rounded(result: dict[str, Any]) -> dict[str, Any]:
-    return {k: v if v is None else round(v, 4) for k, v in result.items() if k in ROUNDED}
+    return {k: v if v is None else round(v, 3) for k, v in result.items() if k in ROUNDED}
+
+
+def test_json_costs_at_most_1_6_times_the_text(
+    workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    for name, questions in (
+        ("engineer", ("OPS-417", "why did the pool run dry", "who reviews the carrier adapters")),
+        ("talk", ("What does Mara paint?", "Where did Jonas travel?", "the garden")),
+    ):
+        folder = str(shutil.copytree(workspaces / name, tmp_path / name))
+        assert _run("index", "-q", "-w", folder)[0] == 0
+        text, record = (
+            sum(estimate(_run("search", each, "-w", folder, *form)[1]) for each in questions)
+            for form in ((), ("--json",))
+        )
+        assert text < record <= 1.6 * text
 
 
 @pytest.fixture
