@@ -35,6 +35,7 @@ RESULT_KEYS = (*Passage._fields, "file")
 # What few programs need of a passage, and of an answer.
 _RARE = ("rank", "ref", "heading_path", "title", "score", "text_hash", "tokens", "kind",
          "source_kind", "scope", "speakers", "asked_lead")  # fmt: skip
+_OF_NEWER = ("citation", "date", "text")  # that is wanted of a line that corrects
 _RARE_OF_ANSWER = ("query", "now", "asked", "asked_lead")
 _NOT_OF_RELATED = ("workspace", "confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
@@ -52,6 +53,8 @@ def few(record: Mapping[str, Any]) -> dict[str, Any]:
         del left["date"]
     if left["confidence"] is not None:
         left["confidence"] = round(left["confidence"], DIGITS)
+    if newer := left.get("corrected_by"):
+        left["corrected_by"] = [{key: each[key] for key in _OF_NEWER} for each in newer]
     return left
 
 
