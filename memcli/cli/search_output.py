@@ -168,9 +168,12 @@ def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]
             record["superseded"] = [{**o._asdict(), "citation": o.citation} for o in older]
     if keys:
         return [{key: each[key] for key in keys if key in each} for each in results]
-    if full or explain or skin.terminal.verbose:
-        return results
-    return [jsonio.few(each) for each in results]
+    return results if _has_all(skin, shape) else [jsonio.few(each) for each in results]
+
+
+def _has_all(skin: Skin, shape: Shape) -> bool:
+    """Tell whether JSON has all keys that there are."""
+    return shape.full or shape.explain or skin.terminal.verbose
 
 
 def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
@@ -189,6 +192,8 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
             dates=_dates(found, shape),
             now=skin.now,
         )
+        if not _has_all(skin, shape):
+            envelope = jsonio.few_of_answer(envelope)
         envelope |= jsonio.unmarked(skin.config)
         if shape.fields:
             envelope["fields"] = list(shape.fields)

@@ -197,7 +197,8 @@ def _record(found: Answered, bounds: Sequence[DateSpan], now: str) -> dict[str, 
     record = jsonio.search_envelope(
         found.question.text, results, found.freshness, found.answer, dates=dates, now=now
     )
-    return record | ({"empty_reason": jsonio.reason(found.nothing)} if found.nothing else {})
+    nothing = {"empty_reason": jsonio.reason(found.nothing)} if found.nothing else {}
+    return jsonio.few_of_answer(record) | nothing
 
 
 def call_get(

@@ -11,7 +11,7 @@ from memcli.markdown.parts import digest
 from memcli.render.sanitize import escaped
 from memcli.search.pack import shortened
 from memcli.search.passages import Passage
-from memcli.types import FAILED, MEMORY_SOURCE, split_source
+from memcli.types import FAILED, FRESH, MEMORY_SOURCE, split_source
 
 if TYPE_CHECKING:
     from typing import Any
@@ -29,33 +29,52 @@ if TYPE_CHECKING:
     from memcli.types import About
 
 
-DIGITS = 4  # of a score or a confidence, unless all is wanted
+DIGITS = 3  # of a confidence, unless all is wanted
 # What `result` may tell of a passage.
 RESULT_KEYS = (*Passage._fields, "file")
-# What few programs need: `result` leaves it out unless all is wanted.
-_RARE = ("rank", "ref", "heading_path", "title", "text_hash", "tokens", "kind", "source_kind",
-         "scope", "speakers", "speaker_match")  # fmt: skip
+# What few programs need of a passage, and of an answer.
+_RARE = ("rank", "ref", "heading_path", "title", "score", "text_hash", "tokens", "kind",
+         "source_kind", "scope", "speakers", "speaker_match")  # fmt: skip
+_OF_NEWER = ("citation", "date", "text")  # that is wanted of a line that corrects
+_RARE_OF_ANSWER = ("query", "now", "named_speakers", "speaker_match")
 _NOT_OF_RELATED = ("workspace", "confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
 
 
 def few(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of a `result` what few programs need, and what is as it nearly always is."""
+    """Leave out of a `result` what few programs need, and what the path or the default says."""
     usual = {"source": MEMORY_SOURCE, "trust": "trusted", "file": record["path"]}
     left = {
         key: value
         for key, value in record.items()
         if key not in _RARE and usual.get(key, "") != value
     }
-    for key in ("score", "confidence"):
-        if left[key] is not None:
-            left[key] = round(left[key], DIGITS)
+    if left["date"] is None or left["date"] in left["path"]:
+        del left["date"]
+    if left["confidence"] is not None:
+        left["confidence"] = round(left["confidence"], DIGITS)
+    if newer := left.get("corrected_by"):
+        left["corrected_by"] = [{key: each[key] for key in _OF_NEWER} for each in newer]
+    return left
+
+
+def few_of_answer(envelope: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out of a `search_envelope` what few programs need, and what is as it usually is."""
+    usual = {"dates": [], "freshness": {"state": FRESH, "pending": 0}, "omitted_over_budget": 0}
+    left = {
+        key: value
+        for key, value in envelope.items()
+        if key not in _RARE_OF_ANSWER and usual.get(key, "") != value
+    }
+    if all(each["ran"] and each.get("embedded", each["total"]) == each["total"]
+           for each in left["retrievers"].values()):  # fmt: skip
+        del left["retrievers"]
     return left
 
 
 def dumps(record: Mapping[str, Any]) -> str:
     """Write one JSON value on one line; what a terminal obeys or hides is escaped in it."""
-    return escaped(json.dumps(record, ensure_ascii=False))
+    return escaped(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
 
 
 def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> dict[str, Any]:

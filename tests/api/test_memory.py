@@ -241,7 +241,7 @@ def test_everything_that_matches_is_sorted_and_not_only_the_best(tmp_path: Path)
         said = " ".join(["The pool of the tracker ran dry."] + ["The pool."] * (15 - at))
         write(tmp_path / "notes", f"memory/{day}.md", f"# {day}\n\n{said}\n")
         write(tmp_path / "notes", f"memory/2025-06-{at + 10}.md", "# Bread\n\nBaskets.\n")
-    asked = ("search", "tracker pool", "-n", "3", "--json")
+    asked = ("search", "tracker pool", "-n", "3", "--json", "-v")
     for how, placed in (("date", days), ("newest", days[::-1])):
         found = _printed(tmp_path, *asked, "--sort", how)["results"]
         assert [each["date"] for each in found] == placed[:3], how

@@ -178,7 +178,23 @@ def test_search_is_as_its_schema_says(notes: Path, query: str, flags: tuple[str,
 
 
 def _rounded(result: dict[str, Any]) -> dict[str, Any]:
-    return {k: v if v is None else round(v, 4) for k, v in result.items() if k in ROUNDED}
+    return {k: v if v is None else round(v, 3) for k, v in result.items() if k in ROUNDED}
+
+
+def test_json_costs_at_most_1_6_times_the_text(
+    workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shutil.copytree(workspaces / "engineer", tmp_path / "engineer"))
+    assert _run("index", "-q", "-w", ".")[0] == 0
+    judged = (
+        (Path(__file__).parents[2] / "fixtures/eval/engineer.jsonl").read_text("utf-8").splitlines()
+    )
+    questions = [json.loads(line)["query"] for line in judged[::4]]
+    text, record = (
+        sum(len(_run("search", each, "-w", ".", *form)[1]) for each in questions)
+        for form in ((), ("--json",))
+    )
+    assert text < record <= 1.6 * text
 
 
 @pytest.fixture

@@ -174,7 +174,7 @@ def test_common_words_that_find_only_together_are_believed(
     (tmp_path / "MEMORY.md").write_text("".join(f"## {text}\n\nx\n\n" for text in texts))
     for module, name, value in ((recall, "SMALL", 1), (common, "MOST_ROWS", 2)):
         monkeypatch.setattr(module, name, value)
-    command = ["search", "pool log", "-w", str(tmp_path), "--mode", "lexical", "--json"]
+    command = ["search", "pool log", "-w", str(tmp_path), "--mode", "lexical", "--json", "-v"]
     assert run(command) == 0
     (found,) = json.loads(capsys.readouterr().out)["results"]
     assert (found["citation"], found["score"] > 0) == ("MEMORY.md:1-3", True)

@@ -51,7 +51,7 @@ def test_a_log_of_three_years_ago_is_found_first_when_nothing_newer_answers(
 
 def test_results_do_not_depend_on_how_long_ago_it_was(notes: Path) -> None:
     answers = [
-        [(r["citation"], r["score"]) for r in ask(notes, "staging", "--now", now)["results"]]
+        [(r["citation"], r["score"]) for r in ask(notes, "staging", "-v", "--now", now)["results"]]
         for now in ("2026-02-21", "2027-02-20", "2029-02-20")
     ]
     assert answers[0] == answers[1] == answers[2]
@@ -114,7 +114,7 @@ def test_the_best_hundred_passages_are_compared_and_those_behind_take_no_place(
 
 def test_where_nothing_is_kept_nothing_is_left_out(tmp_path: Path) -> None:
     write(tmp_path, "memory/.keep", "")
-    found = ask(tmp_path, "pool", "--budget", "100")
+    found = ask(tmp_path, "pool", "--budget", "100", "-v")
     assert (
         found["results"],
         found["omitted_over_budget"],

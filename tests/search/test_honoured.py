@@ -69,7 +69,7 @@ def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> N
     code, out, err = told("search", '"no such phrase"')
     assert (code, out) == (0, "")
     assert err == 'No passages found.\nmemcli: nothing holds "no such phrase"\n'
-    found = json.loads(told("search", '"no such phrase"', "--json")[1])
+    found = json.loads(told("search", '"no such phrase"', "--json", "-v")[1])
     assert found["empty_reason"] == {"code": "phrase", "reason": 'nothing holds "no such phrase"'}
     assert (found["query"], found["results"]) == ('"no such phrase"', [])
     code, out, err = told("search", 'pool "no such phrase"')
@@ -155,7 +155,7 @@ def test_a_budget_is_not_filled_with_what_is_far_from_the_question(told: Told, n
     asked = ("search", "why did the pool run dry", "--budget", "1500")
     out, err = told(*asked)[1:]
     asked = (*asked[:-1], "9000")
-    found = json.loads(told(*asked, "--json")[1])
+    found = json.loads(told(*asked, "--json", "-v")[1])
     assert (len(cited(out)), len(found["results"]), found["omitted_over_budget"]) == (10, 10, 0)
     far = found["omitted_low_confidence"]
     said = f"{far} more passages are far from the question and left out; -n 100 gives them too.\n"
@@ -211,7 +211,7 @@ def test_a_filter_that_leaves_nothing_is_named(
     code, out, err = told("search", "pool", *arguments)
     assert (code, out, err) == (0, "", f"No passages found.\nmemcli: {message}\n")
     text, _, hint = message.partition(". Try: ")
-    nothing = json.loads(told("search", "pool", *arguments, "--json")[1])["nothing"]
+    nothing = json.loads(told("search", "pool", *arguments, "--json")[1])["empty_reason"]
     assert nothing == {"code": "filter", "reason": text, **({"hint": hint} if hint else {})}
 
 
@@ -270,13 +270,13 @@ def _asked(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[s
 
 def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
     asked = ["pool", '"no such phrase"', "水池"]
-    done = _asked("--stdin", "-n", "1", "-w", str(notes), stdin="\n".join(asked).encode())
+    done = _asked("--stdin", "-v", "-n", "1", "-w", str(notes), stdin="\n".join(asked).encode())
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [each["query"] for each in found] == asked
     for question, answer in zip(asked, found, strict=True):
-        alone = _asked(question, "--json", "-n", "1", "-w", str(notes))
+        alone = _asked(question, "--json", "-v", "-n", "1", "-w", str(notes))
         assert {**json.loads(alone.stdout), "now": answer["now"]} == answer
-    done = _asked("--stdin", "-w", str(notes), stdin=b"pool\n\n\xff pool\n")
+    done = _asked("--stdin", "-v", "-w", str(notes), stdin=b"pool\n\n\xff pool\n")
     first, error, last = map(json.loads, done.stdout.splitlines())
     assert (done.returncode, first["query"], last["query"]) == (2, "pool", "\ufffd pool")
     assert error == {
@@ -291,7 +291,7 @@ def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("rest", ["a8Kd92LmQ1", "a8Kd92LmQ1xyzt34"])
 def test_a_question_does_not_tell_a_key_however_short(told: Told, rest: str) -> None:
     key = f"sk_test_{rest}"
-    code, out, err = told("search", f"pool {key}", "--json")
+    code, out, err = told("search", f"pool {key}", "--json", "-v")
     assert (code, key in out + err) == (0, False)
     assert json.loads(out)["query"] == "pool [secret: stripe-key]"
 

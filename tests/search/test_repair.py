@@ -67,9 +67,9 @@ def repaired(found: dict[str, Any]) -> dict[str, str]:
 def test_one_mistake_in_a_word_is_as_good_as_none(
     ask: Ask, mode: str, typed: str, meant: str, path: str
 ) -> None:
-    found = ask(f"notes of the {typed}", "--mode", mode)
+    found = ask(f"notes of the {typed}", "--mode", mode, "-v")
     assert repaired(found) == {typed: meant}
-    right = ask(f"notes of the {meant}", "--mode", mode)
+    right = ask(f"notes of the {meant}", "--mode", mode, "-v")
     assert "repairs" not in right
     assert right["results"][0]["path"] == path
     told = ("citation", "score", "confidence")
@@ -115,9 +115,9 @@ def test_a_number_is_found_however_its_thousands_are_set_apart(ask: Ask, query: 
 
 
 def test_a_word_that_is_asked_for_already_does_not_count_twice(ask: Ask) -> None:
-    twice = ask("education and educaton", "--mode", "lexical")
+    twice = ask("education and educaton", "--mode", "lexical", "-v")
     assert repaired(twice) == {"educaton": "education"}
-    once = ask("education", "--mode", "lexical")
+    once = ask("education", "--mode", "lexical", "-v")
     assert twice["results"][0]["score"] == once["results"][0]["score"]
 
 

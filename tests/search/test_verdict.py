@@ -159,9 +159,11 @@ def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
     said = "".join(f"- **{name}**: {line}\n" for name, line in lines.items())
     idle = "".join(f"- **{name}**: Fine, {n}.\n" for n in range(3) for name in lines)
     write(tmp_path, "memory/2026-01-01.md", f"# Call\n\n{said}{idle}")
-    assert run(["search", "Kate " + " ".join(words), "-w", str(tmp_path), "--json"]) == 0
+    line = ["search", "Kate " + " ".join(words), "-w", str(tmp_path), "--json"]
+    assert run([*line, "-v"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert run(line) == 0
     found = capsys.readouterr()
-    record = json.loads(found.out)
     assert 0 < abs(record["speaker_match"]) < 0.05
     assert (record["speaker_match"] < 0) == (leads == "Odette")
     if leads == "Kate":

@@ -146,6 +146,7 @@ def test_expand_adds_the_lines_behind_and_changes_no_score(notes: Path) -> None:
         "active",
         "-n",
         "2",
+        "-v",
     )
     plain, expanded = _json(*query), _json(*query, "--expand")
     assert [r["score"] for r in expanded["results"]][:1] == [plain["results"][0]["score"]]
