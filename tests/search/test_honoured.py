@@ -45,10 +45,11 @@ def notes(tmp_path: Path) -> Path:
 def told(notes: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Told:
     """Run a command on the notes and give exit code, stdout and stderr."""
     monkeypatch.chdir(notes)
+    monkeypatch.setenv("MEMCLI_WORKSPACE", str(notes))
 
     def ask(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()
-        code = run([*arguments, "-w", str(notes), "--now", "2025-07-01"])
+        code = run([*arguments, "--now", "2025-07-01"])
         done = capsys.readouterr()
         return code, done.out, done.err
 
