@@ -41,6 +41,7 @@ NEAR_CHUNKS = 24
 LOOKED_UP = 64  # words
 MOST_WORDS = 32  # by which newer lines are looked up
 CROWD = 24  # lines with one word, from which on the word finds nothing
+SHORT = 5  # words of a line of which one shared word is enough
 STEM = 5  # letters by which two forms of a word are compared
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
@@ -248,9 +249,11 @@ class Corrections:
 def _is_near(text: str, stems: frozenset[str], newer: Claim) -> bool:
     """Tell by the words that two lines share whether it is worth while to compare them."""
     common = len(stems & newer.stems)
-    if 2 * common + 1 >= max(len(stems), len(newer.stems)) or text[:STEM] == newer.text[:STEM]:
+    if 2 * common + 1 >= max(len(stems), len(newer.stems)):
         return True
-    return common > 0 and has_change(newer.text)
+    if text[:STEM] == newer.text[:STEM] and text[0].isalnum():  # not a speaker
+        return True
+    return (common > 1 or len(stems) <= SHORT) and has_change(newer.text)
 
 
 def _correction(about: About, unit: Claim) -> Correction:
