@@ -407,8 +407,8 @@ def _is_of_another(new: _ComparedLine, old: _ComparedLine, named: frozenset[str]
     the `web team` is not the `mobile team`.
     """
     if has_han(new.text) or has_han(old.text):
-        mine, theirs = map(_han_subject, (new.text, old.text))
-        return bool(mine and theirs) and mine not in old.text and theirs not in new.text
+        one, other = map(_han_subject, (new.text, old.text))
+        return bool(one and other) and one not in old.text and other not in new.text
     whose = dict(zip(new.sequence, new.sequence[2:], strict=False)).get(old.subject, "")
     if f" {old.subject} s {whose} " in f" {' '.join(new.sequence)} " and not _has(old, whose):
         return True  # Kim's sister is not Kim
@@ -493,10 +493,10 @@ def _is_new_of(new: _ComparedLine, old: _ComparedLine) -> bool:
         name = name.removeprefix("我们").removeprefix("我").removeprefix("的")
         label = new.text.removeprefix("新").removeprefix("的")
         return len(name) > 1 and name != old.text and label.startswith(name)
-    name = _name(old)
-    label = list(new.sequence[1 : 2 + len(name)])
+    words = _name(old)
+    own = list(new.sequence[1 : 2 + len(words)])
     is_value = "is" in new.sequence or "ist" in new.sequence or _label(new.text)
-    return bool(name and is_value) and label[:-1] == name and label[-1] not in _OF
+    return bool(words and is_value) and own[:-1] == words and own[-1] not in _OF
 
 
 def _is_of_other_kind(new: _ComparedLine, old: _ComparedLine) -> bool:
@@ -648,9 +648,9 @@ def _read(text: str) -> _ComparedLine:
     if said.startswith(_SPEAKER_MARKS):
         from memcli.language.discourse import SPEAKER_MARK, speaker_of
 
-        own = said[said.index("*" * 2) :]
-        if mark := SPEAKER_MARK.match(own):
-            speaker, said = speaker_of(mark), own[mark.end() :]
+        line = said[said.index("*" * 2) :]
+        if mark := SPEAKER_MARK.match(line):
+            speaker, said = speaker_of(mark), line[mark.end() :]
     said = _without_frame(_without_lead(said))
     sequence = tuple(terms(said))
     own = tuple(term for term in dict.fromkeys(sequence) if _is_content(term))
