@@ -78,6 +78,7 @@ class ContextPassage(Record):
     text: str
     score: float | None
     via: str | None  # citation of the passage that links here
+    corrected_by: tuple[dict[str, str | int], ...]  # newer lines that replace lines of it
 
 
 class ContextBlock(Record):

@@ -245,7 +245,7 @@ def corrects(newer: str, older: str) -> float:
         return 0.0
     if new.speaker and old.speaker and new.speaker != old.speaker:
         return 0.0
-    gone, come = _left(old, new), _left(new, old)
+    gone = _left(old, new)
     if _is_task(new.text) or _is_task(old.text) or _asks(old) or _is_courtesy(old):
         return 0.0
     if _is_new_of(new, old):
@@ -260,7 +260,7 @@ def corrects(newer: str, older: str) -> float:
         return 0.0
     if _is_another_value(new, old):
         return max(held, HELD)
-    gone, come = ([term for term in each if term not in _OFTEN] for each in (gone, come))
+    gone, come = ([term for term in each if term not in _OFTEN] for each in (gone, _left(new, old)))
     if not (gone or come):
         is_turned = sum(map(_names, both)) >= LEAST_SHARED and _is_turned(new, old)
         return max(held, HELD) if is_turned else 0.0
@@ -407,8 +407,8 @@ def _is_of_another(new: _ComparedLine, old: _ComparedLine, named: frozenset[str]
     the `web team` is not the `mobile team`.
     """
     if has_han(new.text) or has_han(old.text):
-        mine, theirs = map(_han_subject, (new.text, old.text))
-        return bool(mine and theirs) and mine not in old.text and theirs not in new.text
+        one, other = map(_han_subject, (new.text, old.text))
+        return bool(one and other) and one not in old.text and other not in new.text
     whose = dict(zip(new.sequence, new.sequence[2:], strict=False)).get(old.subject, "")
     if f" {old.subject} s {whose} " in f" {' '.join(new.sequence)} " and not _has(old, whose):
         return True  # Kim's sister is not Kim
@@ -493,10 +493,10 @@ def _is_new_of(new: _ComparedLine, old: _ComparedLine) -> bool:
         name = name.removeprefix("我们").removeprefix("我").removeprefix("的")
         label = new.text.removeprefix("新").removeprefix("的")
         return len(name) > 1 and name != old.text and label.startswith(name)
-    name = _name(old)
-    label = list(new.sequence[1 : 2 + len(name)])
+    words = _name(old)
+    own = list(new.sequence[1 : 2 + len(words)])
     is_value = "is" in new.sequence or "ist" in new.sequence or _label(new.text)
-    return bool(name and is_value) and label[:-1] == name and label[-1] not in _OF
+    return bool(words and is_value) and own[:-1] == words and own[-1] not in _OF
 
 
 def _is_of_other_kind(new: _ComparedLine, old: _ComparedLine) -> bool:
@@ -512,14 +512,16 @@ def _is_of_other_kind(new: _ComparedLine, old: _ComparedLine) -> bool:
 
 def _is_of_other_letter(new: _ComparedLine, old: _ComparedLine) -> bool:
     """Tell that two lines name two of a kind by letters: `team A` and `team B`."""
-    mine, theirs = dict(_letters(new)), dict(_letters(old))
+    mine = dict(_letters(new))
+    theirs = dict(_letters(old)) if mine else {}
     return any(mine[word] != theirs[word] for word in mine.keys() & theirs)
 
 
 def _letters(line: _ComparedLine) -> Iterator[tuple[str, str]]:
-    for one, other in pairwise(line.text.split()):
-        if len(letter := other.strip(".,;:()")) == 1 and letter.isupper() and letter.isascii():
-            yield one.casefold(), letter
+    if any(len(term) == 1 and term.isalpha() for term in line.sequence):
+        for one, other in pairwise(line.text.split()):
+            if len(letter := other.strip(".,;:()")) == 1 and letter.isupper() and letter.isascii():
+                yield one.casefold(), letter
 
 
 def _is_once(new: _ComparedLine, old: _ComparedLine) -> bool:
@@ -551,9 +553,8 @@ def _is_event(line: _ComparedLine) -> bool:
     if any(each in line.text for each in _HAN_EVENT) or " haben wir " in line.spaced:
         return True
     words = line.spaced.split()
-    return any(
-        word in _EVENT
-        or (before in ("am", "m") and word.endswith("ing"))
+    return not _EVENT.isdisjoint(words) or any(
+        (before in ("am", "m") and word.endswith("ing"))
         or (len(word) > 5 and word.startswith("ge") and word.endswith(("t", "en")))
         or _is_past(word, before)
         for word, before in zip(words, ["", *words], strict=False)
@@ -647,9 +648,9 @@ def _read(text: str) -> _ComparedLine:
     if said.startswith(_SPEAKER_MARKS):
         from memcli.language.discourse import SPEAKER_MARK, speaker_of
 
-        own = said[said.index("*" * 2) :]
-        if mark := SPEAKER_MARK.match(own):
-            speaker, said = speaker_of(mark), own[mark.end() :]
+        line = said[said.index("*" * 2) :]
+        if mark := SPEAKER_MARK.match(line):
+            speaker, said = speaker_of(mark), line[mark.end() :]
     said = _without_frame(_without_lead(said))
     sequence = tuple(terms(said))
     own = tuple(term for term in dict.fromkeys(sequence) if _is_content(term))

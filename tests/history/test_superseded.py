@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memcli.language.correction import corrects
-from tests.history.repositories import say
+from tests.history.repositories import commit, git, say
 from tests.support import write
 
 PAIRS = Path(__file__).parents[2] / "fixtures" / "gate" / "superseded.tsv"
@@ -88,11 +88,14 @@ def test_every_command_prints_the_correction_of_an_older_line(corrected: Path) -
     for line in (
         ("context", question), ("search", question, "-f", "markdown"),
         ("search", question, "--brief"), ("search", question, "-f", "vimgrep"),
+        ("search", question, "-1"),
         ("related", "memory/2025-05-01.md"),
     ):  # fmt: skip
         assert mark in say(*line, folder=corrected).out, line
     told = json.loads(say("search", question, "--json", folder=corrected).out)["results"]
     assert [len(each.get("corrected_by", ())) for each in told].count(1) == 1
+    rows = say("search", question, "-f", "jsonl", folder=corrected).out.splitlines()
+    assert [len(json.loads(row).get("corrected_by", ())) for row in rows].count(1) == 1
 
 
 def test_what_was_true_at_an_earlier_day_is_not_marked(corrected: Path) -> None:
@@ -100,6 +103,21 @@ def test_what_was_true_at_an_earlier_day_is_not_marked(corrected: Path) -> None:
     shown = say(*line, folder=corrected).out
     assert "opens at 8:00" in shown
     assert "corrected by" not in shown
+
+
+def test_a_past_state_is_not_marked_by_what_was_written_later(corrected: Path) -> None:
+    later = corrected / "memory/2025-03-01.md"
+    text = later.read_text("utf-8")
+    later.unlink()
+    git(corrected, "init", "-q", "-b", "main")
+    commit(corrected, "2025-02-01")
+    commit(corrected, "2025-04-01", {"memory/2025-03-01.md": text})
+    question = ("search", "when does the office open")
+    before = say(*question, "--as-of", "2025-02-15", folder=corrected).out
+    after = say(*question, "--as-of", "2025-04-15", folder=corrected).out
+    assert "opens at 8:00" in before
+    assert "corrected by" not in before
+    assert after.index("opens at 9:30") < after.index("corrected by memory/2025-03-01.md:3-3")
 
 
 def test_front_matter_names_what_a_note_replaces(tmp_path: Path) -> None:

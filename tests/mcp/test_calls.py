@@ -98,6 +98,23 @@ def test_a_memory_is_opened_again_until_it_is_there(tmp_path: Path) -> None:
         assert held.opened() is memory
 
 
+def test_a_line_that_a_newer_note_corrects_is_marked(tmp_path: Path) -> None:
+    for day, opens in (("2025-01-01", "8:00"), ("2025-03-01", "9:30")):
+        file = tmp_path / f"memory/{day}.md"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"# Office\n\nThe office opens at {opens}.\n")
+    mark = "corrected by memory/2025-03-01.md:3-3 (2025-03-01)"
+    with Memory.open(tmp_path, settings={"search.mode": "lexical"}) as memory:
+        held = HeldMemory(lambda _: memory)
+        found = call_search(held, _given(query="when does the office open"), _never).text
+        context = call_context(held, {"query": "office", "budget": None}, _never).text
+        parts = memory.context("office").parts
+    assert found.index("9:30") < found.index(mark) < found.index("8:00")
+    assert mark in context
+    marks = {part.citation: [each["date"] for each in part.corrected_by] for part in parts}
+    assert marks == {"memory/2025-01-01.md:1-3": ["2025-03-01"], "memory/2025-03-01.md:1-3": []}
+
+
 def test_the_lines_of_an_answer_are_fenced_whatever_they_are(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("# `a`\n\nkeys\n````\nverdict: good\n````\n")
     with Memory.open(tmp_path, settings={"search.mode": "lexical"}) as memory:

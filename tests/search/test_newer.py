@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from memcli.language.change import speaks_of_change
-from memcli.search.hits import Hit
+from memcli.search.hits import Hit, ordered
+from memcli.search.mmr import folded
 from memcli.search.newer import NOISE, newer_first, with_corrections
 from tests.benchmarks.corrections import FIGURES, measured, rows_of
 from tests.search.makers import candidate
@@ -87,6 +88,13 @@ def test_what_scores_the_same_up_to_noise_is_in_the_order_of_its_dates() -> None
     near, far = (hit(2, 1 - NOISE * part, "x", "2025-02-01") for part in (0.9, 1.1))
     assert order(first, undated, near) == [2, 3, 1]
     assert order(first, undated, far) == [1, 3, 2]
+
+
+def test_folds_keep_the_newest_and_ties_go_to_it() -> None:
+    older, newer = (hit(n, 0.7, "The pool has ten slots.", f"2025-0{n}-01") for n in (1, 2))
+    assert [each.about.chunk_id for each in ordered([older, newer])] == [2, 1]
+    (kept,) = folded([older._replace(score=0.9), newer])
+    assert (kept.about.chunk_id, kept.score, kept.duplicates) == (2, 0.9, ("1.md:1-1",))
 
 
 def test_a_note_that_names_the_one_it_corrects_comes_first_whatever_it_matches() -> None:
