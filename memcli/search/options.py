@@ -99,9 +99,7 @@ def options_of(
     fill: bool = True,
     sort: str = "score",
     ends: bool = False,
-    apart: bool = False,
     lists: bool = False,
-    rest: bool = False,
 ) -> SearchOptions:
     """Read the search settings; the profile's stand in for those nobody has set.
 
@@ -141,8 +139,6 @@ def options_of(
         sort=sort,
         ends=ends and budget is None and not (whole or lists),
         lists=lists,
-        rest=rest,
-        apart=apart,
         formula=_formula(profile, config),
         quality_weight=config("search.quality_weight"),
     )

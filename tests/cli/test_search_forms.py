@@ -209,6 +209,7 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     assert count == "6 lines"
     *few, count = _run(*query, "--budget", "40")[0].splitlines()
     assert few == lines[: len(few)] != []
+    assert estimate("\n".join([*few, count])) <= 40
     assert count == f"{len(few)} of 6 lines"
     record = json.loads(_run(*query, "--json")[0])
     assert [each["citation"] for each in record["results"]] == [

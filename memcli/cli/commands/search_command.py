@@ -142,10 +142,8 @@ def run(options: Options) -> int:
         sort=options.sort,
         ends=not (options.more or options.expand or options.explain)
         and not (options.open or options.interactive),
-        apart=options.brief,
         lists=options.list,
-        rest=options.rest,
-    )
+    )._replace(apart=options.brief, rest=options.rest)
     if options.rest and not wanted.ends:
         raise UsageError("--rest is what a search without such options leaves out", hint="--more")
     shape = _filled(shape, options)._replace(filters=bounds)
