@@ -112,7 +112,17 @@ def _ask(
                 answer = _of_lots(lots, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
     answer = answer._replace(dense=for_all(memory, answer.dense))
-    return Answered(question, freshness, answer, tuple(expanded), nothing)
+    found = Answered(question, freshness, answer, tuple(expanded), nothing)
+    return _listed(found) if options.lists else found
+
+
+def _listed(found: Answered) -> Answered:
+    """Leave the best line of each passage."""
+    from memcli.search.worth import best_lines
+
+    return found._replace(
+        answer=found.answer._replace(hits=best_lines(found.answer.hits, found.words))
+    )
 
 
 def _of_lots(

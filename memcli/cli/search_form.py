@@ -28,6 +28,7 @@ class Shape(Record):
     fields: tuple[str, ...] = ()  # keys of JSON, where not all are wanted
     template: Template | None = None  # of the form TEMPLATE
     brief: bool = False  # a line a passage
+    lists: bool = False  # the same, with their number
     around: int = 0  # lines of the file above and below each passage
     superseded: bool = False  # with the older lines that a passage corrects
     budget: int | None = None  # tokens of all that is written to stdout

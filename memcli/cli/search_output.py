@@ -68,6 +68,8 @@ def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Ans
         middle = (fits + over) // 2
         fits, over = (middle, over) if written(whole[:middle])[2] <= 0 else (fits, middle)
     best = written(whole[:fits])
+    if shape.lists:
+        return best[:2]
     more: Sequence[Hit] = whole[: fits + 1]
     room = sum(estimate(hit.text) for hit in more)
     for _ in range(TRIES):  # the next one is cut down to its best lines
@@ -194,6 +196,8 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
         )
         if not _has_all(skin, shape):
             envelope = jsonio.few_of_answer(envelope)
+        if shape.lists:
+            envelope["count"] = len(results) + found.answer.dropped
         envelope |= jsonio.unmarked(skin.config)
         if shape.fields:
             envelope["fields"] = list(shape.fields)
@@ -266,7 +270,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
 def _say_budget(answer: Answer, terminal: Terminal) -> None:
     """Say how many passages are left out, and why; those that a budget leaves out with -v."""
     if answer.weaker:
-        terminal.say(f"{answer.weaker} weaker: --more")
+        terminal.say(f"{answer.weaker} weaker: --rest")
     if answer.dropped and answer.hits and terminal.verbose:
         more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
         terminal.say(f"{more} did not fit the budget.")

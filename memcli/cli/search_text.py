@@ -68,6 +68,8 @@ def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
         hits = _cut_to(hits, wanted[:1], rows, terminal.width)
     blocks, whole = fitted(hits, shows, Fitting(rows, wanted, shape.brief))
     terminal.write("".join(blocks))
+    if shape.lists and hits:
+        terminal.write(plain.count(len(blocks), len(hits) + found.answer.dropped))
     for each in found.expanded:
         terminal.write(shows.behind(each))
     whole -= hits != found.answer.hits

@@ -62,12 +62,8 @@ class Cursor(Record):
 
     def behind(self, hits: Sequence[Hit], shown: Sequence[Hit]) -> Cursor:
         """Stand behind passages of these hits, of which some are cut down to their best lines."""
-        by_chunk: dict[int, list[Hit]] = {}
-        for each in shown:
-            by_chunk.setdefault(each.about.chunk_id, []).append(each)
         seen = self.seen
         for rank, hit in enumerate(hits):
-            near = by_chunk.get(hit.about.chunk_id, ())
-            if any(hit.start_line <= e.start_line and e.end_line <= hit.end_line for e in near):
+            if any(map(hit.contains, shown)):
                 seen |= 1 << rank
         return self._replace(seen=seen)

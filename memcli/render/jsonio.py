@@ -11,7 +11,7 @@ from memcli.markdown.parts import digest
 from memcli.render.sanitize import escaped
 from memcli.search.pack import shortened
 from memcli.search.passages import Passage
-from memcli.types import FAILED, FRESH, MEMORY_SOURCE, split_source
+from memcli.types import FAILED, MEMORY_SOURCE, split_source
 
 if TYPE_CHECKING:
     from typing import Any
@@ -60,7 +60,7 @@ def few(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def few_of_answer(envelope: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out of a `search_envelope` what few programs need, and what is as it usually is."""
-    usual = {"dates": [], "freshness": {"state": FRESH, "pending": 0}, "omitted_over_budget": 0}
+    usual = {"dates": [], "omitted_over_budget": 0}
     left = {
         key: value
         for key, value in envelope.items()

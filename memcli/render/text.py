@@ -105,6 +105,12 @@ def brief(hit: Hit, where: str, text: Snippet, *, style: Style, safe: Callable[[
     return f"{cited}: {marked(text, style, safe).strip()}{mark}\n"
 
 
+def count(shown: int, every: int) -> str:
+    """Count the lines of a list; of a part of it, also those that are shown."""
+    lines = "1 line" if every == 1 else f"{every} lines"
+    return f"{shown} of {lines}\n" if shown < every else f"{lines}\n"
+
+
 def neighbours(
     lines: Sequence[tuple[int, str]],
     style: Style,

@@ -152,6 +152,14 @@ class Hit(Record):
         end = len(text) if self.is_whole else self.candidate.parts[self.last].end
         return text[end] != "\n" if end < len(text) else self.broken[1]
 
+    def contains(self, other: Hit) -> bool:
+        """Tell whether all lines of another passage are among its own."""
+        return (
+            self.about.chunk_id == other.about.chunk_id
+            and self.start_line <= other.start_line
+            and other.end_line <= self.end_line
+        )
+
     @property
     def spoken(self) -> dict[str, int]:
         """Count the lines of the passage that each speaker says, in the order of their turns."""

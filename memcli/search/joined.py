@@ -132,7 +132,7 @@ def joined(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
         unmatched=_in_all([answer.unmatched for answer in answers]),
         repaired=next((answer.repaired for answer in answers if answer.repaired), ()),
     )
-    return ended(answer, apart=options.apart) if options.ends else answer
+    return ended(answer, apart=options.apart, rest=options.rest) if options.ends else answer
 
 
 def in_turns(

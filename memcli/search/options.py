@@ -72,6 +72,8 @@ class SearchOptions(Record):
     repairs: bool = True  # words that nothing holds are searched for as they may be meant
     sort: str = "score"  # score | date | newest: the order of what is shown
     ends: bool = False  # without a budget, an answer has only what is worth reading
+    rest: bool = False  # where it ends so, only what is left out then
+    lists: bool = False  # one line of each passage, over the whole memory
     apart: bool = False  # where it ends so, each turn of a conversation is a passage of its own
     reranker: Reranker | None = None  # reads the best passages once more
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
@@ -97,11 +99,11 @@ def options_of(
     fill: bool = True,
     sort: str = "score",
     ends: bool = False,
-    apart: bool = False,
+    lists: bool = False,
 ) -> SearchOptions:
     """Read the search settings; the profile's stand in for those nobody has set.
 
-    With a budget and no limit set, `fill` takes as many passages as fit.
+    With a budget and no limit set, `fill` takes as many passages as fit; a list does so too.
     """
     profile = PROFILES[config("search.profile")]
 
@@ -111,7 +113,8 @@ def options_of(
 
     limit, universe = setting("search.limit"), setting("search.universe")
     free = limit
-    if fill and budget is not None and config.values["search.limit"].origin == DEFAULT_ORIGIN:
+    fills = lists or (fill and budget is not None)
+    if fills and config.values["search.limit"].origin == DEFAULT_ORIGIN:
         limit = BUDGET_LIMIT
     if profile.by_limit:
         universe = limit * setting("search.candidate_multiplier")
@@ -134,8 +137,8 @@ def options_of(
         filters=filters,
         repairs=config("search.repair"),
         sort=sort,
-        ends=ends and budget is None and not whole,
-        apart=apart,
+        ends=ends and budget is None and not (whole or lists),
+        lists=lists,
         formula=_formula(profile, config),
         quality_weight=config("search.quality_weight"),
     )

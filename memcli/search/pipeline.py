@@ -118,13 +118,16 @@ def search(
     answer = answer._replace(hits=tuple(with_corrections(answer.hits, gathered.fused, also)))
     answer = answer._replace(hits=_with_ends(snapshot, gathered, answer), dates=dates)
     if options.ends:
-        answer = ended(answer, apart=options.apart)
+        answer = ended(answer, apart=options.apart, rest=options.rest)
     observe("pack", answer.hits)
     return answer
 
 
-def ended(answer: Answer, *, apart: bool = False) -> Answer:
-    """Leave only what is worth reading of an answer; `apart` is that of `worthwhile`."""
+def ended(answer: Answer, *, apart: bool = False, rest: bool = False) -> Answer:
+    """Leave only what is worth reading of an answer; `apart` is that of `worthwhile`.
+
+    With `rest`, leave the passages of which nothing is worth reading.
+    """
     from memcli.search.worth import worthwhile
 
     hits, weaker = worthwhile(
@@ -134,6 +137,9 @@ def ended(answer: Answer, *, apart: bool = False) -> Answer:
         of_writer=answer.of_writer,
         apart=apart,
     )
+    if rest:
+        left = (hit for hit in answer.hits if not any(map(hit.contains, hits)))
+        return answer._replace(hits=tuple(left))
     return answer._replace(hits=tuple(hits), weaker=weaker)
 
 

@@ -36,6 +36,7 @@ CHANCE_PER_TOKEN = 1 / 1150
 HEADING_TOKENS = 15  # of the line above a passage
 SHORT_ANSWER = 20  # tokens; a shorter turn says little without the question before it
 MOST_WITHOUT_MATCH = 3  # passages of an answer that matches nothing well
+MAY_ANSWER = 0.05  # the least confidence of a line in a list
 UNKNOWN = 0.3  # the confidence of a passage whose model was never measured
 
 
@@ -90,6 +91,30 @@ def worthwhile(
         kept += [_part_of(hit, units, run) for run in sorted(runs, key=lambda run: run.start)]
         read += bool(runs)
     return kept, every - read
+
+
+def best_lines(hits: Sequence[Hit], words: Sequence[str]) -> tuple[Hit, ...]:
+    """Narrow each passage to the line that matches best; leave out what does not match.
+
+    If none matches, the first three are left.
+    """
+    near = [hit for hit in hits if _may_answer(hit)] or hits[:MOST_WITHOUT_MATCH]
+    return tuple(_best_line(hit, words) for hit in near)
+
+
+def _may_answer(hit: Hit) -> bool:
+    return hit.confidence is None or hit.confidence >= MAY_ANSWER or hit.is_literal
+
+
+def _best_line(hit: Hit, words: Sequence[str]) -> Hit:
+    from memcli.search.landing import landing
+
+    line = landing(hit, words).line
+    candidate = by_line(hit.candidate)
+    at = [n for n, p in enumerate(candidate.parts) if p.start_line == line == p.end_line]
+    if hit.is_cut or len(at) != 1:
+        return hit
+    return hit._replace(candidate=candidate, first=at[0], last=at[0], best=at[0])
 
 
 def _runs(units: Sequence[ReadingUnit], gains: Sequence[float], *, apart: bool) -> list[range]:

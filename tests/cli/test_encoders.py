@@ -72,7 +72,7 @@ class Desk:
         return found
 
     def dense(self, query: str = "pool") -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.run("search", query, "--json", "--more")[0])
+        found: dict[str, Any] = json.loads(self.run("search", query, "--json", "--more", "-v")[0])
         assert found["results"], "words are found whatever becomes of the vectors"
         leg: dict[str, Any] = found["retrievers"]["semantic"]
         return leg

@@ -106,7 +106,7 @@ def test_each_hint_is_printed_once_and_programs_get_it_in_a_field(
         for path, data in index.items():
             path.write_bytes(data)
     for command in COMMANDS[1:4]:
-        out, err = _run(*command, "--json")
+        out, err = _run(*command, "--json", "-v")
         assert "Try:" not in out
         _check_fields(trouble, json.loads(out or err.splitlines()[-1]))
 

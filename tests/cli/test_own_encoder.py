@@ -54,7 +54,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
 def test_it_indexes_and_answers_by_its_quick_way(program: Program) -> None:
     assert program.record("index")["embedded"] == 2
     assert program.logged() == ["opens, check=True"]
-    found = program.record("search", "why did the pool run dry")
+    found = program.record("search", "why did the pool run dry", "-v")
     assert found["retrievers"]["semantic"] == {"ran": True, "embedded": 2, "total": 2}
     assert found["results"][0]["path"] == "memory/pool.md"
     # Its files are those that the index remembers, so they are not read again.

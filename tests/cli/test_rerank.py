@@ -78,8 +78,8 @@ def test_what_a_reranker_adds_to_a_score_does_not_make_an_answer_good(
         text = f"# Day\n\nThe keeper poured out tea {day}.\n"
         write(notes, f"memory/2026-01-{day:02}.md", text)
     assert run(["index", "-q"]) == 0
-    plain, _ = ask(question="the keeper poured tea")
-    read, _ = ask("--rerank", "tokens", question="the keeper poured tea")
+    plain, _ = ask("-v", question="the keeper poured tea")
+    read, _ = ask("--rerank", "tokens", "-v", question="the keeper poured tea")
     leads = [r["results"][0]["score"] - r["results"][9]["score"] for r in (plain, read)]
     assert leads[0] < 0.05 < leads[1]
     assert plain["verdict"] == read["verdict"] == "weak"

@@ -27,7 +27,9 @@ class Searches:
             file.write_text(f"# Note {number}\n\nThe fox of day {number}.\n\n- a train\n- a pool\n")
 
     def answer(self, *flags: str) -> dict[str, Any]:
-        code = run(["search", "fox", "--json", "-n", "100", "--more", "-w", self.root, *flags])
+        code = run(
+            ["search", "fox", "--json", "-v", "-n", "100", "--more", "-w", self.root, *flags]
+        )
         out, err = self._capsys.readouterr()
         assert code == 0, err
         found: dict[str, Any] = json.loads(out)

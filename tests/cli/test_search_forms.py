@@ -185,10 +185,39 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
         assert "memory/2026-04-01.md" in ended
         assert "2026-03" not in ended
         assert "2026-03" in whole
-        assert ("9 weaker: --more" in said, "weaker" in silent) == (True, False)
+        assert ("9 weaker: --rest" in said, "weaker" in silent) == (True, False)
+        rest, _ = _run(*query, "-f", form, "--rest")
+        assert ("memory/2026-04-01.md" in rest, "2026-03" in rest) == (False, True)
     record = json.loads(_run(*query, "--json")[0])
     assert (len(record["results"]), record["weaker"]) == (1, 9)
+    assert len(json.loads(_run(*query, "--json", "--rest")[0])["results"]) == 9
+    assert "--more" in _run(*query, "--rest", "--more", code=2)[1]
     assert len(json.loads(_run(*query, "--json", "--more")[0])["results"]) == 10
+
+
+def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
+    notes: Path,
+) -> None:
+    said = ("was cleaned", "costs 40 euros", "arrived by train", "broke", "smells", "leaks")
+    days = [f"memory/2026-03-{n:02}.md" for n in range(1, 7)]
+    put(notes, {day: f"# Day\n\n- Pool filter {x}.\n" for day, x in zip(days, said, strict=True)})
+    query = ("search", "pool filter", "--mode", "lexical", "--list", "--path", "memory/2026-03-*")
+    *lines, count = _run(*query)[0].splitlines()
+    assert sorted(lines) == [
+        f"{day}:3: - Pool filter {x}." for day, x in zip(days, said, strict=True)
+    ]
+    assert count == "6 lines"
+    *few, count = _run(*query, "--budget", "40")[0].splitlines()
+    assert few == lines[: len(few)] != []
+    assert estimate("\n".join([*few, count])) <= 40
+    assert count == f"{len(few)} of 6 lines"
+    record = json.loads(_run(*query, "--json")[0])
+    assert [each["citation"] for each in record["results"]] == [
+        f"{line.partition(':')[0]}:3-3" for line in lines
+    ]
+    assert record["count"] == 6
+    short = json.loads(_run(*query, "--json", "--budget", "150")[0])
+    assert (len(short["results"]) < 6, short["count"]) == (True, 6)
 
 
 def test_three_passages_are_shown_if_none_is_sure(

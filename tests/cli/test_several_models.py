@@ -50,7 +50,7 @@ def parts(*arguments: str) -> list[str]:
 
 
 def test_each_is_found_by_its_own_vectors(base: Path) -> None:
-    record = record_of("memcli.search", "search", MEANT, "--everywhere")
+    record = record_of("memcli.search", "search", MEANT, "--everywhere", "-v")
     found = [each["citation"] for each in record["results"]]
     assert found.index(BASIN) < found.index("home:memory/garden.md:1-3")
     assert POOL in found
@@ -128,7 +128,7 @@ def test_it_is_said_and_what_has_no_vectors_here_too(
             "keywords only: home: the index has vectors of another model."
             " Try: memcli index --everywhere\n"
         ) in told
-    record = record_of("memcli.search", "search", MEANT, "--everywhere")
+    record = record_of("memcli.search", "search", MEANT, "--everywhere", "-v")
     assert record["retrievers"]["semantic"]["ran"]
     assert record["retrievers"]["semantic"]["reason"].startswith("home: ")
 
@@ -169,10 +169,10 @@ def test_limit_budget_and_order_are_for_all_together(base: Path) -> None:
         put(base / name, {f"memory/{day}.md": f"The tub and the pool {name} {day[-2:]} filled.\n"})
     asked("index", "--everywhere")
     wanted = ("search", "pool tub filled", "--everywhere")
-    record = record_of("memcli.search", *wanted, "--budget", "20")
+    record = record_of("memcli.search", *wanted, "--budget", "20", "-v")
     assert sum(each["tokens"] for each in record["results"]) <= 20
     assert record["omitted_over_budget"] + record.get("omitted_low_confidence", 0) > 0
-    newest = record_of("memcli.search", *wanted, "--sort", "newest")["results"]
+    newest = record_of("memcli.search", *wanted, "--sort", "newest", "-v")["results"]
     days = [each["date"] for each in newest if each["date"]]
     assert days == sorted(days, reverse=True)
     assert set(days) == {"2025-02-03", "2025-02-04", "2025-02-01"}

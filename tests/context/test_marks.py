@@ -45,7 +45,7 @@ def in_config(root: Path, key: str) -> Path:
 def found(root: Path, *arguments: str) -> list[dict[str, Any]]:
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        code = run(["search", *arguments, "--json", "-w", str(root), "--now", NOW])
+        code = run(["search", *arguments, "--json", "-v", "-w", str(root), "--now", NOW])
     assert code == 0
     results = json.loads(out.getvalue())["results"]
     assert isinstance(results, list)

@@ -100,7 +100,7 @@ def test_a_day_ends_in_the_zone_of_the_question(notes: Path) -> None:
 
 def test_the_question_is_asked_on_that_day(notes: Path) -> None:
     def now(*options: str) -> str:
-        found = json.loads(say("search", "pool", "--json", *options, folder=notes).out)
+        found = json.loads(say("search", "pool", "--json", "-v", *options, folder=notes).out)
         return f"{found['now']} {found['freshness']['state']} {found['freshness']['reason']}"
 
     told = f"as_of as of {git(notes, 'rev-parse', '--short=7', 'HEAD~2')} (2026-02-01)"

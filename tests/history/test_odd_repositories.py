@@ -144,7 +144,7 @@ def test_a_broken_object_is_named_and_the_rest_answers(notes: Path, path: str) -
     assert f"{path} is left out: " in found.err
     assert oid in found.err
     lost = path in ("MEMORY.md",)
-    assert ('"path": "MEMORY.md"' in found.out, '"path": "memory/' in found.out) == (
+    assert ('"path":"MEMORY.md"' in found.out, '"path":"memory/' in found.out) == (
         not lost, lost,
     )  # fmt: skip
     file.write_bytes(data)

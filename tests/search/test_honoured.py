@@ -246,7 +246,7 @@ def test_the_exit_code_follows_the_verdict(told: Told) -> None:
     code, out, err = told("search", "xyzzyplugh", "--exit-code")
     assert code == 1
     assert out
-    assert err == "No sure match; these are the nearest.\n1 weaker: --more\n"
+    assert err == "No sure match; these are the nearest.\n1 weaker: --rest\n"
 
 
 @pytest.mark.parametrize(

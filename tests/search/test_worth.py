@@ -5,6 +5,7 @@ from __future__ import annotations
 from memcli.render.text import other_speakers
 from memcli.search.hits import Correction, Hit
 from memcli.search.pipeline import NOTHING, ended
+from memcli.search.worth import best_lines
 from memcli.types import Turn
 from tests.search.makers import candidate, fused
 
@@ -45,6 +46,20 @@ def test_the_first_passage_is_shown_at_any_length_and_no_answer_is_none() -> Non
     long = _hit(1, 1.0, 0.1, WORDS * 500)
     assert _ended([long, _hit(2, 0.1, 0.0, WORDS * 500)]) == ([long], 1)
     assert _ended([]) == ([], 0)
+
+
+def test_the_rest_of_an_answer_is_what_it_left_out() -> None:
+    hits = [_hit(at, *each, *[WORDS] * 6) for at, each in enumerate([(1.0, 0.9), (0.2, 0.1)], 1)]
+    answer = NOTHING._replace(hits=tuple(hits), verdict="good", is_measured=True)
+    assert ended(answer).hits == (hits[0],)
+    assert ended(answer, rest=True).hits == (hits[1],)
+
+
+def test_a_list_has_the_best_line_of_each_passage_that_may_answer() -> None:
+    pools, others = _hit(1, 0.9, 0.5, "A bus.", "- The pool ran dry."), _hit(2, 0.1, 0.01)
+    (line,) = best_lines([pools, others], ["pool"])
+    assert (line.citation, line.text) == (f"{pools.about.path}:2-2", "- The pool ran dry.")
+    assert [hit.citation for hit in best_lines([others], ["pool"])] == [others.citation]
 
 
 CHATTER = "And what else is new with you, and with everybody at home. " * 10

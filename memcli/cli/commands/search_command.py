@@ -61,9 +61,11 @@ OPTIONS = (
     JSON,
     Option("--full", "Print whole chunks."),
     BRIEF,
+    Option("--list", "Print one line per occurrence, and their number."),
     Option("-C --context", "Print N lines of the file around each passage.", "N", int,
         default=0, least=0),
     MORE,
+    Option("--rest", "Print only what the same search left out."),
     Option("--explain", "Print how each score was computed."),
     Option("--superseded", "Print the older lines that a passage corrects."),
     Option("--why-not", "Explain why PATH:LINE was not found.", "REF",
@@ -97,9 +99,10 @@ OPTIONS = (
     WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
+LIST_BUDGET = 800  # tokens of a list, unless another number is wanted
 USUAL_OPTIONS = (
-    "--limit", "--format", "--open", "--interactive", "--brief", "--context", "--more", "--explain",
-    "--budget", "--since", "--until", "--path", "--tag", "--mode",
+    "--limit", "--format", "--open", "--interactive", "--brief", "--list", "--context", "--more",
+    "--rest", "--explain", "--budget", "--since", "--until", "--path", "--tag", "--mode",
 )  # fmt: skip
 
 
@@ -132,15 +135,17 @@ def run(options: Options) -> int:
     filters = filters_of(skin, options, bounds)._replace(view=skin.config("search.view"))
     wanted = options_of(
         skin.config,
-        budget=options.budget,
+        budget=None if options.list else options.budget,
         whole=options.full,
         filters=filters,
         fill=not options.expand,
         sort=options.sort,
         ends=not (options.more or options.expand or options.explain)
         and not (options.open or options.interactive),
-        apart=options.brief,
-    )
+        lists=options.list,
+    )._replace(apart=options.brief, rest=options.rest)
+    if options.rest and not wanted.ends:
+        raise UsageError("--rest is what a search without such options leaves out", hint="--more")
     shape = _filled(shape, options)._replace(filters=bounds)
     asked = Asking(skin, wanted, shape, options.expand, wanted_sync, options.open)
     if options.stdin:
@@ -191,10 +196,11 @@ def _filled(shape: Shape, options: Options) -> Shape:
     return shape._replace(
         full=options.full,
         explain=options.explain,
-        budget=options.budget,
+        budget=options.budget or (LIST_BUDGET if options.list else None),
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
-        brief=options.brief,
+        brief=options.brief or options.list,
+        lists=options.list,
         around=options.context,
         superseded=options.superseded,
         is_fitted=not (options.more or is_sized or options.explain or options.expand),
@@ -231,11 +237,12 @@ def _check_shape(options: Options, shape: Shape) -> None:
     """Raise UsageError for what the form of output has no place for."""
     shown = {
         "--brief": options.brief,
+        "--list": options.list,
         f"--context {options.context}": options.context,
         "--explain": options.explain,
         "--superseded": options.superseded,
     }
-    of_json = ("--explain", "--superseded")
+    of_json = ("--list", "--explain", "--superseded")
     allowed = {"text": tuple(shown), "json": of_json, "jsonl": of_json}
     given = [option for option, value in shown.items() if value]
     for option in given:
@@ -243,9 +250,9 @@ def _check_shape(options: Options, shape: Shape) -> None:
             form = "a template" if shape.template else f"--format {shape.form}"
             hint = "--json" if option in of_json else "--format text"
             raise UsageError(f"{option} has no place in {form}", hint=hint)
-    if "--brief" in given and len(given) > 1:
+    if len(given) > 1 and (given[0] in ("--brief", "--list")):
         raise UsageError(
-            f"--brief shows a line a passage, and {given[1]} shows more", hint=given[1]
+            f"{given[0]} shows a line a passage, and {given[1]} shows more", hint=given[1]
         )
 
 
