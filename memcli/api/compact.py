@@ -129,7 +129,7 @@ def _refuse_unread(found: folder.Holdings) -> None:
     """Stop before lines are summarised that a summary may hold already."""
     for skip in found.unread:
         raise UsageError(
-            f"{skip.path} may hold summaries and cannot be read: {skip.detail or skip.reason};"
+            f"{skip.path} may contain summaries and cannot be read: {skip.detail or skip.reason};"
             " nothing is compacted",
             hint="memcli compact --verify",
         )

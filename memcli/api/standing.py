@@ -204,9 +204,9 @@ def _listed(standing: Standing) -> list[Key]:
 def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:
     spoilt = sum(counts.values()) - counts["valid"]
     if spoilt:
-        text = "1 summary does not hold; its lines are searched raw"
+        text = "1 summary is not valid; search uses its source lines"
         if spoilt > 1:
-            text = f"{spoilt} summaries do not hold; their lines are searched raw"
+            text = f"{spoilt} summaries are not valid; search uses their source lines"
         yield Reason("summaries", text, "memcli compact --verify")
 
 
@@ -221,7 +221,7 @@ def _of_vectors(found: Findings) -> Iterator[Reason]:
         yield Reason("not-embedded", f"{texts} no vector yet", "memcli index")
     if holdings.unreadable:
         text = (
-            "found by words alone, for the model does not read their script:"
+            "keyword search only, because the model does not read their script:"
             f" {holdings.unreadable} of {holdings.counts.chunks} chunks"
         )
         yield Reason("script", text, "memcli help settings")

@@ -109,7 +109,7 @@ def each_line(asked: Asking) -> int:
                 "schema": ERROR_SCHEMA,
                 "code": error.code,
                 "message": told,
-                "hint": "leave out what is no question",
+                "hint": "remove this line",
             }
             skin.terminal.write(json.dumps(record) + "\n")
             code = error.exit_code

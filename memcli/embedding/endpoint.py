@@ -196,9 +196,11 @@ class EndpointEncoder:
             indices = [row["index"] for row in ordered]
             rows = [row["embedding"] for row in ordered]
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise self._server.broken("is no list of embeddings") from error
+            raise self._server.broken("is not a list of embeddings") from error
         if indices != list(range(expected)):
-            raise self._server.broken(f"holds {len(rows)} embeddings, not the {expected} asked for")
+            raise self._server.broken(
+                f"contains {len(rows)} embeddings, not the {expected} asked for"
+            )
         self._same_model(answer.get("model"))
         return [self._vector(row) for row in rows]
 
@@ -215,7 +217,7 @@ class EndpointEncoder:
 
     def _vector(self, row: Any) -> bytes:  # noqa: ANN401
         if not isinstance(row, list) or any(type(value) not in (int, float) for value in row):
-            raise self._server.broken("holds an embedding that is no list of numbers")
+            raise self._server.broken("contains an embedding that is not a list of numbers")
         wanted = self._endpoint.dimension
         if len(row) != wanted:
             told = f"not the {wanted} of openai.dimension"
@@ -227,7 +229,7 @@ class EndpointEncoder:
             )
         packed = unit(row)
         if packed is None:
-            raise self._server.broken("holds an embedding without a direction")
+            raise self._server.broken("contains an embedding without a direction")
         return packed
 
 

@@ -49,7 +49,9 @@ class Server(Record):
             where = urlsplit(self.url)
             _ = where.port
         except ValueError as error:
-            raise LegMissingError(f"{self.table}.url is no address: {error}", hint=hint) from error
+            raise LegMissingError(
+                f"{self.table}.url is not an address: {error}", hint=hint
+            ) from error
         if where.scheme not in ("http", "https") or not where.hostname:
             raise LegMissingError(
                 f"{self.table}.url must begin with https:// or http://", hint=hint
@@ -85,7 +87,7 @@ class Server(Record):
             if not self.key_variable:
                 return LegMissingError(
                     f"{host} wants a key (status {status})",
-                    hint=f"set {self.table}.key_variable to the name of the variable that holds it",
+                    hint=f"set {self.table}.key_variable to the variable that contains it",
                 )
             return LegMissingError(
                 f"{host} refuses the key in {self.key_variable} (status {status})",
