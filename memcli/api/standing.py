@@ -14,7 +14,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import OTHER_MODEL, Remembered
 from memcli.embedding.models import is_readable
 from memcli.embedding.registry import fingerprint_of
-from memcli.errors import LegMissingError, Reason
+from memcli.errors import Reason, RetrieverError
 from memcli.indexing.look import Standing, take_stock
 from memcli.indexing.notices import settings_changed, unlisted, unmatched, vectors_off
 from memcli.indexing.progress import indexing
@@ -146,7 +146,7 @@ def _usability(memory: OpenedWorkspace, index: Remembered, *, deep: bool) -> Usa
         return Usability(False, None, opened.reason)
     try:
         opened.encoder.encode(["the model runs"])
-    except LegMissingError as error:
+    except RetrieverError as error:
         return Usability(False, None, error.reason)
     return Usability(True, opened.encoder.fingerprint, None)
 

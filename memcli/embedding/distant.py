@@ -25,7 +25,7 @@ class ServerReranker:
     """Scores texts by one HTTP request; satisfies `Scorer`."""
 
     def __init__(self, server: Server, seconds: float) -> None:
-        """Check the settings; no request is made. Raises LegMissingError."""
+        """Check the settings; no request is made. Raises RetrieverError."""
         self._server = server
         self._key = server.read_key()
         self._wire = Wire(server, self._key, seconds)

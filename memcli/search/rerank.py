@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import fsum, isfinite
 from typing import Protocol
 
-from memcli.errors import LegMissingError, Reason
+from memcli.errors import Reason, RetrieverError
 from memcli.markdown.comments import visible
 from memcli.record import Record
 from memcli.search.hits import Hit
@@ -51,7 +51,7 @@ class Reranker(Protocol):
         ...
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Give a score a text, the greater the better; raises LegMissingError."""
+        """Give a score a text, the greater the better; raises RetrieverError."""
         ...
 
 
@@ -96,7 +96,7 @@ def rerank(
         return hits, told
     try:
         scores = reranker.scores(query, texts)
-    except LegMissingError as error:
+    except RetrieverError as error:
         return hits, told._replace(read=0, reason=error.reason)
     if len(scores) != len(texts) or not all(map(isfinite, scores)):
         reason = Reason("rerank", "the reranker gives no score for some texts")

@@ -9,7 +9,7 @@ import pytest
 
 from memcli.embedding.encoders import Choice, Remembered
 from memcli.embedding.rerankers import Reranking, SharedReranker
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from tests.embedding.loopback import Loopback, Reply, loopback, ranked
 
 KEY = "sk-0123456789abcdef"
@@ -29,8 +29,8 @@ def kept(server: Loopback, **changes: Any) -> SharedReranker:
     return SharedReranker(wanted, Choice(), Remembered(None, None))
 
 
-def fault(server: Loopback, **changes: Any) -> LegMissingError:
-    with pytest.raises(LegMissingError) as caught:
+def fault(server: Loopback, **changes: Any) -> RetrieverError:
+    with pytest.raises(RetrieverError) as caught:
         kept(server, **changes).scores("why", TEXTS)
     return caught.value
 
