@@ -20,7 +20,7 @@ class ExitCode(IntEnum):
     NOT_FOUND = 3
     NO_INDEX = 4
     BUSY = 5
-    NO_LEG = 6
+    NO_RETRIEVER = 6
     BUG = 70
     INTERRUPTED = 130
 
@@ -119,11 +119,11 @@ class BusyError(MemcliError):
     exit_code = ExitCode.BUSY
 
 
-class LegMissingError(MemcliError):
-    """A leg that the caller requires cannot run."""
+class RetrieverError(MemcliError):
+    """Semantic search or another model cannot run."""
 
-    code = "no-leg"
-    exit_code = ExitCode.NO_LEG
+    code = "no-retriever"
+    exit_code = ExitCode.NO_RETRIEVER
 
 
 class StoreError(MemcliError):

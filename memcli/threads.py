@@ -10,7 +10,7 @@ from _thread import allocate_lock as Lock
 from collections.abc import Callable, Generator, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MORE_MEMORY, LegMissingError
+from memcli.errors import MORE_MEMORY, RetrieverError
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -29,14 +29,14 @@ FAREWELL_SECONDS = 2.0
 def within(seconds: float, work: Callable[[], Result]) -> Result:
     """Return what `work` returns, or raise what it raises; TimeoutError if it takes longer.
 
-    LegMissingError if the system gives no thread. Work that takes too long goes on unheeded until
+    RetrieverError if the system gives no thread. Work that takes too long goes on unheeded until
     its own limits end it: nothing else can interrupt a name look-up or a slow handshake.
     """
     from queue import Empty
 
     slot: SimpleQueue[Outcome[Result]] = _slot()
     if not _started(1, lambda: slot.put(_outcome(work))):
-        raise LegMissingError("no thread can be started for the endpoint", hint=MORE_MEMORY)
+        raise RetrieverError("no thread can be started for the endpoint", hint=MORE_MEMORY)
     try:
         return _result(slot.get(timeout=seconds))
     except Empty:

@@ -102,7 +102,7 @@ def _own(path: str) -> None:
     if os.path.isdir(path) and not os.access(path, os.W_OK):
         raise UnfitError(f"cannot be made: {path} is read-only")
     if not os.path.isdir(path) and not os.path.isfile(path):
-        raise UnfitError(f"cannot be made: {path} is no folder")
+        raise UnfitError(f"cannot be made: {path} is not a folder")
 
 
 def _stamp(status: os.stat_result) -> tuple[int, ...]:

@@ -112,7 +112,7 @@ def _look(path: str) -> disk.Look:
 
 
 def _unusable(path: str, why: str) -> ConfigError:
-    return _error(path, why, "mend it or move it away, then memcli agents")
+    return _error(path, why, "repair it or move it away, then memcli agents")
 
 
 def _unreachable(path: str, why: str) -> ConfigError:

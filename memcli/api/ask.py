@@ -298,7 +298,7 @@ def _nothing(
     from memcli.render.reasons import quoted
 
     if answer.absent:
-        return Reason("phrase", f"nothing holds {quoted(answer.absent)}")
+        return Reason("phrase", f"no document contains {quoted(answer.absent)}")
     phrases = question.query.phrases
     is_filtered = options.filters != Filters(view=options.filters.view)
     if is_filtered:

@@ -8,7 +8,7 @@ from datetime import date
 
 from memcli.checking import TYPE_CHECKING
 from memcli.compaction import folder
-from memcli.errors import ConfigError, LegMissingError, MemcliError, UsageError
+from memcli.errors import ConfigError, MemcliError, RetrieverError, UsageError
 from memcli.record import Record
 from memcli.types import Filters, Wanted
 
@@ -111,7 +111,7 @@ def _writer(config: Config, summarizer: str) -> Wording | None:
     reads, writes = config("compact.reads"), config("compact.writes")
     try:
         model = Generator(config("compact.folder"), "compact.folder", reads=reads, writes=writes)
-    except LegMissingError as error:
+    except RetrieverError as error:
         raise ConfigError(error.message, hint=error.hint) from error
     return Wording(BY_MODEL, "the model", generating(model, config("compact.prompt")))
 
@@ -129,7 +129,7 @@ def _refuse_unread(found: folder.Holdings) -> None:
     """Stop before lines are summarised that a summary may hold already."""
     for skip in found.unread:
         raise UsageError(
-            f"{skip.path} may hold summaries and cannot be read: {skip.detail or skip.reason};"
+            f"{skip.path} may contain summaries and cannot be read: {skip.detail or skip.reason};"
             " nothing is compacted",
             hint="memcli compact --verify",
         )

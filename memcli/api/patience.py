@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import AskedToWaitError, LegMissingError
+from memcli.errors import AskedToWaitError, RetrieverError
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -33,10 +33,10 @@ class Patience:
         return self._seconds is not None
 
     def ask(self, seconds: float) -> NoReturn:
-        """Take note of the wish and leave the work; LegMissingError after too many of them."""
+        """Take note of the wish and leave the work; RetrieverError after too many of them."""
         if self._asked == MOST_WAITS:
             self._asked = 0
-            raise LegMissingError(
+            raise RetrieverError(
                 f"the endpoint stays busy: it has asked to wait {MOST_WAITS} times in a row",
                 hint="memcli index, later",
             )

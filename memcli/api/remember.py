@@ -161,7 +161,7 @@ def undo_remember(memory: OpenedWorkspace) -> UndoResult:
     except OSError as error:
         path = os.path.join(folder, last.NAME)
         raise UsageError(
-            f"{path}, which says what was remembered last, cannot be read: {error.strerror}",
+            f"{path}, the record of the last note, cannot be read: {error.strerror}",
             hint="memcli remember --undo, later",
         ) from error
     if made is None:

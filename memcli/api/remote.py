@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 OPTION = "--workspace-name"
 TENANT = "--tenant"
 EVERYWHERE = "--everywhere"
-SHARED = "the shared store"  # that is asked with folders of this machine
+SHARED = "the shared index"  # that is asked with folders of this machine
 
 
 class RemoteMemory(Memory):
@@ -140,7 +140,7 @@ def open_tenant(
     asked = _fellows(crowd, config, environ, clock, by=by)
     if not asked:
         raise IndexMissingError(
-            f"the shared store holds nothing of the tenant {tenant}, or nothing for this user",
+            f"the shared index has nothing of the tenant {tenant} for this user",
             hint="memcli store status",
         )
     return Several(asked, environ=environ, clock=clock, crowd=crowd, asked_by=by)

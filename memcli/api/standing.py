@@ -14,7 +14,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import OTHER_MODEL, Remembered
 from memcli.embedding.models import is_readable
 from memcli.embedding.registry import fingerprint_of
-from memcli.errors import LegMissingError, Reason
+from memcli.errors import Reason, RetrieverError
 from memcli.indexing.look import Standing, take_stock
 from memcli.indexing.notices import settings_changed, unlisted, unmatched, vectors_off
 from memcli.indexing.progress import indexing
@@ -149,7 +149,7 @@ def _usability(memory: OpenedWorkspace, index: Remembered, *, deep: bool) -> Usa
         return Usability(False, None, opened.reason)
     try:
         opened.encoder.encode(["the model runs"])
-    except LegMissingError as error:
+    except RetrieverError as error:
         return Usability(False, None, error.reason)
     return Usability(True, opened.encoder.fingerprint, None)
 
@@ -208,9 +208,9 @@ def _listed(standing: Standing) -> list[Key]:
 def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:
     spoilt = sum(counts.values()) - counts["valid"]
     if spoilt:
-        text = "1 summary does not hold; its lines are searched raw"
+        text = "1 summary is not valid; search uses its source lines"
         if spoilt > 1:
-            text = f"{spoilt} summaries do not hold; their lines are searched raw"
+            text = f"{spoilt} summaries are not valid; search uses their source lines"
         yield Reason("summaries", text, "memcli compact --verify")
 
 
@@ -225,7 +225,7 @@ def _of_vectors(found: Findings) -> Iterator[Reason]:
         yield Reason("not-embedded", f"{texts} no vector yet", "memcli index")
     if holdings.unreadable:
         text = (
-            "found by words alone, for the model does not read their script:"
+            "keyword search only, because the model does not read their script:"
             f" {holdings.unreadable} of {holdings.counts.chunks} chunks"
         )
         yield Reason("script", text, "memcli help settings")

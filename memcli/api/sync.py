@@ -11,7 +11,7 @@ from contextlib import suppress
 from memcli import system
 from memcli.api.patience import Patience
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import AskedToWaitError, AwayError, LegMissingError, Reason
+from memcli.errors import AskedToWaitError, AwayError, Reason, RetrieverError
 from memcli.indexing.notices import unmatched
 from memcli.indexing.progress import shared
 from memcli.record import Record
@@ -140,7 +140,7 @@ class Vectors:
                 on_progress=count,
                 on_made=self._on_made,
             )
-        except LegMissingError as error:
+        except RetrieverError as error:
             self._opened = Opened(None, error.reason)
 
     def pending(self, change: Change) -> int:

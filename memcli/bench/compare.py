@@ -58,7 +58,7 @@ def text(before: Trace, after: Trace) -> str:
         lines.append(_line(name, pair["before"], pair["after"], 3))
     for title, pairs, digits in (("ms", record["milliseconds"], 1), ("x", record["ratios"], 2)):
         if pairs is None:
-            lines.append("Times are not compared: the receipts are of two machines.")
+            lines.append("Times are not compared: the results are of two machines.")
             continue
         for name in pairs["before"]:
             if name in pairs["after"]:

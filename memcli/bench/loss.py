@@ -51,7 +51,7 @@ def lost_at(
     if all(wanted.start > line_count(wanted.document) for wanted in relevant):
         return Loss(GONE, _gone(relevant[0], line_count(relevant[0].document)))
     if not trail.waypoints:
-        return Loss("recall", "the question holds nothing to search for")
+        return Loss("recall", "the question contains nothing to search for")
     reason = why(trail, options)
     return Loss(trail.lost_at, reason + _asked(answer) if trail.lost_at == "recall" else reason)
 
@@ -71,8 +71,8 @@ def _gone(wanted: Range, lines: int) -> str:
 
 def _asked(answer: Answer) -> str:
     """Tell what may have kept the legs from finding more."""
-    alone = "" if answer.dense.ran else "; by words alone"
-    alone = alone if answer.lexical.ran else "; by meaning alone"
+    alone = "" if answer.dense.ran else "; keyword search only"
+    alone = alone if answer.lexical.ran else "; semantic search only"
     return alone + (f"; in no chunk: {', '.join(answer.unmatched)}" if answer.unmatched else "")
 
 

@@ -147,7 +147,7 @@ def _range(item: Mapping[str, Any], sources: Collection[str]) -> Range:
         return Range(path, 1, WHOLE_FILE, source)
     first, last = int(start), int(item.get("end_line") or start)
     if not 1 <= first <= last:
-        raise ValueError(f"lines {first} to {last} of {path} are no range")
+        raise ValueError(f"lines {first} to {last} of {path} are not a range")
     return Range(path, first, last, source)
 
 

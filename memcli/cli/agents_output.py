@@ -72,7 +72,7 @@ def remarks(record: dict[str, Any]) -> Iterator[str]:
             elif wire["state"] == "gone":
                 yield f"{told} is gone since memcli wrote it. To write it again: {again}"
             elif wire["state"] == "stale":
-                yield f"{told} starts a memcli that is no longer there. To mend it: {again}"
+                yield f"{told} starts a memcli that is no longer there. To repair it: {again}"
     here = [agent for agent in record["agents"] if agent["here"]]
     states = {wire["state"] for agent in here for wire in agent["wired"]}
     if here and not states & {WIRED, BY_HAND}:

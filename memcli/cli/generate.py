@@ -26,7 +26,7 @@ EXIT_MEANINGS = {
     "NO_INDEX": "The index is missing, damaged or not writable, and the command needs it.",
     "BUSY": "Another process is writing the index or an agent's file, or another "
     "`index --watch` runs.",
-    "NO_LEG": "`search --require-dense` could not use vectors.",
+    "NO_RETRIEVER": "Semantic search was required, and it could not run.",
     "BUG": "A bug in memcli. Run the command again with `--debug` and report what it prints.",
     "INTERRUPTED": "You pressed Ctrl-C. Finished work is kept.",
 }

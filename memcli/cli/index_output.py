@@ -88,7 +88,7 @@ def _warn(report: Report, terminal: Terminal) -> None:
         for skip in told:
             terminal.advise(skipped(skip))
     else:
-        terminal.warn(f"skipped {len(told)} files; memcli index -v or memcli status says why")
+        terminal.warn(f"skipped {len(told)} files; memcli status lists them")
 
 
 def skipped(skip: Skip) -> Reason:

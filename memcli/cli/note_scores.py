@@ -22,7 +22,7 @@ _HINT = "memcli remember --check MEMORY.md"
 
 
 def check(options: Options) -> int:
-    """Print what the gate says of each paragraph of a file, with a score from 0 to 1."""
+    """Print a score from 0 to 1 for each paragraph of a file, and the rule that refuses it."""
     from memcli.api.worth import weigh
 
     skin = make_skin(options)

@@ -299,7 +299,7 @@ def say_other_speakers(answer: Answer, terminal: Terminal) -> None:
     """Say that the words of the question are not those of whom it names."""
     if answer.is_of_others:
         names = " or ".join(answer.named_speakers)
-        terminal.say(terminal.safe_line(f"What matches best is not said by {names}."))
+        terminal.say(terminal.safe_line(f"The best match is not by {names}."))
 
 
 def say_uncalibrated(answer: Answer, skin: Skin, *, explain: bool) -> None:

@@ -57,7 +57,8 @@ def _check(skin: Skin, command: str) -> None:
     """Raise UsageError for several workspaces: nothing could replay what they said together."""
     if skin.memory.members:
         raise UsageError(
-            "--receipt is of one workspace, and several are asked", hint=f"memcli {command} --help"
+            "--receipt works on one workspace, and this search has several",
+            hint=f"memcli {command} --help",
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import progress_of
-from memcli.errors import ERROR_SCHEMA, ExitCode, LegMissingError, UsageError
+from memcli.errors import ERROR_SCHEMA, ExitCode, RetrieverError, UsageError
 from memcli.record import Record
 from memcli.types import EMPTY
 
@@ -63,7 +63,7 @@ class Asking(Record):
 def deliver(
     question: Question, asked: Asking, *, receipt: str | None, require_dense: bool
 ) -> Answered:
-    """Write the receipt, then the answer; LegMissingError where vectors had to take part."""
+    """Write the receipt, then the answer; RetrieverError where vectors had to take part."""
     found = asked.answer(question)
     if receipt is not None:
         from memcli.cli import search_receipt
@@ -102,7 +102,7 @@ def each_line(asked: Asking) -> int:
                 "schema": ERROR_SCHEMA,
                 "code": error.code,
                 "message": told,
-                "hint": "leave out what is no question",
+                "hint": "remove this line",
             }
             skin.terminal.write(json.dumps(record) + "\n")
             code = error.exit_code
@@ -129,9 +129,9 @@ def write_loss(ref: str, question: Question, asked: Asking, *, as_json: bool) ->
     return ExitCode.OK
 
 
-def _without_dense(dense: Leg) -> LegMissingError:
+def _without_dense(dense: Leg) -> RetrieverError:
     """Say why vectors took no part in the answer, which had to."""
     text, hint = (
         (dense.reason.text, dense.reason.hint) if dense.reason else ("nothing is indexed yet", "")
     )
-    return LegMissingError(f"semantic search did not run: {text}", hint=hint or "memcli status")
+    return RetrieverError(f"semantic search did not run: {text}", hint=hint or "memcli status")

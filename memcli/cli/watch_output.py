@@ -134,7 +134,7 @@ class Log:
         fresh += [skipped(skip) for skip in sorted(files - self._files)]
         self._folders, self._files = folders, files
         if len(fresh) > SHOWN_SKIPS and not self._terminal.verbose:
-            self.notice(f"{len(fresh)} files are skipped; memcli status says why")
+            self.notice(f"{len(fresh)} files are skipped; memcli status lists them")
             return
         for reason in fresh:
             self.advise(reason)

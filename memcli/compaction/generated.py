@@ -15,7 +15,7 @@ from typing import Protocol
 from memcli.checking import TYPE_CHECKING
 from memcli.compaction.command import WITHOUT
 from memcli.compaction.sentences import split
-from memcli.errors import LegMissingError, UsageError
+from memcli.errors import RetrieverError, UsageError
 from memcli.language.salience import names_in
 from memcli.language.terms import content
 from memcli.markdown.lineage import Cited, cited
@@ -56,7 +56,7 @@ def generating(model: WritingModel, prompt: str) -> Rewrite:
         for lines in _readable(text, model, prompt):
             try:
                 made = model.write(_asked(prompt, lines))
-            except LegMissingError as error:
+            except RetrieverError as error:
                 raise UsageError(error.message, hint=WITHOUT) from error
             likely, tokens = likely + made.log_probability, tokens + made.tokens
             found += (_line(sentence, lines) for sentence in split(made.text))

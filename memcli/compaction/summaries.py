@@ -108,7 +108,7 @@ def problems(summaries: Sequence[Summary]) -> list[Problem]:
         found += [Problem(path, "orphan", f"{parent} is gone") for parent in missing]
         found += [Problem(path, "stale", f"{at} has changed") for at in changed]
         found += [Problem(path, "invented", _invented(line)) for line in summary.invented]
-        found += [Problem(path, "stale", f"{at} does not hold") for at in summary.rests_on]
+        found += [Problem(path, "stale", f"{at} is not valid") for at in summary.rests_on]
         if path in _below(path, by_path):
             found.append(Problem(path, "cycle", "it rests on itself"))
             continue
@@ -128,7 +128,7 @@ def _invented(line: str) -> str:
     if cite is None:
         return f"cites nothing: {line[:SHOWN_CHARS]}"
     at = f"{cite.path}:{cite.first}-{cite.last}"
-    return f"does not stand in {at}: {cite.said[:SHOWN_CHARS]}"
+    return f"is not in {at}: {cite.said[:SHOWN_CHARS]}"
 
 
 def last_run(summaries: Sequence[Summary]) -> list[Summary]:

@@ -77,7 +77,7 @@ def source_of(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Sou
     inside = root == workspace or root.startswith(os.path.join(workspace, ""))
     if not inside and not is_user:
         raise ConfigError(
-            f"source {block['name']}: {shortened(block['path'])} lies outside the workspace",
+            f"source {block['name']}: {shortened(block['path'])} is outside the workspace",
             hint="name it in your own configuration file instead",
         )
     source_kind = block.get("source_kind", "operator")

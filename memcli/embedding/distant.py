@@ -25,7 +25,7 @@ class ServerReranker:
     """Scores texts by one HTTP request; satisfies `Scorer`."""
 
     def __init__(self, server: Server, seconds: float) -> None:
-        """Check the settings; no request is made. Raises LegMissingError."""
+        """Check the settings; no request is made. Raises RetrieverError."""
         self._server = server
         self._key = server.read_key()
         self._wire = Wire(server, self._key, seconds)
@@ -61,13 +61,13 @@ class ServerReranker:
             rows = found["results"] if isinstance(found, dict) else found
             scores = {row["index"]: _score(row) for row in rows}
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise self._server.broken("is no list of scores") from error
+            raise self._server.broken("is not a list of scores") from error
         if len(rows) != expected or set(scores) != set(range(expected)):
             raise self._server.broken(
-                f"holds scores of {len(scores)} passages, not of the {expected} asked for"
+                f"contains scores of {len(scores)} passages, not of the {expected} asked for"
             )
         if not all(type(score) in (int, float) and isfinite(score) for score in scores.values()):
-            raise self._server.broken("holds a score that is no number")
+            raise self._server.broken("contains a score that is not a number")
         return [float(scores[at]) for at in range(expected)]
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ssl
 
 from memcli.embedding.server import Server
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 
 _CLOCK = "look at the clock of this machine; if it is right, have the certificate renewed"
 _NAME = "set {table}.url to the name that the certificate is for"
@@ -28,20 +28,20 @@ _WRONG = {
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL")
 
 
-def distrusted(error: ssl.SSLError, netloc: str, server: Server) -> LegMissingError:
+def distrusted(error: ssl.SSLError, netloc: str, server: Server) -> RetrieverError:
     """Say what is wrong with a server, or with the connection to it."""
     if isinstance(error, ssl.SSLCertVerificationError):
         said, hint = _WRONG.get(error.verify_code, (error.verify_message, _AUTHORITY))
-        return LegMissingError(
+        return RetrieverError(
             f"{netloc} cannot be trusted: {said}", hint=hint.format(table=server.table)
         )
     reason = getattr(error, "reason", None) or "the connection ends"
     if reason in _NO_TLS:
-        return LegMissingError(
+        return RetrieverError(
             f"{netloc} cannot be reached: it does not speak TLS",
             hint=f"write http:// in {server.table}.url, if that server is on this machine",
         )
-    return LegMissingError(
+    return RetrieverError(
         f"{netloc} cannot be reached: TLS fails: {reason.replace('_', ' ').lower()}",
         hint=f"look at {server.table}.url, or try again: {server.again}",
     )

@@ -68,7 +68,7 @@ OTHER_MODEL = Reason("other-model", "the index has vectors of another model", "m
 
 
 Folders = tuple[str, ...]  # that packages are imported from
-# The token ids of one text to its float32 vector; LegMissingError where the model fails.
+# The token ids of one text to its float32 vector; RetrieverError where the model fails.
 Run = Callable[[Sequence[int]], bytes]
 
 
@@ -125,7 +125,7 @@ class Opener(Record):
 
     # Names the vectors without opening anything, None where the encoder is not there.
     fingerprint: Callable[[Choice, Remembered, Folders], str | None]
-    # Opens the encoder or raises LegMissingError.
+    # Opens the encoder or raises RetrieverError.
     open: Callable[[Choice, Opening], Opened]
     # Names places, sizes and times of the model's files, which need not be read again while
     # these stay; empty where they are not there. None: there is nothing to read.

@@ -1,7 +1,7 @@
 """An encoder behind any server that speaks the OpenAI embeddings protocol.
 
 Nothing is followed to another host, no key is ever shown, and every failure is a
-LegMissingError that says what to set. What was embedded before it is the caller's to keep.
+RetrieverError that says what to set. What was embedded before it is the caller's to keep.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memcli.embedding.pieces import InPieces, halves, mean, unit
 from memcli.embedding.server import Reply, Server, message
 from memcli.embedding.wire import Wire
 from memcli.embedding.wordpiece import WordPiece
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from memcli.threads import within
 
 if TYPE_CHECKING:
@@ -113,9 +113,9 @@ class EndpointEncoder:
             self._is_given_up = True  # so that the thread asks no more
             raise self._too_late() from None
 
-    def _too_late(self) -> LegMissingError:
+    def _too_late(self) -> RetrieverError:
         seconds = self._endpoint.timeout_seconds
-        return LegMissingError(
+        return RetrieverError(
             f"{self._where.netloc} cannot be reached: no answer within {seconds:g} s",
             hint="memcli index, later",
         )
@@ -133,7 +133,7 @@ class EndpointEncoder:
                     parts = halves(batch[0])
                     vectors.append(mean(self._embed(prefix, parts), [float(len(p)) for p in parts]))
                 else:
-                    raise LegMissingError(
+                    raise RetrieverError(
                         f"{self._where.netloc} finds a single letter too large: {error}",
                         hint="memcli status --deep",
                     ) from error
@@ -181,9 +181,9 @@ class EndpointEncoder:
             seconds = 2.0**attempt
         told = f"{self._where.netloc} answers with status {reply.status}" + (said and f": {said}")
         if self._sleep is None or attempt == ATTEMPTS - 1:
-            raise LegMissingError(told, hint="memcli index, later")
+            raise RetrieverError(told, hint="memcli index, later")
         if not 0 <= seconds <= LONGEST_WAIT:
-            raise LegMissingError(
+            raise RetrieverError(
                 f"{told}; it asks to wait {seconds:g} s", hint="memcli index, later"
             )
         self._sleep(seconds)
@@ -196,9 +196,11 @@ class EndpointEncoder:
             indices = [row["index"] for row in ordered]
             rows = [row["embedding"] for row in ordered]
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise self._server.broken("is no list of embeddings") from error
+            raise self._server.broken("is not a list of embeddings") from error
         if indices != list(range(expected)):
-            raise self._server.broken(f"holds {len(rows)} embeddings, not the {expected} asked for")
+            raise self._server.broken(
+                f"contains {len(rows)} embeddings, not the {expected} asked for"
+            )
         self._same_model(answer.get("model"))
         return [self._vector(row) for row in rows]
 
@@ -208,26 +210,26 @@ class EndpointEncoder:
             return
         self._answering = self._answering or model
         if model != self._answering:
-            raise LegMissingError(
+            raise RetrieverError(
                 f"{self._where.netloc} answers by another model than before",
                 hint="name the one you want in openai.model; memcli index embeds all again",
             )
 
     def _vector(self, row: Any) -> bytes:  # noqa: ANN401
         if not isinstance(row, list) or any(type(value) not in (int, float) for value in row):
-            raise self._server.broken("holds an embedding that is no list of numbers")
+            raise self._server.broken("contains an embedding that is not a list of numbers")
         wanted = self._endpoint.dimension
         if len(row) != wanted:
             told = f"not the {wanted} of openai.dimension"
             if not wanted:
                 told = "and openai.dimension is not set"
-            raise LegMissingError(
+            raise RetrieverError(
                 f"{self._endpoint.model} gives vectors of {len(row)} components, {told}",
                 hint=f"set openai.dimension = {len(row)}",
             )
         packed = unit(row)
         if packed is None:
-            raise self._server.broken("holds an embedding without a direction")
+            raise self._server.broken("contains an embedding without a direction")
         return packed
 
 
@@ -245,10 +247,10 @@ def _server(endpoint: Endpoint) -> Server:
 
 
 def _address(endpoint: Endpoint, server: Server) -> SplitResult:
-    """Read the address; LegMissingError says what is wrong with the settings."""
+    """Read the address; RetrieverError says what is wrong with the settings."""
     hint = "memcli help settings"
     if endpoint.url and not endpoint.model:
-        raise LegMissingError("openai.model is not set in your own configuration", hint=hint)
+        raise RetrieverError("openai.model is not set in your own configuration", hint=hint)
     where = server.address()
     return where
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.embedding.cores import usable_cores
 from memcli.embedding.runtime import open_model, open_tokenizer, runtime_faults
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ class Generator:
     def __init__(self, named: str, setting: str, *, reads: int, writes: int) -> None:
         """Open the folder of a setting; so many tokens are read and written at most.
 
-        LegMissingError names what is missing.
+        RetrieverError names what is missing.
         """
         if not named:
-            raise LegMissingError(f"{setting} is not set in your own configuration", hint=HINT)
+            raise RetrieverError(f"{setting} is not set in your own configuration", hint=HINT)
         folder = os.path.expanduser(named)
         if not os.path.isabs(folder):
-            raise LegMissingError(f"{setting} must be a whole path, not {named}", hint=HINT)
+            raise RetrieverError(f"{setting} must be a whole path, not {named}", hint=HINT)
         self._folder, self._reads, self._writes = folder, reads, writes
         config = _config(folder)
         self._ends = _numbers(config.get("eos_token_id"))
@@ -63,7 +63,7 @@ class Generator:
         self._faults = runtime_faults()
         if not self._ends or (encoder and not self._starts):
             lacking = "decoder_start_token_id" if self._ends else "eos_token_id"
-            raise LegMissingError(f"{folder}: config.json names no {lacking}", hint=HINT)
+            raise RetrieverError(f"{folder}: config.json names no {lacking}", hint=HINT)
 
     def count(self, text: str) -> int:
         """Count the tokens of a text."""
@@ -144,16 +144,14 @@ class Generator:
     def _run(self, session: InferenceSession, told: Mapping[str, Any]) -> list[Any]:
         wanted = [entry.name for entry in session.get_inputs()]
         if unknown := [name for name in wanted if name not in told]:
-            raise LegMissingError(
+            raise RetrieverError(
                 f"{self._folder}: the model asks for {', '.join(unknown)}, which is not known",
                 hint=HINT,
             )
         try:
             found: list[Any] = session.run(None, {name: told[name] for name in wanted})
         except self._faults as error:
-            raise LegMissingError(
-                f"{self._folder}: the model failed: {error}", hint=HINT
-            ) from error
+            raise RetrieverError(f"{self._folder}: the model failed: {error}", hint=HINT) from error
         return found
 
 
@@ -165,7 +163,7 @@ def _found(folder: str, name: str) -> str | None:
 def _file(folder: str, name: str) -> str:
     place = _found(folder, name)
     if place is None:
-        raise LegMissingError(f"{folder} has no {name}", hint=HINT)
+        raise RetrieverError(f"{folder} has no {name}", hint=HINT)
     return place
 
 
@@ -180,7 +178,7 @@ def _config(folder: str) -> dict[str, Any]:
             with open(place, encoding="utf-8") as file:
                 read = json.load(file)
         except (OSError, ValueError, RecursionError) as error:
-            raise LegMissingError(f"{place} cannot be read: {error}", hint=HINT) from error
+            raise RetrieverError(f"{place} cannot be read: {error}", hint=HINT) from error
         told |= {key: v for key, v in read.items() if v is not None} if type(read) is dict else {}
     return told
 

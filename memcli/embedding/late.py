@@ -20,7 +20,7 @@ from memcli.embedding.encoders import QuickError
 from memcli.embedding.models import Located, read_token_graph
 from memcli.embedding.quick import QuickSession, of_tokens
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -59,7 +59,7 @@ class TokenReranker:
     """Gives the likeness of texts to a query; satisfies `Scorer`."""
 
     def __init__(self, located: Located, *, threads: int = 0) -> None:
-        """Open the model, whose file is known to be the pinned one; LegMissingError where not.
+        """Open the model, whose file is known to be the pinned one; RetrieverError where not.
 
         `threads` is that of `cores`.
         """
@@ -70,13 +70,13 @@ class TokenReranker:
             graph = read_token_graph(located.model)
             self._session = QuickSession(located, graph, is_for_one_run=False)
         except QuickError as error:
-            raise LegMissingError(str(error), hint=HINT) from error
+            raise RetrieverError(str(error), hint=HINT) from error
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         """Give likenesses from -1 to 1, 0 for a text without words; a long text is cut."""
         asked = self._ids(query)
         if len(asked) <= SPECIAL_TOKENS:
-            raise LegMissingError("the model finds no word in the query", hint="ask with a word")
+            raise RetrieverError("the model finds no word in the query", hint="ask with a word")
         rows = [self._ids(text) for text in texts]
         try:
             wanted = self._vectors(self._run(asked))
@@ -84,7 +84,7 @@ class TokenReranker:
             with ThreadPoolExecutor(self._threads) as pool:
                 return list(pool.map(compare, rows))
         except QuickError as error:
-            raise LegMissingError(str(error), hint=HINT) from error
+            raise RetrieverError(str(error), hint=HINT) from error
 
     def _ids(self, text: str) -> tuple[int, ...]:
         return tuple(self._words.ids(text, self._model.max_tokens))

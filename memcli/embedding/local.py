@@ -14,7 +14,7 @@ from memcli.embedding.cores import cores
 from memcli.embedding.encoders import WHOLE, Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
 from memcli.embedding.runtime import inputs_of, open_model, open_tokenizer, runtime_faults
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -32,20 +32,20 @@ class Files(Record):
 
 
 def find_files(named: str, setting: str = "onnx.folder") -> Files:
-    """Find the files of a model in the folder of a setting; LegMissingError names what is not."""
+    """Find the files of a model in the folder of a setting; RetrieverError names what is not."""
     hint = "memcli help settings"
     if not named:
-        raise LegMissingError(f"{setting} is not set in your own configuration", hint=hint)
+        raise RetrieverError(f"{setting} is not set in your own configuration", hint=hint)
     folder = os.path.expanduser(named)
     if not os.path.isabs(folder):
-        raise LegMissingError(f"{setting} must be a whole path, not {named}", hint=hint)
+        raise RetrieverError(f"{setting} must be a whole path, not {named}", hint=hint)
     models = (os.path.join(folder, place) for place in _MODELS)
     model = next((path for path in models if os.path.isfile(path)), None)
     tokenizer = os.path.join(folder, _TOKENIZER)
     if model is None:
-        raise LegMissingError(f"{folder} has no model.onnx", hint=f"set {setting}")
+        raise RetrieverError(f"{folder} has no model.onnx", hint=f"set {setting}")
     if not os.path.isfile(tokenizer):
-        raise LegMissingError(f"{folder} has no {_TOKENIZER}", hint=f"set {setting}")
+        raise RetrieverError(f"{folder} has no {_TOKENIZER}", hint=f"set {setting}")
     beside = [model + ending for ending in _BESIDE if os.path.isfile(model + ending)]
     return Files((model, *beside, tokenizer))
 
@@ -54,7 +54,7 @@ def local_identity(local: LocalModel) -> str:
     """Name places, sizes and times of the files: while these stay, they need not be hashed."""
     try:
         found = [(path, os.stat(path)) for path in find_files(local.folder).paths]
-    except (LegMissingError, OSError):
+    except (RetrieverError, OSError):
         return ""
     return "|".join(f"{path}|{seen.st_size}|{seen.st_mtime_ns}" for path, seen in found)
 
@@ -71,7 +71,7 @@ def local_fingerprint(local: LocalModel) -> str:
                 hashes.append(hashlib.file_digest(file, "sha256").hexdigest()[:16])
         except OSError as error:
             why = f"{path} cannot be read: {error.strerror}"
-            raise LegMissingError(why, hint=f"chmod u+r {path}") from error
+            raise RetrieverError(why, hint=f"chmod u+r {path}") from error
     return fingerprint_of(local, hashes)
 
 
@@ -99,7 +99,7 @@ class LocalEncoder:
     def __init__(self, local: LocalModel, *, fingerprint: str | None = None) -> None:
         """Open model and tokenizer and embed a word to learn the dimension.
 
-        Both are hashed unless their `fingerprint` is known. Raises LegMissingError.
+        Both are hashed unless their `fingerprint` is known. Raises RetrieverError.
         """
         self._local = local
         self._fingerprint = fingerprint or local_fingerprint(local)
@@ -159,7 +159,7 @@ class LocalEncoder:
                 return str(entry.name)
         wanted = "one vector a text" if rank == 2 else "a vector a token"
         other = 'mean" or "cls' if rank == 2 else "model"
-        raise LegMissingError(
+        raise RetrieverError(
             f"{model} has no output of {wanted}", hint=f'set onnx.pooling = "{other}"'
         )
 
@@ -175,7 +175,7 @@ class LocalEncoder:
         try:
             found = self._session.run([self._output], feed)[0]
         except self._faults as error:
-            raise LegMissingError(
+            raise RetrieverError(
                 f"{self._local.folder}: the model failed on {len(ids)} tokens: {error}",
                 hint="lower onnx.max_tokens to what the model was made for",
             ) from error
@@ -186,7 +186,7 @@ class LocalEncoder:
             rows = rows[0]
         length = float(np.linalg.norm(rows))
         if not 0 < length < float("inf"):
-            raise LegMissingError(
+            raise RetrieverError(
                 f"{self._local.folder}: the model gives no vector for a text",
                 hint="memcli help settings",
             )
@@ -205,7 +205,7 @@ def _fingerprint(choice: Choice, remembered: Remembered, _folders: Folders) -> s
     """Take the fingerprint from the index while the files are the same, else hash them."""
     try:
         return _known(choice.local, remembered) or local_fingerprint(choice.local)
-    except LegMissingError:
+    except RetrieverError:
         return None
 
 

@@ -17,7 +17,7 @@ from memcli.embedding.encoders import Folders, Opened, Opener, Opening
 from memcli.embedding.models import E5, Located, locate, verify
 from memcli.embedding.pieces import InPieces
 from memcli.embedding.session import cpu_flags
-from memcli.errors import LegMissingError, install_extra
+from memcli.errors import RetrieverError, install_extra
 
 if TYPE_CHECKING:
     from memcli.embedding.encoders import Choice, Remembered
@@ -35,10 +35,10 @@ def e5_fingerprint() -> str:
 
 
 def find_e5(folders: Iterable[str] | None = None) -> Located:
-    """Find the model file; LegMissingError says how to install it."""
+    """Find the model file; RetrieverError says how to install it."""
     found = locate(folders, (E5,))
     if not found:
-        raise LegMissingError(f"{E5.name} is not installed", hint=install_extra("multilingual"))
+        raise RetrieverError(f"{E5.name} is not installed", hint=install_extra("multilingual"))
     return found[0]
 
 
@@ -62,25 +62,25 @@ class E5Encoder:
         ends the process without.
         """
         if check and not verify(located):
-            raise LegMissingError(
+            raise RetrieverError(
                 f"{located.path} is not the pinned {E5.name}: sha256 differs", hint=_reinstall()
             )
         flags = cpu_flags() if flags is None else flags
         if flags and b"avx2" not in flags:
-            raise LegMissingError(f"{E5.name} needs a processor with AVX2", hint=_OTHERS)
+            raise RetrieverError(f"{E5.name} needs a processor with AVX2", hint=_OTHERS)
         folder = escape(os.path.dirname(located.path))
         found = [path for name in _LIBRARIES for path in sorted(glob(os.path.join(folder, name)))]
         if not found:
-            raise LegMissingError(f"{folder} has no library for this machine", hint=_reinstall())
+            raise RetrieverError(f"{folder} has no library for this machine", hint=_reinstall())
         try:
             self._library = _declared(ctypes.CDLL(found[0]))
         except (OSError, AttributeError) as error:
-            raise LegMissingError(
+            raise RetrieverError(
                 f"{found[0]} cannot be loaded: {error}", hint=_reinstall()
             ) from error
         self._model = self._library.e5_load(os.fsencode(located.path))
         if not self._model:
-            raise LegMissingError(f"{located.path} cannot be opened", hint=_reinstall())
+            raise RetrieverError(f"{located.path} cannot be opened", hint=_reinstall())
 
     def __del__(self) -> None:
         if getattr(self, "_model", None):
@@ -123,7 +123,7 @@ class E5Encoder:
         if hasattr(self._library, "omp_set_num_threads"):  # of OpenMP, which counts for each thread
             self._library.omp_set_num_threads(1)
         if self._library.e5_embed(self._model, _bytes(text), int(is_query), result):
-            raise LegMissingError(
+            raise RetrieverError(
                 f"{E5.name} failed on a text of {len(text)} characters", hint=_OTHERS
             )
         return bytes(result)

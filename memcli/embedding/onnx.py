@@ -9,7 +9,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import Located, read_graph
 from memcli.embedding.runtime import imported, runtime_faults
 from memcli.embedding.session import require_room, settings
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def package_run(located: Located, *, exact: bool | None = None) -> Run:
     """Open a model on a file known to be the pinned one, and give what runs a text.
 
-    `exact` overrides what is known of the CPU's 8-bit arithmetic. Raises LegMissingError.
+    `exact` overrides what is known of the CPU's 8-bit arithmetic. Raises RetrieverError.
     """
     session = _open(located, exact)
 
@@ -50,7 +50,7 @@ def _open(located: Located, exact: bool | None) -> InferenceSession:
         )
         return session
     except runtime_faults() as error:
-        raise LegMissingError(
+        raise RetrieverError(
             f"onnxruntime {onnxruntime.__version__} cannot open "
             f"{os.path.basename(located.path)}: {error}",
             hint="pip install 'onnxruntime>=1.22'",

@@ -19,7 +19,7 @@ from memcli.embedding.registry import (
     open_quick,
     query_seconds,
 )
-from memcli.errors import LegMissingError, Reason
+from memcli.errors import Reason, RetrieverError
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class _ByPackage(_Way):
 
         try:
             vector = self._encoder.encode_query(text)
-        except LegMissingError as error:
+        except RetrieverError as error:
             return Embedded(None, "", error.reason, "", 0)
         tokens = self._encoder.count(text) - SPECIAL_TOKENS
         return Embedded(vector, self._encoder.fingerprint, self._reason, "package", tokens)

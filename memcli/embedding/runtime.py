@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from memcli.embedding.session import require_room, silence
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
@@ -17,18 +17,18 @@ _INPUTS = frozenset(("input_ids", "attention_mask", "token_type_ids"))
 
 
 def open_tokenizer(path: str) -> Tokenizer:
-    """Open a tokenizer that neither cuts nor pads; raises LegMissingError."""
+    """Open a tokenizer that neither cuts nor pads; raises RetrieverError."""
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
-        raise LegMissingError(
+        raise RetrieverError(
             f"the package tokenizers cannot be imported: {error}", hint="pip install tokenizers"
         ) from error
     try:
         tokenizer = Tokenizer.from_file(path)
     except Exception as error:  # tokenizers raises a plain Exception for a bad file
         hint = "memcli help settings"
-        raise LegMissingError(f"{path} is not a tokenizer: {error}", hint=hint) from error
+        raise RetrieverError(f"{path} is not a tokenizer: {error}", hint=hint) from error
     # Published files often cut and pad to 128.
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -36,19 +36,19 @@ def open_tokenizer(path: str) -> Tokenizer:
 
 
 def imported() -> Any:  # noqa: ANN401 (a module)
-    """Import onnxruntime, which prints nothing; raises LegMissingError."""
+    """Import onnxruntime, which prints nothing; raises RetrieverError."""
     silence()
     try:
         import onnxruntime
     except ImportError as error:
-        raise LegMissingError(
+        raise RetrieverError(
             f"the package onnxruntime cannot be imported: {error}", hint="pip install onnxruntime"
         ) from error
     return onnxruntime
 
 
 def open_model(path: str, threads: int) -> InferenceSession:
-    """Open a model that runs on so many threads; raises LegMissingError."""
+    """Open a model that runs on so many threads; raises RetrieverError."""
     require_room(os.path.getsize(path))
     onnxruntime = imported()
     options = onnxruntime.SessionOptions()
@@ -62,14 +62,14 @@ def open_model(path: str, threads: int) -> InferenceSession:
         return session
     except runtime_faults() as error:
         why = f"{path} cannot be opened: {error}"
-        raise LegMissingError(why, hint="memcli help settings") from error
+        raise RetrieverError(why, hint="memcli help settings") from error
 
 
 def inputs_of(session: InferenceSession, model: str) -> set[str]:
-    """Name the inputs of a model; LegMissingError where they are not those of a text."""
+    """Name the inputs of a model; RetrieverError where they are not those of a text."""
     inputs = {str(entry.name) for entry in session.get_inputs()}
     if "input_ids" not in inputs or not inputs <= _INPUTS:
-        raise LegMissingError(
+        raise RetrieverError(
             f"{model} takes {', '.join(sorted(inputs))}: not the inputs of a text encoder",
             hint="memcli help settings",
         )

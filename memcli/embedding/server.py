@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import SplitResult, urlsplit
 
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from memcli.record import Record
 
 _MESSAGE_CHARS = 200
@@ -39,77 +39,77 @@ class Server(Record):
     key_variable: str
 
     def address(self) -> SplitResult:
-        """Read the address; LegMissingError says what is wrong with it."""
+        """Read the address; RetrieverError says what is wrong with it."""
         hint = f"memcli help {self.topic}"
         if not self.url:
-            raise LegMissingError(
+            raise RetrieverError(
                 f"{self.table}.url is not set in your own configuration", hint=hint
             )
         try:
             where = urlsplit(self.url)
             _ = where.port
         except ValueError as error:
-            raise LegMissingError(f"{self.table}.url is no address: {error}", hint=hint) from error
+            raise RetrieverError(
+                f"{self.table}.url is not an address: {error}", hint=hint
+            ) from error
         if where.scheme not in ("http", "https") or not where.hostname:
-            raise LegMissingError(
-                f"{self.table}.url must begin with https:// or http://", hint=hint
-            )
+            raise RetrieverError(f"{self.table}.url must begin with https:// or http://", hint=hint)
         if where.username is not None:
-            raise LegMissingError(
+            raise RetrieverError(
                 f"{self.table}.url contains a name or a password",
                 hint=f"put the key into a variable and its name into {self.table}.key_variable",
             )
         return where
 
     def read_key(self) -> str:
-        """Read the key from its variable; empty where none is named. Raises LegMissingError."""
+        """Read the key from its variable; empty where none is named. Raises RetrieverError."""
         if not self.key_variable:
             return ""
         key = (self.key() or "").strip()
         if not key:
-            raise LegMissingError(
+            raise RetrieverError(
                 f"the variable {self.key_variable} that {self.table}.key_variable names is not set",
                 hint=f"export {self.key_variable}=...",
             )
         if not (key.isascii() and key.isprintable()):
-            raise LegMissingError(
+            raise RetrieverError(
                 f"the key in {self.key_variable} has characters that no key has",
                 hint=f"export {self.key_variable}=... once more",
             )
         return key
 
-    def refused(self, reply: Reply, said: str) -> LegMissingError:
+    def refused(self, reply: Reply, said: str) -> RetrieverError:
         """Say why a server gives nothing, with what it says of that."""
         host, status = urlsplit(self.url).netloc, reply.status
         if status in (401, 403):  # what the server says may repeat the key
             if not self.key_variable:
-                return LegMissingError(
+                return RetrieverError(
                     f"{host} wants a key (status {status})",
-                    hint=f"set {self.table}.key_variable to the name of the variable that holds it",
+                    hint=f"set {self.table}.key_variable to the variable that contains it",
                 )
-            return LegMissingError(
+            return RetrieverError(
                 f"{host} refuses the key in {self.key_variable} (status {status})",
                 hint=f"export {self.key_variable}=... with a key that is valid there",
             )
         if 300 <= status < 400:
-            return LegMissingError(
+            return RetrieverError(
                 f"{host} redirects to {_host(reply.location)}, and nothing is sent after it",
                 hint=f"set {self.table}.url to the right place",
             )
         if status == 404:
             model = f" or no model {self.model}" if self.model else ""
-            return LegMissingError(
+            return RetrieverError(
                 f"{self.url} has no /{self.verb}{model}" + (said and f": {said}"),
                 hint=f"look at {self.table}.url and {self.table}.model: memcli help {self.topic}",
             )
-        return LegMissingError(
+        return RetrieverError(
             f"{host} refuses the request with status {status}" + (said and f": {said}"),
             hint=f"memcli help {self.topic}",
         )
 
-    def broken(self, what: str) -> LegMissingError:
+    def broken(self, what: str) -> RetrieverError:
         """Say what is wrong with an answer."""
-        return LegMissingError(
+        return RetrieverError(
             f"the answer of {urlsplit(self.url).netloc} {what}",
             hint=f"look at {self.table}.url and {self.table}.model: memcli help {self.topic}",
         )

@@ -9,7 +9,7 @@ import os
 
 from memcli import system
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MORE_MEMORY, LegMissingError
+from memcli.errors import MORE_MEMORY, RetrieverError
 from memcli.record import Record
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ def lacking(needed: int) -> str:
 
 
 def require_room(model: int) -> None:
-    """Raise LegMissingError where the package cannot be loaded for a model of so many bytes."""
+    """Raise RetrieverError where the package cannot be loaded for a model of so many bytes."""
     if why := lacking(PACKAGE_ROOM + ROOM_A_PROCESSOR * (os.cpu_count() or 1) + model):
-        raise LegMissingError(why, hint=MORE_MEMORY)
+        raise RetrieverError(why, hint=MORE_MEMORY)
 
 
 def sums_exactly(cpu_info: str = _CPU_INFO) -> bool:

@@ -14,7 +14,7 @@ from threading import Event
 
 from memcli.embedding.distrust import distrusted
 from memcli.embedding.server import Reply, Server
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from memcli.threads import within
 
 # What a server that has closed a connection is known by; by TLS many say no goodbye.
@@ -41,7 +41,7 @@ class Wire:
         """Send a request and read at most `most` bytes of the answer.
 
         On a connection that the server has closed meanwhile it is sent once more. Raises
-        LegMissingError where the server cannot be reached, or where all of that, from the
+        RetrieverError where the server cannot be reached, or where all of that, from the
         look-up of its name to the last byte of the answer, takes longer than the timeout.
         """
         kept, self._connection = self._connection, None
@@ -92,7 +92,7 @@ class Wire:
         retry_after, location = headers.get("Retry-After", ""), headers.get("Location", "")
         return Reply(response.status, retry_after, location, bytes(read))
 
-    def _unreachable(self, error: Exception) -> LegMissingError:
+    def _unreachable(self, error: Exception) -> RetrieverError:
         if isinstance(error, ssl.SSLError) and not isinstance(error, TimeoutError):
             return distrusted(error, self._where.netloc, self._server)
         if isinstance(error, TimeoutError):
@@ -101,7 +101,7 @@ class Wire:
             why = "it does not answer in HTTP"  # what it says instead is not ours to show
         else:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        return LegMissingError(
+        return RetrieverError(
             f"{self._where.netloc} cannot be reached: {why}",
             hint=f"look at {self._server.table}.url, or try again: {self._server.again}",
         )

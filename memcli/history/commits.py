@@ -53,7 +53,7 @@ def commit_named(git: Git, name: str) -> Commit:
     beyond = beginning_of(git)
     why = f"; {beyond}" if beyond else ""
     raise NotFoundError(
-        f"no commit is called {name!r}, and it is no date{why}", hint="git log --oneline"
+        f"no commit is called {name!r}, and it is not a date{why}", hint="git log --oneline"
     )
 
 

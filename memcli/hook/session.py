@@ -114,7 +114,7 @@ class SessionFile:
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
             return descriptor
         os.close(descriptor)
-        raise OSError(f"{self._path} is no plain file")
+        raise OSError(f"{self._path} is not a plain file")
 
     def _append(self, descriptor: int, keys: Sequence[str]) -> None:
         text = "".join(f"{self._claimant} {key}\n" for key in keys)

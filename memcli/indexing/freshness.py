@@ -16,8 +16,8 @@ from memcli.errors import (
     DamagedError,
     IncompleteError,
     IndexMissingError,
-    LegMissingError,
     Reason,
+    RetrieverError,
     StoreError,
 )
 from memcli.indexing.look import Standing, take_stock
@@ -284,7 +284,7 @@ def _embed(
         made = dict(zip(texts, encoder.encode(texts), strict=True)) if texts else {}
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
             embed(change, encoder, most=bounds.parts, made=made, on_progress=on_progress)
-    except LegMissingError as error:
+    except RetrieverError as error:
         return [error.reason._replace(text=f"new texts have no vector yet: {error.message}")]
     except BusyError:
         return []

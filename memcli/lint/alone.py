@@ -56,7 +56,7 @@ def _undated(document: Inspected) -> str:
     if document.date is not None or document.is_evergreen or document.is_summary:
         return ""
     if found := _WRITTEN.search(document.path.rpartition("/")[2]):
-        return f"{found[0]} in its name is no date that is understood"
+        return f"{found[0]} in its name is not a date"
     if any(heading_days(b.title) for b in document.blocks if b.kind == "heading"):
         return ""  # its sections are dated
     heads = (document.lines[b.start] for b in document.blocks if b.kind in ("item", "heading"))

@@ -25,7 +25,7 @@ NEXT = {
     "near-duplicate": "keep the one that says it better",
     "contradiction": "say in the older place that it has changed",
     "broken-link": "put the file back, or take the link out",
-    "unmatched-glob": "mend the glob: memcli config files",
+    "unmatched-glob": "correct the glob: memcli config files",
     "stale-task": "tick it, drop it, or carry it on",
     "long-memory": "move a subject to a file of its own, and link to it",
     "undated-log": "give its name a date: YYYY-MM-DD.md",

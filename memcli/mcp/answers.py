@@ -174,7 +174,7 @@ def _doubt(found: Answered, answer: Answer) -> list[str]:
     if answer.uncalibrated and answer.verdict == "weak":
         return [_sentence(answer.uncalibrated)]
     if answer.is_of_others:
-        return [f"What matches best is not said by {' or '.join(answer.named_speakers)}."]
+        return [f"The best match is not by {' or '.join(answer.named_speakers)}."]
     return []
 
 
@@ -234,7 +234,7 @@ def of_note(noted: Noted) -> str:
         return f"not saved: {why}{at}\n"
     lines = [f"remembered: {visible_line(noted.citation)}"]
     if noted.older is not None:
-        lines.append(f"an older note may say otherwise: {visible_line(noted.older)}")
+        lines.append(f"an older note differs: {visible_line(noted.older)}")
     lines += map(reasons.sentence, noted.notices)
     return "\n".join([*lines, ""])
 

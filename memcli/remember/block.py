@@ -118,9 +118,11 @@ def _decoded(data: bytes, name: str) -> tuple[str, str]:
     found = decode(data)
     if isinstance(found, str) or found[1]:
         why = (
-            found if isinstance(found, str) else "it holds bytes that are neither UTF-8 nor UTF-16"
+            found
+            if isinstance(found, str)
+            else "it contains bytes that are neither UTF-8 nor UTF-16"
         )
-        raise UsageError(f"{name} is no text that can be added to: {why}", hint="--to MEMORY.md")
+        raise UsageError(f"{name} is not text that memcli can add to: {why}", hint="--to MEMORY.md")
     return found[0], _BOMS.get(data[:2], "utf-8")
 
 
@@ -149,7 +151,7 @@ def _swallowed(old: Sequence[Block], name: str, body: str) -> UsageError:
     """Say what would take the note in: a block that is open in it, or at the end of the file."""
     if not _stands((), "", f"{body}\n", body):
         return UsageError(
-            "the note opens a block that it does not close, or is no block at all",
+            "the note opens a block that it does not close",
             hint="close the code fence or the comment in the note",
         )
     line = old[-1].start + 1 if old else 1

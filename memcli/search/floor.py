@@ -58,7 +58,7 @@ def calibration(fingerprint: str, own: Mapping[str, Calibration]) -> Calibration
 def uncalibrated(fingerprint: str, *, has_words: bool) -> Reason:
     """Say by what the hits of a model without constants are judged."""
     name = model_name(fingerprint)
-    what = "rests on words alone" if has_words else "is not known, and min_score drops nothing"
+    what = "uses keywords only" if has_words else "is unknown, and min_score drops nothing"
     return Reason(
         "uncalibrated",
         f"confidence {what}: the model {name} was never calibrated",

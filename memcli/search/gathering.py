@@ -175,7 +175,7 @@ def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallB
 
 def _common(words: Sequence[str]) -> Reason:
     """Say by which words nothing was looked for."""
-    text = f"too many chunks hold it, so nothing is found by it alone: {', '.join(words)}"
+    text = f"too many chunks contain these words to search for them: {', '.join(words)}"
     return Reason("common", text)
 
 

@@ -235,7 +235,7 @@ def _lead(gathered: Gathered, shown: Sequence[Hit]) -> tuple[float | None, bool]
 
 
 def _of_others(named: Sequence[str]) -> Reason:
-    return Reason("others", f"what matches best is not said by {' or '.join(named)}")
+    return Reason("others", f"the best match is not by {' or '.join(named)}")
 
 
 def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> Reason | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MORE_MEMORY, NO_MEMORY, LegMissingError, Reason
+from memcli.errors import MORE_MEMORY, NO_MEMORY, Reason, RetrieverError
 from memcli.search.legs import Vector
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def vector_of(encoder: Encoder, text: str) -> Vector:
 
     try:
         blob = encoder.encode_query(text)
-    except LegMissingError as error:
+    except RetrieverError as error:
         return _without(error.reason)
     cut = _fertility(encoder.fingerprint, encoder.count(text) - SPECIAL_TOKENS, text)
     return Vector(blob, encoder.fingerprint, None, cut)

@@ -116,7 +116,7 @@ def filters_of(record: Mapping[str, Any]) -> Filters:
     kept = dict(record["filters"])
     where = tuple(map(_where, kept.pop("where", ())))
     if kept.pop("within", ()):
-        raise TypeError("the lines of a summary are no filter of a search")
+        raise TypeError("the lines of a summary are not a filter")
     told: dict[str, Any] = {
         name: tuple(v) if isinstance(v, list) else v for name, v in kept.items()
     }
@@ -124,14 +124,14 @@ def filters_of(record: Mapping[str, Any]) -> Filters:
         given = told.get(name, usual)
         kind = str if usual is None and given is not None else type(usual)
         if type(given) is not kind or (kind is tuple and not all(type(v) is str for v in given)):
-            raise TypeError(f"{name} is no filter")
+            raise TypeError(f"{name} is not a filter")
     return Filters(**told, where=where)
 
 
 def _where(told: Sequence[Any]) -> Where:
     key, value, negated = told
     if type(key) is not str or type(value) not in (str, type(None)) or type(negated) is not bool:
-        raise TypeError("where is no filter")
+        raise TypeError("where is not a filter")
     return Where(key, value, negated)
 
 

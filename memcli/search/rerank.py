@@ -4,7 +4,7 @@ What compares tokens says how like the query each part is, m, and the parts are 
 
     own = own of `focus` + LIFT * (m - mean m)
 
-so that passages grow from other parts too; where the first passage stands far before the next,
+so that passages grow from other parts too; where the first passage is far ahead of the next,
 nothing is read. What reads whole passages gives them their order, in
 whatever unit it scores: the best takes the best score that there was, the next the next, so that
 later stages find scores as they know them.
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import fsum, isfinite
 from typing import Protocol
 
-from memcli.errors import LegMissingError, Reason
+from memcli.errors import Reason, RetrieverError
 from memcli.markdown.comments import visible
 from memcli.record import Record
 from memcli.search.hits import Hit
@@ -31,7 +31,7 @@ LIFT = 0.8
 SURE_LEAD = 0.1
 
 OTHER_FORMULA = Reason("profile", "the profile ranks by a formula of its own")
-SURE = Reason("sure", "the first passage stands far before the next")
+SURE = Reason("sure", "the first passage is far ahead of the next")
 NO_VECTORS = Reason("rerank", "it adds to cosines, and vectors take no part")
 
 Lifts = Mapping[int, Sequence[float]]  # by chunk id, of each of its parts
@@ -51,7 +51,7 @@ class Reranker(Protocol):
         ...
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Give a score a text, the greater the better; raises LegMissingError."""
+        """Give a score a text, the greater the better; raises RetrieverError."""
         ...
 
 
@@ -96,7 +96,7 @@ def rerank(
         return hits, told
     try:
         scores = reranker.scores(query, texts)
-    except LegMissingError as error:
+    except RetrieverError as error:
         return hits, told._replace(read=0, reason=error.reason)
     if len(scores) != len(texts) or not all(map(isfinite, scores)):
         reason = Reason("rerank", "the reranker gives no score for some texts")

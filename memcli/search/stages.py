@@ -27,7 +27,8 @@ TABLE = (
         "recall",
         "takes the best chunks of keyword search (BM25) and of semantic search (cosine), "
         "`search.universe` of each, and looks up the missing scores",
-        "no leg has it among its {universe} best, or a filter or a quoted phrase leaves it out",
+        "neither retriever ranks it among its best {universe}, or a filter or quoted phrase "
+        "excludes it",
     ),
     Stage(
         "recall.repair",
@@ -54,7 +55,7 @@ TABLE = (
     Stage(
         "pool",
         "keeps the best chunks for a closer look; half of the places go to a named date",
-        "it stood at {before}, and {pool} chunks are looked at part by part",
+        "it ranked {before}, and only {pool} chunks get a closer look",
         switch="focus",
     ),
     Stage(
@@ -72,13 +73,13 @@ TABLE = (
     Stage(
         "speaker",
         "trims lines of others if the question names a speaker, and applies `--by`",
-        "nobody of `--by` says a line of its passage",
+        "no line of its passage is by `--by`",
         switch="speaker",
     ),
     Stage(
         "score",
         "in the profiles `convex` and `two-pass`, scores by another formula",
-        "it stood at {before}, and is none of the few that the profile keeps",
+        "it ranked {before}, and the profile keeps fewer",
         switch="score",
     ),
     Stage(
@@ -110,13 +111,13 @@ TABLE = (
     Stage(
         "spread",
         "with `--expand`, keeps one passage per summary and document",
-        "it stood at {before}, behind another passage of the same summary",
+        "it ranked {before}, behind another passage of the same summary",
         switch="spread",
     ),
     Stage(
         "mmr",
         "lowers passages that repeat better ones",
-        "it stood at {before}; --limit is {limit} and search.mmr_min {mmr_min:g}",
+        "it ranked {before}; --limit is {limit} and search.mmr_min {mmr_min:g}",
         switch="mmr",
     ),
     Stage(
@@ -134,7 +135,7 @@ TABLE = (
         "cut",
         "in the other profiles, cuts a chunk to the lines of its first 700 characters (`--full` "
         "keeps it whole)",
-        "it stands behind the first 700 characters of its chunk",
+        "it is after the first 700 characters of its chunk",
         switch="cut",
     ),
     Stage(
@@ -142,7 +143,7 @@ TABLE = (
         "keeps at most the first `--limit`, and of these the ones that are worth reading (`--more` "
         "keeps all), or as many as fit `--budget` and are not far from the question; the last one "
         "is cut to fit",
-        "it stood at {before}; --limit is {limit} and --budget {budget}; --more shows weaker ones",
+        "it ranked {before}; --limit is {limit} and --budget {budget}; --more shows weaker ones",
     ),
 )
 STAGES = tuple(row.name for row in TABLE if "." not in row.name)

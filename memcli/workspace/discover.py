@@ -299,7 +299,7 @@ class _Walk:
         if f"{real}/" in self.walked or (self.taken is not None and real in self.taken):
             self.skip(path, "symlink", "its target is searched already")
         elif not real.startswith(top):
-            self.skip(path, "symlink", "its target lies outside the source")
+            self.skip(path, "symlink", "its target is outside the source")
         elif self.rules.hides(below, is_folder):
             self.skip(path, "symlink", "its target is ignored")
         elif is_folder:

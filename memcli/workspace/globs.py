@@ -75,7 +75,7 @@ def compile_complex(patterns: Sequence[str], origin: str) -> Callable[[str], boo
             )
     if sum(_NAME_LENGTH ** _stars(pattern) for pattern in patterns) > _MAX_STEPS:
         raise ConfigError(
-            f"{origin}: too many patterns with several stars beside ?, [], \\ or !",
+            f"{origin}: too many patterns with several stars next to ?, [], \\ or !",
             hint="write fewer patterns, or without those",
         )
     import re

@@ -42,7 +42,7 @@ def read_file(
             return Skip(source, path, "unreadable", openat.reason(error))
         top = base.rstrip(os.sep) + os.sep
         if not real.startswith(top):
-            return Skip(source, path, "symlink", "its target lies outside the source")
+            return Skip(source, path, "symlink", "its target is outside the source")
         parts = real[len(top) :].split(os.sep)
     try:
         folder = openat.open_root(base)

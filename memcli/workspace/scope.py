@@ -66,7 +66,7 @@ def _of(skip: Skip) -> _Why:
         return "it is hidden", "they are hidden"
     if skip.detail in (IGNORE_FILE, "exclude"):
         return f"{skip.detail} leaves it out", f"{skip.detail} leaves them out"
-    what = f"passed over as {skip.reason}" + (f" ({skip.detail})" if skip.detail else "")
+    what = f"skipped as {skip.reason}" + (f" ({skip.detail})" if skip.detail else "")
     return f"it is {what}", f"they are {what}"
 
 

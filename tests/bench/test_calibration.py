@@ -26,7 +26,7 @@ WORDS = (
     *("amber", "birch", "cedar", "delta", "ember", "fjord"),
     *("grove", "heron", "iris", "jade", "kelp", "lotus"),
 )
-SAID = "confidence rests on words alone: the model hashing was never calibrated"
+SAID = "confidence uses keywords only: the model hashing was never calibrated"
 
 
 @pytest.fixture

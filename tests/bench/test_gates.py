@@ -152,7 +152,7 @@ def test_times_of_two_machines_are_never_compared() -> None:
     shown = text(before, there)
     assert "p95" not in shown
     assert "search p95" in text(before, here)
-    assert "Times are not compared: the receipts are of two machines." in shown
+    assert "Times are not compared: the results are of two machines." in shown
     timed = [each._replace(speed=makers.speed(ratios={"keyword": 3.5})) for each in (before, there)]
     (ratio,) = (line for line in text(*timed).split("\n") if line.startswith("x keyword"))
     assert ratio.split()[2:4] == ["3.50", "3.50"]

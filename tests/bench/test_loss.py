@@ -83,8 +83,8 @@ def test_what_no_leg_found_is_lost_at_recall(options: SearchOptions) -> None:
     answer = ANSWER._replace(dense=Leg(False, MODE_IS_LEXICAL, 0, 9), unmatched=("heron",))
     assert _lost(options, course, answer=answer) == Loss(
         "recall",
-        "no leg has it among its 200 best, or a filter or a quoted phrase leaves it out; "
-        "by words alone; in no chunk: heron",
+        "neither retriever ranks it among its best 200, or a filter or quoted phrase excludes it; "
+        "keyword search only; in no chunk: heron",
     )
 
 
@@ -92,17 +92,17 @@ def test_each_stage_that_leaves_the_lines_out_is_named(options: SearchOptions) -
     """The last chunk of 131 is past the pool; what stood 120th is none of 100."""
     all_of_them = [*OTHERS, HELD]
     assert _lost(options, _course(fuse=all_of_them, pool=OTHERS[:100])) == Loss(
-        "pool", "it stood at 131, and 100 chunks are looked at part by part"
+        "pool", "it ranked 131, and only 100 chunks get a closer look"
     )
     late = [*OTHERS[:119], HELD]
     assert _lost(options, _course(focus=late, floor=OTHERS[:9])) == Loss(
         "floor", "its confidence is below search.min_score, 0.25"
     )
     assert _lost(options, _course(floor=late, mmr=OTHERS[:100])) == Loss(
-        "mmr", "it stood at 120; --limit is 100 and search.mmr_min -1"
+        "mmr", "it ranked 120; --limit is 100 and search.mmr_min -1"
     )
     assert _lost(options, _course(floor=late, pack=OTHERS[:100])) == Loss(
-        "pack", "it stood at 120; --limit is 100 and --budget none; --more shows weaker ones"
+        "pack", "it ranked 120; --limit is 100 and --budget none; --more shows weaker ones"
     )
 
 
@@ -121,4 +121,4 @@ def test_of_several_ranges_the_one_that_came_furthest_is_told(options: SearchOpt
 
 
 def test_a_question_without_words_is_lost_before_the_first_stage(options: SearchOptions) -> None:
-    assert _lost(options, Course()) == Loss("recall", "the question holds nothing to search for")
+    assert _lost(options, Course()) == Loss("recall", "the question contains nothing to search for")

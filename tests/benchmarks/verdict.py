@@ -304,8 +304,8 @@ def short(told: Mapping[str, Sequence[Told]], left_out: Mapping[str, float | Non
     head = ["collection", "questions", "`good`", "precision", "recall", "gone", *fitted, "`none`",
             "precision", "gone"]  # fmt: skip
     note = (
-        "\nUnder `left out` stands how often `good` is right where the lead that it asks for was"
-        "\nfitted without the collection.\n"
+        "\n`left out` is the precision of `good` if its threshold is fitted without this"
+        "\ncollection.\n"
     )
     return table(head, rows) + (note if left_out else "")
 

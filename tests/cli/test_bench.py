@@ -86,7 +86,7 @@ def bench(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_quality_brings_the_index_in_step_and_says_what_that_took(bench: Bench) -> None:
     out, err = bench("quality", str(bench.questions))
-    assert "Index updated: 33 added, " in err
+    assert "Updated the index: 33 added, " in err
     assert out.splitlines()[3].split()[:2] == ["all", "3"]
     assert bench("quality", str(bench.questions))[1] == ""
 

@@ -305,7 +305,7 @@ def test_too_few_open_files_are_the_systems_refusal(notes: Path, most: int) -> N
             [sys.executable, "-c", FEW_FILES, REPOSITORY, str(most), *command.split()],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        assert 0 <= done.returncode <= ExitCode.NO_LEG, (command, done.stderr)
+        assert 0 <= done.returncode <= ExitCode.NO_RETRIEVER, (command, done.stderr)
         assert "Traceback" not in done.stderr, (command, done.stderr)
     assert run("index").returncode == 0
 

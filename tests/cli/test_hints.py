@@ -113,7 +113,7 @@ def test_each_hint_is_printed_once_and_programs_get_it_in_a_field(
 
 def _check_fields(trouble: str, record: dict[str, Any]) -> None:
     if "retrievers" not in record:
-        assert record["code"] == "no-leg"
+        assert record["code"] == "no-retriever"
         assert record["hint"]
         return
     freshness, dense = record["freshness"], record["retrievers"]["semantic"]

@@ -160,7 +160,7 @@ def test_the_model_runtime_reports_nothing(
         "from memcli.embedding.runtime import open_model\n"
         "from memcli.embedding.models import locate\n"
         f"memory = memcli.Memory.open({notes!r})\n"
-        "with contextlib.suppress(memcli.errors.LegMissingError):\n"
+        "with contextlib.suppress(memcli.errors.RetrieverError):\n"
         f"    {opened}\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -100,7 +100,7 @@ def test_what_is_refused_is_said_with_its_citation(
 def test_another_number_is_another_fact_and_the_older_note_is_named(notes: Path) -> None:
     code, out, err = _told("remember", "The pool of api-7 holds 60 connections.", *NOW)
     assert (code, out) == (0, f"{LOG}:3-3\n")
-    assert err == "An older note may say otherwise: MEMORY.md:3-3\n"
+    assert err == "An older note differs: MEMORY.md:3-3\n"
 
 
 def test_force_keeps_a_note_and_says_what_spoke_against_it(notes: Path) -> None:

@@ -90,7 +90,7 @@ def test_nothing_is_read_and_nothing_said_where_the_first_is_far_ahead(ask: Ask)
     question = "when does the pool meet"
     plain, _ = ask(question=question)
     found, said = ask("--rerank", "tokens", question=question)
-    reason = "the first passage stands far before the next"
+    reason = "the first passage is far ahead of the next"
     assert found.pop("rerank") == {"by": "tokens", "ran": False, "read": 0, "reason": reason}
     assert (found, said) == (plain, "")
 

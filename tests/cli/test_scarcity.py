@@ -17,7 +17,7 @@ from memcli.cli.main import run as run_here
 from memcli.embedding.encoders import Remembered
 from memcli.embedding.query import Embedded, QueryEncoder
 from memcli.embedding.session import lacking
-from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, LegMissingError, Reason
+from memcli.errors import MORE_FILES, MORE_MEMORY, NO_MEMORY, ExitCode, Reason, RetrieverError
 from memcli.search.query_vector import QueryVector
 from memcli.store.sqlite.driver import connect, translated
 from memcli.threads import within
@@ -97,7 +97,7 @@ def test_too_little_memory_for_the_model_leaves_the_words(notes: Path, memory: i
     assert (found.returncode, found.stdout) == (0, by_words.stdout)
     assert re.fullmatch(BY_WORDS, found.stderr)
     required = start(LIMITED, *limits, "search", "pool", "--require-dense")
-    assert required.returncode == ExitCode.NO_LEG
+    assert required.returncode == ExitCode.NO_RETRIEVER
 
 
 @pytest.mark.parametrize("files", [5, 6, 8, 10])
@@ -126,7 +126,7 @@ def test_without_threads_a_server_is_not_asked(monkeypatch: pytest.MonkeyPatch) 
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr("threading.Thread.start", refuse)
-    with pytest.raises(LegMissingError, match="no thread can be started for the endpoint"):
+    with pytest.raises(RetrieverError, match="no thread can be started for the endpoint"):
         within(1.0, lambda: 1)
 
 

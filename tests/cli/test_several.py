@@ -398,6 +398,7 @@ def test_of_each_is_told_what_is_told_of_one(what: str) -> None:
         for name in (what, f"{what}-several")
     )
     told = several["properties"]["workspaces"]["items"]["properties"][what]
+    assert told.pop("description") == f"The object of memcli.{what}/1."
     assert told == {key: one[key] for key in one if key not in ("$schema", "$id", "title")}
 
 

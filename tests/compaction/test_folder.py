@@ -201,7 +201,7 @@ def test_a_summary_that_cannot_be_read_is_named_and_stops_the_rest(notes: Path, 
     for arguments in ((), ("--apply",), ("--apply", "--cluster", "3")):
         code, out, err = compact(notes, *SMALL, *arguments)
         assert (code, out) == (2, "")
-        assert f"{name} may hold summaries and cannot be read: {told}; nothing is comp" in err
+        assert f"{name} may contain summaries and cannot be read: {told}; nothing is comp" in err
         assert "Try: memcli compact --verify" in err
     assert tree(notes) == before
 

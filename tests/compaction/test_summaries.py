@@ -77,5 +77,5 @@ def test_what_rests_on_a_forged_summary_is_forged_too_however_well_it_quotes_it(
         ("forged", ()), ("forged", ("one.md",)), ("forged", ("two.md",)),
     ]  # fmt: skip
     assert [(each.path, each.detail) for each in problems(summaries) if each.path != "one.md"] == [
-        ("two.md", "one.md does not hold"), ("three.md", "two.md does not hold"),
+        ("two.md", "one.md is not valid"), ("three.md", "two.md is not valid"),
     ]  # fmt: skip

@@ -110,7 +110,7 @@ def test_what_is_invented_is_told_with_what_it_cites(notes: Path) -> None:
     lineage = read_lineage(parse(file.read_text()).front_matter)
     assert lineage is not None
     for line, detail in (
-        (f"- We deploy on Friday. ({FIRST}:3)", f"does not stand in {FIRST}:3-3: We deploy on "),
+        (f"- We deploy on Friday. ({FIRST}:3)", f"is not in {FIRST}:3-3: We deploy on "),
         ("- We deploy on Friday.", "cites nothing: - We deploy on Friday."),
     ):
         file.write_text(document(lineage, f"# 2025-03-01\n\n{line}\n- … ({SECOND}:1-5)\n"))
@@ -127,7 +127,7 @@ def test_the_status_counts_what_summaries_are(notes: Path, how: str) -> None:
     assert told_record["summaries"] == {state: int(state == how) for state in states}
     out = told("status", "-w", str(notes))[1]
     assert f"summaries  1 {how}\n" in out
-    warning = "1 summary does not hold; its lines are searched raw. Try: memcli compact --verify"
+    warning = "1 summary is not valid; search uses its source lines. Try: memcli compact --verify"
     assert (warning in told_record["warnings"]) == (how != "valid")
     assert (warning in out) == (how != "valid")
 

@@ -10,7 +10,7 @@ import pytest
 from memcli.embedding.cross import CrossEncoder
 from memcli.embedding.encoders import Choice, Remembered
 from memcli.embedding.rerankers import Reranking, SharedReranker
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from tests.embedding.cross_model import make_cross_encoder
 
 TEXTS = ["The car pool.", "A pump, a pump!", "Nothing."]
@@ -55,10 +55,10 @@ def test_what_cannot_be_a_cross_encoder_is_named(folder: Path, tmp_path: Path) -
         (str(tmp_path), f"{tmp_path} has no model.onnx"),
         (str(three), "the model gives 3 numbers a pair"),
     ):
-        with pytest.raises(LegMissingError, match=reason):
+        with pytest.raises(RetrieverError, match=reason):
             kept(place).scores("pump", TEXTS)
     (folder / "model.onnx").write_bytes(b"no model")
-    with pytest.raises(LegMissingError, match="cannot be opened"):
+    with pytest.raises(RetrieverError, match="cannot be opened"):
         kept(str(folder)).scores("pump", TEXTS)
 
 
@@ -68,7 +68,7 @@ def test_a_model_that_is_opened_stays_open_until_it_is_closed(folder: Path) -> N
     (folder / "model.onnx").unlink()
     assert reranker.scores("pump", TEXTS) == first
     reranker.close()
-    with pytest.raises(LegMissingError, match=r"has no model\.onnx"):
+    with pytest.raises(RetrieverError, match=r"has no model\.onnx"):
         reranker.scores("pump", TEXTS)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from memcli.embedding.encoders import Choice, Remembered
 from memcli.embedding.rerankers import Reranking, SharedReranker
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from tests.embedding.loopback import Loopback, Reply, loopback, ranked
 
 KEY = "sk-0123456789abcdef"
@@ -29,8 +29,8 @@ def kept(server: Loopback, **changes: Any) -> SharedReranker:
     return SharedReranker(wanted, Choice(), Remembered(None, None))
 
 
-def fault(server: Loopback, **changes: Any) -> LegMissingError:
-    with pytest.raises(LegMissingError) as caught:
+def fault(server: Loopback, **changes: Any) -> RetrieverError:
+    with pytest.raises(RetrieverError) as caught:
         kept(server, **changes).scores("why", TEXTS)
     return caught.value
 
@@ -95,17 +95,17 @@ def test_a_key_is_sent_and_never_shown(server: Loopback) -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (b"<html>", "is no list of scores"),
-        ([1, 2, 3], "is no list of scores"),
-        ({"data": []}, "is no list of scores"),
-        ({"results": [{"index": 0, "logit": 1.0}]}, "is no list of scores"),
-        (rows((0, 1.0), (1, 2.0)), "holds scores of 2 passages, not of the 3 asked for"),
-        (rows((0, 1.0), (1, 2.0), (1, 3.0)), "holds scores of 2 passages"),
-        (rows((0, 1.0), (1, 2.0), (3, 3.0)), "holds scores of 3 passages, not of the 3"),
-        (rows((0, 1.0), (1, 2.0), (2, float("nan"))), "holds a score that is no number"),
-        (rows((0, 1.0), (1, 2.0), (2, "3")), "holds a score that is no number"),
-        (rows((0, 1.0), (1, 2.0), (2, None)), "holds a score that is no number"),
-        (rows((0, 1.0), ([], 2.0), (2, 1.0)), "is no list of scores"),
+        (b"<html>", "is not a list of scores"),
+        ([1, 2, 3], "is not a list of scores"),
+        ({"data": []}, "is not a list of scores"),
+        ({"results": [{"index": 0, "logit": 1.0}]}, "is not a list of scores"),
+        (rows((0, 1.0), (1, 2.0)), "contains scores of 2 passages, not of the 3 asked for"),
+        (rows((0, 1.0), (1, 2.0), (1, 3.0)), "contains scores of 2 passages"),
+        (rows((0, 1.0), (1, 2.0), (3, 3.0)), "contains scores of 3 passages, not of the 3"),
+        (rows((0, 1.0), (1, 2.0), (2, float("nan"))), "contains a score that is not a number"),
+        (rows((0, 1.0), (1, 2.0), (2, "3")), "contains a score that is not a number"),
+        (rows((0, 1.0), (1, 2.0), (2, None)), "contains a score that is not a number"),
+        (rows((0, 1.0), ([], 2.0), (2, 1.0)), "is not a list of scores"),
     ],
 )
 def test_an_answer_of_another_shape_is_named(server: Loopback, body: object, said: str) -> None:

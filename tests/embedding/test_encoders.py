@@ -21,7 +21,7 @@ from memcli.embedding.pinned import PinnedEncoder
 from memcli.embedding.quick import QuickModel
 from memcli.embedding.session import settings, sums_exactly
 from memcli.embedding.wordpiece import SPECIAL_TOKENS
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from memcli.threads import in_order
 from memcli.types import Encoder
 
@@ -194,9 +194,9 @@ def test_a_missing_model_file_is_one_error(tmp_path: Path) -> None:
     gone = installed(INT8)._replace(path=str(tmp_path / "model.onnx"))
     with pytest.raises(QuickError):
         QuickModel(gone)
-    with pytest.raises(LegMissingError):
+    with pytest.raises(RetrieverError):
         open_pinned(gone)
-    with pytest.raises(LegMissingError, match=r"cannot open model\.onnx"):
+    with pytest.raises(RetrieverError, match=r"cannot open model\.onnx"):
         open_pinned(gone, check=False)
 
 

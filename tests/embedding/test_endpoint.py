@@ -15,7 +15,7 @@ from memcli.embedding.endpoint import ATTEMPTS, REQUESTS, EndpointEncoder, Sleep
 from memcli.embedding.pieces import unit
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import configured_fingerprint, open_encoder
-from memcli.errors import LegMissingError, Reason
+from memcli.errors import Reason, RetrieverError
 from memcli.indexing.indexer import Calling, embed, index, text_of
 from memcli.markdown.parts import digest
 from memcli.search.query_vector import QueryVector
@@ -45,8 +45,8 @@ def vector(text: str) -> bytes:
     return packed
 
 
-def fault(server: Loopback, **changes: object) -> LegMissingError:
-    with pytest.raises(LegMissingError) as caught:
+def fault(server: Loopback, **changes: object) -> RetrieverError:
+    with pytest.raises(RetrieverError) as caught:
         EndpointEncoder(server.endpoint(**changes)).encode(TEXTS)
     assert KEY not in caught.value.message + caught.value.hint
     return caught.value
@@ -127,7 +127,7 @@ def test_a_server_that_stays_busy_is_given_up() -> None:
     waits: list[float] = []
     with loopback(lambda *_: Reply(503, b"down")) as server:
         encoder = EndpointEncoder(server.endpoint(), sleep=waits.append)
-        with pytest.raises(LegMissingError, match="status 503"):
+        with pytest.raises(RetrieverError, match="status 503"):
             encoder.encode(TEXTS)
     assert waits == [1.0, 2.0, 4.0, 8.0]
     assert len(server.batches) == ATTEMPTS
@@ -138,7 +138,7 @@ def test_nobody_waits_for_an_hour(asked: str) -> None:
     waits: list[float] = []
     with loopback(lambda *_: Reply(429, {}, (("Retry-After", asked),))) as server:
         encoder = EndpointEncoder(server.endpoint(), sleep=waits.append)
-        with pytest.raises(LegMissingError, match="asks to wait"):
+        with pytest.raises(RetrieverError, match="asks to wait"):
             encoder.encode(TEXTS)
     assert waits == []
     assert len(server.batches) == 1
@@ -178,7 +178,7 @@ def test_a_single_text_that_is_too_large_is_embedded_in_halves() -> None:
     with loopback(behave) as server:
         found = EndpointEncoder(server.endpoint()).encode(["one fox and a train"])[0]
         server.behave = lambda *_: Reply(413)
-        with pytest.raises(LegMissingError, match="single letter"):
+        with pytest.raises(RetrieverError, match="single letter"):
             EndpointEncoder(server.endpoint()).encode(["ab"])
     assert server.batches[2:4] == [["one fox"], [" and a train"]]
     first, second = (struct.unpack(f"<{DIMENSION}f", vector(t)) for t in ("one fox", "and a train"))
@@ -226,7 +226,7 @@ def test_vectors_of_a_second_model_are_refused() -> None:
         encoder = EndpointEncoder(server.endpoint())
         for _ in range(3):
             assert encoder.encode(TEXTS) == [vector(text) for text in TEXTS]
-        with pytest.raises(LegMissingError, match="another model than before") as caught:
+        with pytest.raises(RetrieverError, match="another model than before") as caught:
             encoder.encode(TEXTS)
         assert "openai.model" in caught.value.hint
         assert "letters" not in caught.value.message
@@ -299,7 +299,7 @@ def test_a_server_that_drips_is_left_after_the_timeout(drip: str, sleep: Sleep |
     with dripping(*DRIPS[drip]) as endpoint:
         encoder = EndpointEncoder(endpoint, sleep=sleep)
         for _ in range(2):  # a second request begins anew
-            with pytest.raises(LegMissingError, match=r"reached: (no answer|it does not)"):
+            with pytest.raises(RetrieverError, match=r"reached: (no answer|it does not)"):
                 encoder.encode(TEXTS)
 
 
@@ -314,11 +314,11 @@ def test_in_passing_all_requests_together_have_one_deadline(what: str) -> None:
 
     with loopback(behave) as server:
         encoder = EndpointEncoder(server.endpoint(timeout_seconds=0.5))
-        with pytest.raises(LegMissingError, match=r"no answer within 0\.5 s"):
+        with pytest.raises(RetrieverError, match=r"no answer within 0\.5 s"):
             encoder.encode(["ab" * 99]) if what == "texts" else encoder.encode_query("ab" * 99)
         assert len(server.batches) <= 6
         asked = len(server.batches)
-        with pytest.raises(LegMissingError, match=r"no answer within 0\.5 s"):
+        with pytest.raises(RetrieverError, match=r"no answer within 0\.5 s"):
             encoder.encode_query("cd")
         assert ["cd"] not in server.batches[asked:], "a server that was given up is not asked"
 
@@ -337,7 +337,7 @@ def test_whatever_fails_in_the_thread_of_a_query_is_the_reason() -> None:
 
 def test_what_speaks_another_protocol_is_not_quoted() -> None:
     with dripping(b"220 secret.example ESMTP\r\n" * 9, b"") as endpoint:
-        with pytest.raises(LegMissingError, match="it does not answer in HTTP") as caught:
+        with pytest.raises(RetrieverError, match="it does not answer in HTTP") as caught:
             EndpointEncoder(endpoint).encode(TEXTS)
         assert "secret" not in caught.value.message
 
@@ -352,13 +352,13 @@ def test_nobody_there() -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-    with pytest.raises(LegMissingError, match="cannot be reached: Connection refused"):
+    with pytest.raises(RetrieverError, match="cannot be reached: Connection refused"):
         EndpointEncoder(Endpoint(url=url, model="m", dimension=2)).encode(["a"])
 
 
 @pytest.mark.parametrize("url", ["http://a..b/v1", "http://127.0.0.1:9/é", "http://h/ x"])
 def test_an_address_that_cannot_be_sent_to(url: str) -> None:
-    with pytest.raises(LegMissingError, match="cannot be reached"):
+    with pytest.raises(RetrieverError, match="cannot be reached"):
         EndpointEncoder(Endpoint(url=url, model="m", dimension=2)).encode(["a"])
 
 
@@ -407,7 +407,7 @@ def test_a_run_that_breaks_off_keeps_what_it_has(tmp_path: Path) -> None:
     with loopback() as server:
         encoder = EndpointEncoder(server.endpoint())
         server.behave = lambda number, texts: embedded(texts) if number < 1 else Reply(500)
-        with pytest.raises(LegMissingError):
+        with pytest.raises(RetrieverError):
             embed(writer, encoder, on_progress=lambda _, made, __: done.append(made))
         assert done == [32]
         assert writer.unembedded(encoder.fingerprint) == 8

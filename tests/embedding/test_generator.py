@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memcli.embedding.generator import Generator
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from tests.embedding.writing import END, SURE, configure, make_copier, make_teller
 
 WORDS = ("pool", "ran", "dry", "fox", "train", "late")
@@ -71,7 +71,7 @@ def test_what_was_chosen_for_generation_goes_first(tmp_path: Path) -> None:
 def test_what_a_folder_lacks_is_named(tmp_path: Path, lacking: str, told: str) -> None:
     make_copier(tmp_path / "m", WORDS)
     (tmp_path / "m" / lacking).unlink()
-    with pytest.raises(LegMissingError, match=told) as caught:
+    with pytest.raises(RetrieverError, match=told) as caught:
         opened(tmp_path / "m")
     assert caught.value.hint == "memcli help compact"
 
@@ -90,7 +90,7 @@ def test_a_configuration_that_says_too_little_is_refused(
 ) -> None:
     make_copier(tmp_path / "m", WORDS)
     (tmp_path / "m" / "config.json").write_text(config)
-    with pytest.raises(LegMissingError, match=told):
+    with pytest.raises(RetrieverError, match=told):
         opened(tmp_path / "m")
 
 
@@ -98,12 +98,12 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
     make_copier(tmp_path / "m", WORDS)
     (tmp_path / "m" / "encoder_model.onnx").unlink()
     (tmp_path / "m" / "decoder_model.onnx").rename(tmp_path / "m" / "model.onnx")
-    with pytest.raises(LegMissingError, match="asks for encoder_attention_mask, encoder_hidden"):
+    with pytest.raises(RetrieverError, match="asks for encoder_attention_mask, encoder_hidden"):
         opened(tmp_path / "m").write("pool")
 
 
 def test_a_folder_is_set_by_a_whole_path() -> None:
-    with pytest.raises(LegMissingError, match="is not set"):
+    with pytest.raises(RetrieverError, match="is not set"):
         Generator("", "compact.folder", reads=9, writes=9)
-    with pytest.raises(LegMissingError, match="must be a whole path, not models/t5"):
+    with pytest.raises(RetrieverError, match="must be a whole path, not models/t5"):
         Generator("models/t5", "compact.folder", reads=9, writes=9)

@@ -14,7 +14,7 @@ from memcli.embedding import models, session
 from memcli.embedding.late import StateCache, TokenReranker
 from memcli.embedding.models import INT8, Located, locate
 from memcli.embedding.wordpiece import WordPiece
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 
 QUERY = "When did the pool run dry?"
 TEXTS = [
@@ -71,7 +71,7 @@ def test_threads_change_nothing(located: Located, likenesses: list[float]) -> No
     assert model.scores(QUERY, TEXTS, Event()) == likenesses
     assert model.scores(QUERY, TEXTS[::-1], Event()) == likenesses[::-1]
     model.close()
-    with pytest.raises(LegMissingError, match="closed"):
+    with pytest.raises(RetrieverError, match="closed"):
         model.scores(QUERY, TEXTS, Event())
 
 
@@ -101,7 +101,7 @@ def test_what_is_kept_changes_no_likeness(located: Located, likenesses: list[flo
 def test_without_words_there_is_nothing_to_compare(located: Located) -> None:
     model = TokenReranker(located)
     assert model.scores(QUERY, [""], Event()) == [0.0]
-    with pytest.raises(LegMissingError, match="no word in the query"):
+    with pytest.raises(RetrieverError, match="no word in the query"):
         model.scores(" ", TEXTS, Event())
 
 
@@ -112,5 +112,5 @@ def test_nobody_waits_for_the_texts_that_are_left(located: Located) -> None:
 
 
 def test_a_missing_model_is_one_error(located: Located, tmp_path: Path) -> None:
-    with pytest.raises(LegMissingError):
+    with pytest.raises(RetrieverError):
         TokenReranker(located._replace(path=str(tmp_path / "model.onnx")))

@@ -20,7 +20,7 @@ from memcli.embedding.registry import (
     open_encoder,
     remember,
 )
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from tests.support import told
 
 WORDS = ("[UNK]", "[CLS]", "[SEP]", "query", "fox", "pool", "train", "東京")
@@ -115,7 +115,7 @@ def test_prefixes_go_before_queries_and_texts(folder: Path) -> None:
 
 def test_a_model_may_pool_itself(folder: Path) -> None:
     make_model(folder / "model.onnx", pooled=True)
-    with pytest.raises(LegMissingError, match="no output of a vector a token") as caught:
+    with pytest.raises(RetrieverError, match="no output of a vector a token") as caught:
         LocalEncoder(local(folder))
     assert caught.value.hint == 'set onnx.pooling = "model"'
     encoder = LocalEncoder(local(folder, pooling="model"))
@@ -208,6 +208,6 @@ def test_a_token_that_the_model_does_not_know_stops_nothing_but_itself(folder: P
     tokenizer["model"]["vocab"]["dragon"] = 99
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
     encoder = LocalEncoder(local(folder))
-    with pytest.raises(LegMissingError, match="the model failed on 3 tokens"):
+    with pytest.raises(RetrieverError, match="the model failed on 3 tokens"):
         encoder.encode(["dragon"])
     assert floats(encoder.encode(["fox"])[0]) == unit(4, 0, 5)

@@ -20,7 +20,7 @@ from memcli.embedding.registry import (
     open_encoder,
     remember,
 )
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from tests.support import told
 
 CHOICE = Choice(names=("multilingual",))
@@ -54,12 +54,12 @@ def test_a_file_of_other_bytes_is_named(tmp_path: Path) -> None:
 def test_a_processor_or_a_library_that_cannot_run_it_is_named(tmp_path: Path) -> None:
     path = fake(tmp_path)
     located = find_e5([str(tmp_path)])
-    with pytest.raises(LegMissingError, match="AVX2"):
+    with pytest.raises(RetrieverError, match="AVX2"):
         E5Encoder(located, check=False, flags=frozenset((b"sse2",)))
-    with pytest.raises(LegMissingError, match="no library"):
+    with pytest.raises(RetrieverError, match="no library"):
         E5Encoder(located, check=False, flags=frozenset())
     (path.parent / "_engine.so").write_bytes(b"no library")
-    with pytest.raises(LegMissingError, match="cannot be loaded"):
+    with pytest.raises(RetrieverError, match="cannot be loaded"):
         E5Encoder(located, check=False, flags=frozenset())
 
 

@@ -10,7 +10,7 @@ import pytest
 from memcli.config.keys import BY_NAME
 from memcli.embedding.encoders import Choice, Remembered
 from memcli.embedding.rerankers import RERANKERS, Reranking, SharedReranker
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 
 NO_INDEX = Remembered(None, None)
 
@@ -53,7 +53,7 @@ def test_what_takes_too_long_is_told_that_nobody_waits(monkeypatch: pytest.Monke
     endless = Endless()
     monkeypatch.setitem(RERANKERS, "onnx", lambda *_: endless)
     reranker = SharedReranker(Reranking("onnx", 0.05), Choice(), NO_INDEX)
-    with pytest.raises(LegMissingError, match=r"no answer within 0\.05 s \(rerank\.seconds\)"):
+    with pytest.raises(RetrieverError, match=r"no answer within 0\.05 s \(rerank\.seconds\)"):
         reranker.scores("why", ["because"])
     assert endless.has_ended.wait(30)
 
@@ -64,7 +64,7 @@ def test_closing_waits_for_nothing_that_nobody_waits_for(
     stuck = Stuck()
     monkeypatch.setitem(RERANKERS, "onnx", lambda *_: stuck)
     reranker = SharedReranker(Reranking("onnx", 0.05), Choice(), NO_INDEX)
-    with pytest.raises(LegMissingError):
+    with pytest.raises(RetrieverError):
         reranker.scores("why", ["because"])
     reranker.close()
     assert not stuck.is_closed
@@ -72,5 +72,5 @@ def test_closing_waits_for_nothing_that_nobody_waits_for(
 
 
 def test_tokens_need_vectors_of_the_bundled_model() -> None:
-    with pytest.raises(LegMissingError, match="no vectors of the bundled model"):
+    with pytest.raises(RetrieverError, match="no vectors of the bundled model"):
         SharedReranker(Reranking("tokens", 60.0), Choice(), NO_INDEX).scores("why", ["because"])

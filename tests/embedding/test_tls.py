@@ -14,7 +14,7 @@ from memcli.cli.main import run
 from memcli.embedding.encoders import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
 from memcli.embedding.pieces import unit
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from tests.embedding.loopback import DIMENSION, MODEL, embedded, loopback, numbers
 from tests.support import write
 
@@ -35,12 +35,12 @@ def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "authority.pem"))
 
 
-def fault(url: str, seconds: float = 9.0) -> LegMissingError:
+def fault(url: str, seconds: float = 9.0) -> RetrieverError:
     endpoint = Endpoint(
         url=url, model=MODEL, dimension=DIMENSION, timeout_seconds=seconds,
         key_variable="EMBEDDING_KEY", key=lambda: KEY,
     )  # fmt: skip
-    with pytest.raises(LegMissingError) as caught:
+    with pytest.raises(RetrieverError) as caught:
         EndpointEncoder(endpoint).encode([TEXT])
     said = caught.value.message + caught.value.hint
     assert KEY not in said

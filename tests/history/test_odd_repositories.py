@@ -165,7 +165,7 @@ def test_a_broken_commit_is_named(notes: Path) -> None:
     ("when", "told"),
     [
         ("2025-01-01", "no commit is as old as 2025-01-01: history begins with "),
-        ("deadbeef", "no commit is called 'deadbeef', and it is no date"),
+        ("deadbeef", "no commit is called 'deadbeef', and it is not a date"),
         ("-x", "no commit is called '-x'"),
         ("", "no commit is called ''"),
         ("a\nb", r"no commit is called 'a\nb'"),

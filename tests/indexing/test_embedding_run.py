@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcli.embedding.models import E5, INT8
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from memcli.indexing.indexer import EMBED_BATCH, Calling, embed, index, readable_of, settle_vectors
 from memcli.markdown.parts import digest
 from memcli.store.run_records import Pending
@@ -34,7 +34,7 @@ class Stubborn(HashingEncoder):
         self.threads.add(threading.get_ident())
         self.calls.append(len(texts))
         if any(self.faulty and self.faulty in text for text in texts):
-            raise LegMissingError("the model failed", hint="memcli index")
+            raise RetrieverError("the model failed", hint="memcli index")
         return super().encode(texts)
 
 
@@ -79,7 +79,7 @@ def test_what_was_made_before_a_fault_is_kept(tmp_path: Path, calling: Calling) 
     root, store = notes(tmp_path / "notes"), tmp_path / "index.sqlite"
     writer = indexed(root, store)
     faulty = Stubborn("word040 ")
-    with pytest.raises(LegMissingError, match="the model failed"):
+    with pytest.raises(RetrieverError, match="the model failed"):
         embed(writer, faulty, calling=calling)
     assert writer.counts().embedded == 40
     assert embed(writer, HashingEncoder()) == NOTES - 40

@@ -15,7 +15,7 @@ import pytest
 
 from memcli.embedding.encoders import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
-from memcli.errors import LegMissingError
+from memcli.errors import RetrieverError
 from tests.embedding.loopback import DIMENSION, MODEL, numbers
 
 TEXT = "the pool is full"
@@ -78,7 +78,7 @@ def answer_of(server: Wire) -> tuple[float, ...] | None:
     """Ask for a vector; None where the endpoint is said to be missing, and nothing else escapes."""
     try:
         vector = EndpointEncoder(server.endpoint).encode_query(TEXT)
-    except LegMissingError:
+    except RetrieverError:
         return None
     return struct.unpack(SHAPE, vector)
 

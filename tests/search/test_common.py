@@ -134,7 +134,7 @@ def test_a_search_names_the_words_it_left_out(
     monkeypatch.setattr(common, "MOST_ROWS", 3)
     assert run([*command, "--json"]) == 0
     out, err = capsys.readouterr()
-    assert err == "words: too many chunks hold it, so nothing is found by it alone: note, log\n"
+    assert err == "words: too many chunks contain these words to search for them: note, log\n"
     assert json.loads(out)["results"][0]["citation"] == "MEMORY.md:33-35"
 
 

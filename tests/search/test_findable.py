@@ -150,7 +150,9 @@ def test_why_not_names_the_stage_at_which_lines_fell_out(notes: Path) -> None:
     assert cut["verdict"].startswith("lost at pack: ")
     assert cut["verdict"].endswith("; --limit is 1 and --budget none; --more shows weaker ones")
     filtered = trail("--why-not", "memory/2026-02-03.md", "--until", "2024")
-    assert filtered["verdict"].startswith("lost at recall: no leg has it among its 200 best")
+    assert filtered["verdict"].startswith(
+        "lost at recall: neither retriever ranks it among its best 200"
+    )
 
 
 def test_why_not_of_an_unknown_document_is_exit_3(notes: Path) -> None:

@@ -69,9 +69,12 @@ def test_what_is_excluded_is_not_found_by_any_leg(told: Told, mode: str, out: st
 def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> None:
     code, out, err = told("search", '"no such phrase"')
     assert (code, out) == (0, "")
-    assert err == 'No passages found.\nmemcli: nothing holds "no such phrase"\n'
+    assert err == 'No passages found.\nmemcli: no document contains "no such phrase"\n'
     found = json.loads(told("search", '"no such phrase"', "--json", "-v")[1])
-    assert found["empty_reason"] == {"code": "phrase", "reason": 'nothing holds "no such phrase"'}
+    assert found["empty_reason"] == {
+        "code": "phrase",
+        "reason": 'no document contains "no such phrase"',
+    }
     assert (found["query"], found["results"]) == ('"no such phrase"', [])
     code, out, err = told("search", 'pool "no such phrase"')
     assert "The pool ran dry" in out
@@ -284,7 +287,7 @@ def test_each_line_of_stdin_is_a_question(notes: Path, tmp_path: Path) -> None:
         "schema": "memcli.error/1",
         "code": "usage",
         "message": "line 2 of stdin: the query contains nothing to search for",
-        "hint": "leave out what is no question",
+        "hint": "remove this line",
     }
     assert _asked("--stdin", "-w", str(notes), stdin=b"\xff pool\n").returncode == 0
 

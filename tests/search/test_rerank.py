@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import memcli
 from memcli.config.settings import load
-from memcli.errors import LegMissingError, Reason
+from memcli.errors import Reason, RetrieverError
 from memcli.search.focus import Adjustments, Width, focus
 from memcli.search.hits import Hit
 from memcli.search.joined import Lot, search_each
@@ -38,7 +38,7 @@ class Reader:
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         self.asked.append((query, list(texts)))
         if self._error:
-            raise LegMissingError(self._error, hint="memcli status")
+            raise RetrieverError(self._error, hint="memcli status")
         return self._scores
 
 
@@ -135,7 +135,7 @@ def test_without_vectors_there_is_nothing_to_add_a_likeness_to() -> None:
 @pytest.mark.parametrize(
     ("reader", "reason"),
     [
-        (Reader([], error="it sleeps"), Reason("no-leg", "it sleeps", "memcli status")),
+        (Reader([], error="it sleeps"), Reason("no-retriever", "it sleeps", "memcli status")),
         (Reader([1.0, 2.0]), Reason("rerank", "the reranker gives no score for some texts")),
         (
             Reader([1.0, 2.0, 3.0, float("nan"), 5.0, 6.0]),

@@ -173,9 +173,9 @@ def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
     assert record["verdict"] == "weak"
     assert record["verdict_reason"] == {
         "code": "others",
-        "reason": "what matches best is not said by Kate",
+        "reason": "the best match is not by Kate",
     }
-    assert found.err.endswith("What matches best is not said by Kate.\n")
+    assert found.err.endswith("The best match is not by Kate.\n")
 
 
 def test_a_day_alone_is_answered_by_its_records(ask: Asked) -> None:

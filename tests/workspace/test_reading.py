@@ -135,7 +135,7 @@ def test_swapped_for_a_link_after_listing(tmp_path: Path) -> None:
     (root / "d").symlink_to(outside)
     assert why(read(root, "a.md")) == ("symlink", "a.md is a link")
     assert why(read(root, "d/a.md")) == ("symlink", "d is a link")
-    refused = ("symlink", "its target lies outside the source")
+    refused = ("symlink", "its target is outside the source")
     assert why(read(root, "a.md", follow=True)) == refused
     assert why(read(root, "d/a.md", follow=True)) == refused
 

@@ -39,7 +39,7 @@ def test_each_reason_is_told_once(tmp_path: Path) -> None:
         " docs/c.md and 2 more",
         "1 file is no longer in scope because it is hidden: .f.md",
         "1 file is no longer in scope because .memcliignore leaves it out: g/h.md",
-        "1 file is no longer in scope because it is passed over as too-large"
+        "1 file is no longer in scope because it is skipped as too-large"
         " (30 bytes, the limit is 20): large.md",
     ]
 

@@ -107,7 +107,7 @@ def _recall(skin: Skin, *, silent: bool) -> SummaryRecall | None:
         running.bring_in_step(skin, silent=silent)
         return measure_recall(skin.memory, judged, skin.today)
     except MemcliError as error:  # the summaries are written all the same
-        skin.terminal.warn(f"what they keep of recall is not measured: {error}")
+        skin.terminal.warn(f"their recall is not measured: {error}")
         return None
 
 
@@ -119,7 +119,7 @@ def _warn(made: Compaction, skin: Skin) -> None:
         skin.terminal.warn(f"{skip.path} is left out: {skip.detail or skip.reason}")
     reason = made.without_vectors
     if reason is not None:
-        text = f"without vectors ({reason.text}): by words alone"
+        text = f"without vectors ({reason.text}): compares keywords only"
         skin.terminal.say(sentence(reason._replace(text=text)))
 
 
@@ -158,7 +158,7 @@ def _verdict(summaries: int, problems: int, unread: int) -> str:
     if not problems:
         return f"Checked {checked}: every line is unchanged."
     failed = problems - unread
-    does = "1 does not hold; its" if failed == 1 else f"{failed} do not hold; their"
+    does = "1 is not valid; its" if failed == 1 else f"{failed} are not valid; their"
     told = [f"{does} lines are searched raw"] * (failed > 0)
     told += [f"{unread} could not be read"] * (unread > 0)
     return f"Checked {checked}: {', '.join(told)}."
@@ -283,18 +283,18 @@ def _outcome(plan: CompactionPlan, cluster: int, *, written: bool) -> str:
         before = sum(d.lineage.source_tokens for d in plan.drafts)
         after = sum(d.lineage.summary_tokens for d in plan.drafts)
         records = sum(d.items for d in plan.drafts if d.lineage.level == 1)
-        done = "are now told by" if written else "would be told by"
-        what = _counted(records, "record") if records else "summaries"
+        done = "are now summarised by" if written else "would be summarised by"
+        what = _counted(records, "entry") if records else "summaries"
         made = f"{what} {done} {_counted(len(plan.drafts), 'summary')}"
-        return f"{made}, {before} tokens become {after}" + (f"; {told}" if told else "")
+        return f"{made}, {before} -> {after} tokens" + (f"; {told}" if told else "")
     if tail == len(plan.records):
         if tail == 1:
-            return "Nothing to compact: there is one record, and it stays as it is"
+            return "Nothing to compact: there is one entry, and it stays as it is"
         return (
-            f"Nothing to compact: the newest {tail} records stay as they are (--tail,"
+            f"Nothing to compact: the newest {tail} entries stay as they are (--tail,"
             " --tail-tokens), and there are no older ones"
         )
-    covered = f"summaries tell {_counted(plan.covered, 'record')} already"
+    covered = f"summaries already cover {_counted(plan.covered, 'entry')}"
     told = ", ".join([*[covered] * (plan.covered > 0), *[told] * bool(told)])
     return f"Nothing to compact{f': {told}' if told else ''}"
 

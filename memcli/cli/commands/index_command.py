@@ -93,7 +93,7 @@ def _index(options: Options, skin: Skin) -> tuple[dict[str, Any], int]:
     encoder, opened = skin.config.values["embedding.encoder"], vectors.opened
     # Who names an encoder on the command line means that one and no other.
     is_meant = encoder.origin == FLAG_ORIGIN and encoder.value != "none"
-    return record, ExitCode.NO_LEG if is_meant and opened and opened.reason else ExitCode.OK
+    return record, ExitCode.NO_RETRIEVER if is_meant and opened and opened.reason else ExitCode.OK
 
 
 def _dry_run(options: Options, skin: Skin) -> tuple[dict[str, Any], int]:

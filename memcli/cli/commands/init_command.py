@@ -102,7 +102,7 @@ def _lines(found: dict[str, Any], skin: Skin) -> list[str]:
         log = f"memory/{skin.today.isoformat()}.md"
         lines.append(f"Found no Markdown yet: lasting facts go to MEMORY.md, a day's log to {log}")
     if found["beside"]:
-        lines += [f"Agent memory: {each['name']} in {each['path']}" for each in found["beside"]]
+        lines += [f"Found notes of {each['name']} in {each['path']}" for each in found["beside"]]
         names = list(dict.fromkeys(each["name"].partition(".")[0] for each in found["beside"]))
         listed = ", ".join(f'"{name}"' for name in names)
         flags = " ".join(f"--with {name}" for name in names)

@@ -114,7 +114,7 @@ def _say(noted: Noted, skin: Skin, *, dry_run: bool, explain: bool) -> None:
     if noted.refusal is not None:
         terminal.warn(f"saved anyway: {_why(noted.refusal)}")
     if noted.older is not None:
-        terminal.say(f"An older note may say otherwise: {noted.older}")
+        terminal.say(f"An older note differs: {noted.older}")
 
 
 def _verdict(check: Check) -> str:

@@ -61,7 +61,8 @@ def launcher(workspace: Sequence[str] | None = None) -> Launcher:
     for word in (*argv, folder):
         if not word.isprintable():
             raise UsageError(
-                f"the path {word!r} has signs that settings cannot hold", hint="memcli agents"
+                f"the path {word!r} has characters that settings cannot contain",
+                hint="memcli agents",
             )
     return Launcher(argv, "memcli" if is_on_path else quoted(argv), folder)
 

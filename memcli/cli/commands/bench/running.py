@@ -73,7 +73,7 @@ def bring_in_step(skin: Skin, *, silent: bool) -> dict[str, int]:
     }
     told = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
     if told and not silent:
-        terminal.say(f"Index updated: {told}.")
+        terminal.say(f"Updated the index: {told}.")
     return counts
 
 
