@@ -78,7 +78,7 @@ print(*[name for name in sys.modules if "memcli" in name])
     assert loaded.isdisjoint({
         "memcli.api.several", "memcli.api.together", "memcli.cli.several",
         "memcli.config.workspaces", "memcli.store.naming", "memcli.store.totals",
-        "memcli.store.union", "memcli.store.sqlite.totals",
+        "memcli.store.union",
     })  # fmt: skip
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from memcli.store.totals import Totals
 
 Key = tuple[str, str]  # (source, path) of a document
+MOST_DAYS = 92  # of a span that a date names, which is no longer than a quarter
 
 
 class Facts(Record):

@@ -108,8 +108,7 @@ class Rows:
 
         values = Values()
         test = _and(within(reach, values, self._id))
-        bare = _and(within(reach, values, self._id,
-                           first_day="coalesce(d.first_day, d.date)", day="d.date"))  # fmt: skip
+        bare = _and(within(reach, values, self._id, "d"))
         own = values(self._id)
         columns = ", ".join(f"d.{name}" for name in IndexedDocument._fields[:-1])
         found = self._rows(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
+from memcli.store.records import MOST_DAYS
 from memcli.types import MEMORY_SOURCE, SourceLines
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ PLACED = "d.source, d.path, c.ordinal"
 # What `Candidate.named_by` is read from.
 NAMED_BY = "case c.ordinal when 0 then d.front_matter else '' end"
 FIRST_DAY = "coalesce(c.first_day, c.date)"
-MOST_DAYS = 92  # from the first day of a span to its last, which is no longer than a quarter
 LAST_DATE = "9999-12-31"
 _OWN = f"d.source = '{MEMORY_SOURCE}'"
 
@@ -40,19 +40,13 @@ def last_of_any(day: str) -> str:
         return LAST_DATE
 
 
-def within(
-    reach: Reach,
-    values: Values,
-    workspace: int,
-    *,
-    first_day: str = FIRST_DAY,
-    day: str = "c.date",
-) -> str:
+def within(reach: Reach, values: Values, workspace: int, dated: str = "c") -> str:
     """Write a test over chunks c of documents d of a workspace; empty where all of it is.
 
-    Whatever has a day between `first_day` and `day` that the filters name is let through.
+    The days that the filters name are those of `dated`: of chunks, or "d" for a document alone.
     """
     filters = reach.filters
+    first_day, day = f"coalesce({dated}.first_day, {dated}.date)", f"{dated}.date"
     tests: list[str] = []
     undated = f"{day} is null or " if filters.undated else ""
     if filters.since:

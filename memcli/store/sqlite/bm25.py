@@ -8,17 +8,26 @@ each is made once, and what a query weighs by stands in the query.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from math import log
 from weakref import WeakSet
 
 import apsw
 
+from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite.driver import rows
+from memcli.store.sqlite.match import phrase
+from memcli.types import Term
+
+if TYPE_CHECKING:
+    from memcli.store.totals import Totals
 
 K1, B = 1.2, 0.75
 LEAST_IDF = 1e-6  # of what most chunks hold
 _told: WeakSet[apsw.Connection] = WeakSet()  # to which they are known
+# Of one question to several indexes: what was written last, and by which totals.
+_by_totals: dict[str, tuple[Totals, str]] = {}
 
 
 def idf(chunks: int, holders: int) -> float:
@@ -32,11 +41,6 @@ def idf(chunks: int, holders: int) -> float:
 def sizes(connection: apsw.Connection) -> tuple[int, int]:
     """Count the chunks and their tokens."""
     register(connection)
-    return counted(connection)
-
-
-def counted(connection: apsw.Connection) -> tuple[int, int]:
-    """Count the chunks and their tokens, where `register` has been called."""
     ((told,),) = rows(connection, "SELECT sizes(fts) FROM fts LIMIT 1") or [("[0, 0]",)]
     chunks, tokens = json.loads(told)
     return chunks, tokens
@@ -77,3 +81,42 @@ def _weighed(row: apsw.FTS5ExtensionApi, *given: object) -> float:
         if times:
             found += weight * (times * (K1 + 1) / (times + length))
     return found
+
+
+def totals(connection: apsw.Connection, match: str) -> Totals:
+    """Count the chunks, their tokens, and the chunks that hold each phrase of an expression."""
+    from memcli.store.totals import Totals
+
+    count = "SELECT count(*) FROM fts WHERE fts MATCH ?"
+    holders = {
+        term: rows(connection, count, (_alone(term),))[0][0]
+        for term in dict.fromkeys(_phrases(match))
+    }
+    return Totals(*sizes(connection), holders)
+
+
+def weighed(match: str, by: Totals) -> str:
+    """Write the BM25 of a row by the totals of several indexes, for queries of an expression."""
+    known = _by_totals.get(match)
+    if known is None or known[0] is not by:
+        known = by, _weigh(match, by)
+        _by_totals.clear()
+        _by_totals[match] = known
+    return known[1]
+
+
+def _weigh(match: str, by: Totals) -> str:
+    mean = by.tokens / by.chunks if by.chunks else 1.0
+    weights = [idf(by.chunks, by.holders.get(term, 0)) for term in _phrases(match)]
+    return f"weighed(fts, '{told(mean, weights)}')"
+
+
+def _phrases(match: str) -> list[Term]:
+    """List what an expression names, in the order in which FTS5 counts it."""
+    found = re.findall(r'"((?:[^"]|"")*)"(\*?)', match)
+    return [Term(text.replace('""', '"'), bool(is_open)) for text, is_open in found]
+
+
+def _alone(term: Term) -> str:
+    """Write one spelling as it stands in an expression."""
+    return phrase(Term(term.text)) + "*" * term.prefix

@@ -11,6 +11,7 @@ import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
+from memcli.store.records import MOST_DAYS
 from memcli.store.sqlite.driver import (
     BLOB,
     MAYBE_REAL,
@@ -79,7 +80,6 @@ _DOCUMENT = {
     "skip": Column("d.skip", TEXT),
     "chunks": Column("n.chunks", WHOLE),
 }
-MOST_DAYS = 92  # of a span, which is no longer than a quarter
 # Columns of a chunk that is read to be ranked, behind those of what is told of it.
 _RANKED = {
     "tokens": Column("c.tokens", WHOLE),
@@ -215,7 +215,7 @@ def documents(connection: apsw.Connection, reach: Reach) -> list[IndexedDocument
     from memcli.store.documents import IndexedDocument
 
     test, values = within(reach)
-    bare, of_bare = within(reach, "coalesce(d.first_day, d.date)", "d.date")
+    bare, of_bare = within(reach, "d")
     chunks = f"{CHUNKS} WHERE {test}" if test else "FROM chunks c"
     found = typed_rows(
         connection,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from memcli.checking import TYPE_CHECKING
+from memcli.store.records import MOST_DAYS
 from memcli.types import MEMORY_SOURCE, SourceLines
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 # The last day that a span with a given day may end on, none being longer than a quarter: up to
 # there an index of dates is walked, and not to its end.
-LAST_OF_ANY = "coalesce(date(?, '+92 days'), '9999-12-31')"
+LAST_OF_ANY = f"coalesce(date(?, '+{MOST_DAYS} days'), '9999-12-31')"
 _OWN = f"d.source = '{MEMORY_SOURCE}'"
 # Tests over chunks c of documents d; each is driven by the lines it is given, so that it costs
 # what those lines hold and not what the store holds.
@@ -53,14 +54,13 @@ def select_chunks(reach: Reach) -> tuple[str, list[Any]] | None:
     )
 
 
-def within(
-    reach: Reach, first_day: str = "coalesce(c.first_day, c.date)", date: str = "c.date"
-) -> tuple[str, list[Any]]:
+def within(reach: Reach, dated: str = "c") -> tuple[str, list[Any]]:
     """Write a test over chunks c of documents d; empty where everything is within reach.
 
-    Whatever has a day between `first_day` and `date` that the filters name is let through.
+    The days that the filters name are those of `dated`: of chunks, or "d" for a document alone.
     """
     filters = reach.filters
+    first_day, date = f"coalesce({dated}.first_day, {dated}.date)", f"{dated}.date"
     tests: list[str] = []
     values: list[Any] = []
     undated = f"{date} IS NULL OR " if filters.undated else ""

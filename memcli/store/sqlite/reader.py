@@ -68,7 +68,7 @@ class Reader:
         self.vec_problem = opened.vec_problem
         self._connection = opened.connection
         self._file = opened.file
-        self._is_weighing = self._was_asked = False
+        self._was_asked = False
         self._kept: KeptState | None = None  # of what an earlier question has read of this state
         self._facts: Facts | None = None  # of the state that is held
         # The last rankings that scored more than they give, and the scores of all that they found.
@@ -187,9 +187,8 @@ class Reader:
         return found
 
     def totals(self, wanted: Wanted) -> Totals:
-        from memcli.store.sqlite.totals import totals
+        from memcli.store.sqlite.bm25 import totals
 
-        self._be_weighing()
         with understood(self.path):
             return totals(self._connection, expression(wanted) or "")
 
@@ -410,18 +409,10 @@ class Reader:
         """Write the score of a row: by this index alone, or by all that are asked."""
         if totals is None:
             return keywords.BM25
-        from memcli.store.sqlite.totals import weighed
+        from memcli.store.sqlite.bm25 import register, weighed
 
-        self._be_weighing()
+        register(self._connection)
         return weighed(match, totals)
-
-    def _be_weighing(self) -> None:
-        """Make known what weighs rows by other totals than those of this index."""
-        if not self._is_weighing:
-            from memcli.store.sqlite import bm25
-
-            bm25.register(self._connection)
-            self._is_weighing = True
 
     def _chunk_rows(self, chunk_ids: Sequence[int]) -> Sequence[ChunkRow]:
         self._was_asked = True
