@@ -121,7 +121,7 @@ def test_keyword_search_needs_no_model_and_none_of_its_libraries(
     for name in {*MODULES, *packages}:
         found = find_spec(MODULES.get(name, name.replace("-", "_")))
         assert found is not None
-        (folder,) = found.submodule_search_locations or ()
+        (folder,) = list(found.submodule_search_locations or ())
         (site / Path(folder).name).symlink_to(folder)
     (site / "memcli").symlink_to(PACKAGE)
 
