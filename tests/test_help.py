@@ -171,7 +171,9 @@ def test_topics_are_plain_and_narrow(topic: str) -> None:
 
 @pytest.mark.parametrize("topic", topics())
 def test_topics_name_only_options_and_settings_that_exist(topic: str) -> None:
-    text = re.sub(r"(?:python -m|systemctl|pytest)[^`\n]*|<!--.*-->|--hash-->", "", page(topic))
+    text = re.sub(
+        r"(?:python -m|systemctl|pytest|pip install)[^`\n]*|<!--.*-->|--hash-->", "", page(topic)
+    )
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text)) - OPTIONS == set()
     names = {key.name for key in KEYS}
     groups = "|".join({name.split(".")[0] for name in names})

