@@ -183,7 +183,7 @@ class Memory(OpenedWorkspace):
                     part.text,
                     part.score,
                     part.via,
-                    tuple(each.told for each in part.corrected_by),
+                    tuple(each.record for each in part.corrected_by),
                 )
                 for part in assembled.parts
             ),
