@@ -69,6 +69,8 @@ def few_of_answer(envelope: Mapping[str, Any]) -> dict[str, Any]:
     if all(leg["ran"] and leg.get("embedded", leg["total"]) == leg["total"]
            for leg in left["legs"].values()):  # fmt: skip
         del left["legs"]
+    if not left["freshness"]["pending"]:
+        left["freshness"] = {k: v for k, v in left["freshness"].items() if k != "pending"}
     return left
 
 
