@@ -69,6 +69,8 @@ def few_of_answer(envelope: Mapping[str, Any]) -> dict[str, Any]:
     if all(each["ran"] and each.get("embedded", each["total"]) == each["total"]
            for each in left["retrievers"].values()):  # fmt: skip
         del left["retrievers"]
+    if not left["freshness"]["pending"]:
+        left["freshness"] = {k: v for k, v in left["freshness"].items() if k != "pending"}
     return left
 
 

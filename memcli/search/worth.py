@@ -114,7 +114,10 @@ def _best_line(hit: Hit, words: Sequence[str]) -> Hit:
     at = [n for n, p in enumerate(candidate.parts) if p.start_line == line == p.end_line]
     if hit.is_cut or len(at) != 1:
         return hit
-    return hit._replace(candidate=candidate, first=at[0], last=at[0], best=at[0])
+    # All parts would be the whole chunk, with its headings; an empty one comes before them.
+    empty = candidate.parts[0]._replace(start=0, end=0)
+    candidate = candidate._replace(parts=(empty, *candidate.parts))
+    return hit._replace(candidate=candidate, first=at[0] + 1, last=at[0] + 1, best=at[0] + 1)
 
 
 def _runs(units: Sequence[ReadingUnit], gains: Sequence[float], *, apart: bool) -> list[range]:

@@ -198,10 +198,10 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
 def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     notes: Path,
 ) -> None:
-    said = ("was cleaned", "costs 40 euros", "arrived by train", "broke", "smells", "leaks")
-    days = [f"memory/2026-03-{n:02}.md" for n in range(1, 7)]
+    said = ("bill", "shop in Graz", "drawing", "song", "spare parts", "smell")
+    days = [f"memory/filter/{n}.md" for n in range(1, 7)]
     put(notes, {day: f"# Day\n\n- Pool filter {x}.\n" for day, x in zip(days, said, strict=True)})
-    query = ("search", "pool filter", "--mode", "lexical", "--list", "--path", "memory/2026-03-*")
+    query = ("search", "pool filter", "--mode", "lexical", "--list", "--path", "memory/filter/*")
     *lines, count = _run(*query)[0].splitlines()
     assert sorted(lines) == [
         f"{day}:3: - Pool filter {x}." for day, x in zip(days, said, strict=True)

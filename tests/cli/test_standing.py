@@ -203,7 +203,7 @@ def test_every_command_tells_what_the_next_run_reports(
     assert {name: names for name, names in told.items() if names} == expected
     status = desk.json("status")
     assert status["changes"] == plan
-    fresh = desk.json("search", "fox", "--no-sync")["freshness"]
+    fresh = desk.json("search", "fox", "--no-sync", "-v")["freshness"]
     pending = sum(len(plan[name]) for name in LISTS if name != "reindexed")
     state = "stale" if pending or plan["reindexed"] else "fresh"
     assert (status["state"], fresh["state"], fresh["pending"]) == (state, state, pending)
