@@ -214,7 +214,7 @@ def test_a_filter_that_leaves_nothing_is_named(
     code, out, err = told("search", "pool", *arguments)
     assert (code, out, err) == (0, "", f"No passages found.\nmemcli: {message}\n")
     text, _, hint = message.partition(". Try: ")
-    nothing = json.loads(told("search", "pool", *arguments, "--json")[1])["nothing"]
+    nothing = json.loads(told("search", "pool", *arguments, "--json")[1])["empty_reason"]
     assert nothing == {"code": "filter", "reason": text, **({"hint": hint} if hint else {})}
 
 
