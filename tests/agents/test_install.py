@@ -273,7 +273,7 @@ def test_another_memcli_takes_the_place_of_one_that_moved(
     monkeypatch.setattr(sys, "argv", [str(moved)])
     listed = site.type("agents")
     assert "stale (user)" in listed.out
-    assert f"To mend it: memcli agents install {name} --apply" in listed.err
+    assert f"To repair it: memcli agents install {name} --apply" in listed.err
     assert site.type(f"agents install {name} --apply").code == 0  # a part of them
     assert f'"{moved}"' in (site.home / file).read_text()
     assert site.type(line).code == 0

@@ -119,7 +119,7 @@ def test_a_least_confidence_does_something_or_says_why_it_cannot(ask: Asked) -> 
     record, said = ask(*asked, "--mode", "dense")
     assert len(record["results"]) > 1
     assert {each["confidence"] for each in record["results"]} == {None}
-    assert "is not known, and min_score drops nothing: the model hashing" in said
+    assert "is unknown, and min_score drops nothing: the model hashing" in said
 
 
 def _questions(tmp_path: Path, count: int = 12) -> str:

@@ -145,7 +145,7 @@ def test_a_server_that_is_not_there_is_said() -> None:
     [
         ("", "rerank.url is not set in your own configuration"),
         ("ftp://127.0.0.1/", "rerank.url must begin with https:// or http://"),
-        ("http://[", "rerank.url is no address"),
+        ("http://[", "rerank.url is not an address"),
         ("http://me:secret@127.0.0.1/", "rerank.url contains a name or a password"),
     ],
 )
