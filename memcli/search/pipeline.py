@@ -76,6 +76,7 @@ class Answer(Record):
     far: int  # that would have fitted, and are far from the question
     weaker: int  # that are not worth reading, see `worth`
     is_measured: bool  # it is known what a lead in scores is worth
+    is_exact: bool  # only identifiers or phrases are asked for
     unmatched: tuple[str, ...]  # terms that no chunk holds
     absent: tuple[str, ...]  # phrases of which the same is true
     apart: tuple[str, ...]  # phrases that no chunk holds together
@@ -96,7 +97,7 @@ class Answer(Record):
 
 
 _NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
-NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, 0, False, (), (), (), "0")
+NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, 0, False, False, (), (), (), "0")
 
 
 def search(
@@ -134,6 +135,7 @@ def ended(answer: Answer, *, apart: bool = False, rest: bool = False) -> Answer:
         answer.hits,
         matches=answer.verdict != "none",
         is_measured=answer.is_measured,
+        is_exact=answer.is_exact,
         of_writer=answer.of_writer,
         apart=apart,
     )
@@ -203,6 +205,7 @@ def _rank(
         far=far,
         weaker=0,
         is_measured=_is_measured(gathered, options) and not is_sorted,
+        is_exact=_is_exact(gathered),
         unmatched=gathered.found.unmatched,
         absent=gathered.found.absent,
         apart=gathered.found.apart,
@@ -254,10 +257,14 @@ def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> R
 
 def _is_measured(gathered: Gathered, options: SearchOptions) -> bool:
     """Tell that it is known what a lead in scores is worth."""
-    terms = gathered.found.terms
-    is_exact = bool(terms) and all(term.exact for term in terms)
     is_scaled = options.fusion == "scaled" and not options.profile.formula
-    return is_scaled and not is_exact and not gathered.dates_alone
+    return is_scaled and not _is_exact(gathered) and not gathered.dates_alone
+
+
+def _is_exact(gathered: Gathered) -> bool:
+    """Tell that only identifiers or phrases are asked for."""
+    terms = gathered.found.terms
+    return bool(terms) and all(term.exact for term in terms)
 
 
 def _passages(

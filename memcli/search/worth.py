@@ -36,6 +36,7 @@ CHANCE_PER_TOKEN = 1 / 1150
 HEADING_TOKENS = 15  # of the line above a passage
 SHORT_ANSWER = 20  # tokens; a shorter turn says little without the question before it
 MOST_WITHOUT_MATCH = 3  # passages of an answer that matches nothing well
+ALSO_ANSWERS = 0.3  # the least confidence of a passage that lacks the identifier asked for
 MAY_ANSWER = 0.05  # the least confidence of a line in a list
 UNKNOWN = 0.3  # the confidence of a passage whose model was never measured
 
@@ -57,15 +58,24 @@ class ReadingUnit(Record):
 
 
 def worthwhile(
-    hits: Sequence[Hit], *, matches: bool, is_measured: bool, of_writer: bool, apart: bool = False
+    hits: Sequence[Hit],
+    *,
+    matches: bool,
+    is_measured: bool,
+    is_exact: bool,
+    of_writer: bool,
+    apart: bool = False,
 ) -> tuple[Sequence[Hit], int]:
     """Leave out what is not worth reading, and count the passages that are left out.
 
-    `matches` is False for an answer that matches nothing well: it has three passages. If
+    `matches` is False for an answer that matches nothing well: it has three passages. With
+    `is_exact` passages without the identifier are left out, if another passage has it. If
     `is_measured`, it is known what a lead in scores is worth, and passages are narrowed too. With
     `apart` each turn is a passage of its own, and no passage is left out.
     """
     every, hits = len(hits), hits if matches else hits[:MOST_WITHOUT_MATCH]
+    if is_exact and any(hit.is_literal for hit in hits):
+        hits = [hit for hit in hits if hit.is_literal or (hit.confidence or 0.0) >= ALSO_ANSWERS]
     if not is_measured:
         return hits, every - len(hits)
     best = max((hit.score for hit in hits), default=0.0)

@@ -42,6 +42,16 @@ def test_passages_that_are_as_likely_are_all_shown_unless_nothing_matches() -> N
     assert _ended(unknown) == (unknown, 0)
 
 
+def test_of_an_identifier_the_passages_that_have_it_are_shown() -> None:
+    has_it, also = (_hit(at, 0.5, 0.01)._replace(is_literal=True) for at in (1, 4))
+    hits = [has_it, _hit(2, 0.9, 0.29), _hit(3, 0.4, 0.3), also]
+    answer = NOTHING._replace(hits=tuple(hits), verdict="good", is_exact=True)
+    read = ended(answer)
+    assert (read.hits, read.weaker) == ((has_it, hits[2], also), 1)
+    lacking = tuple(hit._replace(is_literal=False) for hit in hits)
+    assert ended(answer._replace(hits=lacking)).hits == lacking
+
+
 def test_the_first_passage_is_shown_at_any_length_and_no_answer_is_none() -> None:
     long = _hit(1, 1.0, 0.1, WORDS * 500)
     assert _ended([long, _hit(2, 0.1, 0.0, WORDS * 500)]) == ([long], 1)
