@@ -274,7 +274,7 @@ def _say_budget(answer: Answer, terminal: Terminal) -> None:
     if answer.dropped and answer.hits and terminal.verbose:
         more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
         terminal.say(f"{more} did not fit the budget.")
-    if whole := shortened(answer.hits):
+    if terminal.verbose and (whole := shortened(answer.hits)):
         terminal.say(terminal.safe_line(f"To fit the budget, {whole} is shown only in part."))
     if answer.far and terminal.verbose:
         more = "1 more passage is" if answer.far == 1 else f"{answer.far} more passages are"
