@@ -40,7 +40,10 @@ def test_the_short_form_is_a_question_an_arrow_and_a_place(line: str, wanted: Ra
         ("no arrow", "neither JSON nor"),
         ('{"query": "q", "category": "all"}', "stands for all of them"),
         ('{"query": "q", "importance": 2}', "importance is low, normal, high"),
-        ('{"query": "q", "relevant": [{"path": "a", "start_line": 3, "end_line": 2}]}', "no range"),
+        (
+            '{"query": "q", "relevant": [{"path": "a", "start_line": 3, "end_line": 2}]}',
+            "not a range",
+        ),
         ('{"query": 3}', "not a text"),
         ("{}", "'query' is missing"),
         ('{"query": "q", "path": "a.md"}', "the key 'path' belongs into an item of 'relevant'"),

@@ -250,7 +250,7 @@ def test_a_search_is_replayed_after_an_edit(bench: Bench) -> None:
     assert moved["changed"][0].startswith("index revision ")
     assert moved["passages"][0]["after"] is None
     assert moved["passages"][0]["why"] == "neither retriever finds its chunk now"
-    assert "gone: its record is no candidate" in bench("replay", str(file))[0]
+    assert "gone: neither retriever finds its chunk now" in bench("replay", str(file))[0]
 
 
 def test_the_lane_speaks_of_a_new_question_that_matters_and_misses(bench: Bench) -> None:

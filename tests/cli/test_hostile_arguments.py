@@ -139,7 +139,7 @@ def test_a_workspace_cannot_reach_out_or_run_anything(notes: Path) -> None:
         assert "your own configuration" in done.stderr
     (notes / "docs").symlink_to("/etc")
     (notes / "memcli.toml").write_text('[[source]]\nname = "x"\npath = "docs"\n')
-    assert "lies outside the workspace" in run("index", "-w", str(notes)).stderr
+    assert "is outside the workspace" in run("index", "-w", str(notes)).stderr
 
 
 # Interrupts itself when a function is called for the n-th time, as Ctrl-C would there.

@@ -41,7 +41,7 @@ SUMMARY = """\
   2 secret          revoke it where it was issued, then take it out of the file
   1 duplicate       keep one place, and link to it from the others
   1 broken-link     put the file back, or take the link out
-  1 unmatched-glob  mend the glob: memcli config files
+  1 unmatched-glob  correct the glob: memcli config files
   1 stale-task      tick it, drop it, or carry it on
 """
 

@@ -101,7 +101,7 @@ def test_too_small_a_budget_says_by_how_much(notes: Path) -> None:
     code, out, err = context(notes, "--budget", "70")
     assert (code, out) == (2, "")
     told = re.search(
-        r"take (\d+) tokens, (\d+) more than the budget of 70;.*\nTry: .*--budget (\d+)$",
+        r"take (\d+) tokens, (\d+) more than the budget of 70;.*\nTry: .*--budget (\d+) -w .*$",
         err,
         re.MULTILINE,
     )

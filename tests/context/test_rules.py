@@ -86,7 +86,7 @@ def test_every_command_says_that_a_glob_matches_nothing(notes: Path) -> None:
         "files.soft: AGENT.md matches no document. Try: memcli config files",
         "always of the source docs: TONE.md matches no document. Try: memcli config",
     ]
-    as_text = "".join(f"memcli: {line}\n" for line in told)
+    as_text = "".join(f"memcli: {line} -w {notes}\n" for line in told)
     workspace = ("-w", str(notes))
     index, err = answer("index", "--json", *workspace)
     assert (index["warnings"], as_text in err) == (told, True)

@@ -192,21 +192,21 @@ def test_a_single_text_that_is_too_large_is_embedded_in_halves() -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (b"{", "no list of embeddings"),
-        (b"[" * 100_000, "no list of embeddings"),
-        ({"data": 3}, "no list of embeddings"),
-        ({"data": [{"index": 0}]}, "no list of embeddings"),
-        ({"data": []}, "holds 0 embeddings, not the 3"),
-        ({"data": [{"index": 0, "embedding": [1.0] * DIMENSION}] * 3}, "holds 3 embeddings"),
+        (b"{", "not a list of embeddings"),
+        (b"[" * 100_000, "not a list of embeddings"),
+        ({"data": 3}, "not a list of embeddings"),
+        ({"data": [{"index": 0}]}, "not a list of embeddings"),
+        ({"data": []}, "contains 0 embeddings, not the 3"),
+        ({"data": [{"index": 0, "embedding": [1.0] * DIMENSION}] * 3}, "contains 3 embeddings"),
         (embedded(TEXTS, 8).body, "vectors of 8 components, not the 16"),
-        ({"data": [{"index": n, "embedding": "AAAA"} for n in range(3)]}, "no list of numbers"),
+        ({"data": [{"index": n, "embedding": "AAAA"} for n in range(3)]}, "not a list of numbers"),
         ({"data": [{"index": n, "embedding": [True] * 16} for n in range(3)]}, "list of numbers"),
         ({"data": [{"index": n, "embedding": [0.0] * 16} for n in range(3)]}, "a direction"),
         ({"data": [{"index": n, "embedding": [float("nan")] * 16} for n in range(3)]}, "direction"),
         ({"data": [{"index": n, "embedding": [10**400] * 16} for n in range(3)]}, "direction"),
         ({"data": [{"index": n, "embedding": [-(10**4299)] * 16} for n in range(3)]}, "direction"),
-        (b'{"data": [' + b"1" * 5000 + b"]}", "no list of embeddings"),
-        ({"data": [{"index": 10**400, "embedding": [1.0] * 16}] * 3}, "holds 3 embeddings"),
+        (b'{"data": [' + b"1" * 5000 + b"]}", "not a list of embeddings"),
+        ({"data": [{"index": 10**400, "embedding": [1.0] * 16}] * 3}, "contains 3 embeddings"),
     ],
 )
 def test_a_broken_answer_is_named(body: object, told: str) -> None:
@@ -236,7 +236,7 @@ def test_what_is_packed_is_not_unpacked() -> None:
     bomb = gzip.compress(bytes(50 << 20))  # which would be far larger than any answer
     packed = Reply(body=bomb, headers=(("Content-Encoding", "gzip"),))
     with loopback(lambda *_: packed) as server:
-        assert "no list of embeddings" in fault(server).message
+        assert "not a list of embeddings" in fault(server).message
         assert server.headers[0]["Accept-Encoding"] == "identity"
 
 
@@ -369,7 +369,7 @@ def test_an_address_that_cannot_be_sent_to(url: str) -> None:
         (Endpoint(url="http://h"), "openai.model is not set"),
         (Endpoint(url="ftp://h", model="m"), "must begin with"),
         (Endpoint(url="file:///etc/passwd", model="m"), "must begin with"),
-        (Endpoint(url="http://h:port", model="m"), "no address"),
+        (Endpoint(url="http://h:port", model="m"), "not an address"),
         (Endpoint(url=f"http://me:{KEY}@h", model="m"), "contains a name or a password"),
     ],
 )

@@ -177,7 +177,7 @@ def test_a_tenant_embeds_a_text_once(
     assert {told["pending"] for told in made.values()} == {0}
     assert f"{first + 1} as fellow workspaces have them" in _indexed_again(memcli, folders["other"])
     assert sql(url, "select count(*) from memcli.vectors where unused_since is not null") == "0"
-    full = is_valid("memcli.index", memcli("index --full --json", folders["split_phrases"]).out)
+    full = is_valid("memcli.index", memcli("index --full --json", folders["apart"]).out)
     assert "vectors_reused" not in full  # it is its own
 
 

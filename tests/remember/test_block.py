@@ -69,7 +69,7 @@ def test_a_note_that_leaves_a_block_open_is_refused(text: str) -> None:
     "data", [b"\xff\xfe\x00", b"caf\xe9 au lait\n", b"\x00\x01\x02" * 400, b"\xff\xfe\x00\x00a"]
 )
 def test_a_file_that_is_no_text_is_left_alone(data: bytes) -> None:
-    with pytest.raises(UsageError, match="is no text that can be added to"):
+    with pytest.raises(UsageError, match="is not text that memcli can add to"):
         _placed(data)
 
 
