@@ -308,13 +308,24 @@ def _units(text: str) -> Iterator[Claim]:
         is_fence = line.lstrip().startswith(("```", "~~~"))
         if lines and (not line.strip() or is_fence or _is_item(line)):
             whole = " ".join(each.strip() for each in lines).lstrip("# ")
-            for part in re.split(_SENTENCE, whole) if len(whole) > LONG else (whole,):
+            for part in _sentences(whole) if len(whole) > LONG else (whole,):
                 yield Claim(first, number - 1, part, stems_of(part))
             lines = []
         fenced ^= is_fence
         if line.strip() and not (fenced or is_fence or line.startswith("|")):
             first = first if lines else number
             lines.append(line)
+
+
+def _sentences(paragraph: str) -> list[str]:
+    """Cut a paragraph into sentences; each begins with the speaker, if the paragraph does."""
+    first, *rest = re.split(_SENTENCE, paragraph)
+    if "**" in paragraph[: len("- **")]:
+        from memcli.language.discourse import SPEAKER_MARK
+
+        if mark := SPEAKER_MARK.match(paragraph[paragraph.index("**") :]):
+            rest = [f"{mark[0]}{each}" for each in rest]
+    return [first, *rest]
 
 
 def _is_item(line: str) -> bool:

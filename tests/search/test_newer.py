@@ -55,6 +55,14 @@ def test_it_stays_behind_what_is_newer_undated_or_about_something_else() -> None
     assert order(OLD, NEW._replace(candidate=NEW.candidate._replace(about=untrusted))) == [1, 2]
 
 
+def test_a_sentence_of_a_long_turn_is_its_speaker_s() -> None:
+    old = hit(1, 0.7, "- **Ann** (D1:1): Our orders are kept in MySQL.", "2025-03-03")
+    long = "It rained all week, and nobody went out. " * 6
+    for name, expected in (("Ann", [2, 1]), ("Ben", [1, 2])):
+        text = f"- **{name}** (D2:1): {long}Our orders moved from MySQL to PostgreSQL."
+        assert order(old, hit(2, 0.6, text, "2025-08-18")) == expected
+
+
 def test_what_is_of_a_month_is_newer_than_what_lies_before_the_whole_of_it() -> None:
     about = NEW.about._replace(date="2025-03-31", document_date="2025-03-31")
     of_march = NEW.candidate._replace(about=about._replace(first_day="2025-03-01"))
