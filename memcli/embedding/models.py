@@ -1,6 +1,6 @@
 """The pinned model files, where they are, what names their vectors, and what was measured of them.
 
-Opens only the file to verify; `onnx` and `quick` run a model. Of a model without a `KnownModel`
+Opens only the file to verify; `runtime` and `quick` run a model. Of a model without a `KnownModel`
 nothing is assumed: it may read every script, is believed, and gives no confidence.
 """
 
