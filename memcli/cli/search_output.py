@@ -373,7 +373,7 @@ def say_dense(dense: Leg, skin: Skin) -> None:
 
 
 def _is_news(reason: Reason, skin: Skin) -> bool:
-    from memcli.cli.once import is_news
+    from memcli.cli.skin import is_news
 
     return is_news(reason.code, skin.config.workspace, os.environ)
 

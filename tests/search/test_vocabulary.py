@@ -16,7 +16,7 @@ import pytest
 import memcli
 from memcli.bench.ablation import ABLATIONS
 from memcli.cli.main import run
-from memcli.cli.topics import page
+from memcli.cli.program import page
 from memcli.config.settings import load
 from memcli.dates.find import find_dates
 from memcli.errors import Reason
