@@ -15,8 +15,7 @@ from memcli.types import shown
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.changes import ChangeList, LearnedThatDay
-    from memcli.api.ranked_changes import RankedChange
+    from memcli.api.changes import ChangeList, LearnedThatDay, RankedChange
     from memcli.cli.skin import Skin
     from memcli.history.differences import MemoryChange, MemoryPassage
 

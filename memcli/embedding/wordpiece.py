@@ -16,7 +16,6 @@ from itertools import chain, count, islice
 from memcli.embedding.models import DATA
 
 VOCABULARY = os.path.join(DATA, "vocab.txt")
-VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 
 UNKNOWN, FIRST, LAST = 100, 101, 102  # [UNK] [CLS] [SEP], lines of vocab.txt from 0
 SPECIAL_TOKENS = 2  # FIRST and LAST stand round every text

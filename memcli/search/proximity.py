@@ -77,7 +77,7 @@ def bonus(about: About, spans: Spans) -> float:
     if about.date is None or not spans:
         return 0.0
     days = about.first_day or about.date, about.date
-    return max(_bonus(_distance(days, span), span) for span in spans)
+    return max(_bonus(distance(days, span), span) for span in spans)
 
 
 def _bonus(days: int, span: tuple[str, str]) -> float:
@@ -91,16 +91,12 @@ def _bonus(days: int, span: tuple[str, str]) -> float:
     return most * halved
 
 
-def distance_days(day: str, spans: Spans, first_day: str | None = None) -> int:
-    """Count the days from `day`, or from `first_day` on up to it, to the nearest span; 0 inside.
+def distance(days: tuple[str, str], span: tuple[str, str]) -> int:
+    """Count the days between the first and last of `days` and a span; 0 inside.
 
     They are 0 too on the day after one in which it may still be told of, and more than FAR_DAYS
     outside a span with an open end.
     """
-    return min(_distance((first_day or day, day), span) for span in spans)
-
-
-def _distance(days: tuple[str, str], span: tuple[str, str]) -> int:
     if days[0] <= span[1] and span[0] <= days[1]:
         return 0
     if span[0] == FIRST_DAY or span[1] == LAST_DAY:

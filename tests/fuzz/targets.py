@@ -44,8 +44,8 @@ from memcli.types import (
     shown,
 )
 from memcli.workspace.dating import document_days, heading_days, value_days
-from memcli.workspace.here import documents_at
 from memcli.workspace.ignore import Rules
+from memcli.workspace.names import documents_at
 from memcli.workspace.reading import decode
 from tests.fuzz import programs
 from tests.fuzz.programs import any_text

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from memcli.api.remember import Noted
-    from memcli.api.worth import Weighed
+    from memcli.api.remember import Noted, Weighed
     from memcli.remember.gate import Check
 
 MOST_BYTES = 1 << 20  # of standard input; a note may have far less
@@ -153,7 +152,7 @@ _CHECK_HINT = "memcli remember --check MEMORY.md"
 
 def check(options: Options) -> int:
     """Print a score from 0 to 1 for each paragraph of a file, and the rule that refuses it."""
-    from memcli.api.worth import weigh
+    from memcli.api.remember import weigh
 
     skin = make_skin(options)
     text = _read(options.check, skin)
