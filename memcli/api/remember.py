@@ -154,13 +154,13 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
 
 def undo_remember(memory: OpenedWorkspace) -> UndoResult:
     """Take the last note back, if its lines stand as they were written and nothing behind them."""
-    from memcli.remember import append, last
+    from memcli.remember import append
 
     folder = memory.cache_folder
     try:
-        made = last.last_append(folder)
+        made = append.last_append(folder)
     except OSError as error:
-        path = os.path.join(folder, last.NAME)
+        path = os.path.join(folder, append.NAME)
         raise UsageError(
             f"{path}, the record of the last note, cannot be read: {error.strerror}",
             hint="memcli remember --undo, later",
@@ -169,23 +169,23 @@ def undo_remember(memory: OpenedWorkspace) -> UndoResult:
         return UndoResult(None)
     why = append.take_back(_root(memory), made, sleep=memory.clock.sleep)
     if not why:
-        last.forget(folder)
+        append.forget(folder)
     return UndoResult(made.path, made.first_line, made.last_line, why)
 
 
 def _append(memory: OpenedWorkspace, root: str, path: str, make: Make) -> Appended:
     """Append, and keep what was appended so that it can be taken back."""
-    from memcli.remember import append, last
+    from memcli.remember import append
 
     folder = memory.cache_folder
     with suppress(OSError):
-        before = last.last_append(folder)
+        before = append.last_append(folder)
         if before is not None:
             append.finish(root, before, sleep=memory.clock.sleep)
 
     def announce(made: Appended) -> None:
         with suppress(OSError):  # without a place for it the note is kept, and cannot be undone
-            last.keep(folder, made)
+            append.keep(folder, made)
 
     return append.append(root, path, make, announce=announce, sleep=memory.clock.sleep)
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from memcli.checking import TYPE_CHECKING
 from memcli.history.differences import ADDED, CHANGED, MOVED, REMOVED
 from memcli.record import Record
-from memcli.render.markdown import fence_for
+from memcli.render.sanitize import fence_for
 from memcli.types import shown
 
 if TYPE_CHECKING:

@@ -116,15 +116,15 @@ def _write_template(found: Answered, skin: Skin, shape: Shape) -> None:
 
 
 def _write_markdown(found: Answered, skin: Skin, shape: Shape) -> None:
-    from memcli.render.markdown import passage
+    from memcli.render.sanitize import fenced_passage
 
     terminal = skin.terminal
     for hit in found.answer.hits:
         snippet = make_snippet(hit, words=())
-        terminal.write(terminal.safe(passage(hit, snippet, skin.cite(hit))))
+        terminal.write(terminal.safe(fenced_passage(hit, snippet, skin.cite(hit))))
     for each in found.expanded:
         whole = Snippet(each.hit.text, ())
-        terminal.write(terminal.safe(passage(each.hit, whole, skin.cite(each.hit))))
+        terminal.write(terminal.safe(fenced_passage(each.hit, whole, skin.cite(each.hit))))
 
 
 def _write_text(found: Answered, skin: Skin, shape: Shape) -> None:

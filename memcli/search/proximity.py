@@ -12,7 +12,7 @@ places until they stand in the order of time.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
@@ -231,3 +231,35 @@ def _by_order(hits: list[Hit], order: str) -> list[Hit]:
 
 def _raised(hit: Hit, gain: float) -> Hit:
     return hit.moved(hit.score + (1.0 - hit.score) * gain, "date", bonus=gain) if gain else hit
+
+
+# Undated and future records keep 1, and no score falls below the floor: old memory would be lost.
+# Ages are fractional if the document and the question have a time of day.
+def factor(age_days: float | None, *, half_life_days: float, floor: float) -> float:
+    """Give the decay of an age: 0.5 at the half-life when the floor is 0."""
+    if age_days is None or age_days <= 0:
+        return 1.0
+    halved: float = 2.0 ** (-age_days / half_life_days)
+    return floor + (1.0 - floor) * halved
+
+
+def apply_decay(
+    hits: Sequence[Hit],
+    *,
+    age_days: Callable[[str], float],
+    half_life_days: float,
+    floor: float,
+) -> list[Hit]:
+    """Multiply every score by the decay of its document's date."""
+    dates = {hit.written for hit in hits}  # many hits are of one day
+    ages = {date: age_days(date) if date else None for date in dates}
+    factors = {
+        date: factor(age, half_life_days=half_life_days, floor=floor) for date, age in ages.items()
+    }
+    decayed = []
+    for hit in hits:
+        date = hit.written
+        by = factors[date]
+        faded = hit._replace(faded=by)
+        decayed.append(faded.moved(hit.score * by, "decay", age_days=ages[date], factor=by))
+    return ordered(decayed)

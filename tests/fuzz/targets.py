@@ -25,7 +25,7 @@ from memcli.markdown.links import link_targets, related_targets
 from memcli.markdown.parse import LONGEST_TITLE
 from memcli.markdown.parts import embedded_text
 from memcli.render import sanitize, screen
-from memcli.render.markdown import passage as markdown_passage
+from memcli.render.sanitize import fenced_passage as markdown_passage
 from memcli.render.text import COLOURED
 from memcli.render.width import columns
 from memcli.search import query

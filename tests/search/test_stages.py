@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from memcli.dates.find import find_dates
 from memcli.embedding.models import Calibration
 from memcli.language.tokens import estimate
-from memcli.search.decay import apply_decay, factor
 from memcli.search.floor import apply_floor, judge, sure_of_its_day, verdict
 from memcli.search.focus import SoughtTerm, Width, focus, occurrences
 from memcli.search.fusion import Weights, fuse, text_share
@@ -22,10 +21,12 @@ from memcli.search.pack import pack, shortened
 from memcli.search.proximity import (
     FIRST_DAY,
     LAST_DAY,
+    apply_decay,
     apply_proximity,
     choose,
     distance,
     excluded_spans,
+    factor,
     is_of,
     nearest_first,
     of_dates_alone,

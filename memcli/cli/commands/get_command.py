@@ -28,9 +28,8 @@ from memcli.types import MEMORY_SOURCE, shown
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.behind import RawLines
     from memcli.api.memory import Memory
-    from memcli.api.read import Lines
+    from memcli.api.read import Lines, RawLines
 
 
 ARGUMENTS = (
