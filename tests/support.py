@@ -9,14 +9,17 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from memcli.embedding.wordpiece import WordPiece
-from memcli.errors import Reason
+from memcli.embedding.models import known
+from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
+from memcli.errors import Reason, RetrieverError
 from memcli.indexing.planning import Settings
+from memcli.language.tokens import fertility
 from memcli.markdown.chunker import chunk_document
 from memcli.markdown.parse import parse
 from memcli.markdown.parts import choose_context
 from memcli.render.reasons import sentence
-from memcli.types import Chunk, Limits, Source, named_days
+from memcli.search.legs import Vector
+from memcli.types import Chunk, Encoder, Limits, Source, named_days
 from memcli.workspace.dating import heading_days
 
 PART_MAX = 256
@@ -32,6 +35,18 @@ def _wordpiece() -> WordPiece:
 
 def count_tokens(text: str) -> int:
     return _wordpiece().count(text)
+
+
+def vector_of(encoder: Encoder, text: str) -> Vector:
+    """Embed a query by an encoder that is open already."""
+    try:
+        blob = encoder.encode_query(text)
+    except RetrieverError as error:
+        return Vector(None, "", error.reason, 1.0)
+    cut = fertility(encoder.count(text) - SPECIAL_TOKENS, text)
+    return Vector(
+        blob, encoder.fingerprint, None, cut if known(encoder.fingerprint).latin_only else 1.0
+    )
 
 
 def cited(answer: str) -> list[str]:

@@ -18,8 +18,7 @@ from memcli.cli.help_text import folded
 from memcli.cli.main import run
 from memcli.cli.options import GENERAL
 from memcli.cli.page_layout import laid_out
-from memcli.cli.program import COMMANDS, OTHER_NAMES, TOP_HELP
-from memcli.cli.topics import page, topics
+from memcli.cli.program import COMMANDS, OTHER_NAMES, TOP_HELP, page, topics
 from memcli.cli.typer_program import build
 from memcli.config.settings import FLAGS, KEYS
 from memcli.errors import ExitCode, MemcliError

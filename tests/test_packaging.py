@@ -16,7 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import memcli
-from memcli.cli.topics import page
+from memcli.cli.program import page
 from tests.support import write
 
 ROOT = Path(__file__).parents[1]

@@ -21,10 +21,9 @@ from markdown_it.token import Token
 
 from memcli.agents.texts import INSTRUCTION
 from memcli.cli import generate
+from memcli.cli.generate import picture
 from memcli.cli.main import run
-from memcli.cli.picture import picture
-from memcli.cli.program import COMMANDS
-from memcli.cli.topics import FOLDER, topics
+from memcli.cli.program import COMMANDS, HELP_FOLDER, topics
 from memcli.config.keys import KEYS
 from memcli.config.settings import load
 from memcli.config.workspaces import named_workspaces
@@ -32,7 +31,7 @@ from memcli.store.sqlite.vectors import is_scanned
 from tests.benchmarks import figures
 
 ROOT = Path(__file__).parents[1]
-HELP = Path(FOLDER)
+HELP = Path(HELP_FOLDER)
 BENCHMARKS = ROOT / "tests" / "benchmarks"
 README = (ROOT / "README.md").read_text("utf-8")
 FIGURES = (HELP / "benchmarks.md").read_text("utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from math import ceil
 
 from memcli.api.access import uses
 from memcli.api.ask import (
@@ -32,8 +33,11 @@ from memcli.types import EMPTY, OPEN_SCOPES, PRIVATE, Filters, is_memory, memory
 from memcli.workspace.dating import age_at
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.api.opened import OpenedWorkspace
     from memcli.config.settings import Config
+    from memcli.context.parts import ContextPart
     from memcli.indexing.freshness import Freshness
     from memcli.search.course import Observer
     from memcli.search.pipeline import Answer
@@ -189,3 +193,70 @@ def _without_answer(
     is_known = freshness.state == EMPTY
     missing = unmatched(memory.config.sources, tuple) if is_known else ()
     return Assembly(question, freshness, None, NOTHING, 0, filters, "0", missing)
+
+
+def context_record(found: Assembly, config: Config, *, budget: int, now: str) -> dict[str, Any]:
+    """Describe a context; `now` is the ISO time it was asked for at."""
+    from memcli.render.jsonio import (
+        dates_of,
+        freshness_of,
+        legs,
+        repairs,
+        reranked,
+        speaker_match,
+        stores_of,
+        unmarked,
+        withheld,
+    )
+
+    assembled, answer = found.assembled, found.answer
+    return {
+        "schema": "memcli.context/1",
+        "query": found.question.text if found.question else None,
+        "dates": dates_of(answer.dates if answer else ()),
+        "now": now,
+        "budget": budget,
+        "tokens": assembled.tokens,
+        "tokens_saved": assembled.saved,
+        "freshness": freshness_of(found.freshness),
+        **stores_of(found.freshness),
+        **unmarked(config),
+        "verdict": answer.verdict if answer else None,
+        **(withheld(answer) if answer else {}),
+        "retrievers": legs(answer) if answer else None,
+        **({**repairs(answer), **reranked(answer), **speaker_match(answer)} if answer else {}),
+        "parts": [_part(part) for part in assembled.parts],
+        "omitted": len(assembled.left_out) + found.more,
+        "warnings": list(found.warnings),
+    }
+
+
+def _part(part: ContextPart) -> dict[str, Any]:
+    from memcli.render.jsonio import date_of, source_of
+
+    about = part.excerpt.about
+    record: dict[str, Any] = {
+        "section": part.section,
+        "ref": about.ref,
+        "path": about.path,
+        **source_of(about.source),
+        "start_line": about.start_line,
+        "end_line": about.end_line,
+        "heading_path": list(about.heading_path),
+        "title": about.title,
+        **date_of(about),
+        "citation": about.citation,
+        "kind": about.kind,
+        "source_kind": about.source_kind,
+        "scope": about.scope,
+        "trust": about.trust,
+        "tokens": ceil(part.cost),
+        "text": part.text,
+    }
+    if part.score is not None:
+        record["score"] = part.score
+    if part.corrected_by:
+        record["corrected_by"] = [each.record for each in part.corrected_by]
+    if part.via is not None:
+        record["via"] = part.via
+    return record

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from math import fsum
 
 from memcli.api.as_of import commit_meant, files_of
-from memcli.api.ranked_changes import RankedChange, ranked_by
 from memcli.checking import TYPE_CHECKING
+from memcli.compaction.similarity import idf
 from memcli.dates.find import parse_date
 from memcli.errors import NotFoundError, Reason, UsageError
 from memcli.history.commits import Commit, commit_named, head_of
@@ -24,6 +25,7 @@ from memcli.history.git import Git, repository_of
 from memcli.history.states import DayOfCommits, days_of
 from memcli.history.tree import NO_FILE
 from memcli.indexing.planning import listing_of, read
+from memcli.language.terms import content
 from memcli.markdown.parse import parse
 from memcli.record import Record
 from memcli.types import Skip, shown
@@ -270,3 +272,41 @@ def _last_day(until: str | None, memory: OpenedWorkspace, now: datetime) -> date
     from memcli.api.as_of import last_day
 
     return None if until is None else last_day(until, memory, now)
+
+
+LEAST_STEM = 4  # letters that words have in common, one being the beginning of the other
+
+
+class RankedChange(Record):
+    """A change, and how much of the question it holds."""
+
+    day: str
+    change: MemoryChange
+    score: float  # 0 to 1
+
+
+def ranked_by(text: str, each: Sequence[tuple[str, MemoryChange]]) -> tuple[RankedChange, ...]:
+    """Order the changes by the share of what is asked, in IDF, that they hold."""
+    asked = content(text)
+    weights = idf(change.text for _, change in each)
+    most = max(weights.values(), default=1.0)
+    by_word = {word: weights.get(word, most) for word in asked}
+    whole = fsum(by_word.values()) or 1.0
+    ranked = []
+    for day, change in each:
+        told = content(f"{' '.join(change.place.headings)} {change.text}")
+        held = fsum(weight for word, weight in by_word.items() if _holds(told, word))
+        if held:
+            ranked.append(RankedChange(day, change, held / whole))
+    ranked.sort(key=lambda r: (r.change.place.name, r.change.place.start_line))
+    ranked.sort(key=lambda r: (r.score, r.day), reverse=True)
+    return tuple(ranked)
+
+
+def _holds(told: set[str], word: str) -> bool:
+    if word in told:
+        return True
+    return any(
+        min(len(word), len(each)) >= LEAST_STEM and (each.startswith(word) or word.startswith(each))
+        for each in told
+    )

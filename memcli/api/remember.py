@@ -7,13 +7,14 @@ import re
 from contextlib import suppress
 
 from memcli.api.neighbours import Nearby, length, windows
-from memcli.api.worth import as_told, gate_settings
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import NotFoundError, UsageError
+from memcli.errors import ConfigError, NotFoundError, UsageError
 from memcli.record import Record
 from memcli.remember.append import Appended
 from memcli.remember.block import TYPES, Note, Placed, cleaned, place
-from memcli.remember.gate import Check, Judged, is_same, judge
+from memcli.remember.gate import Check, GateSettings, Judged, is_same, judge
+from memcli.remember.worth import GateWeights
+from memcli.secrets.finding import redacted
 from memcli.types import MEMORY_SOURCE, cite
 
 if TYPE_CHECKING:
@@ -153,13 +154,13 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
 
 def undo_remember(memory: OpenedWorkspace) -> UndoResult:
     """Take the last note back, if its lines stand as they were written and nothing behind them."""
-    from memcli.remember import append, last
+    from memcli.remember import append
 
     folder = memory.cache_folder
     try:
-        made = last.last_append(folder)
+        made = append.last_append(folder)
     except OSError as error:
-        path = os.path.join(folder, last.NAME)
+        path = os.path.join(folder, append.NAME)
         raise UsageError(
             f"{path}, the record of the last note, cannot be read: {error.strerror}",
             hint="memcli remember --undo, later",
@@ -168,23 +169,23 @@ def undo_remember(memory: OpenedWorkspace) -> UndoResult:
         return UndoResult(None)
     why = append.take_back(_root(memory), made, sleep=memory.clock.sleep)
     if not why:
-        last.forget(folder)
+        append.forget(folder)
     return UndoResult(made.path, made.first_line, made.last_line, why)
 
 
 def _append(memory: OpenedWorkspace, root: str, path: str, make: Make) -> Appended:
     """Append, and keep what was appended so that it can be taken back."""
-    from memcli.remember import append, last
+    from memcli.remember import append
 
     folder = memory.cache_folder
     with suppress(OSError):
-        before = last.last_append(folder)
+        before = append.last_append(folder)
         if before is not None:
             append.finish(root, before, sleep=memory.clock.sleep)
 
     def announce(made: Appended) -> None:
         with suppress(OSError):  # without a place for it the note is kept, and cannot be undone
-            last.keep(folder, made)
+            append.keep(folder, made)
 
     return append.append(root, path, make, announce=announce, sleep=memory.clock.sleep)
 
@@ -246,3 +247,64 @@ def _path_of(memory: OpenedWorkspace, to: str, now: datetime) -> str:
             f"{path} is left out of the memory, and no search would find the note", hint=HINT_TO
         )
     return path
+
+
+_SAYING = ("paragraph", "item", "quote")  # blocks that say something
+
+
+class Weighed(Record):
+    """A paragraph or item of a text, and what the gate says of it."""
+
+    start_line: int  # from 1; both ends are included
+    end_line: int
+    text: str
+    judged: Judged
+
+
+def weigh(
+    memory: OpenedWorkspace, text: str, *, place: tuple[str, str] | None = None
+) -> tuple[list[Weighed], tuple[Reason, ...]]:
+    """Say of each paragraph and item of a text what the gate would say; nothing is written.
+
+    `place` is its (source, path) where it is a document of the memory: it is not compared with
+    itself. Beside that, what the gate could not rest on.
+    """
+    from memcli.markdown.parse import parse
+    from memcli.markdown.units import units, with_speaker
+
+    settings, nearby = gate_settings(memory, is_gated=True, was_given=None), Nearby(memory)
+    parsed = parse(text)
+    found = []
+    for block in parsed.blocks:
+        if block.kind not in _SAYING:
+            continue
+        for unit in units(block, parsed.lines):
+            line = with_speaker(unit)
+            others = [n for n in nearby.of(line) if (n.source, n.path) != place]
+            judged = judge(line, others, settings)
+            first, last = unit.numbers[0], unit.numbers[-1]
+            found.append(Weighed(first, last, as_told(memory, line), judged))
+    return found, nearby.notices
+
+
+def gate_settings(
+    memory: OpenedWorkspace, *, is_gated: bool, was_given: WasGiven | None
+) -> GateSettings:
+    """Read what the gate goes by; `is_gated` refuses what is worth little in any case."""
+    from memcli.remember.gate import LEAST_WORTH
+
+    config = memory.config
+    weights = GateWeights(*(config(f"gating.{name}") for name in GateWeights._fields))
+    if abs(sum(weights) - 1.0) > 1e-6:
+        raise ConfigError(
+            f"gating.novelty, gating.specificity and gating.kind must sum to 1, not"
+            f" {sum(weights):g}",
+            hint="memcli config gating",
+        )
+    least = config("gate.least") or (LEAST_WORTH if is_gated else 0.0)
+    return GateSettings(weights, least, was_given)
+
+
+def as_told(memory: OpenedWorkspace, text: str) -> str:
+    """Give a text as it may be told."""
+    return redacted(text) if memory.config("secrets") == "redact" else text

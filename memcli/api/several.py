@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 from _thread import allocate_lock as Lock
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from shlex import quote
 
 from memcli.api.memory import Memory
@@ -19,24 +20,27 @@ from memcli.api.opened import (
     Clock,
     OpenedWorkspace,
     Owned,
+    current_folder,
 )
 from memcli.api.together import of_workspace
-from memcli.api.union_store import UnionStore
-from memcli.api.workspace_args import folders_of, own_first
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import user_file
+from memcli.config.workspaces import SIGN, folder_of_name, named_workspaces
 from memcli.errors import (
     AwayError,
     ConfigError,
     DamagedError,
+    IndexMissingError,
     MemcliError,
     Reason,
     UsageError,
     error_of,
 )
-from memcli.store.guarded import FailedStoreError
+from memcli.store.guarded import FailedStoreError, Guarded, failing
+from memcli.store.union import Member as StoreMember
 from memcli.store.union import Union
 from memcli.types import FAILED
+from memcli.workspace.locate import ENV_NAME, locate
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar
@@ -49,6 +53,7 @@ if TYPE_CHECKING:
     from memcli.types import Encoder
 
     Made = TypeVar("Made")
+    from memcli.store.port import Store
 
 
 class InTurn:
@@ -339,3 +344,136 @@ def _config_of(asked: Sequence[tuple[str, OpenedWorkspace]]) -> Config:
         for reason in opened.config.passed
     )
     return asked[0][1].config._replace(sources=sources, passed=passed)
+
+
+class UnionStore:
+    """The stores of several workspaces, to be asked together; nobody changes them here."""
+
+    def __init__(
+        self,
+        stores: Sequence[tuple[str, Store]],
+        *,
+        is_asked_by_first: bool = True,
+        crowd: Crowd | None = None,
+        of_crowd: Sequence[str] = (),
+    ) -> None:
+        """Take them by the names of their workspaces, that of the own one first if it is here.
+
+        Behind them stand the workspaces `of_crowd`, which a crowd has by these names.
+        """
+        self._stores, self._is_asked_by_first = stores, is_asked_by_first
+        self._crowd, self._of_crowd = crowd, of_crowd
+
+    @property
+    def local(self) -> str:
+        """Name the path of the own store."""
+        return self._stores[0][1].local if self._stores else ""
+
+    def exists(self) -> bool:
+        """Tell whether anything was ever stored in any."""
+        return bool(self._of_crowd) or any(store.exists() for _, store in self._stores)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Union]:
+        """Hold one state of each store that is there; IndexMissingError where none is.
+
+        FailedStoreError where one cannot be read.
+        """
+        with ExitStack() as opened:
+            members = []
+            for name, store in self._stores:
+                if store.exists():
+                    with failing(name):
+                        snapshot = opened.enter_context(store.snapshot())
+                    members.append(StoreMember(name, Guarded([name], snapshot)))
+            is_own = self._is_asked_by_first and [m.name for m in members[:1]] == [
+                name for name, _ in self._stores[:1]
+            ]
+            each = None
+            if self._crowd:
+                with failing(*self._of_crowd):
+                    held, each = opened.enter_context(self._crowd.snapshots())
+                members += [
+                    StoreMember(name, Guarded(self._of_crowd, held[name]))
+                    for name in self._of_crowd
+                    if name in held
+                ]
+            if not members:
+                raise IndexMissingError("nothing is indexed yet", hint="memcli index --everywhere")
+            yield Union(members, is_asked_by_first=is_own, each=each)
+
+    def stand_in(self) -> None:
+        """Give nothing: where one of them is away, the others answer."""
+
+    def close(self) -> None:
+        """Let go of whatever is held open."""
+        for _, store in self._stores:
+            store.close()
+        if self._crowd:
+            self._crowd.close()
+
+
+def folders_of(
+    named: Sequence[str], environ: Mapping[str, str], *, everywhere: bool, may_miss: bool = False
+) -> dict[str, str]:
+    """Give the folder of each workspace by its name; a folder that is named twice is one.
+
+    The errors are those of `open_several`. A folder that is named `may_miss`.
+    """
+    known = named_workspaces(environ)
+    if everywhere and not known:
+        raise UsageError(
+            "--everywhere asks the workspaces that have a name, and none has",
+            hint="memcli help workspaces",
+        )
+    cwd = current_folder()
+    listed = [
+        (each.removeprefix(SIGN), folder_of_name(each, environ))
+        if each.startswith(SIGN)
+        else ("", _located(each, cwd, may_miss=may_miss))
+        for each in named
+    ]
+    listed += known.items() if everywhere else ()
+    folders = {*known.values(), *(folder for _, folder in listed)}
+    real_of = {folder: os.path.realpath(folder) for folder in folders}
+    names = {real_of[folder]: name for name, folder in reversed(known.items())}
+    found: dict[str, str] = {}
+    for name, folder in listed:
+        real = real_of[folder]
+        if real not in found.values():
+            wanted = name or names.get(real) or _name_of(real)
+            taken = {*found, *known} - {name, names.get(real, "")}
+            found[_free(wanted, taken)] = real
+    return found
+
+
+def _located(named: str, cwd: str | None, *, may_miss: bool) -> str:
+    whole = os.path.abspath(os.path.join(cwd or os.sep, os.path.expanduser(named)))
+    if may_miss and not os.path.exists(whole):
+        return whole
+    return locate(named, None, cwd).root
+
+
+def _name_of(folder: str) -> str:
+    """Make a name of the last part of a path."""
+    name = "".join(c if c.isalnum() or c in "_.-" else "-" for c in os.path.basename(folder))
+    return name.strip(".-") or "workspace"
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """Give a name that nobody has: notes, notes-2, notes-3."""
+    numbered = (f"{name}-{number}" if number > 1 else name for number in range(1, len(taken) + 2))
+    return next(each for each in numbered if each not in taken)
+
+
+def own_first(
+    folders: Mapping[str, str], environ: Mapping[str, str], here: str | None
+) -> list[tuple[str, str]]:
+    """Put the innermost workspace that holds the current folder before the others, if any does."""
+    here = os.path.realpath(environ.get(ENV_NAME) or here or current_folder() or os.sep)
+    around = [
+        folder for folder in folders.values()
+        if os.path.join(here, "").startswith(os.path.join(folder, ""))
+    ]  # fmt: skip
+    own = max(around, key=len, default="")
+    return sorted(folders.items(), key=lambda each: each[1] != own)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from memcli import system
-from memcli.api.patience import Patience
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError, AwayError, Reason, RetrieverError
 from memcli.indexing.notices import unmatched
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Change
 
     Made = TypeVar("Made")
+    from typing import NoReturn
 
 
 def unseen(stage: str, done: int, total: int) -> None:
@@ -254,3 +254,47 @@ def _as_writer(
         if made is not None:
             return made, notices
         patience.wait()
+
+
+MOST_WAITS = 4  # without an answer in between
+
+
+class Patience:
+    """How often in a row a server has asked to wait, and how long it is given.
+
+    An encoder that has to wait calls `ask` in the place of a sleep, and that ends the work. The
+    holder of the writer lock releases it, calls `wait` and does the work again. That goes on where
+    it was, because the vectors are stored.
+    """
+
+    def __init__(self, sleep: Callable[[float], None]) -> None:
+        """Take the sleep that is meant."""
+        self._sleep = sleep
+        self._asked = 0
+        self._seconds: float | None = None
+
+    @property
+    def is_asked(self) -> bool:
+        """Tell that a server wants to be waited for."""
+        return self._seconds is not None
+
+    def ask(self, seconds: float) -> NoReturn:
+        """Take note of the wish and leave the work; RetrieverError after too many of them."""
+        if self._asked == MOST_WAITS:
+            self._asked = 0
+            raise RetrieverError(
+                f"the endpoint stays busy: it has asked to wait {MOST_WAITS} times in a row",
+                hint="memcli index, later",
+            )
+        self._seconds = max(seconds, 2.0**self._asked)  # each time at least twice as long
+        self._asked += 1
+        raise AskedToWaitError
+
+    def wait(self) -> None:
+        """Wait as long as the server was given."""
+        seconds, self._seconds = self._seconds, None
+        self._sleep(seconds or 0.0)
+
+    def rewarded(self) -> None:
+        """Take note that the server has answered."""
+        self._asked = 0

@@ -64,7 +64,7 @@ def resolve(target: str, settings: Settings, here: str | None = None) -> Target:
     roots = {source.name: source.root for source in settings.sources}
 
     def from_here(name: str) -> list[tuple[str, str]]:
-        from memcli.workspace.here import documents_at
+        from memcli.workspace.names import documents_at
 
         return documents_at(here, name, roots)
 

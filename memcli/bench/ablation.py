@@ -7,7 +7,7 @@ from math import fsum
 
 from memcli.bench.metrics import NAMES, paired
 from memcli.record import Record
-from memcli.search.profiles import PROFILES
+from memcli.search.options import PROFILES
 from memcli.search.stages import SWITCHES
 
 SHOWN = ("Hit@1", "Hit@5", "Recall@10", "nDCG@10", "Recall@500tok", "Recall@1000tok",

@@ -51,20 +51,20 @@ def bar(share: float, width: int = BAR_WIDTH) -> str:
 
 
 def _trends(report: ReportContents) -> str:
-    lines = [_trend(series, 0.0, 1.0, "{:.3f}") for series in report.quality]
+    lines = [_trend(series, 1.0, "{:.3f}") for series in report.quality]
     if any(value is not None for value in report.latency.values):
         top = max(value for value in report.latency.values if value is not None)
-        lines.append(_trend(report.latency, 0.0, top, "{:.1f}"))
+        lines.append(_trend(report.latency, top, "{:.1f}"))
     return "".join(lines)
 
 
-def _trend(series: Series, low: float, high: float, form: str) -> str:
+def _trend(series: Series, most: float, form: str) -> str:
     values = series.values[-TREND_WIDTH:]
     known = [value for value in values if value is not None]
     if not known:
         return ""
     first = form.format(known[0])
-    return f"{series.name:15}{first} {sparkline(values, low, high)} {form.format(known[-1])}\n"
+    return f"{series.name:15}{first} {sparkline(values, 0.0, most)} {form.format(known[-1])}\n"
 
 
 def _categories(report: ReportContents) -> str:

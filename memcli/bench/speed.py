@@ -90,13 +90,6 @@ def outliers(values: Sequence[float]) -> list[float]:
     return [value for value in values if abs(value - middle) > OUTLIER * deviation]
 
 
-def spread_text(values: Sequence[float], digits: int) -> str:
-    """Write the least, the median and the greatest value, and how many are outliers."""
-    found = spread(values)
-    three = "/".join(f"{value:.{digits}f}" for value in (found.least, found.p50, found.most))
-    return three + _marked(found)
-
-
 def cost(runs: Sequence[Process]) -> Cost:
     """Sum up runs of one program: CPU and wall times, the greatest peak of memory.
 

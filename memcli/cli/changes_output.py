@@ -9,14 +9,13 @@ from itertools import groupby
 from memcli.checking import TYPE_CHECKING
 from memcli.history.differences import ADDED, CHANGED, MOVED, REMOVED
 from memcli.record import Record
-from memcli.render.markdown import fence_for
+from memcli.render.sanitize import fence_for
 from memcli.types import shown
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.changes import ChangeList, LearnedThatDay
-    from memcli.api.ranked_changes import RankedChange
+    from memcli.api.changes import ChangeList, LearnedThatDay, RankedChange
     from memcli.cli.skin import Skin
     from memcli.history.differences import MemoryChange, MemoryPassage
 

@@ -10,7 +10,6 @@ import textwrap
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.settings_text import allowed, shown_default
 from memcli.config.settings import KEYS, Key
 from memcli.errors import UsageError
 from memcli.workspace import whole
@@ -151,3 +150,17 @@ def _line(name: str, value: Any) -> str:  # noqa: ANN401
 
 def _unwritten(path: str, error: OSError) -> UsageError:
     return UsageError(f"{path} cannot be written: {error.strerror}", hint="memcli config")
+
+
+def shown_default(key: Key) -> str:
+    """Write a default as TOML has it, such as true or 30.0."""
+    return json.dumps(key.default)
+
+
+def allowed(key: Key) -> str:
+    """Name the values a setting takes: "1 to 100"."""
+    if key.choices:
+        return ", ".join(key.choices) + (f", or {key.besides}" if key.besides else "")
+    if key.low is None:
+        return {bool: "true, false", list: "list of texts"}.get(key.type, "text")
+    return f"{key.low:g} or more" if key.high is None else f"{key.low:g} to {key.high:g}"

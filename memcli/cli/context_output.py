@@ -51,7 +51,7 @@ WRITERS: Mapping[str, Callable[[Assembly, Sharing, Skin, bool], None]] = {
 
 
 def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> dict[str, Any]:
-    from memcli.api.context_record import context_record
+    from memcli.api.assemble import context_record
 
     record = context_record(found, skin.config, budget=wanted.budget, now=skin.now)
     if explain:

@@ -104,7 +104,7 @@ def _paths_of(given: list[str] | None, skin: Skin) -> tuple[str, ...]:
     """
     if not given:
         return ()
-    from memcli.workspace.here import globs_of
+    from memcli.workspace.names import globs_of
 
     roots = {source.name: source.root for source in skin.config.sources}
     return globs_of(given, skin.here, roots)

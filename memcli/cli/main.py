@@ -192,7 +192,7 @@ def _run_command(arguments: Sequence[str]) -> int:
 
 def _wrote_topic(words: Sequence[str]) -> bool:
     """Write a topic of the help or the list of them; what else `help` can do is the command's."""
-    from memcli.cli.topics import page, topic_list, topics
+    from memcli.cli.program import page, topic_list, topics
 
     if not words:
         sys.stdout.write(topic_list())

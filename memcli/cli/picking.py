@@ -11,7 +11,7 @@ import sys
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import options as rows
-from memcli.cli.attended import attended
+from memcli.cli.editor import attended
 from memcli.cli.options import Options, words_of
 from memcli.errors import ExitCode, UsageError
 from memcli.render.jsonio import RESULT_KEYS

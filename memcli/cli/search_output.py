@@ -116,15 +116,15 @@ def _write_template(found: Answered, skin: Skin, shape: Shape) -> None:
 
 
 def _write_markdown(found: Answered, skin: Skin, shape: Shape) -> None:
-    from memcli.render.markdown import passage
+    from memcli.render.sanitize import fenced_passage
 
     terminal = skin.terminal
     for hit in found.answer.hits:
         snippet = make_snippet(hit, words=())
-        terminal.write(terminal.safe(passage(hit, snippet, skin.cite(hit))))
+        terminal.write(terminal.safe(fenced_passage(hit, snippet, skin.cite(hit))))
     for each in found.expanded:
         whole = Snippet(each.hit.text, ())
-        terminal.write(terminal.safe(passage(each.hit, whole, skin.cite(each.hit))))
+        terminal.write(terminal.safe(fenced_passage(each.hit, whole, skin.cite(each.hit))))
 
 
 def _write_text(found: Answered, skin: Skin, shape: Shape) -> None:
@@ -373,7 +373,7 @@ def say_dense(dense: Leg, skin: Skin) -> None:
 
 
 def _is_news(reason: Reason, skin: Skin) -> bool:
-    from memcli.cli.once import is_news
+    from memcli.cli.skin import is_news
 
     return is_news(reason.code, skin.config.workspace, os.environ)
 

@@ -6,15 +6,18 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.skin import progress_of
 from memcli.errors import ERROR_SCHEMA, ExitCode, RetrieverError, UsageError
 from memcli.record import Record
-from memcli.types import EMPTY
+from memcli.types import EMPTY, Filters, cite
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.api.ask import Answered
     from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin
     from memcli.search.legs import Leg
     from memcli.search.options import SearchOptions
     from memcli.search.question import Question
+    from memcli.search.why_not import Course, Followed
 
 
 class Asking(Record):
@@ -74,7 +77,7 @@ def deliver(
         raise _without_dense(found.answer.dense)
     asked.write(found)
     if asked.skin.config("secrets") == "warn":
-        from memcli.cli.secret_warnings import warn_of_secrets
+        from memcli.cli.skin import warn_of_secrets
 
         shown = ((asked.skin.cite(hit), hit.text) for hit in found.answer.hits)
         warn_of_secrets(asked.skin, shown)
@@ -115,15 +118,14 @@ def each_line(asked: Asking) -> int:
 def write_loss(ref: str, question: Question, asked: Asking, *, as_json: bool) -> int:
     """Say at which stage some lines were lost."""
     from memcli.api.ask import ask
-    from memcli.cli import why_not
     from memcli.cli.search_output import say_freshness, say_repaired
     from memcli.search.why_not import Course
 
     skin, course = asked.skin, Course()
-    lines = why_not.lines_of(ref, skin)
+    lines = _lines_of(ref, skin)
     with progress_of(skin):
         found = ask(skin.memory, question, asked.wanted, sync=asked.sync, observe=course)
-    why_not.write(lines, course, skin, as_json=as_json)
+    _write_course(lines, course, skin, as_json=as_json)
     if say_freshness(found.freshness, skin.terminal):
         say_repaired(found.answer.repaired, skin.terminal, explain=True)
     return ExitCode.OK
@@ -135,3 +137,49 @@ def _without_dense(dense: Leg) -> RetrieverError:
         (dense.reason.text, dense.reason.hint) if dense.reason else ("nothing is indexed yet", "")
     )
     return RetrieverError(f"semantic search did not run: {text}", hint=hint or "memcli status")
+
+
+def _lines_of(ref: str, skin: Skin) -> Followed:
+    """Read what is pointed at; NotFoundError where it is no document of the memory."""
+    from memcli.api import targets
+    from memcli.search.why_not import Followed
+
+    memory, ref, before, _ = skin.memory.owner_of(ref)
+    settings = memory.index_settings()
+    target = targets.resolve(ref, settings, skin.here)
+    first, last = targets.lines_of(target, targets.read(target, settings), settings)
+    return Followed(before + target.source, target.path, first, last)
+
+
+def _write_course(lines: Followed, course: Course, skin: Skin, *, as_json: bool) -> None:
+    """Write the stages and the verdict."""
+    from memcli.search.options import options_of
+    from memcli.search.stages import STAGES
+    from memcli.search.why_not import follow, verdict
+
+    wide = max(map(len, STAGES))
+    terminal, trail = skin.terminal, follow(course, lines.are_in)
+    told = verdict(trail, options_of(skin.config, filters=Filters()))
+    if as_json:
+        from memcli.render.jsonio import source_of
+
+        record: dict[str, Any] = {
+            "schema": "memcli.why-not/1",
+            **source_of(lines.source),
+            "path": lines.path,
+            "start_line": lines.first,
+            "end_line": lines.last,
+            "verdict": told,
+            "stages": [each._asdict() for each in trail.waypoints],
+        }
+        terminal.write_json(record)
+        return
+    drawn = [f"{cite(*lines)}: {told}"]
+    for at in trail.waypoints:
+        if at.rank is None:
+            drawn.append(f"    {at.stage:<{wide}} not among {at.hits}")
+        else:
+            where = f"{at.rank} of {at.hits}"
+            score = "-" if at.score is None else f"{at.score:.3f}"
+            drawn.append(f"    {at.stage:<{wide}} {where:<12} {score:<5}  {at.citation}")
+    terminal.write("".join(f"{terminal.safe_line(line)}\n" for line in drawn))

@@ -5,23 +5,25 @@ from __future__ import annotations
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING
+from memcli.errors import MemcliError
 from memcli.record import Record
 from memcli.render import text as plain
 from memcli.render.sanitize import one_line
+from memcli.render.text import NOTHING_AROUND, Around
 from memcli.search.hits import mark_of
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.lines import cut_down
 from memcli.search.pack import shortened
 from memcli.search.snippet import make_snippet, marked, numbered
-from memcli.types import MEMORY_SOURCE
+from memcli.types import MEMORY_SOURCE, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from memcli.api.ask import Answered
+    from memcli.api.opened import OpenedWorkspace
     from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin
-    from memcli.render.text import Around
     from memcli.search.hits import Correction, Hit
     from memcli.search.views import Expanded
 
@@ -292,6 +294,25 @@ def _is_shown(line: Correction, hits: Sequence[Hit]) -> bool:
 def _around(hit: Hit, skin: Skin, shape: Shape) -> Around:
     if not shape.around:
         return plain.NOTHING_AROUND
-    from memcli.cli.around import around
-
     return around(skin.memory, hit, shape.around)
+
+
+def around(memory: OpenedWorkspace, hit: Hit, count: int) -> Around:
+    """Read `count` lines on each side; none where the file no longer holds the passage."""
+    from memcli.api.read import get
+
+    first = max(1, hit.start_line - count)
+    try:
+        name = shown(*hit.about.document)
+        wide = hit.end_line + count - first + 1
+        found = get(memory, name, first=first, count=wide, is_use=False)
+    except MemcliError:
+        return NOTHING_AROUND
+    lines = list(enumerate(found.text.split("\n"), start=found.start_line))
+    inside = "\n".join(text for number, text in lines if hit.start_line <= number <= hit.end_line)
+    if hit.text.strip("\n") not in inside:
+        return NOTHING_AROUND
+    return Around(
+        tuple(each for each in lines if each[0] < hit.start_line),
+        tuple(each for each in lines if each[0] > hit.end_line),
+    )

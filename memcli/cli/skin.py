@@ -17,6 +17,7 @@ from memcli.types import MEMORY_SOURCE, shown
 from memcli.workspace.dating import age_days
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from memcli.api.opened import OpenedWorkspace
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from memcli.config.settings import Config
     from memcli.search.course import Observer
     from memcli.search.hits import Hit
-
 
 SHOWN_MEMORIES = 4  # of other programs, that are named; status lists all
 
@@ -224,7 +224,6 @@ def progress_of(skin: Skin) -> Iterator[Observer]:
 
 def _say_once(line: str, workspace: str, terminal: Terminal) -> None:
     """Say what was chosen for a folder the first time, and with -v each time."""
-    from memcli.cli.once import is_news
     from memcli.digests import blake2b
 
     if terminal.quiet:
@@ -271,3 +270,32 @@ def _parse_now(text: str) -> datetime:
             f"--now must be an ISO time such as 2026-02-10 or 2026-02-10T09:00+01:00, not {text!r}",
             hint="memcli search QUERY --now 2026-02-10",
         ) from None
+
+
+def warn_of_secrets(skin: Skin, shown: Iterable[tuple[str, str]]) -> None:
+    """Name kind, place and fingerprint of each secret in texts that are shown with a citation."""
+    from memcli.secrets.finding import find_secrets
+
+    for citation, text in shown:
+        for secret in find_secrets(text):
+            told = f"{secret.kind} ({secret.fingerprint})"
+            skin.terminal.warn(f"{citation} contains a secret: {told}")
+
+
+def is_news(what: str, workspace: str, environ: Mapping[str, str]) -> bool:
+    """Tell that something has not been said yet, and remember that it is now.
+
+    If nothing can be remembered, it is news each time. The cache has it, not the index, which may
+    be read by many and written by somebody else.
+    """
+    from memcli.config.settings import folder_of
+
+    folder = folder_of(workspace, environ)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        os.close(os.open(os.path.join(folder, f"told-{what}"), os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -55,7 +55,7 @@ def _days(skin: Skin) -> list[str]:
     """Draw the days covered, for a person."""
     if not skin.terminal.out_is_terminal or not skin.memory.store.exists():
         return []
-    from memcli.render.days import chart
+    from memcli.render.dates import chart
     from memcli.store.documents import documents_by_day
     from memcli.store.records import Reach
 

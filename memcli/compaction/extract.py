@@ -22,13 +22,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, sqrt
 
 from memcli.checking import TYPE_CHECKING
-from memcli.compaction.antecedents import antecedents
 from memcli.compaction.sanitize import is_described, is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed, centroid, place
 from memcli.language.discourse import is_aside, leans_on, telling
 from memcli.language.salience import DECISION
-from memcli.language.terms import content
+from memcli.language.terms import content, terms
 from memcli.language.tokens import quotient
 from memcli.record import Record
 
@@ -227,3 +226,35 @@ class _Selection:
         share = self._weight(whole & told) / information if information else 1.0
         cosine = max(0.0, float(self.near[order].mean()))
         return round(min(1.0, sqrt(cosine * share)), 4)
+
+
+MOST_BEFORE = 2  # sentences that one may take along
+LEAST_BEFORE = 4  # words of one that is worth it
+SHORT_ANSWER = 6  # words of an answer that says nothing without its question
+
+
+def antecedents(sentences: Sequence[Sentence]) -> list[int | None]:
+    """Give for each sentence the one before that it says nothing without."""
+    found: list[int | None] = [None]
+    for at in range(1, len(sentences)):
+        before, here = sentences[at - 1], sentences[at]
+        is_near = before.path == here.path and 0 <= here.first - before.last <= MOST_BEFORE
+        chain = _chain(found, at - 1)
+        is_said = len(terms(before.text)) >= LEAST_BEFORE and not is_aside(before.text)
+        needs = is_near and is_said and chain < MOST_BEFORE and _leans(before, here)
+        found.append(at - 1 if needs else None)
+    return found[: len(sentences)]
+
+
+def _chain(found: Sequence[int | None], at: int) -> int:
+    length = 0
+    while (before := found[at]) is not None:
+        length, at = length + 1, before
+    return length
+
+
+def _leans(before: Sentence, here: Sentence) -> bool:
+    """Tell whether a sentence begins with what only the one before names, or is a bare answer."""
+    if before.text.endswith(("?", "？")) and before.speaker != here.speaker:
+        return len(here.text.split()) < SHORT_ANSWER and here.text.isascii()
+    return leans_on(here.text)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
-from memcli.compaction.clusters import cluster
 from memcli.compaction.command import Wording
 from memcli.compaction.compose import Entry
 from memcli.compaction.draft import CompactionSettings, Declined, Drafter, Item, SummaryDraft
-from memcli.compaction.eligibility import split_tail
 from memcli.compaction.records import DatedLog, LogRecord, cut
 from memcli.compaction.sentences import sentences
 from memcli.compaction.similarity import Embed, idf
@@ -116,3 +115,36 @@ def _item_of(path: str, text: str, lineage: Lineage) -> Item:
     source = SourceLines(path, start, len(lines), lines_hash(lines, start, len(lines)))
     tokens = measure("\n".join(lines[start - 1 :]))
     return Item(source, lineage.earliest, lineage.latest, tokens, entries_of(text), lineage.level)
+
+
+T = TypeVar("T")
+
+
+def cluster(items: Sequence[T], size: int) -> tuple[list[list[T]], list[T]]:
+    """Give (clusters, waiting) of items sorted by time.
+
+    c = ceil(n / k) and item i goes to cluster floor(i * c / n): contiguous and even. The n items
+    are those that fill whole clusters; the rest waits for more, so running twice is running once.
+    """
+    n = len(items) - len(items) % size
+    count = -(-n // size)
+    groups: list[list[T]] = [[] for _ in range(count)]
+    for at, item in enumerate(items[:n]):
+        groups[at * count // n].append(item)
+    return groups, list(items[n:])
+
+
+def split_tail(
+    records: Sequence[LogRecord], *, least: int, tokens: int
+) -> tuple[list[LogRecord], list[LogRecord]]:
+    """Give (eligible, tail) of records sorted by time.
+
+    The tail is the shortest suffix of at least `least` records, extended back while it fits
+    `tokens`; `least` wins over `tokens`. Records are whole bundles, so none is cut.
+    """
+    start = max(0, len(records) - least)
+    spent = sum(record.tokens for record in records[start:])
+    while start > 0 and spent + records[start - 1].tokens <= tokens:
+        start -= 1
+        spent += records[start].tokens
+    return list(records[:start]), list(records[start:])

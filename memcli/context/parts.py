@@ -14,8 +14,7 @@ from itertools import groupby, takewhile
 from memcli.language.tokens import quotient
 from memcli.markdown.comments import visible
 from memcli.record import Record
-from memcli.render.markdown import longest_run
-from memcli.render.sanitize import visible_line
+from memcli.render.sanitize import longest_run, visible_line
 from memcli.search.hits import Correction, mark_of
 from memcli.types import About, Excerpt
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from threading import Event
 
-from memcli.embedding.cores import usable_cores
 from memcli.embedding.local import find_files
 from memcli.embedding.runtime import inputs_of, open_model, open_tokenizer, runtime_faults
 from memcli.errors import RetrieverError
+from memcli.system import usable_cores
 
 SETTING = "rerank.folder"
 HINT = "memcli help ranking"

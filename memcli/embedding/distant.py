@@ -14,8 +14,7 @@ from math import isfinite
 from threading import Event
 from typing import Any
 
-from memcli.embedding.server import Reply, Server, message
-from memcli.embedding.wire import Wire
+from memcli.embedding.server import Reply, Server, Wire, message
 
 _BYTES_A_RESULT = 1024  # of JSON, beside the text that a server may repeat
 _SLACK = 1 << 16

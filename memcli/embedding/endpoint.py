@@ -14,8 +14,7 @@ from urllib.parse import SplitResult
 
 from memcli.embedding.encoders import WHOLE, Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces, halves, mean, unit
-from memcli.embedding.server import Reply, Server, message
-from memcli.embedding.wire import Wire
+from memcli.embedding.server import Reply, Server, Wire, message
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import RetrieverError
 from memcli.threads import within

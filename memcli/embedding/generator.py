@@ -12,10 +12,10 @@ import os
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from memcli.embedding.cores import usable_cores
 from memcli.embedding.runtime import open_model, open_tokenizer, runtime_faults
 from memcli.errors import RetrieverError
 from memcli.record import Record
+from memcli.system import usable_cores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,12 +15,12 @@ from functools import partial
 from threading import Event, Lock
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.cores import cores
 from memcli.embedding.encoders import QuickError
 from memcli.embedding.models import Located, read_token_graph
 from memcli.embedding.quick import QuickSession, of_tokens
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
 from memcli.errors import RetrieverError
+from memcli.system import cores
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -61,7 +61,7 @@ class TokenReranker:
     def __init__(self, located: Located, *, threads: int = 0) -> None:
         """Open the model, whose file is known to be the pinned one; RetrieverError where not.
 
-        `threads` is that of `cores`.
+        `threads` is that of `system.cores`.
         """
         self._model = located.model
         self._threads = cores(threads)

@@ -10,12 +10,12 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.embedding.cores import cores
 from memcli.embedding.encoders import WHOLE, Folders, Opened, Opener, Opening
 from memcli.embedding.pieces import InPieces
 from memcli.embedding.runtime import inputs_of, open_model, open_tokenizer, runtime_faults
 from memcli.errors import RetrieverError
 from memcli.record import Record
+from memcli.system import cores
 
 if TYPE_CHECKING:
     from memcli.embedding.encoders import Choice, LocalModel, Remembered

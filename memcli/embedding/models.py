@@ -1,6 +1,6 @@
 """The pinned model files, where they are, what names their vectors, and what was measured of them.
 
-Opens only the file to verify; `onnx` and `quick` run a model. Of a model without a `KnownModel`
+Opens only the file to verify; `runtime` and `quick` run a model. Of a model without a `KnownModel`
 nothing is assumed: it may read every script, is believed, and gives no confidence.
 """
 
@@ -211,7 +211,7 @@ def reads_latin_only(of: str) -> bool:
 
 def is_readable(text: str, of: str) -> bool:
     """Tell whether an encoder, by fingerprint or name, can make something of a text."""
-    from memcli.language.script import latin_share
+    from memcli.language.tokens import latin_share
 
     return latin_share(text) >= LATIN_LIMIT or not reads_latin_only(of)
 
@@ -220,7 +220,7 @@ def readable(text: str, of: str) -> str:
     """Leave the words out that an encoder cannot read; single letters are often signs, as α is."""
     if text.isascii() or not reads_latin_only(of):
         return text
-    from memcli.language.script import latin_share
+    from memcli.language.tokens import latin_share
 
     kept = (word for word in text.split() if len(word) == 1 or latin_share(word) >= LATIN_LIMIT)
     return " ".join(kept)

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Sequence
 from glob import escape, glob
 
 from memcli.checking import TYPE_CHECKING
-from memcli.embedding.cores import cores
 from memcli.embedding.encoders import Folders, Opened, Opener, Opening
 from memcli.embedding.models import E5, Located, locate, verify
 from memcli.embedding.pieces import InPieces
 from memcli.embedding.session import cpu_flags
 from memcli.errors import RetrieverError, install_extra
+from memcli.system import cores
 
 if TYPE_CHECKING:
     from memcli.embedding.encoders import Choice, Remembered

@@ -1,9 +1,9 @@
 """Texts to vectors through the runtime's C API, importing neither it nor numpy.
 
 Starting the `onnxruntime` package costs a process three times what this does. The vectors
-are those of `onnx`: bit for bit with the int8 model, within 1e-6 a component with fp32, whose sums
-are ordered by the layout of the weights. The model file is not hashed here: the caller knows from
-the index that the file of this path, size and mtime was. Every call into the library lets
+are those of `runtime`: bit for bit with the int8 model, within 1e-6 a component with fp32, whose
+sums are ordered by the layout of the weights. The model file is not hashed here: the caller knows
+from the index that the file of this path, size and mtime was. Every call into the library lets
 other Python threads run.
 """
 
@@ -20,18 +20,18 @@ from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import QuickError
 from memcli.embedding.models import INT8, Located, fingerprint, package_folders, read_graph
 from memcli.embedding.session import FATAL, QUICK_ROOM, lacking, settings, silence
-from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords
+from memcli.embedding.wordpiece import SPECIAL_TOKENS, QueryWords, WordPiece
 from memcli.errors import MORE_MEMORY, RetrieverError
 
 if TYPE_CHECKING:
     from typing import Any
 
     from memcli.embedding.encoders import Run
-    from memcli.embedding.pinned import PinnedEncoder
     from memcli.embedding.session import SessionSettings
 
     # Of an input: name, type, shape, ctypes array.
     Tensor = tuple[bytes, int, tuple[int, ...], Any]
+    from memcli.embedding.models import Model
 
 _OLDEST = (1, 22)  # earlier runtimes ignore the folder of the weights
 
@@ -298,8 +298,6 @@ class QuickModel:
 
     def encoder(self) -> PinnedEncoder | None:
         """Give an encoder of a few texts; none with fp32, whose sums are ordered otherwise here."""
-        from memcli.embedding.pinned import PinnedEncoder
-
         if self._model != INT8:
             return None
         return PinnedEncoder(self._model, _run_through(self._session, self._model.dimension))
@@ -314,3 +312,55 @@ class QuickModel:
             session = self._open(is_for_one_run=False)
             self._session.close()
             self._session = session
+
+
+class PinnedEncoder:
+    """Embeds texts with a pinned model; satisfies `Encoder`.
+
+    One text a run is the fastest (nothing is padded) and makes a text's vector independent
+    of its neighbours, whose values would otherwise set the scale of the 8-bit activations.
+    Threads may share it; each runs its own text.
+    """
+
+    def __init__(self, model: Model, run: Run) -> None:
+        """Take the model and what runs it."""
+        self._model, self._run = model, run
+        self._words = WordPiece()
+
+    @property
+    def fingerprint(self) -> str:
+        """Name model, graph, dimension, pooling, prefixes and maximum tokens."""
+        return fingerprint(self._model)
+
+    @property
+    def dimension(self) -> int:
+        """Give the number of float32 components of a vector."""
+        return self._model.dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """Give the longest text in tokens, special tokens included."""
+        return self._model.max_tokens
+
+    def count(self, text: str) -> int:
+        """Count the tokens of `text`, special tokens included, without a limit."""
+        return self._words.count(text)
+
+    def encode(self, texts: Sequence[str]) -> list[bytes]:
+        """Embed texts of at most `max_tokens` tokens; a longer one is a ValueError."""
+        rows = [self._words.ids(text) for text in texts]
+        for number, ids in enumerate(rows):
+            if len(ids) > self.max_tokens:
+                raise ValueError(
+                    f"text {number} has {len(ids)} tokens, the model takes {self.max_tokens}"
+                )
+        return [self._run(ids) for ids in rows]
+
+    def encode_query(self, text: str) -> bytes:
+        """Embed a query; words beyond `max_tokens` are left out."""
+        return self._run(self._words.ids(text, self.max_tokens))
+
+    def bare(self, texts: Sequence[str]) -> Callable[[], object]:
+        """Give a run of the model alone over texts that are cut already: the floor of `encode`."""
+        rows = [self._words.ids(text) for text in texts]
+        return lambda: [self._run(ids) for ids in rows]

@@ -1,6 +1,6 @@
 """What both ways into the runtime set on a session, so that their vectors agree, and heed before.
 
-Depends on no runtime; `onnx` and `quick` each pass these settings on in their own way.
+Depends on no runtime; `runtime` and `quick` each pass these settings on in their own way.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from memcli.hook.prompts import subject
 from memcli.hook.session import line_keys
 from memcli.language.tokens import estimate
 from memcli.language.words import fold
-from memcli.render.markdown import fence_for
+from memcli.render.sanitize import fence_for
 from memcli.search.pack import pack
 from memcli.search.snippet import make_snippet
 

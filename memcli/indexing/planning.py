@@ -19,8 +19,7 @@ from memcli.types import (
     Source,
 )
 from memcli.workspace.diff import diff
-from memcli.workspace.discover import discover
-from memcli.workspace.mounts import missing, remember
+from memcli.workspace.discover import discover, missing_mounts, mounts_as_json
 
 if TYPE_CHECKING:
     from typing import Any
@@ -121,7 +120,7 @@ def plan(
     if settings.files is not None:  # what is not among them is not hidden, it was never there
         seen = listing._replace(skips=(), unlisted=())
         return Plan(listing, diff(seen, known, now_ns=settings.now_ns()), "[]")
-    unmounted = missing(sources, listing, mounts)
+    unmounted = missing_mounts(sources, listing, mounts)
     listing = listing._replace(unlisted=(*listing.unlisted, *unmounted))
     found = diff(listing, known, now_ns=settings.now_ns())
     why: tuple[Reason, ...] = ()
@@ -130,7 +129,7 @@ def plan(
 
         present = [(file.source, file.path) for file in listing.files]
         why = left(found.removed, present, listing.skips, sources)
-    return Plan(listing, found, remember(listing, unmounted), why)
+    return Plan(listing, found, mounts_as_json(listing, unmounted), why)
 
 
 def listing_of(settings: Settings) -> Listing:

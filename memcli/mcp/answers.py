@@ -14,8 +14,7 @@ from memcli.errors import MemcliError
 from memcli.language.tokens import estimate
 from memcli.record import Record
 from memcli.render import reasons
-from memcli.render.markdown import fence_for
-from memcli.render.sanitize import visible_line
+from memcli.render.sanitize import fence_for, visible_line
 from memcli.search.hits import mark_of
 from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.snippet import make_snippet

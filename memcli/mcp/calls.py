@@ -124,7 +124,7 @@ def _while_awaited(is_stopped: Callable[[], bool]) -> Callable[[str, Sequence[Hi
 def _filters(memory: Memory, given: Mapping[str, Any], bounds: Sequence[DateSpan]) -> Filters:
     from memcli.dates.filters import span_of
     from memcli.types import Filters
-    from memcli.workspace.here import globs_of
+    from memcli.workspace.names import globs_of
 
     first, last = span_of(bounds)
     roots = {source.name: source.root for source in memory.config.sources}
@@ -261,8 +261,7 @@ def call_context(
     held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Assemble the memory for a prompt."""
-    from memcli.api.assemble import context_of, wanted_of
-    from memcli.api.context_record import context_record
+    from memcli.api.assemble import context_of, context_record, wanted_of
     from memcli.context.assemble import check_shares
     from memcli.context.parts import markdown
 

@@ -7,16 +7,19 @@ full disk cuts short is taken back before the lock is let go.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, NotFoundError, UsageError
 from memcli.record import Record
-from memcli.system import MOVES_OPEN_FILES, try_lock
+from memcli.system import FILE_FLAGS, MOVES_OPEN_FILES, try_lock
 from memcli.workspace import openat, whole
+from memcli.workspace.whole import write_whole
 
 if TYPE_CHECKING:
     from memcli.remember.block import Placed
@@ -240,3 +243,38 @@ def _there(root: str, path: str) -> str:
     while at != root and not os.path.lexists(at):
         at = os.path.dirname(at)
     return at
+
+
+NAME = "remembered.json"
+_MOST_BYTES = 16 << 20
+
+
+def keep(folder: str, made: Appended) -> None:
+    """Write an append in the place of the one before; OSError where that cannot be."""
+    record = {**made._asdict(), "data": b64encode(made.data).decode()}
+    write_whole(os.path.join(folder, NAME), json.dumps(record))
+
+
+def last_append(folder: str) -> Appended | None:
+    """Read the last append; None where there is none, or nothing that memcli wrote.
+
+    OSError where it cannot be read.
+    """
+    try:
+        descriptor = os.open(os.path.join(folder, NAME), os.O_RDONLY | FILE_FLAGS)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    with suppress(ValueError, TypeError, KeyError, RecursionError):
+        with open(descriptor, encoding="utf-8") as file:
+            record = json.loads(file.read(_MOST_BYTES))
+        made = Appended(**{**record, "data": b64decode(record["data"])})
+        numbers = (made.before, made.first_line, made.last_line)
+        if isinstance(made.path, str) and all(type(number) is int for number in numbers):
+            return made
+    return None
+
+
+def forget(folder: str) -> None:
+    """Remove it: it was taken back, and is not found again where it stays."""
+    with suppress(OSError):
+        os.remove(os.path.join(folder, NAME))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 
 from memcli.checking import TYPE_CHECKING
 from memcli.dates.find import DateSpan
@@ -49,3 +50,23 @@ def _meaning(span: DateSpan) -> str:
     days = span.start if span.start == span.end else f"{span.start} to {span.end}"
     days = f"any day but {days}" if span.excluded else days
     return f"{days} ({span.read}; search.date_order)" if span.read else days
+
+
+_LEVELS = " ▁▂▃▄▅▆▇█"
+
+
+def chart(counts: Mapping[str, int], columns: int) -> str:
+    """Draw documents over time: each column an equal span of days from the first to the last.
+
+    `counts` are documents by ISO date. The highest column is full; a column with any document
+    shows at least the lowest step, one without is empty. Fewer days than columns: one each.
+    """
+    days = {date.fromisoformat(day).toordinal(): count for day, count in counts.items()}
+    first, last = min(days), max(days)
+    span = last - first + 1
+    width = min(columns, span)
+    sums = [0] * width
+    for day, count in days.items():
+        sums[(day - first) * width // span] += count
+    most = max(sums)
+    return "".join(_LEVELS[-(-each * (len(_LEVELS) - 1) // most)] for each in sums)

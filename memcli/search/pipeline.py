@@ -15,7 +15,6 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.course import Step, through, unobserved
-from memcli.search.decay import apply_decay
 from memcli.search.floor import (
     ONE_WORD,
     WORDS_ALONE,
@@ -37,6 +36,7 @@ from memcli.search.mmr import diversify, folded
 from memcli.search.newer import near, newer_first, with_corrections
 from memcli.search.pack import pack
 from memcli.search.proximity import (
+    apply_decay,
     apply_proximity,
     in_time,
     is_of,

@@ -12,7 +12,7 @@ places until they stand in the order of time.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
@@ -77,7 +77,7 @@ def bonus(about: About, spans: Spans) -> float:
     if about.date is None or not spans:
         return 0.0
     days = about.first_day or about.date, about.date
-    return max(_bonus(_distance(days, span), span) for span in spans)
+    return max(_bonus(distance(days, span), span) for span in spans)
 
 
 def _bonus(days: int, span: tuple[str, str]) -> float:
@@ -91,16 +91,12 @@ def _bonus(days: int, span: tuple[str, str]) -> float:
     return most * halved
 
 
-def distance_days(day: str, spans: Spans, first_day: str | None = None) -> int:
-    """Count the days from `day`, or from `first_day` on up to it, to the nearest span; 0 inside.
+def distance(days: tuple[str, str], span: tuple[str, str]) -> int:
+    """Count the days between the first and last of `days` and a span; 0 inside.
 
     They are 0 too on the day after one in which it may still be told of, and more than FAR_DAYS
     outside a span with an open end.
     """
-    return min(_distance((first_day or day, day), span) for span in spans)
-
-
-def _distance(days: tuple[str, str], span: tuple[str, str]) -> int:
     if days[0] <= span[1] and span[0] <= days[1]:
         return 0
     if span[0] == FIRST_DAY or span[1] == LAST_DAY:
@@ -235,3 +231,35 @@ def _by_order(hits: list[Hit], order: str) -> list[Hit]:
 
 def _raised(hit: Hit, gain: float) -> Hit:
     return hit.moved(hit.score + (1.0 - hit.score) * gain, "date", bonus=gain) if gain else hit
+
+
+# Undated and future records keep 1, and no score falls below the floor: old memory would be lost.
+# Ages are fractional if the document and the question have a time of day.
+def factor(age_days: float | None, *, half_life_days: float, floor: float) -> float:
+    """Give the decay of an age: 0.5 at the half-life when the floor is 0."""
+    if age_days is None or age_days <= 0:
+        return 1.0
+    halved: float = 2.0 ** (-age_days / half_life_days)
+    return floor + (1.0 - floor) * halved
+
+
+def apply_decay(
+    hits: Sequence[Hit],
+    *,
+    age_days: Callable[[str], float],
+    half_life_days: float,
+    floor: float,
+) -> list[Hit]:
+    """Multiply every score by the decay of its document's date."""
+    dates = {hit.written for hit in hits}  # many hits are of one day
+    ages = {date: age_days(date) if date else None for date in dates}
+    factors = {
+        date: factor(age, half_life_days=half_life_days, floor=floor) for date, age in ages.items()
+    }
+    decayed = []
+    for hit in hits:
+        date = hit.written
+        by = factors[date]
+        faded = hit._replace(faded=by)
+        decayed.append(faded.moved(hit.score * by, "decay", age_days=ages[date], factor=by))
+    return ordered(decayed)

@@ -36,7 +36,6 @@ MAX_MATCHES = 4 * MAX_TERMS  # terms and the pieces of compounds, in the widest 
 MAX_TERM_CHARS = 256  # nobody looks for a longer word, and no row holds a longer phrase
 MOST_BESIDE = 8  # words beside a phrase that has to be there; nobody types more into a search
 MAX_WHOLE_RUN = 4  # units of an unspaced run that are asked for as one phrase
-MAJORITY = 0.5
 SHORTEST_PLAIN = 4  # letters; of shorter words too many are one letter apart
 SHORTEST_JOINED = 3  # letters of each of two words that may be one
 JOINED = "joined"  # the kind of a term that is looked for besides the words it is made of
@@ -95,11 +94,6 @@ class ParsedQuery(Record):
     def is_empty(self) -> bool:
         """Tell that there is nothing to search for: no letter and no digit."""
         return not self.terms
-
-    @property
-    def cjk(self) -> bool:
-        """Tell that it is mostly in scripts written without spaces."""
-        return self.unspaced >= MAJORITY
 
     @property
     def sought(self) -> tuple[QueryTerm, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MORE_MEMORY, NO_MEMORY, Reason, RetrieverError
+from memcli.errors import MORE_MEMORY, NO_MEMORY, Reason
 from memcli.search.legs import Vector
 
 if TYPE_CHECKING:
@@ -16,21 +16,8 @@ if TYPE_CHECKING:
 
     from memcli.embedding.encoders import Remembered
     from memcli.embedding.query import QueryEncoder
-    from memcli.types import Encoder
 
 FAILED = "the query could not be embedded"
-
-
-def vector_of(encoder: Encoder, text: str) -> Vector:
-    """Embed a query by an encoder that is open already."""
-    from memcli.embedding.wordpiece import SPECIAL_TOKENS
-
-    try:
-        blob = encoder.encode_query(text)
-    except RetrieverError as error:
-        return _without(error.reason)
-    cut = _fertility(encoder.fingerprint, encoder.count(text) - SPECIAL_TOKENS, text)
-    return Vector(blob, encoder.fingerprint, None, cut)
 
 
 def _without(reason: Reason) -> Vector:
@@ -40,7 +27,7 @@ def _without(reason: Reason) -> Vector:
 def _fertility(fingerprint: str, tokens: int, text: str) -> float:
     """Tell how well an English vocabulary knows a query; other models have others."""
     from memcli.embedding.models import known
-    from memcli.language.script import fertility
+    from memcli.language.tokens import fertility
 
     return fertility(tokens, text) if known(fingerprint).latin_only else 1.0
 

@@ -1,9 +1,9 @@
-r"""Write the names of files: from where somebody stands, and printable where they are not UTF-8."""
+r"""Write the names of files as seen from a folder, printable, and find what such a name means."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 from memcli.types import MEMORY_SOURCE, shown
 
@@ -45,3 +45,45 @@ def name_from(
     if name.startswith("+") or (is_bare and of_memory != file and exists(of_memory)):
         return os.path.join(".", name)
     return shown(MEMORY_SOURCE, name)
+
+
+def documents_at(here: str | None, name: str, roots: Mapping[str, str]) -> list[tuple[str, str]]:
+    """List what a name may mean from here: (source, path) for each real root it lies below."""
+    if "\0" in name or (here is None and not os.path.isabs(name)):
+        return []
+    file = os.path.join(here or "", name)
+    folder, last = os.path.split(file)
+    # As it is written, for a document behind a link that is followed; then where it really lies.
+    places = (os.path.normpath(file), os.path.join(os.path.realpath(folder), last))
+    found = [
+        (source, place.removeprefix(below).replace(os.sep, "/"))
+        for place in dict.fromkeys(places)
+        for source, root in roots.items()
+        if place.startswith(below := os.path.join(root, ""))
+    ]
+    return found
+
+
+def globs_of(names: Iterable[str], here: str | None, roots: Mapping[str, str]) -> tuple[str, ...]:
+    """Let each name or glob stand for files and for all below a folder, from here or of a source.
+
+    The name of a source stands for all of it. One that begins with `./` or `../` is a path from
+    here alone, where it leads into a source.
+    """
+    globs: list[str] = []
+    for place in names:
+        name = place.rstrip("/") or "/"
+        found = [f"{source}:{path}" for source, path in documents_at(here, name, roots)]
+        below = [f"{source}:{path}" for source, path in documents_at(here, f"{name}/*", roots)]
+        if not (below and name.startswith((".", "/"))):
+            globs += [name, f"{name}/" if name != "." else "*"]
+        if name in roots and name != MEMORY_SOURCE:
+            globs.append(f"{name}:*")
+        globs += [*found, *below]
+    if all(map(str.isascii, globs)):
+        return tuple(dict.fromkeys(globs))
+    from unicodedata import normalize
+
+    # The index has names as the disk has them: accents as one sign with their letter, or as two.
+    forms = [normalize(form, glob) for form in ("NFC", "NFD") for glob in globs]
+    return tuple(dict.fromkeys([*globs, *forms]))

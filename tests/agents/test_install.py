@@ -20,7 +20,7 @@ from memcli.agents.run import carry_out
 from memcli.agents.state import State
 from memcli.agents.table import BY_NAME, NAMES, PARTS, SCOPES, USER
 from memcli.agents.texts import Launcher
-from memcli.cli.topics import page
+from memcli.cli.program import page
 from memcli.errors import BusyError, install_extra
 from tests.agents.conftest import Site
 from tests.agents.test_edits import TABLES, files

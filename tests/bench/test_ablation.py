@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memcli.bench.ablation import ABLATIONS, row, table
 from memcli.bench.metrics import NAMES, Difference, paired
-from memcli.search.profiles import PROFILES
+from memcli.search.options import PROFILES
 from memcli.search.stages import SWITCHES
 
 

@@ -23,10 +23,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import quantiles
 
-from memcli.bench.speed import spread_text
 from memcli.embedding.models import locate
 from memcli.embedding.wordpiece import VOCABULARY
-from tests.benchmarks.figures import add_write, table, write
+from tests.benchmarks.figures import add_write, spread_text, table, write
 from tests.benchmarks.started import Cost, cost_of, warn_of_bytecode
 
 ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs

@@ -41,7 +41,6 @@ from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
-from memcli.search.query_vector import vector_of
 from memcli.search.validity import reach_of
 from memcli.search.views import Expanded
 from memcli.store.open import store_at
@@ -50,7 +49,7 @@ from memcli.store.records import Legs
 from memcli.types import Filters, Limits, Wanted
 from memcli.workspace.dating import age_days
 from tests.benchmarks.figures import add_write, share, table, write
-from tests.support import count_tokens
+from tests.support import count_tokens, vector_of
 
 
 class Workspace:

@@ -25,9 +25,8 @@ from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of
 from memcli.dates.find import find_dates
 from memcli.search.joined import Lot
-from memcli.search.options import SearchOptions, options_of
+from memcli.search.options import PROFILES, SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
-from memcli.search.profiles import PROFILES
 from memcli.search.query import parse
 from memcli.search.question import Question
 from memcli.store.port import Snapshot

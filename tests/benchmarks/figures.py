@@ -18,6 +18,8 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
+from memcli.bench.speed import spread
+
 END = "<!-- end -->"
 BLOCK = re.compile(
     rf"^<!-- figures: (?P<name>[^>\n]+) -->\n(?P<text>.*?)^{END}$", re.MULTILINE | re.DOTALL
@@ -36,6 +38,13 @@ class Block(NamedTuple):
 
     name: str
     text: str
+
+
+def spread_text(values: Sequence[float], digits: int) -> str:
+    """Write the least, the median and the greatest value, and how many are outliers."""
+    runs = spread(values)
+    three = "/".join(f"{value:.{digits}f}" for value in (runs.least, runs.p50, runs.most))
+    return three + (f" *{runs.outliers}" if runs.outliers else "")
 
 
 def blocks(page: str) -> Iterator[Block]:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memcli.cli.main import run
-from memcli.search.profiles import PROFILES
+from memcli.search.options import PROFILES
 from tests.benchmarks.figures import add_write, share, write
 
 TITLES = {

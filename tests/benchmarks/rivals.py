@@ -22,8 +22,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from memcli.bench.speed import spread_text
-from tests.benchmarks.figures import add_write, table, write
+from tests.benchmarks.figures import add_write, spread_text, table, write
 from tests.benchmarks.started import Cost, cost_of, warn_of_bytecode
 
 ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs

@@ -40,7 +40,6 @@ from typing import Any
 import numpy as np
 
 from memcli.bench.quality import percentile
-from memcli.bench.speed import spread_text
 from memcli.config import settings as configuration
 from memcli.embedding.encoders import Choice
 from memcli.embedding.registry import open_encoder
@@ -50,7 +49,6 @@ from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
-from memcli.search.query_vector import vector_of
 from memcli.store import fixed
 from memcli.store.records import Reach
 from memcli.store.run_records import Stamp
@@ -60,6 +58,7 @@ from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
 from memcli.types import Chunk, Document, FileStat, Filters, Part, Wanted
 from tests.benchmarks import figures
+from tests.support import vector_of
 
 DIMENSION = 384
 FINGERPRINT = f"synthetic;dim={DIMENSION}"
@@ -330,8 +329,8 @@ def curve(arguments: argparse.Namespace) -> None:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             print(
                 f"{wanted:9}{built:9.0f}{mode:>9}"
-                f"{spread_text(wall, 1):>24}{percentile(wall, 0.95):7.1f}"
-                f"{spread_text(cpu, 1):>24}{percentile(cpu, 0.95):7.1f}"
+                f"{figures.spread_text(wall, 1):>24}{percentile(wall, 0.95):7.1f}"
+                f"{figures.spread_text(cpu, 1):>24}{percentile(cpu, 0.95):7.1f}"
                 f"{1000 * _read_time(wanted * codes):9.1f}"
                 f"{1000 * _read_time(wanted * 4 * DIMENSION):8.1f}{peak:9.0f}"
                 f"{os.getloadavg()[0]:6.1f}",

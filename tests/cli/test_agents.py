@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import memcli
-from memcli.cli.topics import page
+from memcli.cli.program import page
 from tests.cli.processes import COMMAND
 
 PAGE = page("agent-setup")

@@ -21,7 +21,7 @@ from jsonschema import Draft202012Validator
 import memcli
 from memcli.cli.commands.bench import NAMES, place
 from memcli.cli.main import run
-from memcli.cli.topics import page
+from memcli.cli.program import page
 from tests.cli import processes
 from tests.support import strict, write
 

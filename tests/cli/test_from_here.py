@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from memcli.api.targets import Target, _readings
 from memcli.language.tokens import estimate
-from memcli.workspace.here import documents_at
-from memcli.workspace.names import name_from
+from memcli.workspace.names import documents_at, name_from
 from tests.cli.processes import COMMAND, run
 from tests.context.makers import put
 from tests.support import cited

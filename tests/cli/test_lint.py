@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.topics import codes, page
+from memcli.cli.program import codes, page
 from memcli.lint.findings import CODES
 from tests.cli.test_schemas import _checked
 from tests.store.damage import told
@@ -145,7 +145,7 @@ def test_every_code_has_a_page_with_an_example_of_its_own(code: str) -> None:
 
 
 def test_pages_are_those_of_the_codes_and_hide_no_topic() -> None:
-    from memcli.cli.topics import FOLDER, topics
+    from memcli.cli.program import HELP_FOLDER, topics
 
-    assert sorted(f.stem for f in Path(FOLDER, "codes").iterdir()) == sorted(codes())
+    assert sorted(f.stem for f in Path(HELP_FOLDER, "codes").iterdir()) == sorted(codes())
     assert set(codes()).isdisjoint(topics())

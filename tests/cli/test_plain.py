@@ -18,9 +18,8 @@ from memcli.cli import main
 from memcli.cli.options import NUMBER_OR_NONE, Option, Options, arguments_of
 from memcli.cli.plain import plain_call
 from memcli.cli.program import COMMANDS as TOP
-from memcli.cli.program import GROUPS, module_of
-from memcli.cli.topics import topics
-from memcli.cli.typer_command import typer_command
+from memcli.cli.program import GROUPS, module_of, topics
+from memcli.cli.typer_program import typer_command
 from tests.cli.processes import run
 
 Values = dict[str, Any]

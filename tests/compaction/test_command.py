@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
-from memcli.cli.topics import page
+from memcli.cli.program import page
 from memcli.compaction import command
 from memcli.compaction.command import written
 from memcli.compaction.compose import Entry, body

@@ -8,9 +8,8 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memcli.compaction.clusters import cluster
 from memcli.compaction.draft import CompactionSettings
-from memcli.compaction.eligibility import split_tail
+from memcli.compaction.plan import cluster, split_tail
 from memcli.compaction.records import DatedLog, LogRecord, cut
 from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import sentences

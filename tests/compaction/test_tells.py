@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.compaction.antecedents import SHORT_ANSWER, antecedents
-from memcli.compaction.extract import SummaryLines, extract
+from memcli.compaction.extract import SHORT_ANSWER, SummaryLines, antecedents, extract
 from memcli.compaction.records import cut
 from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.similarity import idf

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.embedding.cores import cores, usable_cores
+from memcli.system import cores, usable_cores
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +89,7 @@ if sys.platform == "linux":
     def test_a_process_that_is_bound_to_one_processor_knows() -> None:
         code = (
             "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))});"
-            "from memcli.embedding.cores import usable_cores; print(usable_cores())"
+            "from memcli.system import usable_cores; print(usable_cores())"
         )
         done = subprocess.run(
             [sys.executable, "-c", code], check=True, capture_output=True, text=True

@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 
 from memcli.embedding import models, quick
-from memcli.embedding.bundled import open_pinned
 from memcli.embedding.encoders import Quick, QuickError
 from memcli.embedding.models import FP32, INT8, Located, locate
-from memcli.embedding.onnx import package_run
-from memcli.embedding.pinned import PinnedEncoder
-from memcli.embedding.quick import QuickModel
+from memcli.embedding.quick import PinnedEncoder, QuickModel
+from memcli.embedding.registry import open_pinned
+from memcli.embedding.runtime import package_run
 from memcli.embedding.session import settings, sums_exactly
 from memcli.embedding.wordpiece import SPECIAL_TOKENS
 from memcli.errors import RetrieverError

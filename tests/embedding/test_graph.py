@@ -10,8 +10,9 @@ import numpy as np
 import onnx
 import pytest
 
-from memcli.embedding import graph, models
+from memcli.embedding import models
 from memcli.embedding.models import FP32, INT8, MODELS, Model, locate
+from tests.embedding import graph
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.graph)

@@ -23,11 +23,11 @@ from memcli.embedding.encoders import (
     Remembered,
 )
 from memcli.embedding.models import INT8, fingerprint, locate
-from memcli.embedding.onnx import package_run
 from memcli.embedding.pieces import unit
-from memcli.embedding.pinned import PinnedEncoder
 from memcli.embedding.query import Embedded, QueryEncoder
+from memcli.embedding.quick import PinnedEncoder
 from memcli.embedding.registry import OPENERS, open_encoder, remember
+from memcli.embedding.runtime import package_run
 from memcli.search.query_vector import QueryVector
 from tests.embedding.loopback import Loopback, Reply, embedded, loopback, numbers
 from tests.hashing import HashingEncoder

@@ -26,8 +26,7 @@ from memcli.embedding.server import Server, message
 from memcli.errors import MemcliError, UsageError
 from memcli.history import commits, differences, tree
 from memcli.history.git import GitObject
-from memcli.hook.agents import AGENTS, EVENTS, happening, reply
-from memcli.hook.incoming import read_object
+from memcli.hook.agents import AGENTS, EVENTS, happening, read_object, reply
 from memcli.hook.prompts import is_wish, query_of
 from memcli.hook.session import _owners as owners
 from memcli.markdown.parse import parse

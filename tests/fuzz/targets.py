@@ -25,7 +25,7 @@ from memcli.markdown.links import link_targets, related_targets
 from memcli.markdown.parse import LONGEST_TITLE
 from memcli.markdown.parts import embedded_text
 from memcli.render import sanitize, screen
-from memcli.render.markdown import passage as markdown_passage
+from memcli.render.sanitize import fenced_passage as markdown_passage
 from memcli.render.text import COLOURED
 from memcli.render.width import columns
 from memcli.search import query
@@ -44,8 +44,8 @@ from memcli.types import (
     shown,
 )
 from memcli.workspace.dating import document_days, heading_days, value_days
-from memcli.workspace.here import documents_at
 from memcli.workspace.ignore import Rules
+from memcli.workspace.names import documents_at
 from memcli.workspace.reading import decode
 from tests.fuzz import programs
 from tests.fuzz.programs import any_text

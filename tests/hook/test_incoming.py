@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.errors import UsageError
-from memcli.hook.incoming import BLOCK_BYTES, MOST_BYTES, object_in, read_object
+from memcli.hook.agents import BLOCK_BYTES, MOST_BYTES, object_in, read_object
 
 OBJECTS = st.dictionaries(
     st.text(),

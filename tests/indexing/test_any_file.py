@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memcli.api import targets
-from memcli.api.behind import Logs, raw_lines
+from memcli.api.read import Logs, raw_lines
 from memcli.cli.main import run as run_here
 from memcli.compaction import folder
 from memcli.errors import NotFoundError, UsageError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memcli.embedding.models import readable
-from memcli.language.script import Shares, latin_share, script_shares
+from memcli.language.tokens import Shares, latin_share, script_shares
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from memcli.api.memory import Memory
 from memcli.api.neighbours import Nearby
 from memcli.language.facts import differs, facets_of, jaccard, replaces
-from memcli.mcp.seen_lines import SeenLines
+from memcli.mcp.shared_memory import SeenLines
 from memcli.remember.gate import GateSettings, Judged, Neighbour, judge
 from memcli.remember.worth import GateWeights, worth_of
 from tests.benchmarks import gate as benchmark

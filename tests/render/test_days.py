@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.render.days import chart
+from memcli.render.dates import chart
 
 
 def test_columns_are_equal_spans_from_the_first_day_to_the_last() -> None:

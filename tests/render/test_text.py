@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from memcli.render.markdown import passage as markdown_passage
+from memcli.render.sanitize import fenced_passage as markdown_passage
 from memcli.render.sanitize import visible
 from memcli.render.text import PLAIN, Style, above, marked, passage, trace
 from memcli.search.hits import Hit, Step

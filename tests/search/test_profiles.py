@@ -14,11 +14,10 @@ from memcli.config.settings import BY_NAME, load
 from memcli.errors import ConfigError
 from memcli.search.authority import Authority
 from memcli.search.convex import Convex
-from memcli.search.decay import apply_decay
 from memcli.search.fusion import Weights
 from memcli.search.mmr import diversify
-from memcli.search.options import options_of
-from memcli.search.profiles import PROFILES
+from memcli.search.options import PROFILES, options_of
+from memcli.search.proximity import apply_decay
 from memcli.search.stages import SWITCHES
 from memcli.search.two_pass import TwoPass
 from memcli.types import Filters

@@ -266,7 +266,6 @@ def test_a_soft_span_leaves_no_possessive_behind() -> None:
 )
 def test_the_share_of_unspaced_scripts_is_told(query: str, share: float) -> None:
     assert parse(query).unspaced == share
-    assert parse(query).cjk is (share >= 0.5)
 
 
 @pytest.mark.parametrize("word", ["e-mail", "c++", "ERR_42"])

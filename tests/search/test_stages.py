@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from memcli.dates.find import find_dates
 from memcli.embedding.models import Calibration
 from memcli.language.tokens import estimate
-from memcli.search.decay import apply_decay, factor
 from memcli.search.floor import apply_floor, judge, sure_of_its_day, verdict
 from memcli.search.focus import SoughtTerm, Width, focus, occurrences
 from memcli.search.fusion import Weights, fuse, text_share
@@ -22,10 +21,12 @@ from memcli.search.pack import pack, shortened
 from memcli.search.proximity import (
     FIRST_DAY,
     LAST_DAY,
+    apply_decay,
     apply_proximity,
     choose,
-    distance_days,
+    distance,
     excluded_spans,
+    factor,
     is_of,
     nearest_first,
     of_dates_alone,
@@ -139,22 +140,22 @@ def test_a_date_in_the_query_lifts_records_near_it() -> None:
     (thirty, more) = apply_proximity(far, spans=[("2026-01-10", "2026-01-10")])
     assert thirty.score == pytest.approx(0.5 + 0.25 / 2**10)
     assert more.score == 0.5
-    assert distance_days("2026-01-01", [("2026-01-03", "2026-01-05")]) == 2
+    assert distance(("2026-01-01", "2026-01-01"), ("2026-01-03", "2026-01-05")) == 2
 
 
 def test_what_happened_in_a_stretch_is_told_of_up_to_the_day_after() -> None:
     """But on a day that is named, and in a year, it was told of then."""
-    for stretch, distance in (
+    for stretch, days in (
         ("2026-01-05", 0),
         ("2026-01-06", 0),
         ("2026-01-07", 1),
         ("2026-01-02", 1),
     ):
-        assert distance_days(stretch, [("2026-01-03", "2026-01-05")]) == distance
-    assert distance_days("2026-01-06", [("2026-01-05", "2026-01-05")]) == 1
-    assert distance_days("2026-01-06", [("2026-01-04", "2026-01-05")]) == 0
-    assert distance_days("2026-02-01", [("2026-01-01", "2026-01-31")]) == 0
-    assert distance_days("2027-01-01", [("2026-01-01", "2026-12-31")]) == 1
+        assert distance((stretch, stretch), ("2026-01-03", "2026-01-05")) == days
+    assert distance(("2026-01-06", "2026-01-06"), ("2026-01-05", "2026-01-05")) == 1
+    assert distance(("2026-01-06", "2026-01-06"), ("2026-01-04", "2026-01-05")) == 0
+    assert distance(("2026-02-01", "2026-02-01"), ("2026-01-01", "2026-01-31")) == 0
+    assert distance(("2027-01-01", "2027-01-01"), ("2026-01-01", "2026-12-31")) == 1
     after = [candidate(1, bm25=1.0, date="2026-01-06")]
     assert not is_of(fused(*after)[0], [("2026-01-03", "2026-01-05")])
     assert is_of(fused(*after)[0], [("2026-01-03", "2026-01-05"), ("2026-01-06", "2026-01-06")])
@@ -171,12 +172,12 @@ def test_a_record_of_a_month_is_of_each_of_its_days() -> None:
     for day in ("2026-02-01", "2026-02-10", "2026-02-28"):
         assert is_of(month, [(day, day)])
         assert scores(apply_proximity([month], spans=[(day, day)])) == {1: 0.75}
-    for day, distance in (("2026-01-29", 3), ("2026-03-03", 3), ("2026-04-30", 61)):
+    for day, days in (("2026-01-29", 3), ("2026-03-03", 3), ("2026-04-30", 61)):
         assert not is_of(month, [(day, day)])
-        assert distance_days("2026-02-28", [(day, day)], "2026-02-01") == distance
+        assert distance(("2026-02-01", "2026-02-28"), (day, day)) == days
     assert scores(apply_proximity([month], spans=[("2026-01-29", "2026-01-29")])) == {1: 0.625}
     assert is_of(month, [("2026-02-20", "2026-03-31")])
-    assert distance_days("2026-02-28", [(FIRST_DAY, "2026-01-31")], "2026-02-01") > 30
+    assert distance(("2026-02-01", "2026-02-28"), (FIRST_DAY, "2026-01-31")) > 30
 
 
 def test_a_record_of_a_month_is_left_out_where_all_of_it_is_excluded() -> None:

@@ -16,15 +16,14 @@ import pytest
 import memcli
 from memcli.bench.ablation import ABLATIONS
 from memcli.cli.main import run
-from memcli.cli.topics import page
+from memcli.cli.program import page
 from memcli.config.settings import load
 from memcli.dates.find import find_dates
 from memcli.errors import Reason
 from memcli.search.hits import Hit
 from memcli.search.legs import Vector
-from memcli.search.options import Inner, SearchOptions, options_of
+from memcli.search.options import PROFILES, Inner, SearchOptions, options_of
 from memcli.search.pipeline import search
-from memcli.search.profiles import PROFILES
 from memcli.search.query import parse
 from memcli.search.stages import LOST, STAGES, SWITCHES, TABLE, switch_of
 from memcli.search.why_not import Course, follow, why

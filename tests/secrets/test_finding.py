@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.secrets.finding import find_secrets, holds_literal, redacted
+from memcli.secrets.finding import find_secrets, redacted
 from memcli.secrets.rules import RULES, Rule
 from tests.benchmarks.secrets import UNKNOWN, lines
 
@@ -20,7 +20,7 @@ KEY = "ghp_" + "q8ZrT2mVx7KdLw4Hs9Bn3YfGc6Jp5Rt1EaUv"
 def test_a_rule_knows_its_example_and_passes_what_is_harmless(rule: Rule) -> None:
     assert [secret.kind for secret in find_secrets(rule.example)] == [rule.name]
     assert find_secrets(rule.harmless) == []
-    assert holds_literal(rule.example)
+    assert any(literal in rule.example for literal in rule.literals)
     assert f"[secret: {rule.name}]" in redacted(rule.example)
 
 

@@ -22,9 +22,8 @@ from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import make_document, plan, read
 from memcli.search.joined import Lot
 from memcli.search.legs import Vector
-from memcli.search.options import SearchOptions, options_of
+from memcli.search.options import PROFILES, SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
-from memcli.search.profiles import PROFILES
 from memcli.search.query import parse
 from memcli.search.question import Question
 from memcli.store.port import Change, Snapshot

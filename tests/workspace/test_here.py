@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from memcli.workspace.here import documents_at, globs_of
 from memcli.workspace.locate import named
+from memcli.workspace.names import documents_at, globs_of
 
 
 def test_a_name_is_a_document_of_each_source_it_lies_below(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def run(options: Options) -> int:
         sys.stdout.write(WIDGETS[options.shell])
     else:
         from memcli.cli.command_tree import command_tree
-        from memcli.cli.completion_scripts import completion_scripts
+        from memcli.cli.shells import completion_scripts
 
         sys.stdout.write(completion_scripts(command_tree())[options.shell])
     return 0

@@ -77,7 +77,7 @@ def run(options: Options) -> int:
         search_receipt.write(options.receipt, record, skin)
     context_output.write(found, wanted, skin, form=form, explain=options.explain)
     if skin.config("secrets") == "warn":
-        from memcli.cli.secret_warnings import warn_of_secrets
+        from memcli.cli.skin import warn_of_secrets
 
         parts = found.assembled.parts
         warn_of_secrets(skin, ((part.excerpt.about.citation, part.text) for part in parts))

@@ -28,9 +28,8 @@ from memcli.types import MEMORY_SOURCE, shown
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.behind import RawLines
     from memcli.api.memory import Memory
-    from memcli.api.read import Lines
+    from memcli.api.read import Lines, RawLines
 
 
 ARGUMENTS = (
@@ -222,7 +221,7 @@ def _print(target: str, options: Options, skin: Skin, *, named: bool = False) ->
     elif found.text:
         skin.terminal.write(skin.terminal.safe(found.text) + "\n")
     if skin.config("secrets") == "warn":
-        from memcli.cli.secret_warnings import warn_of_secrets
+        from memcli.cli.skin import warn_of_secrets
 
         warn_of_secrets(skin, [(citation, found.text)])
     if options.hash is not None and options.hash.lower() != found.text_hash:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 
 from memcli.cli.options import TOPICS, CommandArgument, Option, Options
-from memcli.cli.program import COMMANDS, terminal, write_page
-from memcli.cli.topics import codes, page, topic_list, topics
+from memcli.cli.program import COMMANDS, codes, page, terminal, topic_list, topics, write_page
 from memcli.errors import UsageError
 
 ARGUMENTS = (

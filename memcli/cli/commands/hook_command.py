@@ -21,8 +21,7 @@ from memcli.cli.options import (
 from memcli.cli.skin import Skin, make_skin
 from memcli.config.settings import cache_folder
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError
-from memcli.hook.agents import AGENTS, EVENTS, SILENCE, happening, reply
-from memcli.hook.incoming import read_object
+from memcli.hook.agents import AGENTS, EVENTS, SILENCE, happening, read_object, reply
 from memcli.hook.session import SUGGESTED, WISHED, SessionFile, prune, session_path
 from memcli.record import Record
 from memcli.render.sanitize import visible_line

@@ -75,7 +75,7 @@ def run(options: Options) -> int:
     def names() -> Sequence[str]:
         if not are_several:
             return ()
-        from memcli.api.workspace_args import folders_of
+        from memcli.api.several import folders_of
 
         return [*folders_of(folders, os.environ, everywhere=everywhere, may_miss=True)]
 

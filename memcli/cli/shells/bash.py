@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memcli.cli.command_tree import Command, kind_of, words_of
-from memcli.cli.shells.common import HEAD, groups_of
+from memcli.cli.shells import HEAD, groups_of
 
 _SCRIPT = r"""
 _memcli_ask() {  # documents, sources, workspaces; a name is read as it is, without expansion

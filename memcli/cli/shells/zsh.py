@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memcli.cli.command_tree import Command, kind_of, words_of
 from memcli.cli.options import DOCUMENTS, FILES, SOURCES, WORKSPACES, CommandArgument, Option
-from memcli.cli.shells.common import HEAD, groups_of, quoted
+from memcli.cli.shells import HEAD, groups_of, quoted
 
 _SCRIPT = r"""
 _memcli_ask() {  # documents, sources, workspaces

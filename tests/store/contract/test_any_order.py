@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from memcli.config import settings as config
 from memcli.search.hits import Hit
-from memcli.search.options import options_of
+from memcli.search.options import PROFILES, options_of
 from memcli.search.pipeline import Answer
-from memcli.search.profiles import PROFILES
 from memcli.store.port import Store
 from memcli.store.records import Reach
 from memcli.types import Candidate, Excerpt, Filters

@@ -20,9 +20,8 @@ from memcli.dates.find import find_dates
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings
 from memcli.search.legs import Vector
-from memcli.search.options import SearchOptions, options_of
+from memcli.search.options import PROFILES, SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
-from memcli.search.profiles import PROFILES
 from memcli.search.query import parse
 from memcli.store.port import Store
 from memcli.types import Filters, Source, SourceLines

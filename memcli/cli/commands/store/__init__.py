@@ -1,5 +1,29 @@
 """The commands of `memcli store`, one module each."""
 
+from __future__ import annotations
+
+from memcli.checking import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memcli.cli.skin import Skin
+
 ABOUT = "Share an index between machines on PostgreSQL."
 NAMES = ("status", "init", "attach", "detach", "upgrade")
 USUAL = "status"
+
+
+def tell(
+    skin: Skin, text: str, *, as_json: bool, store: str, changed: bool, name: str | None = None
+) -> None:
+    """Say it in a line, or write `memcli.store/1`."""
+    if not as_json:
+        skin.terminal.say(text)
+        return
+    record = {
+        "schema": "memcli.store/1",
+        "store": store,
+        "workspace": skin.config.workspace,
+        "name": name,
+        "changed": changed,
+    }
+    skin.terminal.write_json(record)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.cli.commands.store.output import tell
+from memcli.cli.commands.store import tell
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
 from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode

@@ -1,6 +1,6 @@
-"""Generate the weight-free graphs in `data/` (development; needs the `onnx` package).
+"""Generate the weight-free graphs in `embedding/data/` (development; needs the `onnx` package).
 
-    python -m memcli.embedding.graph [FOLDER]
+    python -m tests.embedding.graph [FOLDER]
 
 A graph holds the arithmetic of all-MiniLM-L6-v2 and, for each weight, the file name and
 byte range where an installed package keeps it. Inputs are `ids` and `mask` (int64, texts
@@ -119,7 +119,7 @@ class _Builder:
         self._layout = layout
         self._file = model.places[0].rpartition("/")[2]
 
-    def op(self, kind: str, inputs: Sequence[str], **attributes: Any) -> str:  # noqa: ANN401
+    def op(self, kind: str, inputs: Sequence[str], **attributes: Any) -> str:
         """Add a node of one output and give the output's name."""
         from onnx import helper
 
