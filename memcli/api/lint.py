@@ -11,7 +11,7 @@ from memcli.indexing.notices import not_read, unlisted, unmatched
 from memcli.indexing.planning import plan, read
 from memcli.lint.alone import alone
 from memcli.lint.contradicted import Contradicted
-from memcli.lint.findings import INVALID_SUMMARY, UNMATCHED_GLOB, Finding, FoundAt, order
+from memcli.lint.findings import INVALID_SUMMARY, UNMATCHED_GLOB, Finding, Location, order
 from memcli.lint.inspected import Inspected, inspect
 from memcli.lint.links import Links
 from memcli.lint.repeated import Repeated
@@ -98,5 +98,5 @@ def _summaries(settings: Settings, names: list[tuple[str, str]]) -> Iterator[Fin
     from memcli.compaction.summaries import problems
 
     for problem in problems(summaries_among(settings, paths)):
-        spot = FoundAt(MEMORY_SOURCE, problem.path)
+        spot = Location(MEMORY_SOURCE, problem.path)
         yield Finding(INVALID_SUMMARY, spot, f"{problem.kind}: {problem.detail}")

@@ -89,7 +89,7 @@ def _dated(hit: Hit) -> Iterator[tuple[int, str, str | None]]:
     for number, text in _lines(hit.text, hit.start_line):
         cite = citation_of(text) if about.is_summary else None
         if cite:
-            yield number, unmarked(cite.said)[0], first_day(cite.path)
+            yield number, unmarked(cite.text)[0], first_day(cite.path)
         elif not about.is_summary:
             yield number, text, about.first_day or about.date
 

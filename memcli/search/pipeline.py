@@ -155,7 +155,7 @@ def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[
         return hits
     from memcli.search.speakers import with_shares
 
-    return with_shares(snapshot, hits, gathered.found.terms, answer.named_speakers)
+    return with_shares(snapshot, hits, gathered.recalled.terms, answer.named_speakers)
 
 
 def _rank(
@@ -186,7 +186,7 @@ def _rank(
     withheld = None
     if found == "good" and is_of_others:
         withheld = _of_others(named)
-    elif found == "good" and rests_on_one_word(best_first[0], gathered.found):
+    elif found == "good" and rests_on_one_word(best_first[0], gathered.recalled):
         withheld = ONE_WORD
     elif found == "good":
         # What a reranker adds to scores is not of the measure of the lead.
@@ -198,14 +198,14 @@ def _rank(
         verdict="weak" if withheld else found,
         lexical=gathered.lexical,
         dense=gathered.dense,
-        candidates=len(gathered.found.candidates),
+        candidates=len(gathered.recalled.candidates),
         dropped=dropped,
         far=far,
         weaker=0,
         is_measured=_is_measured(gathered, options) and not is_sorted,
-        unmatched=gathered.found.unmatched,
-        absent=gathered.found.absent,
-        apart=gathered.found.apart,
+        unmatched=gathered.recalled.unmatched,
+        absent=gathered.recalled.absent,
+        apart=gathered.recalled.apart,
         revision=gathered.revision,
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),
@@ -216,7 +216,7 @@ def _rank(
         is_of_others=is_of_others,
         withheld=withheld,
         of_writer=bool(gathered.believed),
-        rarity=gathered.found.rarity,
+        rarity=gathered.recalled.rarity,
         constants=constants,
         uncalibrated=None
         if constants
@@ -254,7 +254,7 @@ def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> R
 
 def _is_measured(gathered: Gathered, options: SearchOptions) -> bool:
     """Tell that it is known what a lead in scores is worth."""
-    terms = gathered.found.terms
+    terms = gathered.recalled.terms
     is_exact = bool(terms) and all(term.exact for term in terms)
     is_scaled = options.fusion == "scaled" and not options.profile.formula
     return is_scaled and not is_exact and not gathered.dates_alone
@@ -272,7 +272,7 @@ def _passages(
         return focus(
             gathered.hits,
             gathered.tokens,
-            gathered.found.terms,
+            gathered.recalled.terms,
             weights=gathered.weights,
             text_share=gathered.text_share,
             whole=options.whole or gathered.dates_alone,
@@ -303,7 +303,7 @@ def _scoring(
     """List the stages that score passages."""
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     valued = partial(
-        apply_quality, confidences=gathered.found.qualities, weight=options.quality_weight
+        apply_quality, confidences=gathered.recalled.qualities, weight=options.quality_weight
     )
     faded = partial(
         apply_decay,
@@ -313,7 +313,7 @@ def _scoring(
     )
     scored: list[Step] = []
     if options.formula is not None:
-        again = partial(options.formula.score, matched=gathered.found.matched, age_days=age_days)
+        again = partial(options.formula.score, matched=gathered.recalled.matched, age_days=age_days)
         scored.append(("score", again))
     return [
         *([("speaker", gathered.voices.trimmed)] if gathered.voices else []),
@@ -367,7 +367,7 @@ def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) ->
     constants = calibration(gathered.fingerprint, options.calibrations)
     if constants is None and gathered.lexical.ran:
         constants = WORDS_ALONE
-    judged = judge(hits, constants, rarity=gathered.found.rarity)
+    judged = judge(hits, constants, rarity=gathered.recalled.rarity)
     if gathered.dates_alone:  # a record of the day is the answer, whatever its words
         judged = [hit._replace(confidence=1.0) for hit in judged]
     elif days := single_days(gathered.spans):
