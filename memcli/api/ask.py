@@ -40,7 +40,7 @@ class Answered(Record):
     freshness: Freshness
     answer: Answer
     expanded: tuple[Expanded, ...] = ()
-    nothing: Reason | None = None  # why nothing was found, where that was not the question
+    empty_reason: Reason | None = None  # why nothing was found, where that was not the question
     superseded: Mapping[str, Sequence[Superseded]] | None = None  # by the citation of a passage
 
     @property
@@ -293,12 +293,12 @@ def _nothing(
     memory: OpenedWorkspace, question: Question, options: SearchOptions, answer: Answer
 ) -> Reason | None:
     """Say why there is nothing to show: a phrase that nothing holds, a filter."""
-    if answer.hits or answer.dropped:
+    if answer.hits or answer.omitted_over_budget:
         return None
     from memcli.render.reasons import quoted
 
-    if answer.absent:
-        return Reason("phrase", f"no document contains {quoted(answer.absent)}")
+    if answer.missing_phrases:
+        return Reason("phrase", f"no document contains {quoted(answer.missing_phrases)}")
     phrases = question.query.phrases
     is_filtered = options.filters != Filters(view=options.filters.view)
     if is_filtered:

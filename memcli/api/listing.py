@@ -29,7 +29,7 @@ class Catalogue(Record):
 
     freshness: Freshness
     documents: tuple[DocumentEntry, ...] = ()
-    nothing: Reason | None = None  # which filter let nothing through
+    empty_reason: Reason | None = None  # which filter let nothing through
 
 
 def catalogue(
@@ -70,12 +70,12 @@ def _catalogue(
             listed = linking_to(snapshot, links_to, listed, roots)
             if not listed:
                 told = Reason("links", f"no document links to {links_to}")
-                return Catalogue(freshness, nothing=told)
+                return Catalogue(freshness, empty_reason=told)
         if listed:
             return Catalogue(freshness, tuple(_ordered([*map(_entry, listed)], order)))
         from memcli.search.left_out import left_out
 
-        return Catalogue(freshness, nothing=left_out(snapshot, filters))
+        return Catalogue(freshness, empty_reason=left_out(snapshot, filters))
 
 
 def months(documents: Sequence[DocumentEntry]) -> list[tuple[str, str, int]]:

@@ -81,16 +81,16 @@ class Memory(OpenedWorkspace):
             freshness=IndexFreshness(*found.freshness),
             retrievers=RetrieverStatus(answer.lexical, answer.dense),
             results=passages_of(answer.hits),
-            omitted_over_budget=answer.dropped,
-            omitted_low_confidence=answer.far,
+            omitted_over_budget=answer.omitted_over_budget,
+            omitted_low_confidence=answer.omitted_low_confidence,
             weaker=answer.weaker,
-            missing_phrases=answer.absent,
+            missing_phrases=answer.missing_phrases,
             named_speakers=answer.named_speakers,
-            split_phrases=answer.apart,
+            split_phrases=answer.split_phrases,
             repairs=answer.repaired,
             reranked=answer.reranked,
-            empty_reason=found.nothing,
-            verdict_reason=answer.withheld,
+            empty_reason=found.empty_reason,
+            verdict_reason=answer.verdict_reason,
             uncalibrated=answer.uncalibrated,
         )
 
@@ -121,7 +121,7 @@ class Memory(OpenedWorkspace):
             freshness=IndexFreshness(*found.freshness),
             retrievers=RetrieverStatus(found.alike.lexical, found.alike.dense),
             results=passages_of(found.alike.hits),
-            empty_reason=found.nothing,
+            empty_reason=found.empty_reason,
         )
 
     def documents(
@@ -136,7 +136,7 @@ class Memory(OpenedWorkspace):
         from memcli.types import Filters
 
         found = catalogue(self, filters or Filters(), order=order, sync=sync)
-        return DocumentList(IndexFreshness(*found.freshness), found.documents, found.nothing)
+        return DocumentList(IndexFreshness(*found.freshness), found.documents, found.empty_reason)
 
     def context(
         self,
@@ -170,7 +170,7 @@ class Memory(OpenedWorkspace):
             budget=wanted.budget,
             tokens=assembled.tokens,
             verdict=made.answer.verdict if made.answer else None,
-            verdict_reason=made.answer.withheld if made.answer else None,
+            verdict_reason=made.answer.verdict_reason if made.answer else None,
             uncalibrated=made.answer.uncalibrated if made.answer else None,
             freshness=IndexFreshness(*made.freshness),
             markdown=markdown(assembled.parts, notice=assembled.notice),

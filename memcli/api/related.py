@@ -30,7 +30,7 @@ class Likenesses(Record):
     end_line: int
     freshness: Freshness
     alike: Alike = NONE
-    nothing: Reason | None = None  # which filter let nothing through
+    empty_reason: Reason | None = None  # which filter let nothing through
 
     @property
     def citation(self) -> str:

@@ -179,7 +179,10 @@ def _page(
         over = estimate(text) - budget
         if over <= 0 or not kept:
             answer = found.answer._replace(
-                hits=tuple(kept), dropped=dropped, far=far, weaker=weaker
+                hits=tuple(kept),
+                omitted_over_budget=dropped,
+                omitted_low_confidence=far,
+                weaker=weaker,
             )
             return text, found._replace(answer=answer)
         room -= over
@@ -197,7 +200,7 @@ def _record(found: Answered, bounds: Sequence[DateSpan], now: str) -> dict[str, 
     record = jsonio.search_envelope(
         found.question.text, results, found.freshness, found.answer, dates=dates, now=now
     )
-    nothing = {"empty_reason": jsonio.reason(found.nothing)} if found.nothing else {}
+    nothing = {"empty_reason": jsonio.reason(found.empty_reason)} if found.empty_reason else {}
     return jsonio.few_of_answer(record) | nothing
 
 

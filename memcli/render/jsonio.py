@@ -161,15 +161,19 @@ def search_envelope(
         "freshness": freshness_of(freshness),
         **stores_of(freshness),
         "retrievers": legs(answer),
-        **({"missing_phrases": list(answer.absent)} if answer.absent else {}),
-        **({"split_phrases": list(answer.apart)} if answer.apart else {}),
+        **({"missing_phrases": list(answer.missing_phrases)} if answer.missing_phrases else {}),
+        **({"split_phrases": list(answer.split_phrases)} if answer.split_phrases else {}),
         **repairs(answer),
         **reranked(answer),
         **speaker_match(answer),
         "results": results,
-        "omitted_over_budget": answer.dropped,
+        "omitted_over_budget": answer.omitted_over_budget,
         **({"shortened": whole} if (whole := shortened(answer.hits)) else {}),
-        **({"omitted_low_confidence": answer.far} if answer.far else {}),
+        **(
+            {"omitted_low_confidence": answer.omitted_low_confidence}
+            if answer.omitted_low_confidence
+            else {}
+        ),
         **({"weaker": answer.weaker} if answer.weaker else {}),
     }
 
@@ -179,7 +183,7 @@ def withheld(answer: Answer) -> dict[str, Any]:
 
     Each where there is something to say.
     """
-    told = {"verdict_reason": answer.withheld, "uncalibrated": answer.uncalibrated}
+    told = {"verdict_reason": answer.verdict_reason, "uncalibrated": answer.uncalibrated}
     return {name: reason(each) for name, each in told.items() if each}
 
 

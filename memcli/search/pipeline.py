@@ -72,13 +72,13 @@ class Answer(Record):
     lexical: Leg
     dense: Leg
     candidates: int
-    dropped: int  # passages that did not fit the budget
-    far: int  # that would have fitted, and are far from the question
+    omitted_over_budget: int  # passages that did not fit the budget
+    omitted_low_confidence: int  # that would have fitted, and are far from the question
     weaker: int  # that are not worth reading, see `worth`
     is_measured: bool  # it is known what a lead in scores is worth
     unmatched: tuple[str, ...]  # terms that no chunk holds
-    absent: tuple[str, ...]  # phrases of which the same is true
-    apart: tuple[str, ...]  # phrases that no chunk holds together
+    missing_phrases: tuple[str, ...]  # phrases of which the same is true
+    split_phrases: tuple[str, ...]  # phrases that no chunk holds together
     revision: str
     fingerprint: str = ""  # of the vectors that took part
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
@@ -88,7 +88,7 @@ class Answer(Record):
     named_speakers: tuple[str, ...] = ()  # speakers that the query names
     speaker_match: float | None = None  # as `speakers.lead_of` says it
     is_of_others: bool = False  # others than these say what it tells of
-    withheld: Reason | None = None  # why the verdict is weak, where its confidence is good
+    verdict_reason: Reason | None = None  # why the verdict is weak, where its confidence is good
     of_writer: bool = False  # the query is about who writes it, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `Recalled`
     constants: Calibration | None = None  # by which the model's cosines are judged
@@ -183,29 +183,29 @@ def _rank(
     found = "none" if gathered.asks_nothing else verdict(best_first, is_measured=bool(constants))
     lead, is_of_others = _lead(gathered, shown)
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
-    withheld = None
+    reason = None
     if found == "good" and is_of_others:
-        withheld = _of_others(named)
+        reason = _of_others(named)
     elif found == "good" and rests_on_one_word(best_first[0], gathered.recalled):
-        withheld = ONE_WORD
+        reason = ONE_WORD
     elif found == "good":
         # What a reranker adds to scores is not of the measure of the lead.
         is_read = reranked is not None and reranked.ran
         led = through(scoring, unread, options, unobserved) if is_read else scored
-        withheld = _doubt(gathered, options, led)
+        reason = _doubt(gathered, options, led)
     return Answer(
         hits=tuple(shown),
-        verdict="weak" if withheld else found,
+        verdict="weak" if reason else found,
         lexical=gathered.lexical,
         dense=gathered.dense,
         candidates=len(gathered.recalled.candidates),
-        dropped=dropped,
-        far=far,
+        omitted_over_budget=dropped,
+        omitted_low_confidence=far,
         weaker=0,
         is_measured=_is_measured(gathered, options) and not is_sorted,
         unmatched=gathered.recalled.unmatched,
-        absent=gathered.recalled.absent,
-        apart=gathered.recalled.apart,
+        missing_phrases=gathered.recalled.missing_phrases,
+        split_phrases=gathered.recalled.split_phrases,
         revision=gathered.revision,
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),
@@ -214,7 +214,7 @@ def _rank(
         named_speakers=named,
         speaker_match=lead,
         is_of_others=is_of_others,
-        withheld=withheld,
+        verdict_reason=reason,
         of_writer=bool(gathered.believed),
         rarity=gathered.recalled.rarity,
         constants=constants,
