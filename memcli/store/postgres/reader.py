@@ -157,7 +157,7 @@ class SharedReader(Rows):
         if vector is None or fingerprint is None:
             return list
         self._places.ask_ahead(self._words.chunks(), reach)
-        asked = vectors.VectorQuery(self._id, fingerprint, vector)
+        asked = vectors.EncodedQuery(self._id, fingerprint, vector)
         promised = self._connection.promise(
             *vectors.asking_nearest(asked, limit, reach, is_coarse=self._is_coarse)
         )
@@ -290,7 +290,7 @@ class SharedReader(Rows):
         if vector is None or fingerprint is None:
             sql = f"select {columns}, null::float8 from memcli.parts p {where}"
             return Statement(sql, (self._id, chunk_ids))
-        asked = vectors.VectorQuery(self._id, fingerprint, vector)
+        asked = vectors.EncodedQuery(self._id, fingerprint, vector)
         return Statement(
             f"select {columns}, {vectors.cosine('v.vector', '$3::vector')} from memcli.parts p"
             " left join lateral (select v.vector from memcli.vectors v where v.workspace = $1"

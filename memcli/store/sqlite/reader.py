@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.run_records import Provenance, VectorSearch
     from memcli.store.sqlite.excerpts import ChunkRow
-    from memcli.store.sqlite.state_cache import StateCache
+    from memcli.store.sqlite.index_cache import IndexCache
     from memcli.store.tiers import Tier
     from memcli.store.totals import Totals
     from memcli.types import Lines, Turn
@@ -69,7 +69,7 @@ class Reader:
         self._connection = opened.connection
         self._file = opened.file
         self._was_asked = False
-        self._cache: StateCache | None = None  # of what an earlier question has read of this state
+        self._cache: IndexCache | None = None  # of what an earlier question has read of this state
         self._facts: Facts | None = None  # of the state that is held
         # The last rankings that scored more than they give, and the scores of all that they found.
         self._weighed: list[tuple[list[Ranked], Mapping[int, float]]] = []
@@ -443,11 +443,11 @@ class Reader:
 
     def _keep(self) -> None:
         """Keep what is read of this state from now on, as long as it is not too much."""
-        from memcli.store.sqlite.state_cache import MOST_BYTES, StateCache
+        from memcli.store.sqlite.index_cache import MOST_BYTES, IndexCache
 
         version = self._connection.pragma("data_version")
         if self._cache is None or self._cache.version != version or self._cache.bytes > MOST_BYTES:
-            self._cache = StateCache(version, self.counts().chunks)
+            self._cache = IndexCache(version, self.counts().chunks)
 
 
 def _place(chunk: ChunkRow) -> tuple[str, str, int]:
