@@ -1,4 +1,4 @@
-"""What a person does with a shared store; the folder is that of an opened workspace.
+"""What a person does with a shared index; the folder is that of an opened workspace.
 
 The files of a workspace are the truth: to detach one, or to lose the server, loses nothing.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def script(partitions: int) -> str:
-    """Write what sets a shared store up, for whoever lets nobody else run such statements."""
+    """Write what sets a shared index up, for whoever lets nobody else run such statements."""
     made = [
         "begin",
         *schema.statements(_checked(partitions)),
@@ -65,7 +65,7 @@ def detach(memory: OpenedWorkspace) -> tuple[str, str, bool]:
     name = attached.attached(memory.environ).get(config.workspace)
     if name is None:
         raise NotFoundError(
-            f"{config.workspace} is not attached to a shared store", hint="memcli store status"
+            f"{config.workspace} is not attached to a shared index", hint="memcli store status"
         )
     origin = origin_of(config.workspace)
     address = address_of(config)
@@ -75,7 +75,7 @@ def detach(memory: OpenedWorkspace) -> tuple[str, str, bool]:
 
 
 def look(memory: OpenedWorkspace) -> tuple[SharedStatus, str | None]:
-    """Look at the shared store; give the name of the folder there too, None where it has none."""
+    """Look at the shared index; give the name of the folder there too, None where it has none."""
     name = attached.attached(memory.environ).get(memory.config.workspace)
     return admin.look(address_of(memory.config)), name
 

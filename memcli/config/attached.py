@@ -1,4 +1,4 @@
-"""The folders that are attached to a shared store, each with what it is called there.
+"""The folders that are attached to a shared index, each with what it is called there.
 
 They stand in a file of their own beside the user's configuration, which `memcli store attach`
 writes: a workspace's own file may come with a clone, and would name somebody else's memory.
@@ -33,8 +33,8 @@ def named(text: str) -> tuple[str, str]:
     if all(map(_PART.fullmatch, found)):
         return found
     raise UsageError(
-        "a workspace of a shared store is called by letters, digits, dots, dashes and underscores,"
-        f" as in team/ops, and not {quoted(text)}",
+        "the name of a workspace in a shared index has only letters, digits, dots, dashes and"
+        f" underscores, as in team/ops, unlike {quoted(text)}",
         hint="memcli store status",
     )
 

@@ -1,4 +1,4 @@
-"""Words of a shared store count as those of a local index do, however often they stand there."""
+"""Words of a shared index count as those of a local index do, however often they stand there."""
 
 from __future__ import annotations
 

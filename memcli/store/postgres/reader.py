@@ -1,4 +1,4 @@
-"""Answer from one state of a workspace in a shared store: a read-only transaction of one view.
+"""Answer from one state of a workspace in a shared index: a read-only transaction of one view.
 
 It gives what rows hold and how well they match. What becomes of that is left to its callers. What
 it has read of words, places and chunks it keeps, for the next question to the same state.
