@@ -1,4 +1,4 @@
-"""Follow lines of a summary down to the raw lines they stand for, on disk as it is now."""
+"""Find the raw lines behind a summary, on disk as they are now."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memcli.types import MEMORY_SOURCE, FileText, Lineage, Skip, SourceLines, ci
 
 
 class RawLines(Record):
-    """Lines of a log that a summary stands for."""
+    """Lines of a log that a summary covers."""
 
     source: str
     path: str
@@ -28,10 +28,9 @@ class RawLines(Record):
 def raw_lines(
     file: FileText, lines: Sequence[str] | None, *, settings: Settings, memory: Logs
 ) -> list[RawLines]:
-    """Give the lines behind some lines of a summary, or all of it, where they stand now.
+    """List the lines behind a summary, or behind some of its lines, at their present place.
 
-    Lines that are no longer as they were summarised are marked as changed, those at their old
-    place being shown.
+    Lines that changed since are marked as changed, and those at the old place are shown.
     """
     lineage = _lineage(file, settings)
     if lineage is None:
@@ -50,14 +49,14 @@ def raw_lines(
 
 
 class Logs(Record):
-    """The documents of the memory, as they are asked for."""
+    """The documents of the memory."""
 
-    read: Callable[[str], FileText]  # by path; NotFoundError where there is none
+    read: Callable[[str], FileText]  # by path; NotFoundError if there is none
     paths: Callable[[], Sequence[str]]  # of all there are
 
 
 class Leaf(Record):
-    """Lines of a log that were summarised, and where they stand now."""
+    """Summarised lines of a log, and their present place."""
 
     source: SourceLines
     path: str  # of the log as it is called now
@@ -90,7 +89,7 @@ def _leaves(lineage: Lineage, settings: Settings, memory: Logs) -> list[Leaf]:
 
 
 def _file(path: str, sources: Sequence[SourceLines], of: Lineage, memory: Logs) -> FileText:
-    """Read a log; where it is gone, the one that has all of its lines that were summarised."""
+    """Read a log; if it is gone, the log that has all of its summarised lines."""
     try:
         return memory.read(path)
     except NotFoundError:

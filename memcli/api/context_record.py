@@ -1,4 +1,4 @@
-"""A context as programs are told of it: the record of `memcli.context/1`."""
+"""The JSON record of a context: `memcli.context/1`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def context_record(found: Assembly, config: Config, *, budget: int, now: str) -> dict[str, Any]:
-    """Describe a context; `now` is the ISO time it was asked for at."""
+    """Describe a context; `now` is the ISO time of the question."""
     from memcli.render.jsonio import (
         dates_of,
         freshness_of,

@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 
 class Inspection:
-    """One look at the files as they are on disk; the index is not asked."""
+    """One check of the files on disk, without the index."""
 
     def __init__(self, memory: OpenedWorkspace, today: date) -> None:
         """Take the memory and the day on which tasks are old."""
         self._memory, self._today = memory, today.isoformat()
         self.documents = 0
-        self.passed: list[Reason] = []  # what nobody could look at
+        self.passed: list[Reason] = []  # what could not be checked
 
     def findings(self) -> Iterator[Finding]:
         """Give what is wrong: of each document as it is read, then what takes all of them."""
         memory = self._memory
-        # Rules see where a secret stands; each document puts its own out of sight.
+        # Rules see the secrets; each document redacts its own.
         settings = memory.index_settings()._replace(redacts=False)
         listing = plan(settings, {}).listing
         self.passed += map(unlisted, listing.unlisted)

@@ -1,8 +1,8 @@
-"""Wait for a server that asks for patience, and hold no lock meanwhile.
+"""Wait if a server asks for it, without the writer lock.
 
-An encoder that has to wait calls `ask` in the place of a sleep. That leaves the work where it
-is: whoever holds the writer lock lets go of it, calls `wait`, and does the work again, which
-goes on where it was, because what was made is kept.
+An encoder that has to wait calls `ask` instead of sleeping, and so leaves the work unfinished. The
+writer releases the lock, calls `wait`, and starts the work again. Finished work is kept, so the
+run continues from there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST_WAITS = 4  # without an answer in between
 
 
 class Patience:
-    """How often in a row a server has asked to wait, and how long it is given."""
+    """How often in a row a server has asked to wait, and how long."""
 
     def __init__(self, sleep: Callable[[float], None]) -> None:
         """Take the sleep that is meant."""
@@ -33,7 +33,7 @@ class Patience:
         return self._seconds is not None
 
     def ask(self, seconds: float) -> NoReturn:
-        """Take note of the wish and leave the work; RetrieverError after too many of them."""
+        """Note the request and leave the work; RetrieverError after too many of them."""
         if self._asked == MOST_WAITS:
             self._asked = 0
             raise RetrieverError(

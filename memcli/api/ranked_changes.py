@@ -17,7 +17,7 @@ LEAST_STEM = 4  # letters that words have in common, one being the beginning of 
 
 
 class RankedChange(Record):
-    """A change, and how much of the question it holds."""
+    """A change, and the share of the question's words in it."""
 
     day: str
     change: MemoryChange
@@ -25,7 +25,7 @@ class RankedChange(Record):
 
 
 def ranked_by(text: str, each: Sequence[tuple[str, MemoryChange]]) -> tuple[RankedChange, ...]:
-    """Order the changes by the share of what is asked, in IDF, that they hold."""
+    """Order the changes by their share of the question's words, weighted by IDF."""
     asked = content(text)
     weights = idf(change.text for _, change in each)
     most = max(weights.values(), default=1.0)

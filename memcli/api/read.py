@@ -1,4 +1,4 @@
-"""Read lines of a document as they are on disk now, and the lines behind those of a summary."""
+"""Read lines of a document as they are on disk now, and the lines behind a summary."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Lines(Record):
     total_lines: int
     text: str
     text_hash: str
-    truncated: bool  # more was asked for than `count` lines
+    truncated: bool  # more than `count` lines were asked for
     next_from: int | None  # where to go on reading
-    expanded: tuple[RawLines, ...] = ()  # behind the lines of a summary, where that was asked for
+    expanded: tuple[RawLines, ...] = ()  # source lines of a summary, if requested
 
     @property
     def citation(self) -> str:
@@ -52,12 +52,11 @@ def get(
 ) -> Lines:
     """Read what a path, a citation, `path#heading` or a record ref points at.
 
-    It counts as a use of the document, where that is wanted, unless it is none.
+    It counts as a use of the document, if uses are counted.
 
-    `here` is the folder that paths may be told from. `first` and `count` choose other lines of it,
-    the first being 1, and `around` adds lines above and below. NotFoundError if there is no such
-    document or it is private to another workspace, UsageError for a range that ends before it
-    begins.
+    Relative paths start at `here`. `first` and `count` choose other lines, the first being 1, and
+    `around` adds lines above and below. NotFoundError if there is no such document or it is private
+    to another workspace, UsageError if the range ends before it begins.
     """
     memory, target, before, is_own = memory.owner_of(target)
     settings = memory.index_settings()
@@ -125,7 +124,7 @@ def _named_twice(found: Target, target: str, first: int) -> UsageError:
 
 
 def _backwards(found: Target, start: int, end: int) -> UsageError:
-    from shlex import quote  # a hint is pasted, and a name of a file may hold `;` or `$(`
+    from shlex import quote  # a hint is pasted, and a file name may contain `;` or `$(`
 
     return UsageError(
         f"the range {start}-{end} ends before it begins",
