@@ -1,8 +1,8 @@
-"""Several workspaces opened as one memory: a question goes to all of them, and is answered once.
+"""Several workspaces opened as one memory: one question to all, one answer.
 
-The own workspace, that of the current folder or else the first that is named, lends its settings to
-the question and wins ties. Each other one keeps what its files are read by. `store.union` says how
-their ranks become those of one index, and what of a workspace no other one is told.
+The primary workspace is that of the current folder, or else the first one. Its settings apply to
+the question, and it wins ties. Every other workspace keeps the settings that its files are read
+with. `store.union` merges the ranks and hides what is private to a workspace.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ class InTurn:
         self.max_tokens, self.count = encoder.max_tokens, encoder.count
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
-        """Embed texts, once nobody else does."""
+        """Embed texts, one caller at a time."""
         with self._guard:
             return self._encoder.encode(texts)
 
     def encode_query(self, text: str) -> bytes:
-        """Embed a query, once nobody else embeds."""
+        """Embed a query, one caller at a time."""
         with self._guard:
             return self._encoder.encode_query(text)
 
@@ -90,7 +90,7 @@ class Shelf:
 
 
 class Fellow(Memory):
-    """One of several workspaces that are asked together."""
+    """One of several workspaces that are searched together."""
 
     shelf: Shelf
 
@@ -103,7 +103,7 @@ class Fellow(Memory):
 
 
 class Several(Memory):
-    """Several workspaces as one memory; what is asked of it goes to all of them."""
+    """Several workspaces as one memory."""
 
     def __init__(
         self,
@@ -115,14 +115,14 @@ class Several(Memory):
         has_own: bool = True,
         asked_by: str = "",
     ) -> None:
-        """Take the workspaces, the own one first if there is one; at least one can be asked.
+        """Take the workspaces, the primary one first if there is one; at least one can be opened.
 
-        Those without files are read from a crowd, and come last; none of them is the own one.
+        Those without files are read from a crowd and come last; none of them is primary.
         """
         there = [(name, opened) for name, _, opened in asked if not isinstance(opened, Reason)]
         of_crowd = [name for name, opened in there if not opened.has_files]
         self._crowd = crowd if of_crowd else None
-        # No other takes the place of the own one: what is private of it would be told.
+        # No other workspace becomes primary: its private notes would be shown.
         self._has_own = has_own and asked[0][0] == there[0][0] and there[0][1].has_files
         store = UnionStore(
             [(name, opened.store) for name, opened in there if opened.has_files],
@@ -130,7 +130,7 @@ class Several(Memory):
             crowd=self._crowd,
             of_crowd=of_crowd,
         )
-        # Whoever asks a question reads snapshots alone.
+        # A search only reads snapshots.
         super().__init__(
             _config_of(there),
             store,  # type: ignore[arg-type]
@@ -167,7 +167,7 @@ class Several(Memory):
                 memory = others
 
     def without_failed(self, freshness: Freshness) -> OpenedWorkspace:
-        """Leave out what could not be brought in step, which would be waited for once more."""
+        """Leave out what could not be updated, so that nobody waits for it again."""
         failed = {s.name: s.reason for s in freshness.stores if s.state == FAILED and s.reason}
         return (self._without(failed) if failed else None) or self
 
@@ -187,9 +187,9 @@ class Several(Memory):
         return [(names, opened[names[0]], part) for names, part in parts]
 
     def only(self, name: str) -> Several:
-        """Give one of the workspaces alone, still by its name; an open encoder serves both.
+        """Return one workspace, still with its name; an open encoder serves both.
 
-        UsageError for a name that none has; for a workspace that cannot be opened, what kept it.
+        UsageError for an unknown name; for a workspace that cannot be opened, the reason.
         """
         own = [each for each in self.members if each[0] == name]
         if not own:
@@ -203,7 +203,7 @@ class Several(Memory):
         _, folder, opened = own[0]
         if isinstance(opened, Reason):
             raise error_of(opened._replace(text=f"{name}: {opened.text}"))
-        # Alone it is no more the own one than it was.
+        # On its own it is no longer the primary one.
         is_own = self._has_own and own[0] is self.members[0]
         made = Several(
             own,
@@ -236,7 +236,7 @@ class Several(Memory):
                 opened.close()
 
     def _without(self, failed: Mapping[str, Reason]) -> Several | None:
-        """Leave workspaces out, and say why; None where no other can be asked."""
+        """Leave workspaces out, and say why; None if no other can answer."""
         asked = [
             (
                 known,
@@ -272,10 +272,10 @@ def open_several(
 ) -> Several:
     """Open workspaces by their folders or by @name; `everywhere` adds all that have a name.
 
-    `settings` stand above those of each. One that cannot be opened is left out and named, as long
-    as another can. The own one is that of MEMCLI_WORKSPACE, of `here`, or of the current folder.
-    NotFoundError for a folder that is not there, unless it `may_miss`: it is left out then, and
-    opened with the others once it is there. UsageError for an unknown name.
+    `settings` override those of each. A workspace that cannot be opened is left out and named, if
+    another can be opened. The primary one is that of MEMCLI_WORKSPACE, of `here`, or of the current
+    folder. NotFoundError if a folder is missing, unless it `may_miss`: then it is left out, and
+    opened once it exists. UsageError for an unknown name.
     """
     environ = os.environ if environ is None else environ
     folders = folders_of(named, environ, everywhere=everywhere, may_miss=may_miss)

@@ -1,4 +1,4 @@
-"""The stores of several workspaces as one that is asked."""
+"""The stores of several workspaces as one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class UnionStore:
-    """The stores of several workspaces, to be asked together; nobody changes them here."""
+    """The stores of several workspaces, for reading only."""
 
     def __init__(
         self,
@@ -25,9 +25,9 @@ class UnionStore:
         crowd: Crowd | None = None,
         of_crowd: Sequence[str] = (),
     ) -> None:
-        """Take them by the names of their workspaces, that of the own one first if it is here.
+        """Take them by the names of their workspaces, the primary one first if there is one.
 
-        Behind them stand the workspaces `of_crowd`, which a crowd has by these names.
+        The workspaces `of_crowd` come last; a crowd has them by these names.
         """
         self._stores, self._is_asked_by_first = stores, is_asked_by_first
         self._crowd, self._of_crowd = crowd, of_crowd
@@ -38,14 +38,14 @@ class UnionStore:
         return self._stores[0][1].local if self._stores else ""
 
     def exists(self) -> bool:
-        """Tell whether anything was ever stored in any."""
+        """Return whether any store has data."""
         return bool(self._of_crowd) or any(store.exists() for _, store in self._stores)
 
     @contextmanager
     def snapshot(self) -> Iterator[Union]:
-        """Hold one state of each store that is there; IndexMissingError where none is.
+        """Take a snapshot of each store that exists; IndexMissingError if none does.
 
-        FailedStoreError where one cannot be read.
+        FailedStoreError if one cannot be read.
         """
         with ExitStack() as opened:
             members = []
@@ -71,10 +71,10 @@ class UnionStore:
             yield Union(members, is_asked_by_first=is_own, each=each)
 
     def stand_in(self) -> None:
-        """Give nothing: where one of them is away, the others answer."""
+        """Return None: if one store is away, the others answer."""
 
     def close(self) -> None:
-        """Let go of whatever is held open."""
+        """Close all stores."""
         for _, store in self._stores:
             store.close()
         if self._crowd:

@@ -1,4 +1,4 @@
-"""Say which workspaces are asked together, by what names, and which of them is the own one."""
+"""Choose the workspaces to search together, their names, and the primary one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _name_of(folder: str) -> str:
 
 
 def _free(name: str, taken: Collection[str]) -> str:
-    """Give a name that nobody has: notes, notes-2, notes-3."""
+    """Return an unused name: notes, notes-2, notes-3."""
     numbered = (f"{name}-{number}" if number > 1 else name for number in range(1, len(taken) + 2))
     return next(each for each in numbered if each not in taken)
 
@@ -67,7 +67,7 @@ def _free(name: str, taken: Collection[str]) -> str:
 def own_first(
     folders: Mapping[str, str], environ: Mapping[str, str], here: str | None
 ) -> list[tuple[str, str]]:
-    """Put the innermost workspace that holds the current folder before the others, if any does."""
+    """Put the innermost workspace around the current folder first, if there is one."""
     here = os.path.realpath(environ.get(ENV_NAME) or here or current_folder() or os.sep)
     around = [
         folder for folder in folders.values()

@@ -30,10 +30,10 @@ class Weighed(Record):
 def weigh(
     memory: OpenedWorkspace, text: str, *, place: tuple[str, str] | None = None
 ) -> tuple[list[Weighed], tuple[Reason, ...]]:
-    """Say of each paragraph and item of a text what the gate would say; nothing is written.
+    """Score each paragraph and item of a text as `remember` would; nothing is written.
 
-    `place` is its (source, path) where it is a document of the memory: it is not compared with
-    itself. Beside that, what the gate could not rest on.
+    `place` is its (source, path) if it is a document of the memory, so that it is not compared with
+    itself. The second value says what could not be compared.
     """
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
@@ -72,5 +72,5 @@ def gate_settings(
 
 
 def as_told(memory: OpenedWorkspace, text: str) -> str:
-    """Give a text as it may be told."""
+    """Redact a text for output."""
     return redacted(text) if memory.config("secrets") == "redact" else text
