@@ -36,7 +36,7 @@ def visible(text: str) -> str:
 
 
 def visible_line(text: str) -> str:
-    """Show what cannot be seen, on one line: a name may hold line ends too."""
+    """Make invisible characters visible, on one line: a name may contain line ends too."""
     return visible(text).replace("\n", "␊")
 
 
