@@ -25,9 +25,9 @@ def days_of(
 ) -> tuple[list[DayOfCommits], str]:
     """Group the commits from `newest` back to the first one before a day, the newest day first.
 
-    `behind` is the hash of a commit that ends the line as well, and is no part of it. A day is
-    that of whoever committed; the line alone decides what comes before what. The second value
-    says where the line is cut off, where it is: a shallow clone, an object that is missing.
+    The commit with the hash `behind` also ends the list, and is not part of it. Days are in the
+    committer's time zone; only the line of commits decides the order. The second value says where
+    the history is cut off, if it is: a shallow clone, or a missing object.
     """
     line: list[Commit] = []
     at: Commit | None = newest
@@ -53,7 +53,7 @@ def days_of(
         DayOfCommits(group[0].day, tuple(group), end)
         for group, end in zip(groups, before, strict=True)
     ]
-    if cut and found and found[-1].before is None:  # nobody knows what its first commit changed
+    if cut and found and found[-1].before is None:  # the changes of its first commit are unknown
         found.pop()
     return found, cut
 
