@@ -1,4 +1,4 @@
-"""Find what a name means from the folder where somebody stands."""
+"""Find the documents that a name means in the current folder."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from memcli.types import MEMORY_SOURCE
 
 
 def documents_at(here: str | None, name: str, roots: Mapping[str, str]) -> list[tuple[str, str]]:
-    """List what a name may mean from here: (source, path) for each real root it lies below."""
+    """List what a name may mean from here: (source, path) for each real root above it."""
     if "\0" in name or (here is None and not os.path.isabs(name)):
         return []
     file = os.path.join(here or "", name)
     folder, last = os.path.split(file)
-    # As it is written, for a document behind a link that is followed; then where it really lies.
+    # First as it is written, for a document behind a link that is followed; then its real path.
     places = (os.path.normpath(file), os.path.join(os.path.realpath(folder), last))
     found = [
         (source, place.removeprefix(below).replace(os.sep, "/"))
@@ -26,10 +26,10 @@ def documents_at(here: str | None, name: str, roots: Mapping[str, str]) -> list[
 
 
 def globs_of(names: Iterable[str], here: str | None, roots: Mapping[str, str]) -> tuple[str, ...]:
-    """Let each name or glob stand for files and for all below a folder, from here or of a source.
+    """Make each name or glob match files and everything below a folder, from here or in a source.
 
-    The name of a source stands for all of it. One that begins with `./` or `../` is a path from
-    here alone, where it leads into a source.
+    The name of a source means all of it. A name that begins with `./` or `../` is only a path from
+    here, if it leads into a source.
     """
     globs: list[str] = []
     for place in names:

@@ -37,7 +37,7 @@ def missing(sources: Iterable[Source], listing: Listing, remembered: str | None)
 
 
 def _read(remembered: str) -> list[tuple[str, str]]:
-    """Read what `remember` wrote; whatever else stands in an index is no mount point."""
+    """Read what `remember` wrote; anything else is not a mount point."""
     try:
         found = json.loads(remembered)
     except (ValueError, TypeError, RecursionError):

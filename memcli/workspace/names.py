@@ -1,4 +1,4 @@
-r"""Write the names of files: from where somebody stands, and printable where they are not UTF-8."""
+r"""Write the names of files: relative to the current folder, and printable if not UTF-8."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memcli.types import MEMORY_SOURCE, shown
 
 
 def is_utf8(name: str) -> bool:
-    """Tell whether a name can be stored and shown as text."""
+    """Return whether a name can be stored and shown as text."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -29,9 +29,9 @@ def name_from(
 ) -> str:
     """Name a file for a program that runs in `here`; `memcli get` reads the name back from there.
 
-    Where no path leads from here to there (a deleted folder, another drive) the name is absolute.
-    A bare name is the memory's first, so one that names another file below the root of the
-    `memory` stands behind `./`. Example: `../MEMORY.md`, `docs/queue.md`, `./MEMORY.md`.
+    If there is no path from here to there (a deleted folder, another drive), the name is absolute.
+    A bare name belongs to the memory first, so a name of another file below the root of the
+    `memory` begins with `./`. Example: `../MEMORY.md`, `docs/queue.md`, `./MEMORY.md`.
     """
     if here is None:
         return file
