@@ -77,7 +77,7 @@ def open_pinned(located: Located, *, check: bool = True) -> PinnedEncoder:
 def _run_of(located: Located) -> Run:
     """Prefer the library, which takes a third of the time to start and half of the memory.
 
-    Its vectors are those of the package with the 8-bit model alone, see `quick`.
+    Only with the 8-bit model are its vectors those of the package, see `quick`.
     """
     if located.model == INT8:
         from memcli.embedding.quick import library_run

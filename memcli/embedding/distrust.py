@@ -24,7 +24,7 @@ _WRONG = {
     62: ("its certificate is for another host", _NAME),
     64: ("its certificate is for another host", _NAME),
 }
-# What OpenSSL, by its version, calls an answer that is no TLS.
+# OpenSSL's names, by version, for an answer that is not TLS.
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL")
 
 

@@ -1,4 +1,4 @@
-"""Texts to vectors through the `onnxruntime` package, where its library alone cannot be used."""
+"""Texts to vectors with the `onnxruntime` package, if its C library cannot be used directly."""
 
 from __future__ import annotations
 

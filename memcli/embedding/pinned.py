@@ -60,6 +60,6 @@ class PinnedEncoder:
         return self._run(self._words.ids(text, self.max_tokens))
 
     def bare(self, texts: Sequence[str]) -> Callable[[], object]:
-        """Give a run of the model alone over texts that are cut already: the floor of `encode`."""
+        """Return a function that runs only the model on tokenized texts, as a baseline."""
         rows = [self._words.ids(text) for text in texts]
         return lambda: [self._run(ids) for ids in rows]

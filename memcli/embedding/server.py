@@ -1,7 +1,7 @@
-"""A server of models as a table of settings names it: its address, its key, and its refusals.
+"""A configured model server: its address, its key, and its refusals.
 
-No key is ever shown, and nothing is followed to another host. What is asked of a server, and what
-its answers mean, is left to `endpoint` and `distant`; how it is asked, to `wire`.
+No key is ever shown, and no redirect leads to another host. `endpoint` and `distant` know the
+requests and answers, `wire` the transport.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MESSAGE_CHARS = 200
 
 
 class Reply(Record):
-    """What a server answers."""
+    """The answer of a server."""
 
     status: int
     retry_after: str
@@ -27,10 +27,10 @@ class Reply(Record):
 
 
 class Server(Record):
-    """What the user has set of a server."""
+    """The settings of a server."""
 
     table: str  # of settings: openai | rerank
-    verb: str  # what stands behind the url
+    verb: str  # the path after the URL
     topic: str  # of the help
     again: str  # the command that asks once more
     url: str
@@ -62,7 +62,7 @@ class Server(Record):
         return where
 
     def read_key(self) -> str:
-        """Read the key from its variable; empty where none is named. Raises RetrieverError."""
+        """Read the key from its variable; empty if none is named. Raises RetrieverError."""
         if not self.key_variable:
             return ""
         key = (self.key() or "").strip()

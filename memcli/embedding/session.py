@@ -1,4 +1,4 @@
-"""What both ways into the runtime set on a session, so that their vectors agree, and heed before.
+"""The session settings that both ways into the runtime share, so that their vectors agree.
 
 Depends on no runtime; `onnx` and `quick` each pass these settings on in their own way.
 """
@@ -67,10 +67,10 @@ def require_room(model: int) -> None:
 
 
 def sums_exactly(cpu_info: str = _CPU_INFO) -> bool:
-    """Tell whether this CPU is known to sum 8-bit products exactly.
+    """Return whether this CPU is known to sum 8-bit products exactly.
 
-    Only Linux says so cheaply. Elsewhere the answer is no, which is right for every
-    CPU and slow on some of x86; off x86 the setting it leads to has no effect.
+    Only Linux reports it cheaply. Elsewhere the answer is no, which is right for every CPU and slow
+    on some of x86; off x86 the setting has no effect.
     """
     return not _EXACT_FLAGS.isdisjoint(cpu_flags(cpu_info))
 

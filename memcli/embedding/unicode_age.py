@@ -1,8 +1,8 @@
-"""Code points that the reference tokenizer's Unicode tables do not know, or know otherwise.
+"""Code points that the reference tokenizer's Unicode tables lack, or treat differently.
 
-The tables behind `tokenizers` stand at an early Unicode version, Python's move with each
-release. Token counts decide where parts end, so they may not move: what is listed here is
-read as the reference reads it, on every Python. How words are cut is left to `wordpiece`.
+The tables of `tokenizers` have an early Unicode version, while Python's change with each release.
+Token counts decide where segments end, so they must not change. Every Python therefore reads the
+code points listed here as the reference does. `wordpiece` cuts words.
 """
 
 from __future__ import annotations

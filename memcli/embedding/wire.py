@@ -1,6 +1,6 @@
-"""One connection to one server: requests by POST, within a time and a size, nothing followed.
+"""One connection to one server: POST requests with a time and a size limit, without redirects.
 
-What an answer means is left to who asks.
+The caller interprets the answers.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Wire:
     def _send(
         self, used: list[HTTPConnection], is_over: Event, body: bytes, most: int, *, is_kept: bool
     ) -> Reply:
-        """Send on the last connection that was used, or on a new one where a kept one is dead."""
+        """Send on the kept connection, or on a new one if that is dead."""
         try:
             try:
                 return self._exchange(used[-1], body, most)
@@ -74,7 +74,7 @@ class Wire:
             used.append(self._new_connection())
             return self._exchange(used[-1], body, most)
         finally:
-            if is_over.is_set():  # nobody waits any more
+            if is_over.is_set():  # the caller has stopped waiting
                 _break_off(used[-1])
 
     def _new_connection(self) -> HTTPConnection:
@@ -109,6 +109,6 @@ class Wire:
 
 def _break_off(connection: HTTPConnection) -> None:
     """Close a connection and end the wait of a thread that still reads from it."""
-    with suppress(OSError, AttributeError):  # one that was never made has no socket
+    with suppress(OSError, AttributeError):  # a connection that was never made has no socket
         connection.sock.shutdown(socket.SHUT_RDWR)
     connection.close()
