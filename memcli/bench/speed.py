@@ -67,7 +67,7 @@ def processes(runs: Sequence[Sequence[float]]) -> list[Process]:
 
 LEAST_RUNS = 2  # a spread needs two
 # Of a modified z-score: how many median absolute deviations (MAD) from the median a value lies.
-# Ten standard deviations, where 1.4826 MAD stand for one, as in hyperfine
+# Ten standard deviations, where 1.4826 MAD equal one, as in hyperfine
 # (src/outlier_detection.rs), after Iglewicz and Hoaglin, "How to Detect and Handle Outliers", 1993.
 OUTLIER = 1.4826 * 10
 

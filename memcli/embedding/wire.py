@@ -53,7 +53,7 @@ class Wire:
         except BaseException as error:
             is_over.set()
             _break_off(used[-1])
-            # Of ValueErrors is an address that holds no name of a host, or no path.
+            # An address without a host name or a path raises a ValueError.
             if isinstance(error, OSError | HTTPException | ValueError):
                 raise self._unreachable(error) from None
             raise

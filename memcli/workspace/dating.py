@@ -34,7 +34,7 @@ _DOTTED_DAY = (
     r"(?![0-9]|\.[0-9])"
 )
 # Less of a date can be much else: part of a version, of a number of a phone, ticket or invoice, of
-# a day that is not in the calendar. So it stands apart from letters and from other numbers.
+# a day that is not in the calendar. So letters and other numbers may not touch it.
 _SPAN_YEAR = r"(?P<year>(?:19|20)[0-9]{2})"
 _BEFORE, _AFTER = r"(?<![^\W_])(?<![0-9][-._])", r"(?![^\W_]|[-._][0-9])"
 _MONTH = rf"{_BEFORE}{_SPAN_YEAR}-(?P<month>[0-9]{{2}}){_AFTER}"
