@@ -19,13 +19,13 @@ def context_record(found: Assembly, config: Config, *, budget: int, now: str) ->
     from memcli.render.jsonio import (
         dates_of,
         freshness_of,
-        legs,
+        implicit_sources,
         repairs,
         reranked,
+        retrievers,
         speaker_match,
-        stores_of,
-        unmarked,
-        withheld,
+        verdict_reasons,
+        workspaces_of,
     )
 
     assembled, answer = found.assembled, found.answer
@@ -38,11 +38,11 @@ def context_record(found: Assembly, config: Config, *, budget: int, now: str) ->
         "tokens": assembled.tokens,
         "tokens_saved": assembled.saved,
         "freshness": freshness_of(found.freshness),
-        **stores_of(found.freshness),
-        **unmarked(config),
+        **workspaces_of(found.freshness),
+        **implicit_sources(config),
         "verdict": answer.verdict if answer else None,
-        **(withheld(answer) if answer else {}),
-        "retrievers": legs(answer) if answer else None,
+        **(verdict_reasons(answer) if answer else {}),
+        "retrievers": retrievers(answer) if answer else None,
         **({**repairs(answer), **reranked(answer), **speaker_match(answer)} if answer else {}),
         "parts": [_part(part) for part in assembled.parts],
         "omitted": len(assembled.left_out) + found.more,

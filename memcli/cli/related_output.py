@@ -42,7 +42,9 @@ def _write_json(found: Likenesses, skin: Skin, shape: Shape) -> None:
             "schema": "memcli.related/1",
             "place": {key: getattr(found, key) for key in place},
             "freshness": jsonio.freshness_of(found.freshness),
-            "retrievers": jsonio.legs(NOTHING._replace(lexical=alike.lexical, dense=alike.dense)),
+            "retrievers": jsonio.retrievers(
+                NOTHING._replace(lexical=alike.lexical, dense=alike.dense)
+            ),
             "results": lines,
         }
         if shape.fields:

@@ -198,7 +198,7 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
             envelope = jsonio.few_of_answer(envelope)
         if shape.lists:
             envelope["count"] = len(results) + found.answer.omitted_over_budget
-        envelope |= jsonio.unmarked(skin.config)
+        envelope |= jsonio.implicit_sources(skin.config)
         if shape.fields:
             envelope["fields"] = list(shape.fields)
         if found.empty_reason is not None:

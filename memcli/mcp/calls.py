@@ -51,7 +51,7 @@ def call_search(
     """Search; between two stages it is looked whether anybody still waits."""
     from memcli.api.ask import ask
     from memcli.dates.filters import bounds_of
-    from memcli.render.jsonio import unmarked
+    from memcli.render.jsonio import implicit_sources
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
@@ -84,7 +84,7 @@ def call_search(
 
     def record() -> dict[str, Any]:
         made = _record(page, bounds, moment.isoformat(timespec="seconds"))
-        return made | unmarked(memory.config)
+        return made | implicit_sources(memory.config)
 
     return ToolResult(text, record)
 

@@ -157,10 +157,10 @@ def search_envelope(
         "dates": dates_of(dates),
         "now": now,
         "verdict": answer.verdict,
-        **withheld(answer),
+        **verdict_reasons(answer),
         "freshness": freshness_of(freshness),
-        **stores_of(freshness),
-        "retrievers": legs(answer),
+        **workspaces_of(freshness),
+        "retrievers": retrievers(answer),
         **({"missing_phrases": list(answer.missing_phrases)} if answer.missing_phrases else {}),
         **({"split_phrases": list(answer.split_phrases)} if answer.split_phrases else {}),
         **repairs(answer),
@@ -178,7 +178,7 @@ def search_envelope(
     }
 
 
-def withheld(answer: Answer) -> dict[str, Any]:
+def verdict_reasons(answer: Answer) -> dict[str, Any]:
     """Explain a verdict that is worse than its confidence, and the basis of the confidence."""
     told = {"verdict_reason": answer.verdict_reason, "uncalibrated": answer.uncalibrated}
     return {name: reason(each) for name, each in told.items() if each}
@@ -223,7 +223,7 @@ def _state(of: Freshness | StoreState) -> dict[str, Any]:
     return {"state": of.state, "pending": of.pending, **missing, **_reason(of.reason)}
 
 
-def unmarked(config: Config) -> dict[str, Any]:
+def implicit_sources(config: Config) -> dict[str, Any]:
     """Describe the sources of a folder that is not a workspace."""
     if config.is_marked:
         return {}
@@ -232,7 +232,7 @@ def unmarked(config: Config) -> dict[str, Any]:
     }
 
 
-def stores_of(freshness: Freshness) -> dict[str, Any]:
+def workspaces_of(freshness: Freshness) -> dict[str, Any]:
     """Describe each of several workspaces, the primary one first."""
     return {"workspaces": [_store(each) for each in freshness.stores]} if freshness.stores else {}
 
@@ -250,7 +250,7 @@ def source_of(source: str) -> dict[str, Any]:
     return {**({"workspace": workspace} if workspace else {}), "source": own}
 
 
-def legs(answer: Answer) -> dict[str, Any]:
+def retrievers(answer: Answer) -> dict[str, Any]:
     """Describe which retrievers ran, and why one did not."""
     return {"keyword": _leg(answer.lexical, False), "semantic": _leg(answer.dense, True)}
 
