@@ -377,7 +377,7 @@ def _no_vector(text: str) -> Vector:
 def bring_in_step(
     memory: OpenedWorkspace, index: Remembered | None, mode: str, *, sync: bool | None
 ) -> Freshness:
-    """Update the index within the configured bounds, and report its state.
+    """Update the index within the configured bounds; report if another index replaces it.
 
     True reads every change and waits for another writer; False leaves the index unchanged. `index`
     is what `remembered` returns, or None to call it when texts must be embedded.

@@ -32,7 +32,7 @@ def _affine() -> int:
 
 
 def _quotas(process: str, groups: str) -> Iterator[float]:
-    """Return the quota of each control group above this process, in processors.
+    """Yield the quota of each control group above this process, in processors.
 
     Inside a container the path of the process may not exist; then the root of the mount is its own
     group.

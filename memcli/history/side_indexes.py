@@ -54,7 +54,7 @@ class SideIndex:
         return SideState(is_embedded, notices) if self.store.exists() else None
 
     def begin(self, main: Store, wait_seconds: float, sleep: Callable[[float], None]) -> None:
-        """Copy the index of the workspace, if one of the two is missing."""
+        """Copy the index of the workspace, if there is one and it was not copied before."""
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         if self.store.exists() or not main.exists():
             return

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-# C0 except tab and newline, DEL, C1; line and paragraph separators; soft hyphen, zero width, fillers,
-# bidi marks, embeddings, overrides and isolates; variation selectors, invisible operators, tags and
-# the rest of what Unicode says to ignore by default; blanks that are not spaces; half surrogates,
-# which no terminal can be sent. A whole message can be written in many of them.
+# C0 except tab and newline, DEL, C1; line and paragraph separators; soft hyphen, zero width,
+# fillers, bidi marks, embeddings, overrides and isolates; variation selectors, invisible operators,
+# tags and the rest of what Unicode says to ignore by default; blanks that are not spaces; half
+# surrogates, which no terminal can be sent. A whole message can be written in many of them.
 # A selector of text or emoji may follow a character that has both looks, or be in a key cap.
 # Compiled by `re` at its first use: most starts have nothing to make visible.
 _TWO_LOOKS = (

@@ -62,7 +62,7 @@ def discover(
 
 
 def _leads_to_another(skip: Skip, source: Source, sources: Sequence[Source]) -> bool:
-    """Return whether another source is below a skipped folder; then that source is still listed."""
+    """Return whether another source is below a hidden folder; then nothing is left out there."""
     path = os.path.join(os.path.realpath(source.root), skip.path, "")
     return skip.detail == HIDDEN and any(
         os.path.join(os.path.realpath(other.root), "").startswith(path) for other in sources
