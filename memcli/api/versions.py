@@ -133,7 +133,7 @@ def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], li
             break
         parent = _parent(past.git, at)
         if parent is None:
-            cut = Reason("history", f"history is here back to {at.short} ({at.day}) alone",
+            cut = Reason("history", f"the history here goes back only to {at.short} ({at.day})",
                          "git fetch --unshallow")  # fmt: skip
             return [*told, _version(past, state, newest)], [cut]
         at = parent

@@ -34,14 +34,14 @@ def days_of(
     cut = ""
     while at is not None and at.oid != behind and at.moment.date() >= since:
         if len(line) == MOST_COMMITS:
-            cut = f"more than {MOST_COMMITS} commits, and told back to {at.short} ({at.day})"
+            cut = f"more than {MOST_COMMITS} commits; shown back to {at.short} ({at.day})"
             break
         line.append(at)
         child, at = at, None
         if child.parents:
             at = _parent(git, child)
             if at is None:
-                cut = f"history is here back to {child.short} ({child.day}) alone"
+                cut = f"the history here goes back only to {child.short} ({child.day})"
     groups: list[list[Commit]] = []
     for each in line:
         if groups and groups[-1][-1].day == each.day:

@@ -80,10 +80,10 @@ class Repeated:
     def findings(self) -> Iterator[Finding]:
         """Compare what was taken in."""
         for first, copies in self._copies.items():
-            yield Finding(DUPLICATE, first, _again("the whole text stands", copies), tuple(copies))
+            yield Finding(DUPLICATE, first, _again("the whole text occurs", copies), tuple(copies))
         exact = [group for group in self._groups.values() if len(group) > 1]
         for at, others in _runs(exact):
-            yield Finding(DUPLICATE, at, _again("it stands", others), others)
+            yield Finding(DUPLICATE, at, _again("it occurs", others), others)
         for group in _alike([group[0] for group in self._groups.values()]):
             spots = tuple(line.at for line in group[1:])
             told = _again("it is said in nearly the same words", spots)

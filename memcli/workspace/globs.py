@@ -70,7 +70,7 @@ def compile_complex(patterns: Sequence[str], origin: str) -> Callable[[str], boo
         if _stars(pattern) > _MAX_STARS:
             raise ConfigError(
                 f"{origin}: the pattern {pattern!r} has more than {_MAX_STARS} stars"
-                " beside ?, [], \\ or !",
+                " next to ?, [], \\ or !",
                 hint="split it into simpler patterns",
             )
     if sum(_NAME_LENGTH ** _stars(pattern) for pattern in patterns) > _MAX_STEPS:
