@@ -109,7 +109,7 @@ def test_what_changes_is_indexed_told_and_shown_by_status(notes: Path, watching:
     second = run("index", "--watch", "--json", "-w", str(notes))
     assert (second.returncode, second.stdout) == (5, "")
     error = json.loads(second.stderr)
-    assert (error["code"], error["hint"]) == ("busy", "memcli status")
+    assert (error["code"], error["hint"]) == ("busy", f"memcli status -w {notes}")
     assert f"(pid {watching.process.pid}) watches this workspace" in error["message"]
 
     code, out, err = watching.end(signal.SIGTERM)
