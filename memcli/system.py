@@ -167,7 +167,7 @@ _GROUPS = "/sys/fs/cgroup"
 
 
 def cores(threads: int) -> int:
-    """Give a number of threads as it is set, where 0 stands for as many as can run at once."""
+    """Return a number of threads; 0 means as many as can run at once."""
     return threads or usable_cores()
 
 
@@ -189,10 +189,10 @@ def _affine() -> int:
 
 
 def _quotas(process: str, groups: str) -> Iterator[float]:
-    """Give the quota of each control group above this process, in processors.
+    """Yield the quota of each control group above this process, in processors.
 
-    Inside a container the path that the process is told may lead nowhere; the root of what is
-    mounted there is then its own group.
+    Inside a container the path of the process may not exist; then the root of the mount is its own
+    group.
     """
     try:
         with open(os.path.join(process, "cgroup"), encoding="utf-8") as file:

@@ -58,5 +58,5 @@ def pytest_report_header() -> list[str]:
     if not has_namespaces():
         missing.append("not tested: connections of native code, as the system gives no namespace")
     if not is_available():
-        missing.append(f"not tested: a shared store and tests/postgres, as there is no {PACKAGE}")
+        missing.append(f"not tested: a shared index and tests/postgres, as there is no {PACKAGE}")
     return missing

@@ -1,7 +1,7 @@
-"""Put a block between marks at the end of a text of lines, and take it out again.
+"""Append a block between marks to a text of lines, and remove it again.
 
-In TOML the block is a table of its own, which may stand at the end of any file; the file is read
-before and after, and an edit that changes anything else is refused.
+In TOML the block is a table of its own, which may end any file. The file is parsed before and
+after, and an edit that changes anything else is refused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MARKDOWN, TOML = Comment("<!-- ", " -->"), Comment("# ", "")
 
 
 class MarkedBlock(Record):
-    """A block where it stands, its marks included."""
+    """A block in a text, including its marks."""
 
     start: int
     end: int
@@ -48,7 +48,7 @@ def find(text: str, comment: Comment) -> MarkedBlock | None:
 
 
 def put(text: str, inside: str, comment: Comment) -> tuple[str, str]:
-    """Put a block behind a text, and give with it what was put before the block."""
+    """Append a block to a text; also return what was put before the block."""
     if find(text, comment):
         raise UnfitError("has a block of memcli already")
     begin, end = (f"{comment.before}{mark}{comment.behind}\n" for mark in MARKED)
@@ -60,20 +60,20 @@ def put(text: str, inside: str, comment: Comment) -> tuple[str, str]:
 
 
 def take(text: str, inside: str, lead: str, comment: Comment) -> str:
-    """Take a block out; UnfitError where it is not there, or says something else."""
+    """Remove a block; UnfitError if it is missing, or was changed."""
     block = find(text, comment)
     if block is None or block.text != inside:
         raise UnfitError("has another block between the marks of memcli")
     before, behind = text[: block.start], text[block.end :]
     bare = before.removesuffix(lead)
-    # What somebody has put behind the block stays on a line of its own.
+    # Text after the block keeps its own line.
     if not behind or not bare or bare.endswith("\n"):
         before = bare
     return before + behind
 
 
 def put_table(text: str, inside: str) -> tuple[str, str]:
-    """Put a block of TOML behind a text; UnfitError unless it adds its tables and nothing else."""
+    """Append a block of TOML to a text; UnfitError unless it adds its tables and nothing else."""
     wanted = _merged(toml_of(text), toml_of(inside))
     made, lead = put(text, inside, TOML)
     if toml_of(made) != wanted:
@@ -91,7 +91,7 @@ def take_table(text: str, inside: str, lead: str) -> str:
 
 
 def toml_of(text: str) -> dict[str, Any]:
-    """Read TOML; UnfitError says where it is none."""
+    """Parse TOML; UnfitError says where it is invalid."""
     import tomllib
 
     try:
@@ -101,7 +101,7 @@ def toml_of(text: str) -> dict[str, Any]:
 
 
 def _merged(there: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
-    """Add tables to tables; UnfitError where one has a key already."""
+    """Merge tables into tables; UnfitError if a key exists already."""
     made = dict(there)
     for key, value in added.items():
         if key not in made:
@@ -114,6 +114,6 @@ def _merged(there: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
 
 
 def _places(text: str, mark: str) -> list[re.Match[str]]:
-    """Find the lines that are a mark, be it behind a byte order mark."""
+    """Find the lines that are a mark, even after a byte order mark."""
     line = rf"(?:^|(?<=\A\ufeff)){re.escape(mark)}[ \t]*(?:\r?\n|\Z)"
     return list(re.finditer(line, text, re.MULTILINE))

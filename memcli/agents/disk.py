@@ -1,7 +1,7 @@
-"""Look at the files of agents, and replace them as a whole; decides nothing about what is in them.
+"""Read the files of agents, and replace them as a whole, whatever they contain.
 
-A link is followed where it stays in the user's own files: dotfiles are often kept elsewhere and
-linked. What is written takes the place of the file itself, so that the link stays.
+A link is followed if it leads to the user's own files: dotfiles are often kept elsewhere and
+linked. The write replaces the target, so the link stays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memcli.system import user_id
 from memcli.workspace import openat
 
 MOST_BYTES = 64 * 1024 * 1024  # Claude Code keeps its history in one file with its servers
-NEW = ".memcli-new"  # behind the name of a file that is being written
+NEW = ".memcli-new"  # ends the name of a file that is being written
 
 
 class Look(Record):
@@ -26,19 +26,19 @@ class Look(Record):
 
     path: str  # as it is named
     real: str  # without links
-    text: str | None  # None where there is no file
+    text: str | None  # None if there is no file
     mode: int
     stamp: tuple[int, ...]  # what changes when somebody writes it
 
 
 def look(path: str, within: Sequence[str]) -> Look:
-    """Read a file that is to be edited; UnfitError says why it cannot be.
+    """Read a file for editing; UnfitError says why that is impossible.
 
-    It has to lie `within` one of some folders once links are followed.
+    After following links, it must be `within` one of some folders.
     """
     try:
         return _looked(path, os.path.realpath(path), within)
-    except OSError as error:  # it is there or not, and nobody can tell
+    except OSError as error:  # whether it exists is unknown
         raise UnfitError(f"cannot be read: {openat.reason(error)}") from None
 
 
@@ -63,7 +63,7 @@ def _looked(path: str, real: str, within: Sequence[str]) -> Look:
 
 
 def peek(path: str) -> str | None:
-    """Read a file, None where there is none; UnfitError where it is no text."""
+    """Read a file, None if there is none; UnfitError if it is not text."""
     try:
         data = openat.read_small(*os.path.split(os.path.realpath(path)), MOST_BYTES)
         return None if data is None else data.decode("utf-8")
@@ -87,7 +87,7 @@ def _nearest(path: str) -> str:
 
 
 def _is_there(path: str) -> bool:
-    """Tell whether a path is there; OSError where nobody can tell, and `lexists` says no."""
+    """Return whether a path exists; OSError if unknown (`lexists` would return False)."""
     try:
         os.lstat(path)
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""One entry of memcli in one file of any kind: tell whether it is there, put it in, take it out.
+"""One entry of memcli in one file of any kind: look for it, add it, remove it.
 
-Texts go in and come out; where they lie is for others to know.
+This module changes texts; it knows no paths.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from memcli.agents.unfit import UnfitError
 from memcli.record import Record
 
 JSON, JSON5, TOML, MARKDOWN, WHOLE = "json", "json5", "toml", "markdown", "file"
-_EMPTY = {JSON: "{}\n", JSON5: "{}\n"}  # what an entry goes into where there is no file, or nothing
+_EMPTY = {JSON: "{}\n", JSON5: "{}\n"}  # the text for an entry if the file is missing or empty
 
 
 class AgentEntry(Record):
-    """What is to stand in a file."""
+    """An entry for a file."""
 
     format: str
     slot: Slot  # of JSON
@@ -30,7 +30,7 @@ class Put(Record):
 
 
 def standing(text: str | None, entry: AgentEntry) -> str:
-    """Tell whether an entry is there: "same", "other" or "absent"; None is no file."""
+    """Look for an entry: "same", "other" or "absent"; None means no file."""
     if text is None or (entry.format != WHOLE and not text.strip("\ufeff \t\r\n")):
         return "absent"
     if entry.format in _EMPTY:
@@ -52,7 +52,7 @@ def standing(text: str | None, entry: AgentEntry) -> str:
 
 
 def put(text: str | None, entry: AgentEntry) -> tuple[str, Put]:
-    """Put an entry into a text; UnfitError where it does not fit."""
+    """Add an entry to a text; UnfitError if it does not fit."""
     blank = text is None or not text.strip("\ufeff \t\r\n")
     if entry.format in _EMPTY:
         base = _EMPTY[entry.format] if text is None or blank else text
@@ -70,9 +70,9 @@ def put(text: str | None, entry: AgentEntry) -> tuple[str, Put]:
 
 
 def take(text: str, put_in: Put) -> str | None:
-    """Take an entry out, None where it was the whole file; UnfitError where it was edited.
+    """Remove an entry, None if it was the whole file; UnfitError if it was edited.
 
-    What is left of a file that had nothing else is "" or, of JSON, an empty object.
+    A file that had nothing else becomes "" or, for JSON, an empty object.
     """
     entry, trace = put_in
     if entry.format in _EMPTY:
@@ -87,5 +87,5 @@ def take(text: str, put_in: Put) -> str | None:
 
 
 def is_bare(text: str | None, entry: AgentEntry) -> bool:
-    """Tell that nothing is left but what `put` begins with where there was no file."""
+    """Return whether only the text is left that `put` begins a new file with."""
     return text is None or "".join(text.split()) == _EMPTY.get(entry.format, "").strip()

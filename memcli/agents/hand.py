@@ -32,7 +32,7 @@ def is_edited(text: str | None, entry: AgentEntry) -> bool:
 
 
 def by_hand(text: str | None, entry: AgentEntry) -> str:
-    """Name what does the same as an entry, "" where nothing does; UnfitError as for the entry."""
+    """Name an existing entry with the same effect, "" if none; UnfitError as for the entry."""
     if not text:
         return ""
     if entry.format in (JSON, JSON5):

@@ -1,8 +1,8 @@
-"""Put an entry into JSON and take it out again, and touch no other byte.
+"""Add an entry to JSON and remove it again, without touching any other byte.
 
-What is put in goes behind the last entry, in the layout that is there: on a line of its own,
-indented as its neighbours, or on the line that holds all. Each edit is read again, and refused
-where the contents differ by anything but the entry.
+A new entry follows the last one, in the layout of the file: on a line of its own, indented as its
+neighbours, or on the same line. Each edit is parsed again, and refused if the contents differ by
+anything but the entry.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 
 USUAL_INDENT = "  "
 WIDEST = 500  # of an indent; a wider one would be repeated on every line of an entry
-# The rest of a line behind an entry, as far as it is a comment on it.
+# A comment on an entry, in the rest of its line.
 _REMARK = re.compile(r"(?:[ \t]*/\*(?>[^*\r\n]+|\*(?!/))*\*/)*(?:[ \t]*//[^\r\n]*)?")
 _SPACE = " \t\r\n"
 
 
 class Slot(Record):
-    """Where an entry belongs: the member of that path, or an item of the array there."""
+    """The place of an entry: the member at that path, or an item of the array there."""
 
     path: tuple[str, ...]
     is_item: bool = False
 
 
 class Trace(Record):
-    """What an entry has brought with it, so that it can go without a trace."""
+    """What was added with an entry, so that its removal leaves no trace."""
 
     lead: str = ""  # space before it
-    tail: str = ""  # and behind it, where it is alone
+    tail: str = ""  # and after it, if it is the only entry
     depth: int = 0  # how many keys of its path were there
 
 
 def standing(text: str, slot: Slot, value: str, *, is_json5: bool) -> str:
-    """Tell whether a text of JSON is in its place: "same", "other" or "absent".
+    """Look for a text of JSON at its place: "same", "other" or "absent".
 
-    Of an array it is "same" where an item says it, and else "absent".
+    In an array it is "same" if an item equals it, and else "absent".
     """
     node, depth = _reached(read(text, is_json5=is_json5), slot.path)
     if depth < len(slot.path):
@@ -84,7 +84,7 @@ def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, Trac
 
 
 def take(text: str, slot: Slot, value: str, trace: Trace, *, is_json5: bool) -> str:
-    """Take out what `put` has put in; UnfitError where it does not stand there any longer."""
+    """Remove what `put` has added; UnfitError if it is not there any more."""
     root = read(text, is_json5=is_json5)
     way = [root]
     for key in slot.path:
@@ -141,7 +141,7 @@ def _nested(keys: list[str], value: object) -> object:
 
 
 def _appended(text: str, root: Piece, node: Piece, key: str, entry: object) -> tuple[str, Trace]:
-    """Write an entry behind the last one of an object or an array."""
+    """Write an entry after the last one of an object or an array."""
     end = "\r\n" if "\r\n" in text else "\n"
     is_alone = node is not root and "\n" not in text.strip()
     is_flat = "\n" not in text[node.opening : node.end] and (bool(node.children) or is_alone)
@@ -174,7 +174,7 @@ def _appended(text: str, root: Piece, node: Piece, key: str, entry: object) -> t
 
 
 def _laid_out(value: object, unit: str) -> str:
-    """Write JSON with a line an entry, but for lists of plain values."""
+    """Write JSON with one line per entry, except lists of plain values."""
     if isinstance(value, dict) and value:
         lines = [
             f"{json.dumps(key, ensure_ascii=False)}: {_laid_out(each, unit)}"
@@ -191,7 +191,7 @@ def _laid_out(value: object, unit: str) -> str:
 
 
 def _own_indent(text: str, pieces: tuple[Piece, ...]) -> str | None:
-    """Give the space before the last piece that begins a line; None where none does."""
+    """Return the space before the last piece that begins a line; None if no piece does."""
     for piece in reversed(pieces):
         before = text[text.rfind("\n", 0, piece.start) + 1 : piece.start]
         if not before.strip(" \t") and "\n" in text[: piece.start]:
@@ -222,7 +222,7 @@ def _cut(text: str, node: Piece, piece: Piece, trace: Trace) -> str:
 
 
 def _space_before(text: str, node: Piece, piece: Piece, trace: Trace) -> str:
-    """Give the space that goes with an entry: what came with it, else that of its line."""
+    """Return the space that belongs to an entry: what was added with it, else that of its line."""
     before = text[node.opening + 1 : piece.start]
     if piece is not node.children[-1]:
         after = node.children[node.children.index(piece) + 1]
@@ -238,7 +238,7 @@ def _space_before(text: str, node: Piece, piece: Piece, trace: Trace) -> str:
 
 
 def _with(content: Content, slot: Slot, value: Content) -> Content:
-    """Give a content with an entry at the end of where it belongs."""
+    """Return a content with an entry added at the end of its place."""
     kind, inner = content
     if not slot.path:
         return (kind, (*inner, value)) if slot.is_item else value

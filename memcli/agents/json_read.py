@@ -1,7 +1,7 @@
-"""Read JSON as people write it into settings, and keep where each piece stands.
+"""Read JSON as people write it into settings, with the place of each piece.
 
-Comments and trailing commas are read everywhere, as agents that document JSON accept them too;
-with `is_json5` also single quotes, bare keys and the numbers of JSON5. A value is compared as its
+Comments and trailing commas are read everywhere, because agents that document JSON accept them too;
+with `is_json5` also single quotes, bare keys and the numbers of JSON5. Values are compared by
 content: objects keep the order and the repetition of their keys, numbers their spelling.
 """
 
@@ -43,7 +43,7 @@ _LINE_ENDS = ("\r\n", "\n", "\r", "\u2028", "\u2029")
 
 
 class Piece(Record):
-    """A value where it stands: `start` is that of its key in an object."""
+    """A value and its place: `start` is that of its key in an object."""
 
     kind: str
     start: int
@@ -52,7 +52,7 @@ class Piece(Record):
     opening: int  # where the value itself begins
     text: str  # of a string or a literal
     children: tuple[Piece, ...]
-    comma: int  # the comma behind it, -1 where there is none
+    comma: int  # the comma after it, -1 if there is none
 
     @property
     def content(self) -> Content:
@@ -64,14 +64,14 @@ class Piece(Record):
         return self.kind, self.text
 
     def child(self, key: str) -> Piece | None:
-        """Find a member; UnfitError where the key stands more than once."""
+        """Find a member; UnfitError if the key occurs more than once."""
         found = [each for each in self.children if each.key == key]
         if len(found) > 1:
             raise UnfitError(f"has the key {json.dumps(key)} more than once")
         return found[0] if found else None
 
 
-@lru_cache(maxsize=4)  # one file is asked several things, and may have megabytes
+@lru_cache(maxsize=4)  # one file is read several times, and may have megabytes
 def read(text: str, *, is_json5: bool) -> Piece:
     """Read a text; UnfitError says at which line it is not JSON."""
     reader = _Reader(text, is_json5=is_json5)
@@ -99,7 +99,7 @@ class _Reader:
         self.literal = _LITERAL_5 if is_json5 else _LITERAL
 
     def skip(self) -> None:
-        """Go on behind space and comments."""
+        """Skip space and comments."""
         found = self.space.match(self.text, self.at)
         self.at = found.end() if found else self.at
 
@@ -108,7 +108,7 @@ class _Reader:
         raise UnfitError(f"is not JSON at line {line}")
 
     def value(self, start: int, key: str, depth: int) -> Piece:
-        """Read a value and the comma behind it; `start` is where its key began."""
+        """Read a value and the comma after it; `start` is where its key began."""
         if depth > DEEPEST:
             raise UnfitError(f"is nested more than {DEEPEST} levels deep")
         opening = self.at
@@ -135,7 +135,7 @@ class _Reader:
         return Piece(kind, start, end, key, opening, text, children, comma)
 
     def children(self, sign: str, depth: int) -> tuple[Piece, ...]:
-        """Read on behind an opening bracket, to behind the closing one."""
+        """Read the children of an opening bracket, up to the closing one."""
         closing = "}" if sign == "{" else "]"
         found: list[Piece] = []
         while True:
@@ -172,7 +172,7 @@ class _Reader:
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    """Give what an escape of JSON5 stands for."""
+    """Return the character of a JSON5 escape."""
     escape = match[1]
     if len(escape) > 1 and escape[0] in "ux":
         return chr(int(escape[1:], 16))

@@ -1,6 +1,6 @@
-"""Where agents keep things on a machine: its system, home and variables in, paths out.
+"""The paths at which agents keep their files, from the system, its home and its variables.
 
-Paths are written as the machine writes them, whichever system this runs on.
+Paths have the form of that system, whichever system this runs on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Machine(Record):
     system: str  # as `sys.platform` has it
     home: str
     environ: Mapping[str, str]
-    project: str  # the repository that somebody stands in; "" where that is none
+    project: str  # the repository of the current folder; "" if there is none
 
     def join(self, *parts: str) -> str:
         """Join parts of a path."""
@@ -78,7 +78,7 @@ def _openclaw_workspace(machine: Machine) -> str:
 HOME = Base("~", lambda machine: machine.home)
 PROJECT = Base("", lambda machine: machine.project)
 CLAUDE = Base("~/.claude", _named("CLAUDE_CONFIG_DIR", ".claude"))
-CLAUDE_ABOVE = Base("~", _named("CLAUDE_CONFIG_DIR"))  # beside the folder, else in it
+CLAUDE_ABOVE = Base("~", _named("CLAUDE_CONFIG_DIR"))  # next to the folder, else in it
 CODEX = Base("~/.codex", _named("CODEX_HOME", ".codex"))
 GEMINI = Base("~/.gemini", _gemini)
 OPENCLAW = Base("~/.openclaw", _named("OPENCLAW_STATE_DIR", ".openclaw"))

@@ -1,7 +1,7 @@
-"""Decide what an installation or its end changes, file by file; writes nothing.
+"""Plan what installing or uninstalling changes, file by file; writes nothing.
 
-An entry of memcli is known by the state; one that is not in it was put there by hand, and is left
-to whoever did. What cannot be edited is refused, with the text to paste.
+The state lists memcli's entries. An entry that is not in it was added by hand, and is left alone.
+If a file cannot be edited, the plan has the text to paste.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Refusal(Record):
 
     path: str
     part: str
-    why: str  # goes behind the path
+    why: str  # follows the path
     text: str  # what belongs there, or what was to go
 
 
 class WiringPlan(Record):
-    """What is to be done, and what is known of it then."""
+    """The planned changes, and the state after them."""
 
     changes: tuple[FileChange, ...]
     refusals: tuple[Refusal, ...]
@@ -147,7 +147,7 @@ class Planner:
         return found
 
     def _write(self, file: _File, wanted: Written) -> None:
-        """Put an entry in where it is not there, or not as it should be."""
+        """Add an entry if it is missing or outdated."""
         entry = wanted.put.entry
         known = [each for each in self._kept if _is_same_place(each, file, entry)]
         there = next((k for k in known if edits.standing(file.text, k.put.entry) == "same"), None)
@@ -171,10 +171,10 @@ class Planner:
             self._renew(file, there, ours)
 
     def _renew(self, file: _File, there: Written, ours: Written) -> None:
-        """Put an entry in the place of an older one of ours.
+        """Replace an older entry of ours.
 
-        What was put in behind it is taken out first and put in again, so that each finds what it
-        found then, and leaves no trace in its turn.
+        Entries that were added after it are removed first and added again, so that each finds what
+        it found then, and can be removed without a trace.
         """
         listed = [each for each in self._kept if _is_at(each.path, file)]
         later = listed[listed.index(there) :]
@@ -199,7 +199,7 @@ class Planner:
         return put
 
     def _take(self, kept: Written) -> None:
-        """Take an entry out; UnfitError where it was edited."""
+        """Remove an entry; UnfitError if it was edited."""
         file = self._file(kept.path, kept.project)
         entry = kept.put.entry
         stands = edits.standing(file.text, entry)

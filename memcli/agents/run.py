@@ -1,7 +1,7 @@
-"""Carry out a plan: what is to be known is written first, then the files, one as a whole each.
+"""Carry out a plan: write the state first, then each file as a whole.
 
-Killed anywhere between, it leaves each file as it was or as it is to be, and a state that tells of
-all that may have been written; the same command then goes on.
+If it is killed, each file is either old or new, and the state lists everything that may have been
+written. The same command then continues.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from memcli.errors import UsageError
 
 
 def carry_out(plan: WiringPlan, before: State, path: str) -> None:
-    """Write what a plan says; `path` is that of the state, which the caller has locked."""
+    """Write the files of a plan; `path` is that of the state, which the caller has locked."""
     known = before.and_also(plan.state)
     if known != before:
         state.save(path, known)

@@ -1,7 +1,7 @@
-"""What memcli has written for agents, kept in a file beside the user's configuration.
+"""The record of what memcli has written for agents, next to the user's configuration.
 
-It is written before the files it tells of: an entry of it may not have been put in yet, or be gone
-already, and each is looked for before it is believed.
+It is written before the files. So an entry may not have been added yet, or be gone already, and
+each is looked up before it is believed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Written(Record):
 
 
 class Began(Record):
-    """A file as it was before the first entry, where that was no file, or nothing."""
+    """A file before the first entry, if it was missing or empty."""
 
     path: str
     before: str | None
@@ -62,7 +62,7 @@ class State(Record):
 
 
 def load(path: str) -> State:
-    """Read the state; ConfigError where it cannot be read."""
+    """Read the state; ConfigError if it cannot be read."""
     try:
         text = disk.peek(path)
         if text is None:
@@ -86,7 +86,7 @@ def load(path: str) -> State:
 
 
 def save(path: str, state: State) -> None:
-    """Write the state, or remove it where nothing is left."""
+    """Write the state, or remove it if it is empty."""
     found = _look(path)
     try:
         if state == State():
@@ -158,7 +158,7 @@ def _entry(kept: Written) -> dict[str, Any]:
 
 @contextmanager
 def locked(path: str) -> Iterator[None]:
-    """Let nobody else write meanwhile; BusyError where another memcli does."""
+    """Lock the state; BusyError if another memcli writes."""
     folder = os.path.dirname(path)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)

@@ -30,9 +30,9 @@ class PartPlace(Record):
     base: Base
     path: str  # below the base, with slashes
     format: str
-    key: tuple[str, ...] = ()  # what holds the servers, or the hooks
-    also: str = ""  # another name of the file, which goes before where it exists
-    variable: str = ""  # names another file, where it is set
+    key: tuple[str, ...] = ()  # the key of the servers, or of the hooks
+    also: str = ""  # another name of the file, preferred if it exists
+    variable: str = ""  # names another file, if it is set
 
     @property
     def shown(self) -> str:
@@ -65,7 +65,7 @@ class Agent(Record):
     about: str  # whose words these are
     programs: tuple[str, ...]  # one of them on the PATH tells that it is here
     home: Base  # as does this folder
-    preset: str  # its own memory; "" where none is known
+    preset: str  # its own memory; "" if none is known
     server: str  # the shape of an entry: see `texts.server`
     places: tuple[PartPlace, ...]
     events: HookEvents | None = None

@@ -1,4 +1,4 @@
-"""What is written for agents: entries of servers and hooks, a skill, and a line of instructions."""
+"""The texts for agents: entries of servers and hooks, a skill, and a line of instructions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ instructions: cite what you use as path:first-last. If nothing fits, try other w
 
 
 def started_by(agent: Agent, launcher: Launcher, machine: Machine) -> Launcher:
-    """Give how an agent starts memcli: one that stands elsewhere names its own memory."""
+    """Return how an agent starts memcli; an agent with its own memory names that folder."""
     if launcher.workspace or agent.memory is None:
         return launcher
     return launcher._replace(workspace=agent.memory.folder(machine))
@@ -109,7 +109,7 @@ def _json(value: object) -> str:
 
 
 def _toml(value: str | list[str]) -> str:
-    """Write a text, or a list of them, as TOML does: as JSON does, but for one sign."""
+    """Write a text, or a list of texts, in TOML: as in JSON, except for one character."""
     return _json(value).replace("\x7f", "\\u007f")
 
 

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class UnfitError(Exception):
-    """A file cannot be edited; the message goes behind its name: "is not UTF-8"."""
+    """A file cannot be edited; the message follows its name: "is not UTF-8"."""

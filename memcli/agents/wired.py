@@ -21,7 +21,7 @@ WIRED, BY_HAND, EDITED, GONE, STALE, UNREADABLE, ABSENT = (
     "wired", "by hand", "edited", "gone", "stale", "unreadable", "no",
 )  # fmt: skip
 STATES = (WIRED, BY_HAND, EDITED, GONE, STALE, UNREADABLE, ABSENT)
-# Where the entries of a part differ, the first of these is said of all.
+# If the entries of a part differ, the first of these describes them all.
 _WORST = (EDITED, STALE, GONE, BY_HAND, WIRED, ABSENT)
 
 
@@ -36,7 +36,7 @@ class PartState(Record):
 
 
 def is_here(agent: Agent, machine: Machine) -> bool:
-    """Tell whether an agent has a folder here, or a program on the PATH."""
+    """Return whether an agent has a folder here, or a program on the PATH."""
     path = machine.environ.get("PATH")
     return os.path.isdir(agent.home.folder(machine)) or any(
         which(program, path=path) for program in agent.programs
@@ -44,7 +44,7 @@ def is_here(agent: Agent, machine: Machine) -> bool:
 
 
 def wires(agent: Agent, machine: Machine, state: State, launcher: Launcher) -> list[PartState]:
-    """Tell of each part of an agent what it is, in the scopes that there are."""
+    """Yield the state of each part of an agent, per scope."""
     scopes = SCOPES if machine.project else SCOPES[:1]
     found = []
     for place in agent.places:

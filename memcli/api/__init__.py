@@ -1,1 +1,1 @@
-"""What can be done with a workspace, for every skin: the command line, scripts, servers."""
+"""What can be done with a workspace, shared by the command line, Python and the servers."""

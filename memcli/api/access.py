@@ -1,8 +1,8 @@
-"""Count what is read and used, where the user wants it (`access.count`), for the authority of it.
+"""Count which documents are read and used, if `access.count` is set.
 
-A use is a line of `<index>.access`: JSON, [source, path]. Lines are only ever added, each by one
-write, so the number of lines is the revision of the counts, and an earlier one can be counted
-again. A document is counted, not its lines, which move. Delete the file to begin anew.
+Each use is one line of `<index>.access`: JSON, [source, path]. Lines are only appended, each in one
+write. So the number of lines is the revision of the counts, and an earlier revision can be counted
+again. Documents are counted, not lines, because lines move. Delete the file to start again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Uses(Record):
 
 
 def note(memory: OpenedWorkspace, documents: Iterable[tuple[str, str]]) -> None:
-    """Count one use of each document; where it cannot be written, nothing is counted."""
+    """Count one use of each document; count nothing if the file cannot be written."""
     if not memory.config("access.count"):
         return
     # A line that was cut off by a kill ends where the next one begins.
@@ -47,9 +47,9 @@ def note(memory: OpenedWorkspace, documents: Iterable[tuple[str, str]]) -> None:
 
 
 def uses(memory: OpenedWorkspace) -> Uses:
-    """Count the uses so far, or up to `memory.accesses_at`; none where nothing is counted.
+    """Count the uses so far, or up to `memory.accesses_at`; none if uses are not counted.
 
-    Of several workspaces that are asked as one there are none.
+    Several workspaces that are searched as one have no counts.
     """
     if not memory.config("access.count") or memory.members:
         return Uses({}, 0)

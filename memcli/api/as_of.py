@@ -1,9 +1,9 @@
-"""A workspace as a commit of its repository has it: searched and read, and never written.
+"""A workspace as it was at a commit of its repository; read-only.
 
-Its documents are read from the repository, and its settings from the `memcli.toml` of that commit.
-What is searched is a side index beside that of the workspace: it begins as a copy of it, so that
-nothing is embedded that ever was, and what had to be embedded is given to the other in turn. One
-belongs to a tree and the settings it was cut by, so it is never out of step; four are kept.
+Documents come from the repository, settings from the `memcli.toml` of that commit. A separate index
+next to the workspace's own is searched. It starts as a copy of that index, so nothing is embedded
+twice, and new vectors are copied back. Each such index belongs to one tree and one set of settings,
+so it is never out of date. The last four are kept.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class Past(Record):
-    """The state that is asked for."""
+    """The past state of a workspace."""
 
     commit: Commit
     moment: datetime  # of a question that names none
@@ -122,7 +122,7 @@ class AsOfMemory(Memory):
         return bool(setting("search.mode") != "lexical" and setting("embedding.encoder") != "none")
 
     def _make(self, *, wants_vectors: bool) -> SideState:
-        """Build the side index, or go on where that was left."""
+        """Build the separate index, or continue an interrupted build."""
         past = self.past
         if not past.now.store.exists():  # what it embeds, it embeds for this one too
             bring_in_step(past.now, None, self.config("search.mode"), sync=None)
@@ -188,8 +188,8 @@ def open_as_of(
 ) -> AsOfMemory:
     """Open a workspace as it was at the end of a day, or at a commit.
 
-    A day is told as for `--until`, from `now` on where that is given; a commit by any name that
-    git knows. UsageError without git or a repository, NotFoundError for no such commit.
+    A day is written as for `--until`, relative to `now`; a commit by any name that git knows.
+    UsageError without git or a repository, NotFoundError if there is no such commit.
     """
     environ = os.environ if environ is None else environ
     today = Memory.open(workspace, settings=settings, environ=environ, clock=clock, here=here)
@@ -212,7 +212,7 @@ def open_as_of(
 def commit_meant(
     git: Git, when: str, today: OpenedWorkspace, now: datetime | None
 ) -> tuple[Commit, datetime]:
-    """Find the commit, and the moment that it stands for."""
+    """Find the commit and its moment."""
     day = last_day(when, today, now)
     if day is None:
         commit = commit_named(git, when)
@@ -224,7 +224,7 @@ def commit_meant(
 
 
 def last_day(when: str, today: OpenedWorkspace, now: datetime | None) -> date | None:
-    """Read a date as the last day of it; None for what is no date."""
+    """Read a date as its last day; None if it is not a date."""
     day_first = today.config("search.date_order") == "dmy"
     try:
         span = parse_date(when, (now or today.moment()).date(), day_first=day_first)
@@ -234,7 +234,7 @@ def last_day(when: str, today: OpenedWorkspace, now: datetime | None) -> date | 
 
 
 def _tree_of(git: Git, commit: Commit, root: str, top: str) -> str:
-    """Find the tree of the workspace in a commit; NotFoundError where it was not there."""
+    """Find the tree of the workspace in a commit; NotFoundError if the commit does not have it."""
     below = os.path.relpath(root, top).replace(os.sep, "/")
     if below == ".":
         return commit.tree

@@ -1,4 +1,4 @@
-"""Answer a question: bring the index in step while it is embedded, then ask the pipeline."""
+"""Answer a question: embed it while the index is updated, then run the search pipeline."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ SYNC_WAIT_SECONDS = 60.0
 
 
 class Answered(Record):
-    """The answer to a question, and how far the index stood behind the files."""
+    """The answer to a question, and whether the index was up to date."""
 
     question: Question
     freshness: Freshness
     answer: Answer
     expanded: tuple[Expanded, ...] = ()
-    nothing: Reason | None = None  # why nothing was found, where that was not the question
+    empty_reason: Reason | None = None  # why there is no passage, if that is known
     superseded: Mapping[str, Sequence[Superseded]] | None = None  # by the citation of a passage
 
     @property
@@ -69,9 +69,9 @@ def ask(
     sync: bool | None = None,
     observe: Observer = unobserved,
 ) -> Answered:
-    """Answer a question; `sync` is that of `bring_in_step`.
+    """Answer a question; for `sync` see `bring_in_step`.
 
-    With `expand` the raw lines behind summaries are added, within `expand.tokens`.
+    With `expand`, add the source lines behind summaries, within `expand.tokens`.
     """
     return memory.answering(
         lambda asked: _ask(asked, question, options, expand=expand, sync=sync, observe=observe),
@@ -171,7 +171,7 @@ def lots_of(
     options: SearchOptions,
     vector: Callable[[str], Vector],
 ) -> list[Lot]:
-    """Part what is asked by the model that has made its vectors, where vectors are asked.
+    """Group the workspaces by the model of their vectors, if vectors are searched.
 
     `vector` is that of `begin_vector` for the memory, and `options` are its own.
     """
@@ -190,7 +190,7 @@ def lots_of(
 
 
 def naming_models(freshness: Freshness, lots: Sequence[Lot]) -> Freshness:
-    """Say which workspaces are asked by another model than the first, if any."""
+    """Say which workspaces use another model than the first, if any."""
     others = [name for lot in lots[1:] for name in lot.names]
     if not others:
         return freshness
@@ -218,9 +218,9 @@ def _lot_of(
 
 
 def for_all(memory: OpenedWorkspace, leg: Leg) -> Leg:
-    """Let the hint of a leg that did not run be for all workspaces that were asked.
+    """Make the hint of a retriever that did not run apply to all workspaces.
 
-    While a process makes the vectors that are missing, it is how far that is.
+    While a process makes the missing vectors, the hint is its progress.
     """
     reason = leg.reason
     if reason is None or reason.hint != INDEX:
@@ -258,7 +258,7 @@ def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
 
 
 def with_speakers(memory: OpenedWorkspace, filters: Filters) -> Filters:
-    """Put speakers in the place of their names and roles; UsageError where nobody of it speaks."""
+    """Replace names and roles by the speakers; UsageError if no speaker has the name."""
     from memcli.search.speakers import labels_of
 
     with memory.store.snapshot() as snapshot:
@@ -292,13 +292,13 @@ def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
 def _nothing(
     memory: OpenedWorkspace, question: Question, options: SearchOptions, answer: Answer
 ) -> Reason | None:
-    """Say why there is nothing to show: a phrase that nothing holds, a filter."""
-    if answer.hits or answer.dropped:
+    """Say why the answer is empty: a missing phrase, or a filter."""
+    if answer.hits or answer.omitted_over_budget:
         return None
     from memcli.render.reasons import quoted
 
-    if answer.absent:
-        return Reason("phrase", f"no document contains {quoted(answer.absent)}")
+    if answer.missing_phrases:
+        return Reason("phrase", f"no document contains {quoted(answer.missing_phrases)}")
     phrases = question.query.phrases
     is_filtered = options.filters != Filters(view=options.filters.view)
     if is_filtered:
@@ -340,7 +340,7 @@ def ask_as_it_is(
 
 
 def equipped(memory: OpenedWorkspace, options: SearchOptions, index: Remembered) -> SearchOptions:
-    """Add what the settings do not hold: a reranker, fitted constants, counts of use."""
+    """Add what is not a setting: a reranker, fitted constants, counts of use."""
     if memory.config("access.count") and options.profile.formula == "two-pass":
         from memcli.api.access import uses
         from memcli.search.two_pass import TwoPass
@@ -377,10 +377,10 @@ def _no_vector(text: str) -> Vector:
 def bring_in_step(
     memory: OpenedWorkspace, index: Remembered | None, mode: str, *, sync: bool | None
 ) -> Freshness:
-    """Bring the index in step within the bounds that are set, and say if it stands in for another.
+    """Update the index within the configured bounds; report if another index replaces it.
 
-    True brings in everything, waiting for another writer; False leaves the index as it is. `index`
-    is what is `remembered` of it, None to ask for that where texts have to be embedded.
+    True reads every change and waits for another writer; False leaves the index unchanged. `index`
+    is what `remembered` returns, or None to call it when texts must be embedded.
     """
     found = _brought_in_step(memory, index, mode, sync=sync)
     mended, memory.mended = memory.mended, ()

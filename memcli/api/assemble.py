@@ -1,4 +1,4 @@
-"""Assemble a context: bring the index in step, take what is fixed, find the rest."""
+"""Assemble a context: update the index, take the fixed pieces, search for the rest."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ def context_of(
     sync: bool | None = None,
     observe: Observer = unobserved,
 ) -> Assembly:
-    """Assemble the context of a question, or without one that of the start of a session.
+    """Assemble the context of a question, or that for the start of a session.
 
-    It is asked on a day, or at a moment; `sync` is that of `ask.bring_in_step`, and `observe` is
-    told what each stage of the search left.
+    The question has a day or a moment; for `sync` see `ask.bring_in_step`. `observe` gets the
+    result of each search stage.
     """
     if not text.strip():
         return memory.answering(
@@ -150,9 +150,9 @@ def _of_a_question(
 def _of_a_session(
     memory: OpenedWorkspace, asked: date, wanted: Sharing, *, sync: bool | None
 ) -> Assembly:
-    """Assemble what matters most when nothing is asked: summaries stand for their lines.
+    """Assemble what matters most without a question; summaries replace the lines they cover.
 
-    Private notes, and summaries that rest on them, are only for those who ask.
+    Private notes, and summaries of them, are left out.
     """
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
@@ -189,24 +189,24 @@ def _of_a_session(
 def _without_answer(
     memory: OpenedWorkspace, question: Question | None, freshness: Freshness, filters: Filters
 ) -> Assembly:
-    """Assemble nothing: there is no index, or nothing in it."""
+    """Return an empty context: there is no index, or it is empty."""
     is_known = freshness.state == EMPTY
     missing = unmatched(memory.config.sources, tuple) if is_known else ()
     return Assembly(question, freshness, None, NOTHING, 0, filters, "0", missing)
 
 
 def context_record(found: Assembly, config: Config, *, budget: int, now: str) -> dict[str, Any]:
-    """Describe a context; `now` is the ISO time it was asked for at."""
+    """Describe a context; `now` is the ISO time of the question."""
     from memcli.render.jsonio import (
         dates_of,
         freshness_of,
-        legs,
+        implicit_sources,
         repairs,
         reranked,
+        retrievers,
         speaker_match,
-        stores_of,
-        unmarked,
-        withheld,
+        verdict_reasons,
+        workspaces_of,
     )
 
     assembled, answer = found.assembled, found.answer
@@ -219,11 +219,11 @@ def context_record(found: Assembly, config: Config, *, budget: int, now: str) ->
         "tokens": assembled.tokens,
         "tokens_saved": assembled.saved,
         "freshness": freshness_of(found.freshness),
-        **stores_of(found.freshness),
-        **unmarked(config),
+        **workspaces_of(found.freshness),
+        **implicit_sources(config),
         "verdict": answer.verdict if answer else None,
-        **(withheld(answer) if answer else {}),
-        "retrievers": legs(answer) if answer else None,
+        **(verdict_reasons(answer) if answer else {}),
+        "retrievers": retrievers(answer) if answer else None,
         **({**repairs(answer), **reranked(answer), **speaker_match(answer)} if answer else {}),
         "parts": [_part(part) for part in assembled.parts],
         "omitted": len(assembled.left_out) + found.more,

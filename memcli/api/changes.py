@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     from memcli.history.tree import CommitFiles
     from memcli.indexing.planning import Settings
 
-DAYS = 7  # that are told of where nobody says since when
+DAYS = 7  # shown if no start is given
 NAMED = 5  # files that cannot be compared
 
 
 class LearnedThatDay(Record):
-    """What is otherwise at the end of a day than at the end of the one before."""
+    """What changed in one day."""
 
     day: str
     commits: tuple[str, ...]  # shortened hashes, the newest first; none where logs tell it
-    before: str | None  # shortened hash of the commit whose old lines are told
+    before: str | None  # shortened hash of the commit that the old lines come from
     learned: Learned
 
 
@@ -71,10 +71,10 @@ def changes(
     now: datetime,
     environ: Mapping[str, str] | None = None,
 ) -> ChangeList:
-    """Tell what was learned from a day or commit to another; with a text, ranked by it.
+    """List what was learned between two days or commits, ranked by the text if there is one.
 
-    A day is told as for `search --since`, and includes its commits; a commit that the span begins
-    with does not belong to it. Without a repository what logs of those days hold counts as new.
+    A day is written as for `search --since`, and includes its commits. A commit at the start does
+    not belong to the span. Without a repository, the lines of dated logs count as new.
     """
     environ = os.environ if environ is None else environ
     try:
@@ -147,7 +147,7 @@ def _a_week_before(day: date, now: datetime) -> date:
 
 
 def _first_day(since: str | None, memory: OpenedWorkspace, now: datetime) -> date | None:
-    """Read a date as the first day of it; None for what is no date."""
+    """Read a date as its first day; None if it is not a date."""
     if since is None:
         return None
     day_first = memory.config("search.date_order") == "dmy"
@@ -210,7 +210,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
         prefix = "" if below == "." else f"{below}/"
         try:
             rules.append((source.name, prefix, load_rules(source, at=files)))
-        except OSError:  # without its ignore file nothing of it is given away
+        except OSError:  # nothing is shown without its ignore file
             rules.append((source.name, prefix, Rules(source._replace(include=()))))
     for path in paths:
         for name, prefix, rule in rules:
@@ -222,7 +222,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
 def _by_logs(
     memory: OpenedWorkspace, since: str | None, until: str | None, now: datetime
 ) -> ChangeList:
-    """Take what stands in the logs of a span of days for what was learned on them."""
+    """Treat the lines of dated logs as what was learned on those days."""
     settings = memory.index_settings()
     last = _last_day(until, memory, now) or now.date()
     first = _first_day(since, memory, now) or _a_week_before(last, now)
@@ -278,7 +278,7 @@ LEAST_STEM = 4  # letters that words have in common, one being the beginning of 
 
 
 class RankedChange(Record):
-    """A change, and how much of the question it holds."""
+    """A change, and the share of the question's words in it."""
 
     day: str
     change: MemoryChange
@@ -286,7 +286,7 @@ class RankedChange(Record):
 
 
 def ranked_by(text: str, each: Sequence[tuple[str, MemoryChange]]) -> tuple[RankedChange, ...]:
-    """Order the changes by the share of what is asked, in IDF, that they hold."""
+    """Order the changes by their share of the question's words, weighted by IDF."""
     asked = content(text)
     weights = idf(change.text for _, change in each)
     most = max(weights.values(), default=1.0)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LOCK_SECONDS = 60.0
 VIEWS = ("raw", "active")
-EXTRACTIVE = "extractive"  # sentences as they stand in the logs
+EXTRACTIVE = "extractive"  # sentences copied from the logs
 
 
 class Compaction(Record):
@@ -35,11 +35,11 @@ class Compaction(Record):
 
     plan: CompactionPlan
     skips: tuple[Skip, ...]  # files that are left out
-    without_vectors: Reason | None  # why sentences are placed by words alone
+    without_vectors: Reason | None  # why sentences are chosen without vectors
 
 
 class Checked(Record):
-    """The summaries there are, what does not hold of them, and what could not be read."""
+    """The summaries, the problems found in them, and the files that could not be read."""
 
     summaries: tuple[Summary, ...]
     problems: tuple[Problem, ...]
@@ -47,7 +47,7 @@ class Checked(Record):
 
 
 class Undone(Record):
-    """What was taken back of the last run."""
+    """What was removed of the last run."""
 
     is_empty: bool  # there was nothing to take back
     removed: tuple[Summary, ...]
@@ -58,10 +58,10 @@ class Undone(Record):
 def plan_compaction(
     memory: OpenedWorkspace, *, now: str, depth: int = 1, summarizer: str = EXTRACTIVE
 ) -> Compaction:
-    """Say which summaries a run would write; `now` is its ISO time.
+    """Plan the summaries of a run; `now` is its ISO time.
 
-    `summarizer` names what words them, EXTRACTIVE or one of `evidence.WORDED`. UsageError where
-    a summary cannot be read, for it may hold lines that would be summarised again.
+    `summarizer` is EXTRACTIVE or one of `evidence.WORDED`. UsageError if a summary cannot be read,
+    because its lines would be summarised again.
     """
     return _planned(memory, _held(memory), now=now, depth=depth, summarizer=summarizer)
 
@@ -117,7 +117,7 @@ def _writer(config: Config, summarizer: str) -> Wording | None:
 
 
 def _held(memory: OpenedWorkspace) -> folder.Holdings:
-    """Read logs and summaries; the index, where there is one, tells which folders should be."""
+    """Read logs and summaries; the index, if there is one, knows which folders should exist."""
     known: Mapping[Key, Known] = {}
     mounts = None
     with suppress(MemcliError), memory.store.snapshot() as snapshot:
@@ -126,7 +126,7 @@ def _held(memory: OpenedWorkspace) -> folder.Holdings:
 
 
 def _refuse_unread(found: folder.Holdings) -> None:
-    """Stop before lines are summarised that a summary may hold already."""
+    """Stop if an unreadable summary may already cover lines of the plan."""
     for skip in found.unread:
         raise UsageError(
             f"{skip.path} may contain summaries and cannot be read: {skip.detail or skip.reason};"
@@ -144,10 +144,10 @@ def _unread(found: folder.Holdings) -> tuple[Problem, ...]:
 def apply_compaction(
     memory: OpenedWorkspace, *, now: str, depth: int = 1, summarizer: str = EXTRACTIVE
 ) -> Compaction:
-    """Write the summaries of a plan; no other run writes meanwhile.
+    """Write the summaries of a plan while no other run writes.
 
-    It is planned before others are kept out, since an encoder may take its time, and again where
-    another run has written summaries by then.
+    The plan is made before the lock is taken, since an encoder may be slow. It is made again if
+    another run has written summaries meanwhile.
     """
     found = _held(memory)
     while True:
@@ -161,9 +161,9 @@ def apply_compaction(
 
 
 def measure_recall(memory: OpenedWorkspace, queries: Sequence[Query], today: date) -> SummaryRecall:
-    """Ask judged questions of the logs alone, and of summaries with the lines behind them.
+    """Ask judged questions of the logs only, and of summaries with the lines behind them.
 
-    The index is taken as it is; `today` is for questions without a day.
+    The index is not updated; `today` is for questions without a day.
     """
     from memcli.api.ask import begin_vector, lots_of, remembered
     from memcli.bench.summary_recall import SummaryRecall, recall
@@ -210,7 +210,7 @@ def _tokens(snapshot: Snapshot, view: str) -> int:
 
 
 def check_compaction(memory: OpenedWorkspace) -> Checked:
-    """Hold every summary against the lines it was made of."""
+    """Check every summary against its source lines."""
     from memcli.compaction.summaries import problems
 
     found = _held(memory)
@@ -218,9 +218,9 @@ def check_compaction(memory: OpenedWorkspace) -> Checked:
 
 
 def undo_compaction(memory: OpenedWorkspace) -> Undone:
-    """Remove what the run that was made last wrote.
+    """Remove the files of the last run.
 
-    What a person has edited or nobody can read is left.
+    Files that a person edited, and files that cannot be read, are left.
     """
     from memcli.compaction.summaries import last_run
 

@@ -11,7 +11,7 @@ from memcli.indexing.notices import not_read, unlisted, unmatched
 from memcli.indexing.planning import plan, read
 from memcli.lint.alone import alone
 from memcli.lint.contradicted import Contradicted
-from memcli.lint.findings import INVALID_SUMMARY, UNMATCHED_GLOB, Finding, FoundAt, order
+from memcli.lint.findings import INVALID_SUMMARY, UNMATCHED_GLOB, Finding, Location, order
 from memcli.lint.inspected import Inspected, inspect
 from memcli.lint.links import Links
 from memcli.lint.repeated import Repeated
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 
 class Inspection:
-    """One look at the files as they are on disk; the index is not asked."""
+    """One check of the files on disk, without the index."""
 
     def __init__(self, memory: OpenedWorkspace, today: date) -> None:
         """Take the memory and the day on which tasks are old."""
         self._memory, self._today = memory, today.isoformat()
         self.documents = 0
-        self.passed: list[Reason] = []  # what nobody could look at
+        self.passed: list[Reason] = []  # what could not be checked
 
     def findings(self) -> Iterator[Finding]:
         """Give what is wrong: of each document as it is read, then what takes all of them."""
         memory = self._memory
-        # Rules see where a secret stands; each document puts its own out of sight.
+        # Rules see the secrets; each document redacts its own.
         settings = memory.index_settings()._replace(redacts=False)
         listing = plan(settings, {}).listing
         self.passed += map(unlisted, listing.unlisted)
@@ -98,5 +98,5 @@ def _summaries(settings: Settings, names: list[tuple[str, str]]) -> Iterator[Fin
     from memcli.compaction.summaries import problems
 
     for problem in problems(summaries_among(settings, paths)):
-        spot = FoundAt(MEMORY_SOURCE, problem.path)
+        spot = Location(MEMORY_SOURCE, problem.path)
         yield Finding(INVALID_SUMMARY, spot, f"{problem.kind}: {problem.detail}")

@@ -1,4 +1,4 @@
-"""List the documents of a memory, with what can be asked of them; and count them by it."""
+"""List the documents of a memory, with their properties, and count them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ MOST_LISTED = 100  # documents that a reader without a screen gets one by one, u
 
 
 class Catalogue(Record):
-    """The documents that filters let through, and how far the index stood behind the files."""
+    """The documents that pass the filters, and whether the index was up to date."""
 
     freshness: Freshness
     documents: tuple[DocumentEntry, ...] = ()
-    nothing: Reason | None = None  # which filter let nothing through
+    empty_reason: Reason | None = None  # which filter let nothing through
 
 
 def catalogue(
@@ -40,10 +40,10 @@ def catalogue(
     links_to: str = "",
     sync: bool | None = None,
 ) -> Catalogue:
-    """List documents by source and path, by `date`, or the `newest` first; the undated come last.
+    """List documents by source and path, by `date`, or `newest` first; undated ones come last.
 
-    With `links_to` only those that link to the document of this path or name. `sync` is that of
-    `ask.bring_in_step`; no text is embedded for it.
+    `links_to` keeps only documents that link to this path or name. For `sync` see
+    `ask.bring_in_step`; no text is embedded.
     """
     return memory.answering(
         lambda asked: _catalogue(asked, filters, order=order, links_to=links_to, sync=sync),
@@ -70,12 +70,12 @@ def _catalogue(
             listed = linking_to(snapshot, links_to, listed, roots)
             if not listed:
                 told = Reason("links", f"no document links to {links_to}")
-                return Catalogue(freshness, nothing=told)
+                return Catalogue(freshness, empty_reason=told)
         if listed:
             return Catalogue(freshness, tuple(_ordered([*map(_entry, listed)], order)))
         from memcli.search.left_out import left_out
 
-        return Catalogue(freshness, nothing=left_out(snapshot, filters))
+        return Catalogue(freshness, empty_reason=left_out(snapshot, filters))
 
 
 def months(documents: Sequence[DocumentEntry]) -> list[tuple[str, str, int]]:
@@ -93,7 +93,7 @@ def months(documents: Sequence[DocumentEntry]) -> list[tuple[str, str, int]]:
 def counts(documents: Sequence[DocumentEntry], what: str) -> list[tuple[str, int]]:
     """Count documents by kind, tag, key or source, the most frequent first.
 
-    Tags and keys that differ in case alone count as one, as it is written first.
+    Tags and keys that differ only in case count as one, with the first spelling.
     """
     written: dict[str, str] = {}
     counted: Counter[str] = Counter()

@@ -45,14 +45,14 @@ class Memory(OpenedWorkspace):
         sync: bool | None = None,
         now: datetime | None = None,
     ) -> SearchResults:
-        """Find passages by words and meaning, as `memcli search` does.
+        """Find passages by keyword and by meaning, as `memcli search` does.
 
-        `limit` is search.limit and `budget` a number of tokens; `full` gives whole chunks. Without
-        `budget`, `full` or `more`, the answer ends where reading on is not worth its tokens. `sync`
-        True brings in every change first, False leaves the index as it is, None keeps to the
-        bounds that are set. `now` is the moment of the question, else the clock's. UsageError
-        where the text holds nothing to search for, IndexMissingError where nothing is indexed
-        and too much would have to be.
+        `limit` is search.limit, and `budget` a number of tokens; `full` returns whole chunks.
+        Without `budget`, `full` or `more`, the answer leaves out passages that are not worth their
+        tokens. `sync` True reads every change first, False does not update the index, and None
+        keeps to the configured bounds. `now` is the moment of the question; the default is the
+        clock. UsageError if the text has nothing to search for, IndexMissingError if there is no
+        index and building one would take too long.
         """
         from memcli.api.ask import ask
         from memcli.api.records import IndexFreshness, RetrieverStatus, SearchResults
@@ -81,16 +81,16 @@ class Memory(OpenedWorkspace):
             freshness=IndexFreshness(*found.freshness),
             retrievers=RetrieverStatus(answer.lexical, answer.dense),
             results=passages_of(answer.hits),
-            omitted_over_budget=answer.dropped,
-            omitted_low_confidence=answer.far,
+            omitted_over_budget=answer.omitted_over_budget,
+            omitted_low_confidence=answer.omitted_low_confidence,
             weaker=answer.weaker,
-            missing_phrases=answer.absent,
+            missing_phrases=answer.missing_phrases,
             named_speakers=answer.named_speakers,
-            split_phrases=answer.apart,
+            split_phrases=answer.split_phrases,
             repairs=answer.repaired,
             reranked=answer.reranked,
-            empty_reason=found.nothing,
-            verdict_reason=answer.withheld,
+            empty_reason=found.empty_reason,
+            verdict_reason=answer.verdict_reason,
             uncalibrated=answer.uncalibrated,
         )
 
@@ -102,10 +102,10 @@ class Memory(OpenedWorkspace):
         filters: Filters | None = None,
         sync: bool | None = None,
     ) -> RelatedPassages:
-        """Find the passages most like the chunk at a place, as `memcli related` does.
+        """Find the passages most similar to the chunk at a place, as `memcli related` does.
 
-        `target` is that of `get`, the rest that of `search`. NotFoundError for no document, and
-        for one that holds no text.
+        `target` is as for `get`, the rest as for `search`. NotFoundError if there is no such
+        document, or if it has no text.
         """
         from memcli.api.records import IndexFreshness, RelatedPassages, RetrieverStatus
         from memcli.api.related import likenesses
@@ -121,7 +121,7 @@ class Memory(OpenedWorkspace):
             freshness=IndexFreshness(*found.freshness),
             retrievers=RetrieverStatus(found.alike.lexical, found.alike.dense),
             results=passages_of(found.alike.hits),
-            empty_reason=found.nothing,
+            empty_reason=found.empty_reason,
         )
 
     def documents(
@@ -129,14 +129,14 @@ class Memory(OpenedWorkspace):
     ) -> DocumentList:
         """List documents with date, kind, tags and front matter, as `memcli ls` does.
 
-        `order` is path, date or newest; `sync` is that of `search`.
+        `order` is path, date or newest; `sync` is as for `search`.
         """
         from memcli.api.listing import catalogue
         from memcli.api.records import DocumentList, IndexFreshness
         from memcli.types import Filters
 
         found = catalogue(self, filters or Filters(), order=order, sync=sync)
-        return DocumentList(IndexFreshness(*found.freshness), found.documents, found.nothing)
+        return DocumentList(IndexFreshness(*found.freshness), found.documents, found.empty_reason)
 
     def context(
         self,
@@ -149,8 +149,8 @@ class Memory(OpenedWorkspace):
     ) -> ContextBlock:
         """Assemble the memory for a prompt within a token budget, as `memcli context` does.
 
-        Without a text it is that of the start of a session. BudgetError where what has to be in
-        it costs more than the budget.
+        Without a text it is the context for the start of a session. BudgetError if the required
+        pieces cost more than the budget.
         """
         from memcli.api.assemble import context_of, wanted_of
         from memcli.api.records import ContextBlock, ContextPassage, IndexFreshness
@@ -170,7 +170,7 @@ class Memory(OpenedWorkspace):
             budget=wanted.budget,
             tokens=assembled.tokens,
             verdict=made.answer.verdict if made.answer else None,
-            verdict_reason=made.answer.withheld if made.answer else None,
+            verdict_reason=made.answer.verdict_reason if made.answer else None,
             uncalibrated=made.answer.uncalibrated if made.answer else None,
             freshness=IndexFreshness(*made.freshness),
             markdown=markdown(assembled.parts, notice=assembled.notice),
@@ -223,13 +223,13 @@ class Memory(OpenedWorkspace):
         was_given: WasGiven | None = None,
         now: datetime | None = None,
     ) -> Noted:
-        """Append a note to the memory if the gate lets it in, as `memcli remember` does.
+        """Append a note to the memory if it passes the checks, as `memcli remember` does.
 
         `to` is today's log or the path of a file in the workspace, and `heading` a section at its
-        end; `type` is user, feedback, project or reference. `was_given` tells of a line (source,
-        path, text) whether the session was given it: what only says that again is refused. What is
-        refused is no error: `refusal` of the answer says why, with the citation of what stands
-        there. UsageError where the file cannot be written, BusyError where it stays locked.
+        end; `type` is user, feedback, project or reference. `was_given` returns whether the session
+        already got a line (source, path, text); a note that only repeats such a line is refused. A
+        refusal is not an error: `refusal` says why, and cites the line that the notes already have.
+        UsageError if the file cannot be written, BusyError if it stays locked.
         """
         from memcli.api.remember import Wish, remember
 
@@ -237,22 +237,22 @@ class Memory(OpenedWorkspace):
         return remember(self, text, wish, now or self.clock.now())
 
     def undo_remember(self) -> UndoResult:
-        """Take the last note back while it stands unchanged, as `memcli remember --undo` does."""
+        """Remove the last note if it is unchanged, as `memcli remember --undo` does."""
         from memcli.api.remember import undo_remember
 
         return undo_remember(self)
 
     def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> Done:
-        """Bring the index in step with the files and embed what is new, as `memcli index` does.
+        """Update the index and embed what is new, as `memcli index` does.
 
-        BusyError where another process still writes after `wait_seconds`.
+        BusyError if another process still writes after `wait_seconds`.
         """
         from memcli.api.sync import Job, Vectors, sync
 
         return sync(self, Job(full=full, wait_seconds=wait_seconds), Vectors(self))
 
     def status(self, *, deep: bool = False) -> Findings:
-        """Tell what is indexed, what is behind and why, as `memcli status` does."""
+        """Report what is indexed, what is out of date and why, as `memcli status` does."""
         from memcli.api.standing import gather
 
         return gather(self, deep=deep)

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from memcli.errors import Reason
     from memcli.types import Candidate
 
-LOOKED_AT = 20  # chunks that each leg brings
+LOOKED_AT = 20  # chunks from each retriever
 COMPARED = 8  # lines that are compared by meaning: some 5 ms each
 
 
 class Nearby:
-    """Finds the lines of the memory most like a text; the index is brought in step once."""
+    """Finds the lines of the memory most similar to a text; updates the index once."""
 
     def __init__(self, memory: OpenedWorkspace) -> None:
-        """Bring the index in step as for a search; `notices` say what cannot be compared."""
+        """Update the index as for a search; `notices` say what cannot be compared."""
         from memcli.api.ask import bring_in_step, remembered
 
         self._memory = memory
@@ -69,7 +69,7 @@ def _recalled(memory: OpenedWorkspace, text: str, index: Remembered) -> Sequence
 
 
 def _reads(memory: OpenedWorkspace, text: str, index: Remembered) -> bool:
-    """Tell whether a model has made the vectors of the index, and reads the text."""
+    """Return whether the index has vectors of a model that can read the text."""
     from memcli.embedding.models import is_readable
 
     if index.fingerprint is None or memory.config("search.mode") == "lexical":

@@ -1,6 +1,6 @@
-"""One opened workspace: its settings, its index and its encoder, kept for question after question.
+"""One opened workspace: its settings, index and encoder, reused for every question.
 
-This is where a process meets the environment and the clock; everything below is handed them.
+Only this module reads the environment and the clock; everything below gets them as arguments.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the
 # model moves no citation.
 PART_MAX = 256
-MOST_NS = (1 << 63) - 1  # from 1970, as an index holds times: from 1678 to 2261
+MOST_NS = (1 << 63) - 1  # from 1970, as the index stores times: from 1678 to 2261
 # Settings that an encoder is opened by.
 ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
 RERANKER_SETTINGS = ("rerank.", "search.rerank")
@@ -68,7 +68,7 @@ def local(moment: datetime) -> datetime:
 
 
 def current_folder() -> str | None:
-    """Name the current folder, None where it has been deleted."""
+    """Return the current folder, None if it was deleted."""
     try:
         return os.getcwd()
     except OSError:
@@ -76,7 +76,7 @@ def current_folder() -> str | None:
 
 
 def _now_ns() -> int:
-    """Read the clock as far as an index can hold it."""
+    """Read the clock, within the range that the index can store."""
     return max(-MOST_NS, min(time.time_ns(), MOST_NS))
 
 
@@ -84,22 +84,22 @@ SYSTEM_CLOCK = Clock(_now_ns, time.monotonic, time.sleep)
 
 
 class Owned(Record):
-    """Whose document is named, and by what name."""
+    """The workspace of a document, and the document's name there."""
 
     memory: OpenedWorkspace
     target: str  # its name there
-    before: str  # what stands before its source where several are asked; "" for one
-    is_own: bool  # of the workspace that asks, which alone is told what is private
+    before: str  # the prefix of its source if several workspaces are searched; "" for one
+    is_own: bool  # of the workspace that asks, the only one whose private notes may be shown
 
 
 class OpenedWorkspace:
-    """An opened workspace. Threads may share it; `close` lets go of index and model.
+    """An opened workspace. Threads may share it; `close` closes index and model.
 
-    Nothing is read before it is asked for. The day belongs to each question, so a process that
-    lives over midnight answers as of today.
+    Nothing is read before it is needed. Each question has its own day, so a process that runs over
+    midnight answers as of today.
     """
 
-    is_past = False  # it stands as a commit has it
+    is_past = False  # it is a past state
     has_files = True  # documents can be read, not only what is stored of them
 
     def __init__(
@@ -117,7 +117,7 @@ class OpenedWorkspace:
         self._guard = Lock()
         self._query_encoder: QueryEncoder | None = None
         self._reranker: SharedReranker | None = None
-        # Name, folder, and the workspace or why it cannot be asked; of several that are one.
+        # If it is several: name, folder, and the workspace or why it cannot be searched.
         self.members: Sequence[tuple[str, str, OpenedWorkspace | Reason]] = ()
         self.asked_by = asked_by  # the options that name them
         self.accesses_at: int | None = None  # uses that count, of those in `api.access`; None: all
@@ -130,10 +130,10 @@ class OpenedWorkspace:
     def by_model(
         self, snapshot: Snapshot
     ) -> Sequence[tuple[tuple[str, ...], OpenedWorkspace, Snapshot]]:
-        """Part what is asked by the model that has made its vectors.
+        """Group what is asked by the model of the vectors.
 
-        Gives the names of the workspaces of each part, whose settings its model is opened by, and
-        what is asked.
+        Returns the names of the workspaces in each group, with the settings that open its model,
+        and what is asked.
         """
         return [((), self, snapshot)]
 
@@ -142,11 +142,11 @@ class OpenedWorkspace:
         return self
 
     def answering(self, make: Callable[[OpenedWorkspace], Made], *, mends: bool) -> Made:
-        """Answer a question; of several workspaces the rest answers where one fails.
+        """Answer a question; if one of several workspaces fails, the rest answers.
 
-        Where the server of the index goes away in the middle, the question is asked once more; the
-        other servers that are named may answer it. Where none does, the index that this machine has
-        of the same files answers, if it has one. If it `mends`, a damaged index is built again.
+        If the server of the index goes away, the question is asked once more, perhaps of another
+        server that is configured. If none answers, the local index of the same files does, if there
+        is one. If it `mends`, a damaged index is built again.
         """
         try:
             return make(self)
@@ -196,10 +196,10 @@ class OpenedWorkspace:
 
     @contextmanager
     def showing(self, progress: Callable[[int, str, int, int], None]) -> Iterator[None]:
-        """Show what questions do for the index meanwhile.
+        """Show the progress of index updates.
 
-        `progress` gets the number of the workspace, of several that are asked as one, and then
-        stage, done and total. Several are brought up to date by a thread each.
+        `progress` gets the number of the workspace, then stage, done and total. Several workspaces
+        are updated by one thread each.
         """
         there = [opened for _, _, opened in self.members if not isinstance(opened, Reason)]
         before = [(member, member.on_progress) for member in there or [self]]
@@ -212,11 +212,11 @@ class OpenedWorkspace:
                 member.on_progress = own
 
     def moment(self) -> datetime:
-        """Give the moment that questions are asked at where they name none."""
+        """Return the moment of questions that name none."""
         return self.clock.now()
 
     def provenance(self) -> Reason | None:
-        """Tell what is read that is not the files as they are now; None where it is them."""
+        """Describe the past or stored state that is read; None for the files as they are now."""
         return None
 
     def without_files(self, *, sync: bool | None) -> Freshness | None:
@@ -226,7 +226,7 @@ class OpenedWorkspace:
     def find(self, target: str, here: str | None) -> tuple[Target, FileText]:
         """Find the document that a target names, and read it.
 
-        `here` is the folder that paths may be told from.
+        Relative paths start at `here`.
         """
         from memcli.api import targets
 
@@ -235,9 +235,9 @@ class OpenedWorkspace:
         return found, targets.read(found, settings)
 
     def is_private(self, file: FileText) -> bool:
-        """Tell that a document is for its own workspace alone, or a summary of one that is.
+        """Return whether a document, or a source of a summary, is private to its workspace.
 
-        One that cannot be parsed may be.
+        A document that cannot be parsed counts as private.
         """
         from contextlib import suppress
 
@@ -254,7 +254,7 @@ class OpenedWorkspace:
             rests_on = document.lineage.sources if document.lineage else ()
             for path in {lines.path for lines in rests_on} - seen:
                 seen.add(path)
-                with suppress(NotFoundError):  # whoever wrote the summary may name any path
+                with suppress(NotFoundError):  # a summary may name any path
                     found = read(settings, MEMORY_SOURCE, path)
                     waiting += [] if isinstance(found, Skip) else [found]
         return False
@@ -274,13 +274,12 @@ class OpenedWorkspace:
         anywhere: bool = False,
         here: str | None = None,
     ) -> Self:
-        """Find a workspace and settle its configuration, as every command does.
+        """Find a workspace and read its configuration, as every command does.
 
-        Without a folder it is the one of MEMCLI_WORKSPACE, else that at or above the current
-        folder, else the folder itself with the memories that agents keep of it. `settings` stand
-        above all others, by name: {"search.limit": 5}. NotFoundError where nothing is found, unless
-        a workspace is wanted `anywhere`; ConfigError where a setting cannot be used. `here` stands
-        in the place of the current folder.
+        The default is MEMCLI_WORKSPACE, then the workspace at or above the current folder, then the
+        current folder with the agent memories that belong to it. `settings` override all others, by
+        name: {"search.limit": 5}. NotFoundError if there is nothing, unless `anywhere` is set;
+        ConfigError if a setting cannot be used. `here` replaces the current folder.
         """
         environ = os.environ if environ is None else environ
         named = None if workspace is None else os.fspath(workspace)
@@ -318,7 +317,7 @@ class OpenedWorkspace:
         self.close()
 
     def close(self) -> None:
-        """Let go of index and model; a later question opens them anew."""
+        """Close index and model; a later question opens them again."""
         with self._guard:
             encoder, self._query_encoder = self._query_encoder, None
             reranker, self._reranker = self._reranker, None
@@ -330,7 +329,7 @@ class OpenedWorkspace:
 
     @property
     def query_encoder(self) -> QueryEncoder:
-        """Give what embeds questions; it is kept, and shared by threads."""
+        """Return the encoder of questions; it is kept, and shared by threads."""
         from memcli.embedding.query import QueryEncoder
 
         with self._guard:
@@ -339,9 +338,9 @@ class OpenedWorkspace:
             return self._query_encoder
 
     def reranker(self, index: Remembered) -> SharedReranker | None:
-        """Give what ranks the passages of an index anew, None where nothing is configured.
+        """Return the reranker, None if none is configured.
 
-        It is kept, and shared by threads, until the index is one of another model.
+        It is kept, and shared by threads, until the index has another model.
         """
         name = self.config("search.rerank")
         if name == "none":
@@ -370,9 +369,9 @@ class OpenedWorkspace:
         return settings.calibration_file(self.environ)
 
     def calibrations(self) -> Mapping[str, Calibration]:
-        """Read the constants that the user has fitted, by fingerprint; ConfigError for others.
+        """Read the constants that the user fitted, by fingerprint; ConfigError for anything else.
 
-        They are read anew for each question, and stand beside the user's configuration.
+        They are read again for each question, from a file next to the user's configuration.
         """
         path = self.calibration_file
         if not os.path.exists(path):
@@ -427,11 +426,11 @@ class OpenedWorkspace:
         threads: int | None = None,
         index: Remembered | None = None,
     ) -> Opened:
-        """Open a configured encoder, or learn why none can be used.
+        """Open a configured encoder, or return why none can be used.
 
-        `sleep` waits for a server that asks for patience, in place of the clock's, and `threads`
-        stand in the place of `embedding.threads`. Files that an index was made with are not read
-        to see that they are the right ones.
+        `sleep` waits if a server asks for it, instead of the clock's. `threads` replaces
+        `embedding.threads`. Hashes of model files that the index was made with are not checked
+        again.
         """
         from memcli.embedding.registry import NOTHING, open_encoder
 

@@ -1,4 +1,4 @@
-"""Read lines of a document as they are on disk now, and the lines behind those of a summary."""
+"""Read lines of a document as they are on disk now, and the lines behind a summary."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Lines(Record):
     total_lines: int
     text: str
     text_hash: str
-    truncated: bool  # more was asked for than `count` lines
+    truncated: bool  # more than `count` lines were asked for
     next_from: int | None  # where to go on reading
-    expanded: tuple[RawLines, ...] = ()  # behind the lines of a summary, where that was asked for
+    expanded: tuple[RawLines, ...] = ()  # source lines of a summary, if requested
 
     @property
     def citation(self) -> str:
@@ -52,12 +52,11 @@ def get(
 ) -> Lines:
     """Read what a path, a citation, `path#heading` or a record ref points at.
 
-    It counts as a use of the document, where that is wanted, unless it is none.
+    It counts as a use of the document, if uses are counted.
 
-    `here` is the folder that paths may be told from. `first` and `count` choose other lines of it,
-    the first being 1, and `around` adds lines above and below. NotFoundError if there is no such
-    document or it is private to another workspace, UsageError for a range that ends before it
-    begins.
+    Relative paths start at `here`. `first` and `count` choose other lines, the first being 1, and
+    `around` adds lines above and below. NotFoundError if there is no such document or it is private
+    to another workspace, UsageError if the range ends before it begins.
     """
     memory, target, before, is_own = memory.owner_of(target)
     settings = memory.index_settings()
@@ -125,7 +124,7 @@ def _named_twice(found: Target, target: str, first: int) -> UsageError:
 
 
 def _backwards(found: Target, start: int, end: int) -> UsageError:
-    from shlex import quote  # a hint is pasted, and a name of a file may hold `;` or `$(`
+    from shlex import quote  # a hint is pasted, and a file name may contain `;` or `$(`
 
     return UsageError(
         f"the range {start}-{end} ends before it begins",
@@ -154,7 +153,7 @@ def _behind(
 
 
 class RawLines(Record):
-    """Lines of a log that a summary stands for."""
+    """Lines of a log that a summary covers."""
 
     source: str
     path: str
@@ -169,10 +168,9 @@ class RawLines(Record):
 def raw_lines(
     file: FileText, lines: Sequence[str] | None, *, settings: Settings, memory: Logs
 ) -> list[RawLines]:
-    """Give the lines behind some lines of a summary, or all of it, where they stand now.
+    """List the lines behind a summary, or behind some of its lines, at their present place.
 
-    Lines that are no longer as they were summarised are marked as changed, those at their old
-    place being shown.
+    Lines that changed since are marked as changed, and those at the old place are shown.
     """
     lineage = _lineage(file, settings)
     if lineage is None:
@@ -191,14 +189,14 @@ def raw_lines(
 
 
 class Logs(Record):
-    """The documents of the memory, as they are asked for."""
+    """The documents of the memory."""
 
-    read: Callable[[str], FileText]  # by path; NotFoundError where there is none
+    read: Callable[[str], FileText]  # by path; NotFoundError if there is none
     paths: Callable[[], Sequence[str]]  # of all there are
 
 
 class Leaf(Record):
-    """Lines of a log that were summarised, and where they stand now."""
+    """Summarised lines of a log, and their present place."""
 
     source: SourceLines
     path: str  # of the log as it is called now
@@ -231,7 +229,7 @@ def _leaves(lineage: Lineage, settings: Settings, memory: Logs) -> list[Leaf]:
 
 
 def _file(path: str, sources: Sequence[SourceLines], of: Lineage, memory: Logs) -> FileText:
-    """Read a log; where it is gone, the one that has all of its lines that were summarised."""
+    """Read a log; if it is gone, the log that has all of its summarised lines."""
     try:
         return memory.read(path)
     except NotFoundError:

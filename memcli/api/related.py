@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Likenesses(Record):
-    """The passages most like a place, and how far the index stood behind the files."""
+    """The passages most similar to a place, and whether the index was up to date."""
 
     source: str
     path: str
@@ -30,7 +30,7 @@ class Likenesses(Record):
     end_line: int
     freshness: Freshness
     alike: Alike = NONE
-    nothing: Reason | None = None  # which filter let nothing through
+    empty_reason: Reason | None = None  # which filter let nothing through
 
     @property
     def citation(self) -> str:
@@ -46,10 +46,10 @@ def likenesses(
     sync: bool | None = None,
     here: str | None = None,
 ) -> Likenesses:
-    """Find what is most like the chunks that a path, a citation or a record ref points at.
+    """Find what is most similar to the chunks at a path, a citation or a record ref.
 
-    A whole document is compared with the others. `sync` is that of `ask.bring_in_step`, `here` the
-    folder that paths may be told from. NotFoundError where there is nothing at the place.
+    A whole document is compared with the others. For `sync` see `ask.bring_in_step`; relative paths
+    start at `here`. NotFoundError if there is nothing at the place.
     """
     settings = memory.index_settings()
     found = targets.resolve(target, settings, here)

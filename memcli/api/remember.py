@@ -31,28 +31,28 @@ HINT_TO = "memcli remember TEXT --to MEMORY.md"
 
 
 class Wish(Record):
-    """How a note is to be kept."""
+    """How to save a note."""
 
     to: str = TODAY  # today's log, or the path of a file in the workspace
     heading: str = ""  # of the section that it belongs to
     type: str = ""  # user | feedback | project | reference
     dry_run: bool = False  # say what would be written
-    force: bool = False  # whatever the gate says; it is said all the same
+    force: bool = False  # save it even if a check fails; the check is still reported
     gate: bool = False  # refuse what is worth little, even where gate.least is 0
-    was_given: WasGiven | None = None  # whether a line was given to this session
+    was_given: WasGiven | None = None  # whether this session already got a line
 
 
 class Noted(Record):
-    """What became of a note: the record of `memcli.remember/1`."""
+    """The result of `remember`: the record of `memcli.remember/1`."""
 
     stored: bool
     path: str  # of the file
     start_line: int | None  # of the note in it; None of a note that was refused
     end_line: int | None
-    text: str  # the note as it stands there, or would
+    text: str  # the note as it is written, or would be
     made: bool  # the file was made for it
-    refusal: Check | None  # the rule that refused it, also where it was kept all the same
-    checks: tuple[Check, ...]  # every rule that was asked, in its order
+    refusal: Check | None  # the rule that refused it, also if --force saved it
+    checks: tuple[Check, ...]  # every rule, in its order
     worth: float  # 0 to 1
     older: str | None  # citation of an older note that says otherwise
     notices: tuple[Reason, ...]  # what the gate could not rest on
@@ -78,12 +78,12 @@ def record_of(noted: Noted) -> dict[str, Any]:
 
 
 class UndoResult(Record):
-    """What became of the wish to take the last note back."""
+    """The result of removing the last note."""
 
-    path: str | None  # of the file; None where there is nothing to take back
+    path: str | None  # of the file; None if there is no note to remove
     start_line: int = 0
     end_line: int = 0
-    reason: str = ""  # why it was left as it is; empty where it is gone
+    reason: str = ""  # why it was left; empty if it was removed
 
 
 class _TwiceError(Exception):
@@ -95,10 +95,10 @@ class _TwiceError(Exception):
 
 
 def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> Noted:
-    """Ask the gate, and append a note to a file of the workspace.
+    """Check a note, and append it to a file of the workspace.
 
-    UsageError where the note cannot be written there, BusyError where another process does not let
-    go of the file; nothing is written then. What the gate refuses is no error.
+    UsageError if the file cannot be written, BusyError if another process keeps it locked; nothing
+    is written then. A refusal is not an error.
     """
     from memcli.remember import append
 
@@ -135,7 +135,7 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
         placed.append(fitted)
         return fitted
 
-    # Empty and too long are no matter of taste.
+    # --force does not save an empty or an overlong note.
     refusal = judged.refusal
     if refusal is not None and (not wish.force or refusal.rule in ("empty", "too-long")):
         return result(False, None)
@@ -153,7 +153,7 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
 
 
 def undo_remember(memory: OpenedWorkspace) -> UndoResult:
-    """Take the last note back, if its lines stand as they were written and nothing behind them."""
+    """Remove the last note if its lines are unchanged and nothing follows them."""
     from memcli.remember import append
 
     folder = memory.cache_folder
@@ -184,7 +184,7 @@ def _append(memory: OpenedWorkspace, root: str, path: str, make: Make) -> Append
             append.finish(root, before, sleep=memory.clock.sleep)
 
     def announce(made: Appended) -> None:
-        with suppress(OSError):  # without a place for it the note is kept, and cannot be undone
+        with suppress(OSError):  # the note is saved, and cannot be undone
             append.keep(folder, made)
 
     return append.append(root, path, make, announce=announce, sleep=memory.clock.sleep)
@@ -264,10 +264,10 @@ class Weighed(Record):
 def weigh(
     memory: OpenedWorkspace, text: str, *, place: tuple[str, str] | None = None
 ) -> tuple[list[Weighed], tuple[Reason, ...]]:
-    """Say of each paragraph and item of a text what the gate would say; nothing is written.
+    """Score each paragraph and item of a text as `remember` would; nothing is written.
 
-    `place` is its (source, path) where it is a document of the memory: it is not compared with
-    itself. Beside that, what the gate could not rest on.
+    `place` is its (source, path) if it is a document of the memory, so that it is not compared with
+    itself. The second value says what could not be compared.
     """
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
@@ -306,5 +306,5 @@ def gate_settings(
 
 
 def as_told(memory: OpenedWorkspace, text: str) -> str:
-    """Give a text as it may be told."""
+    """Redact a text for output."""
     return redacted(text) if memory.config("secrets") == "redact" else text

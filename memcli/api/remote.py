@@ -1,7 +1,6 @@
-"""A workspace of the shared store whose files lie on another machine: read, and never written.
+"""A workspace of the shared index whose files are on another machine; read-only.
 
-An answer says that it rests on what was stored, by whom and when: nobody here can tell whether
-the files have changed since.
+An answer says who stored the index and when, because the files may have changed since.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 OPTION = "--workspace-name"
 TENANT = "--tenant"
 EVERYWHERE = "--everywhere"
-SHARED = "the shared index"  # that is asked with folders of this machine
+SHARED = "store.url"  # names the shared index among folders of this machine
 
 
 class RemoteMemory(Memory):
@@ -59,16 +58,16 @@ class RemoteMemory(Memory):
         return Freshness(REMOTE, 0, self.provenance(), ())
 
     def find(self, target: str, here: str | None) -> tuple[Target, FileText]:
-        """Find a document among those that are stored, and put together what is stored of it.
+        """Find a stored document, and rebuild its text from the stored chunks.
 
-        Lines that no chunk holds, blank ones and front matter, are empty.
+        Lines that are in no chunk, such as blank ones and front matter, are empty.
         """
         with self.store.snapshot() as snapshot:
             found = meant(target, snapshot.known())
             return found, _text_of(found, snapshot)
 
     def is_private(self, file: FileText) -> bool:
-        """Tell that a document is for its own workspace alone, or a summary of one that is."""
+        """Return whether a document, or a source of a summary, is private to its workspace."""
         source, path = file.stat.source, file.stat.path
         with self.store.snapshot() as snapshot:
             found = with_chunks(snapshot.documents(Reach(Filters(scopes=(PRIVATE,)))))
@@ -79,7 +78,7 @@ class RemoteMemory(Memory):
 
 
 class FellowRemote(RemoteMemory):
-    """One of many workspaces of a shared store; when they are listed is when they are told of."""
+    """One of many workspaces of a shared index; its state is the one of the listing."""
 
     told: Reason
 
@@ -106,10 +105,10 @@ def open_remote(
     environ: Mapping[str, str] | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> RemoteMemory:
-    """Open a workspace of the shared store by its name there, as `team/ops`.
+    """Open a workspace of the shared index by its name there, such as `team/ops`.
 
-    ConfigError where no store is named, IndexMissingError where nothing is stored of it, or
-    nothing that the user may read.
+    ConfigError if no shared index is configured, IndexMissingError if it has nothing of this
+    workspace, or nothing that the user may read.
     """
     environ = os.environ if environ is None else environ
     config, place = _config(f"{OPTION} {name}", environ, settings)
@@ -128,9 +127,9 @@ def open_tenant(
     environ: Mapping[str, str] | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Several:
-    """Open all workspaces of a tenant of the shared store that the user may read, as one.
+    """Open all workspaces of a tenant of the shared index that the user may read, as one.
 
-    ConfigError where no store is named, IndexMissingError where nothing is stored for the tenant.
+    ConfigError if no shared index is configured, IndexMissingError if the tenant has nothing.
     """
     environ = os.environ if environ is None else environ
     check_tenant(tenant)
@@ -154,9 +153,9 @@ def open_everywhere(
     clock: Clock = SYSTEM_CLOCK,
     here: str | None = None,
 ) -> Several:
-    """Open all workspaces that have a name, and all of the shared store if one is named.
+    """Open all named workspaces, and all of the shared index if one is configured.
 
-    A folder that is attached there is asked with its files. Where the server does not answer, the
+    A folder that is attached there is searched with its files. If the server does not answer, the
     folders of this machine do.
     """
     environ = os.environ if environ is None else environ
@@ -203,7 +202,7 @@ def _fellows(
     besides: Sequence[str] = (),
     taken: Sequence[str] = (),
 ) -> list[Member]:
-    """Give each workspace of a crowd, by its name; those in `besides` are asked otherwise."""
+    """Yield each workspace of a crowd by its name, except those in `besides`."""
     found: list[Member] = []
     for each in crowd.listed():
         if each.name in besides:

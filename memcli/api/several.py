@@ -1,8 +1,8 @@
-"""Several workspaces opened as one memory: a question goes to all of them, and is answered once.
+"""Several workspaces opened as one memory: one question to all, one answer.
 
-The own workspace, that of the current folder or else the first that is named, lends its settings to
-the question and wins ties. Each other one keeps what its files are read by. `store.union` says how
-their ranks become those of one index, and what of a workspace no other one is told.
+The primary workspace is that of the current folder, or else the first one. Its settings apply to
+the question, and it wins ties. Every other workspace keeps the settings that its files are read
+with. `store.union` merges the ranks and hides what is private to a workspace.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ class InTurn:
         self.max_tokens, self.count = encoder.max_tokens, encoder.count
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
-        """Embed texts, once nobody else does."""
+        """Embed texts, one caller at a time."""
         with self._guard:
             return self._encoder.encode(texts)
 
     def encode_query(self, text: str) -> bytes:
-        """Embed a query, once nobody else embeds."""
+        """Embed a query, one caller at a time."""
         with self._guard:
             return self._encoder.encode_query(text)
 
@@ -95,7 +95,7 @@ class Shelf:
 
 
 class Fellow(Memory):
-    """One of several workspaces that are asked together."""
+    """One of several workspaces that are searched together."""
 
     shelf: Shelf
 
@@ -108,7 +108,7 @@ class Fellow(Memory):
 
 
 class Several(Memory):
-    """Several workspaces as one memory; what is asked of it goes to all of them."""
+    """Several workspaces as one memory."""
 
     def __init__(
         self,
@@ -120,14 +120,14 @@ class Several(Memory):
         has_own: bool = True,
         asked_by: str = "",
     ) -> None:
-        """Take the workspaces, the own one first if there is one; at least one can be asked.
+        """Take the workspaces, the primary one first if there is one; at least one can be opened.
 
-        Those without files are read from a crowd, and come last; none of them is the own one.
+        Those without files are read from a crowd and come last; none of them is primary.
         """
         there = [(name, opened) for name, _, opened in asked if not isinstance(opened, Reason)]
         of_crowd = [name for name, opened in there if not opened.has_files]
         self._crowd = crowd if of_crowd else None
-        # No other takes the place of the own one: what is private of it would be told.
+        # No other workspace becomes primary: its private notes would be shown.
         self._has_own = has_own and asked[0][0] == there[0][0] and there[0][1].has_files
         store = UnionStore(
             [(name, opened.store) for name, opened in there if opened.has_files],
@@ -135,7 +135,7 @@ class Several(Memory):
             crowd=self._crowd,
             of_crowd=of_crowd,
         )
-        # Whoever asks a question reads snapshots alone.
+        # A search only reads snapshots.
         super().__init__(
             _config_of(there),
             store,  # type: ignore[arg-type]
@@ -172,7 +172,7 @@ class Several(Memory):
                 memory = others
 
     def without_failed(self, freshness: Freshness) -> OpenedWorkspace:
-        """Leave out what could not be brought in step, which would be waited for once more."""
+        """Leave out what could not be updated, so that nobody waits for it again."""
         failed = {s.name: s.reason for s in freshness.stores if s.state == FAILED and s.reason}
         return (self._without(failed) if failed else None) or self
 
@@ -192,9 +192,9 @@ class Several(Memory):
         return [(names, opened[names[0]], part) for names, part in parts]
 
     def only(self, name: str) -> Several:
-        """Give one of the workspaces alone, still by its name; an open encoder serves both.
+        """Return one workspace, still with its name; an open encoder serves both.
 
-        UsageError for a name that none has; for a workspace that cannot be opened, what kept it.
+        UsageError for an unknown name; for a workspace that cannot be opened, the reason.
         """
         own = [each for each in self.members if each[0] == name]
         if not own:
@@ -208,7 +208,7 @@ class Several(Memory):
         _, folder, opened = own[0]
         if isinstance(opened, Reason):
             raise error_of(opened._replace(text=f"{name}: {opened.text}"))
-        # Alone it is no more the own one than it was.
+        # On its own it is no longer the primary one.
         is_own = self._has_own and own[0] is self.members[0]
         made = Several(
             own,
@@ -241,7 +241,7 @@ class Several(Memory):
                 opened.close()
 
     def _without(self, failed: Mapping[str, Reason]) -> Several | None:
-        """Leave workspaces out, and say why; None where no other can be asked."""
+        """Leave workspaces out, and say why; None if no other can answer."""
         asked = [
             (
                 known,
@@ -277,10 +277,10 @@ def open_several(
 ) -> Several:
     """Open workspaces by their folders or by @name; `everywhere` adds all that have a name.
 
-    `settings` stand above those of each. One that cannot be opened is left out and named, as long
-    as another can. The own one is that of MEMCLI_WORKSPACE, of `here`, or of the current folder.
-    NotFoundError for a folder that is not there, unless it `may_miss`: it is left out then, and
-    opened with the others once it is there. UsageError for an unknown name.
+    `settings` override those of each. A workspace that cannot be opened is left out and named, if
+    another can be opened. The primary one is that of MEMCLI_WORKSPACE, of `here`, or of the current
+    folder. NotFoundError if a folder is missing, unless it `may_miss`: then it is left out, and
+    opened once it exists. UsageError for an unknown name.
     """
     environ = os.environ if environ is None else environ
     folders = folders_of(named, environ, everywhere=everywhere, may_miss=may_miss)
@@ -347,7 +347,7 @@ def _config_of(asked: Sequence[tuple[str, OpenedWorkspace]]) -> Config:
 
 
 class UnionStore:
-    """The stores of several workspaces, to be asked together; nobody changes them here."""
+    """The stores of several workspaces, for reading only."""
 
     def __init__(
         self,
@@ -357,9 +357,9 @@ class UnionStore:
         crowd: Crowd | None = None,
         of_crowd: Sequence[str] = (),
     ) -> None:
-        """Take them by the names of their workspaces, that of the own one first if it is here.
+        """Take them by the names of their workspaces, the primary one first if there is one.
 
-        Behind them stand the workspaces `of_crowd`, which a crowd has by these names.
+        The workspaces `of_crowd` come last; a crowd has them by these names.
         """
         self._stores, self._is_asked_by_first = stores, is_asked_by_first
         self._crowd, self._of_crowd = crowd, of_crowd
@@ -370,14 +370,14 @@ class UnionStore:
         return self._stores[0][1].local if self._stores else ""
 
     def exists(self) -> bool:
-        """Tell whether anything was ever stored in any."""
+        """Return whether any store has data."""
         return bool(self._of_crowd) or any(store.exists() for _, store in self._stores)
 
     @contextmanager
     def snapshot(self) -> Iterator[Union]:
-        """Hold one state of each store that is there; IndexMissingError where none is.
+        """Take a snapshot of each store that exists; IndexMissingError if none does.
 
-        FailedStoreError where one cannot be read.
+        FailedStoreError if one cannot be read.
         """
         with ExitStack() as opened:
             members = []
@@ -403,10 +403,10 @@ class UnionStore:
             yield Union(members, is_asked_by_first=is_own, each=each)
 
     def stand_in(self) -> None:
-        """Give nothing: where one of them is away, the others answer."""
+        """Return None: if one store is away, the others answer."""
 
     def close(self) -> None:
-        """Let go of whatever is held open."""
+        """Close all stores."""
         for _, store in self._stores:
             store.close()
         if self._crowd:
@@ -461,7 +461,7 @@ def _name_of(folder: str) -> str:
 
 
 def _free(name: str, taken: Collection[str]) -> str:
-    """Give a name that nobody has: notes, notes-2, notes-3."""
+    """Return an unused name: notes, notes-2, notes-3."""
     numbered = (f"{name}-{number}" if number > 1 else name for number in range(1, len(taken) + 2))
     return next(each for each in numbered if each not in taken)
 
@@ -469,7 +469,7 @@ def _free(name: str, taken: Collection[str]) -> str:
 def own_first(
     folders: Mapping[str, str], environ: Mapping[str, str], here: str | None
 ) -> list[tuple[str, str]]:
-    """Put the innermost workspace that holds the current folder before the others, if any does."""
+    """Put the innermost workspace around the current folder first, if there is one."""
     here = os.path.realpath(environ.get(ENV_NAME) or here or current_folder() or os.sep)
     around = [
         folder for folder in folders.values()

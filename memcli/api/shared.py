@@ -1,6 +1,6 @@
-"""What a person does with a shared store; the folder is that of an opened workspace.
+"""The commands of a shared index, for the folder of an opened workspace.
 
-The files of a workspace are the truth: to detach one, or to lose the server, loses nothing.
+The files of a workspace are the truth: detaching one, or losing the server, loses nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def script(partitions: int) -> str:
-    """Write what sets a shared store up, for whoever lets nobody else run such statements."""
+    """Return the SQL that sets up a shared index, for an administrator to run."""
     made = [
         "begin",
         *schema.statements(_checked(partitions)),
@@ -34,7 +34,7 @@ def script(partitions: int) -> str:
 
 
 def initialise(config: Config, partitions: int) -> tuple[str, bool]:
-    """Make the tables; give the store's address, and whether there were none."""
+    """Create the tables; return the index's address, and whether they were missing."""
     address = address_of(config)
     return address.masked, admin.initialise(address, partitions=_checked(partitions))
 
@@ -60,12 +60,12 @@ def attach(memory: OpenedWorkspace, name: str, *, take_over: bool) -> str:
 
 
 def detach(memory: OpenedWorkspace) -> tuple[str, str, bool]:
-    """Detach the folder; give the store's address, the name, and whether this folder wrote it."""
+    """Detach the folder; return the address, the name, and whether this folder wrote it."""
     config = memory.config
     name = attached.attached(memory.environ).get(config.workspace)
     if name is None:
         raise NotFoundError(
-            f"{config.workspace} is not attached to a shared store", hint="memcli store status"
+            f"{config.workspace} is not attached to a shared index", hint="memcli store status"
         )
     origin = origin_of(config.workspace)
     address = address_of(config)
@@ -75,7 +75,7 @@ def detach(memory: OpenedWorkspace) -> tuple[str, str, bool]:
 
 
 def look(memory: OpenedWorkspace) -> tuple[SharedStatus, str | None]:
-    """Look at the shared store; give the name of the folder there too, None where it has none."""
+    """Look at the shared index; return the name of the folder there too, None if it has none."""
     name = attached.attached(memory.environ).get(memory.config.workspace)
     return admin.look(address_of(memory.config)), name
 

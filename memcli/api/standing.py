@@ -1,7 +1,7 @@
-"""Tell how a workspace stands: what is indexed, what is behind and why; computed from disk.
+"""The status of a workspace: what is indexed, what is out of date and why, computed from disk.
 
-Three steps: `gather` reads, `judge` finds what is to be warned of, `record` describes both as
-`memcli.status/1`. Nothing here knows of a command line.
+Three steps: `gather` reads, `judge` finds the warnings, `record` describes both as
+`memcli.status/1`. Nothing here depends on a command line.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Usability(Record):
 
 
 class Indexed(Record):
-    """What an index holds."""
+    """The contents of an index."""
 
     counts: Counts = Counts(0, 0, 0, 0)
     by_source: Mapping[str, SourceCounts] = {}
@@ -91,13 +91,13 @@ class Findings(Record):
 
     @property
     def is_other_model(self) -> bool:
-        """Tell whether the vectors are those of another model than the one that can be used."""
+        """Return whether the vectors belong to another model than the configured one."""
         made_by, usable = self.holdings.fingerprint, self.usability
         return made_by is not None and usable.is_usable and made_by != usable.fingerprint
 
     @property
     def is_behind(self) -> bool:
-        """Tell whether something of the memory is not, or may not be, in the index."""
+        """Return whether something of the memory is, or may be, missing in the index."""
         is_waiting = self.holdings.pending > 0 and self.config("embedding.encoder") != "none"
         is_in_step = self.standing.state in (FRESH, EMPTY)
         return not is_in_step or is_waiting or bool(self.standing.listing.unlisted)

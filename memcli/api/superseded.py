@@ -1,7 +1,7 @@
-"""Find the older lines that the lines of a passage correct.
+"""Find the older lines that a passage corrects.
 
-The lines are compared as the gate of `remember` compares them (`language/correction.py`), with
-those of earlier days that hold most of their words. Only what is dated is earlier than anything.
+Lines are compared as the gate of `remember` compares them (`language/correction.py`), with lines of
+earlier days that contain most of their words. Only dated lines are compared.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 12  # chunks for each line
 MOST_LINES = 12  # of a passage
-MOST_OLDER = 3  # lines told of a passage
+MOST_OLDER = 3  # older lines shown per passage
 
 
 class Superseded(Record):
@@ -84,12 +84,12 @@ def _of(snapshot: Snapshot, hit: Hit) -> list[Superseded]:
 
 
 def _dated(hit: Hit) -> Iterator[tuple[int, str, str | None]]:
-    """Give the lines of a passage with their first day; of a summary, that of the log it cites."""
+    """Yield the lines of a passage with their first day; for a summary, that of the cited log."""
     about = hit.about
     for number, text in _lines(hit.text, hit.start_line):
         cite = citation_of(text) if about.is_summary else None
         if cite:
-            yield number, unmarked(cite.said)[0], first_day(cite.path)
+            yield number, unmarked(cite.text)[0], first_day(cite.path)
         elif not about.is_summary:
             yield number, text, about.first_day or about.date
 

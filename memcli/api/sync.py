@@ -1,6 +1,6 @@
-"""Bring the index in step and embed what is new: one run, for the command, watcher and bench.
+"""Update the index and embed what is new: one run, for the command, the watcher and bench.
 
-Where a server asks to wait, the right to write is given up and taken again, so that others can.
+If a server asks to wait, the writer lock is released until then, so that others can write.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def unseen(stage: str, done: int, total: int) -> None:
 
 
 class Job(Record):
-    """What a run is to do besides bringing the index in step."""
+    """What a run does besides updating the index."""
 
     full: bool = False
     prune: bool = False
@@ -42,7 +42,7 @@ class Job(Record):
 
 
 class Done(Record):
-    """What a run did."""
+    """The result of a run."""
 
     report: Report
     chunks: int
@@ -66,9 +66,9 @@ class Vectors:
         threads: int | None = None,
         on_made: OnMade | None = None,
     ) -> None:
-        """Take the settings of a memory; `sleep` waits for a server in place of its clock's.
+        """Take the settings of a memory; `sleep` replaces its clock's, to wait for a server.
 
-        `threads` stand in the place of `embedding.threads`. `on_made` is told of each batch.
+        `threads` replaces `embedding.threads`. `on_made` is called after each batch.
         """
         self.patience = Patience(sleep or memory.clock.sleep)
         self._threads, self._on_made = threads, on_made
@@ -84,7 +84,7 @@ class Vectors:
 
     @property
     def can_embed(self) -> bool:
-        """Tell that no fault stands in the way, as far as is known."""
+        """Return whether embedding is possible, as far as is known."""
         return self._opened is None or self._opened.encoder is not None
 
     @property
@@ -95,10 +95,10 @@ class Vectors:
         return not self.can_embed and may_come_back(self._memory.encoders())
 
     def make(self, change: Change, most: int | None = None) -> None:
-        """Embed what is new, or learn why that cannot be; what was made before a fault is kept.
+        """Embed what is new, or learn why that is impossible; finished vectors are kept.
 
-        AskedToWaitError where a server wants to be asked again later, MemoryError where there is
-        no room for the modules that embed: Python may end in the middle of an import.
+        AskedToWaitError if a server wants to be asked again later, MemoryError if there is no room
+        for the modules that embed: Python may end in the middle of an import.
         """
         if system.is_short_of_memory():
             raise MemoryError
@@ -158,7 +158,7 @@ def sync(
     sleep: Callable[[float], None] | None = None,
     on_progress: Progress = unseen,
 ) -> Done:
-    """Bring the index in step as its one writer; `sleep` waits for another one."""
+    """Update the index as its only writer; `sleep` waits for another writer."""
     settings, before = memory.index_settings(), (vectors.made, vectors.borrowed)
     on_progress = shared(memory.store, memory.clock.monotonic, on_progress)
     report: Report | None = None
@@ -202,7 +202,7 @@ def embed_next(
 def _bring_in(
     change: Change, settings: Settings, job: Job, vectors: Vectors, on_progress: Progress
 ) -> Report:
-    """Read what differs, or everything anew; a full run has its vectors before it is seen."""
+    """Read what differs, or everything again; a full run makes its vectors before it is visible."""
     from memcli.indexing.indexer import index
     from memcli.indexing.rebuild import rebuild
     from memcli.store.run_records import AWAITED_SECONDS
@@ -279,7 +279,7 @@ class Patience:
         return self._seconds is not None
 
     def ask(self, seconds: float) -> NoReturn:
-        """Take note of the wish and leave the work; RetrieverError after too many of them."""
+        """Note the request and leave the work; RetrieverError after too many of them."""
         if self._asked == MOST_WAITS:
             self._asked = 0
             raise RetrieverError(

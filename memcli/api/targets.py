@@ -1,9 +1,9 @@
 """Read what a person points at: a name, a citation, `path#heading` or a record ref.
 
-What is printed is read back as it was meant (`types.shown`, `types.cite`, `About.ref`,
-`workspace.names`): a name that begins with a source and a colon is of that source, one that begins
-with `./` or `../` is a path from the current folder, any other is of the memory. Only where the
-memory has no such document may a bare path be one from here, or another source's.
+Every printed name can be read back (`types.shown`, `types.cite`, `About.ref`, `workspace.names`).
+A name that begins with a source and a colon belongs to that source. A name that begins with `./` or
+`../` is a path from the current folder. Any other name belongs to the memory; only if the memory
+has no such document may it be a path from here, or a document of another source.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _AROUND = " \t\r\n`[]<>"  # signs that a text may have around a citation
 
 
 class Target(Record):
-    """What is asked for."""
+    """The document, lines or heading that a target names."""
 
     source: str
     path: str
@@ -47,7 +47,7 @@ class Target(Record):
 
     @property
     def text(self) -> str:
-        """Write what is asked for so that it is read back."""
+        """Write the target so that it can be read back."""
         if self.anchor is not None:
             return f"{self.source}:{self.path}#{self.anchor}"
         if self.first is None or self.last is None:
@@ -56,10 +56,9 @@ class Target(Record):
 
 
 def resolve(target: str, settings: Settings, here: str | None = None) -> Target:
-    """Find the document that is meant; NotFoundError for what discovery would not accept.
+    """Find the document of a target; NotFoundError if discovery would not accept it.
 
-    `here` is the folder that paths may be told from; without it they are those of the workspace,
-    and absolute ones.
+    Relative paths start at `here`; without it they start at the workspace, or are absolute.
     """
     roots = {source.name: source.root for source in settings.sources}
 
@@ -123,7 +122,7 @@ def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
 
 
 def _folder(readings: list[Target], known: Collection[tuple[str, str]]) -> str:
-    """Give the first reading that documents lie below, as `ls` takes it; "" for none."""
+    """Return the first reading that is a folder with documents, as for `ls`; "" if none is."""
     for reading in readings:
         path = reading.path.rstrip("/")
         if path and any(s == reading.source and p.startswith(f"{path}/") for s, p in known):
@@ -132,9 +131,9 @@ def _folder(readings: list[Target], known: Collection[tuple[str, str]]) -> str:
 
 
 def _composed(readings: list[Target], known: Collection[tuple[str, str]]) -> Target | None:
-    """Find a document whose name is written alike but for how its accents are composed.
+    """Find a document whose name differs only in how its accents are composed.
 
-    Keyboards write one sign for what some file systems and programs keep as two.
+    Keyboards write one character where some file systems and programs store two.
     """
     from unicodedata import normalize
 
@@ -195,7 +194,7 @@ def _readings_as_written(
 
 
 def _forms(source: str, path: str) -> list[Target]:
-    """Read a path as a whole name, and where it may be one as a name with lines or an anchor."""
+    """Read a path as a whole name, and perhaps as a name with lines or an anchor."""
     found = [Target(source, path)]
     lines = _LINES.fullmatch(path)
     if lines:
@@ -211,7 +210,7 @@ def _forms(source: str, path: str) -> list[Target]:
 def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, str]]) -> str:
     """Give the command that prints the same of another source, or the document named most alike."""
     from difflib import get_close_matches
-    from shlex import quote  # a hint is pasted, and a name of a file may hold `;` or `$(`
+    from shlex import quote  # a hint is pasted, and a file name may contain `;` or `$(`
 
     documents = sorted(known)
     near = [
@@ -224,7 +223,7 @@ def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, s
 
 
 def read(target: Target, settings: Settings) -> FileText:
-    """Read the document; NotFoundError where it cannot be."""
+    """Read the document; NotFoundError if it cannot be read."""
     from memcli.indexing import planning
 
     file = planning.read(settings, *target.document)
@@ -236,7 +235,7 @@ def read(target: Target, settings: Settings) -> FileText:
 
 
 def lines_of(target: Target, file: FileText, settings: Settings) -> tuple[int, int]:
-    """Give the first and last line that are meant, from 1; the whole file where none is named."""
+    """Return the first and last line of a target, from 1; the whole file if it names none."""
     if target.anchor is not None:
         return _anchor_lines(target, file, settings)
     lines = file.text.removesuffix("\n").count("\n") + 1
@@ -247,7 +246,7 @@ def lines_of(target: Target, file: FileText, settings: Settings) -> tuple[int, i
 
 
 def beyond(name: str, line: int, lines: int) -> NotFoundError:
-    """Say that a document has no such line."""
+    """Return the error for lines after the end of a document."""
     from shlex import quote
 
     has = "1 line" if lines == 1 else f"{lines} lines"

@@ -1,4 +1,4 @@
-"""Bring the indexes of several workspaces in step side by side, and say it as that of one."""
+"""Update the indexes of several workspaces in parallel, and report them as one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ANSWERING = (FRESH, STALE, REMOTE)
 
-# A workspace that is asked with others: its name, its folder, and itself or why it cannot be asked.
+# A workspace of several: its name, its folder, and itself or why it cannot be opened.
 Member = tuple[str, str, "OpenedWorkspace | Reason"]
 
 
@@ -25,9 +25,9 @@ def together(
     asked: Sequence[Member],
     bring_in_step: Callable[[OpenedWorkspace], Freshness],
 ) -> Freshness:
-    """Bring each workspace in step; where one fails, the rest answers.
+    """Update each workspace; if one fails, the rest answers.
 
-    IndexMissingError where none can answer.
+    IndexMissingError if none can answer.
     """
     states = side_by_side(lambda each: _state(each, bring_in_step), asked)
     if all(state.state == FAILED for state in states):
@@ -40,7 +40,7 @@ def together(
 
 
 def joined(states: Sequence[StoreState]) -> Freshness:
-    """Say how far the whole is behind: what one workspace lacks, it lacks."""
+    """Combine the freshness of several: what one workspace lacks, the whole lacks."""
     there = [state for state in states if state.state in ANSWERING]
     waiting = [state for state in states if state.state not in (*ANSWERING, EMPTY)]
     left_out = [_left_out(state) for state in waiting if state.reason]
@@ -87,7 +87,7 @@ def _state(each: Member, bring_in_step: Callable[[OpenedWorkspace], Freshness]) 
         return StoreState(name, folder, FAILED, 0, opened)
     try:
         found = bring_in_step(opened)
-    except UsageError:  # of the line, and not of a workspace
+    except UsageError:  # an error of the command line, not of a workspace
         raise
     except (MemcliError, OSError) as error:
         why = error.reason if isinstance(error, MemcliError) else Reason("system", str(error))

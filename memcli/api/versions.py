@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Version(Record):
-    """Lines as they stood from a commit on."""
+    """Lines as a commit changed them."""
 
     commit: str | None  # shortened hash; None: as they are on disk, and in no commit
     day: str | None
@@ -51,7 +51,7 @@ class Versions(Record):
 
 
 class _State(Record):
-    """A file as a commit has it, and where the lines stand in it."""
+    """A file at a commit, and the place of the lines in it."""
 
     path: str
     number: int  # of its bytes
@@ -94,7 +94,7 @@ def versions(
 
 
 class _Past(Record):
-    """Where earlier states of a document are read."""
+    """The source of earlier states of a document."""
 
     git: Git
     top: str
@@ -133,7 +133,7 @@ def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], li
             break
         parent = _parent(past.git, at)
         if parent is None:
-            cut = Reason("history", f"history is here back to {at.short} ({at.day}) alone",
+            cut = Reason("history", f"the history here goes back only to {at.short} ({at.day})",
                          "git fetch --unshallow")  # fmt: skip
             return [*told, _version(past, state, newest)], [cut]
         at = parent
@@ -166,7 +166,7 @@ def _earlier_name(past: _Past, files: CommitFiles, newer: CommitFiles, state: _S
     try:
         rules = load_rules(past.settings.source(past.source), at=files)
         paths = [path for path in newer.differing(files) if path.startswith(prefix)]
-    except OSError:  # a folder that is missing holds no earlier name
+    except OSError:  # a missing folder has no earlier name
         return ""
     best, name = ALIKE, ""
     for below in (path.removeprefix(prefix) for path in paths):

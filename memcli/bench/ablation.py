@@ -1,4 +1,4 @@
-"""Switch legs, stages and profiles one at a time and hold each against the settings as they are."""
+"""Change retrievers, stages and profiles one at a time, and compare each with the settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ JUDGED_BY = "nDCG@10"  # the metric whose difference gets an interval
 
 
 class Variant(Record):
-    """One way to search that differs in one thing from how it is set."""
+    """One way to search that differs from the settings in one thing."""
 
     name: str
     settings: Mapping[str, str]

@@ -1,16 +1,16 @@
-"""Fit the constants by which `search.floor` judges hits, on judged questions; pure.
+"""Fit the constants with which `search.floor` judges hits, on judged questions; pure.
 
-Each question is asked twice: as it is, and with the chunks left out that hold its evidence. An
-answer is right where a judged line stands in its first FIRST passages; without the evidence none
-is. Two logistic regressions tell right answers from the others:
+Each question is asked twice: normally, and without the chunks that have its evidence. An answer is
+right if its first FIRST passages have a judged line; without the evidence no answer is right. Two
+logistic regressions separate right answers from the others:
 
-confidence  by the first passage's cosine and its coverage times rarity
-lead        by the lead of the first score over the tenth, and the thirtieth cosine; the line where
-            it gives SURE makes `lead` and `crowd`; of the questions as they are, and where too
-            few answers are wrong to tell, nothing has to lead
+    confidence  by the first passage's cosine and its coverage times rarity
+    lead        by the lead of the first score over the tenth, and the thirtieth cosine; the line at
+                which it gives SURE yields `lead` and `crowd`. It uses only the normal questions. If
+                too few of their answers are wrong, no lead is needed
 
-A slope that would let a better match mean less is none: it is left out, and the rest fitted again.
-`near`, the cosine of what is told unasked, is that which nine of ten right answers reach.
+A slope with the wrong sign is left out, and the rest is fitted again. `near`, the cosine for
+passages that are offered unasked, is the one that nine of ten right answers reach.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memcli.search.hits import Hit
 
 FIRST = 5
-LEAST = 10  # answers of each sort, below which nothing can be told
+LEAST = 10  # answers of each kind that a fit needs
 SURE = 0.76
 RIDGE = 1.0
 FOLDS = 5
@@ -51,7 +51,7 @@ class Fitted(Record):
 
     constants: Calibration
     area: float  # under the ROC, in cross-validation
-    by_words: float  # the same by the words alone
+    by_words: float  # the same with keyword matches only
 
 
 def sample_of(

@@ -1,7 +1,7 @@
 """Draft judged questions from the headings and decisions of a memory, for a person to edit.
 
-A heading is a poor question, since it holds the very words that answer it; so drafts are marked
-and not counted until somebody has reworded them.
+A heading is a poor question, since it has the very words that answer it. So drafts are marked, and
+not counted until somebody has reworded them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DECISIONS = re.compile(
     re.IGNORECASE,
 )
 _LIST_SIGN = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
-# What is left of a span of code is its text; an underscore in the middle of a name is no mark.
+# Of a span of code, the text remains; an underscore inside a name is not markup.
 _MARKS = re.compile(r"(`+)(?P<code>.+?)\1|[*`]+|(?<!\w)_+|_+(?!\w)")
 _DATE_ALONE = re.compile(r"[\W\d]*")
 _MISSED = ("unreadable", "not-text", "too-large")  # nobody left these out on purpose
@@ -36,7 +36,7 @@ class QuestionDraft(Record):
 
     query: str
     category: str  # heading | decision
-    path: str  # as it is printed, with its source where that is not the memory
+    path: str  # as it is printed, with its source if that is not the memory
     start_line: int
     end_line: int
 

@@ -21,7 +21,7 @@ class Gate(Record):
 
 
 class Gates(Record):
-    """Everything a run is held against; None is no gate."""
+    """The limits of a run; None for no limit."""
 
     floors: tuple[Gate, ...]
     max_drop: float | None  # of nDCG@10, over the questions both runs judged
@@ -29,7 +29,7 @@ class Gates(Record):
 
     @property
     def is_empty(self) -> bool:
-        """Tell that nothing is asked for."""
+        """Return whether there is no limit."""
         return not self.floors and self.max_drop is None and self.max_p95_ms is None
 
 
@@ -78,7 +78,7 @@ def failures(
 
 
 def newly_missed(baseline: Sequence[Row], rows: Sequence[Row]) -> list[Move]:
-    """Give the questions of high importance that were among the first 5 and are no more."""
+    """List the important questions that were among the first 5 and are not any more."""
     return [
         move
         for move in moves(baseline, rows)

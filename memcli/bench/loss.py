@@ -1,7 +1,7 @@
-"""Name the stage at which the lines that answer a question fell behind; pure.
+"""Name the stage at which the lines that answer a question were lost; pure.
 
-Each judged range is followed through the search as `search --why-not` follows lines. It was asked
-for 100 passages, so that what fell out and what came too late are told apart.
+Each judged range is followed through the search as `search --why-not` follows lines. The search
+returned 100 passages, so lines that were dropped differ from lines that came too late.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def lost_at(
     limit: int,
     line_count: Callable[[tuple[str, str]], int],
 ) -> Loss | None:
-    """Give where the judged lines were lost; None where the first `limit` passages hold them.
+    """Find where the judged lines were lost; None if the first `limit` passages have them.
 
-    `course` is that of the search which gave the answer. Of several ranges it is told of the one
-    that came furthest. `line_count` gives the lines of a document (source, path), 0 for one that is
-    not in the memory.
+    `course` is that of the search that gave the answer. Of several ranges, the one that came
+    furthest counts. `line_count` returns the lines of a document (source, path), 0 if the memory
+    does not have it.
     """
     trails = [follow(course, partial(_touches, wanted)) for wanted in relevant]
     trail = min(trails, key=_left_behind)
@@ -70,15 +70,15 @@ def _gone(wanted: Range, lines: int) -> str:
 
 
 def _asked(answer: Answer) -> str:
-    """Tell what may have kept the legs from finding more."""
+    """Return what may have kept the retrievers from finding more."""
     alone = "" if answer.dense.ran else "; keyword search only"
     alone = alone if answer.lexical.ran else "; semantic search only"
     return alone + (f"; in no chunk: {', '.join(answer.unmatched)}" if answer.unmatched else "")
 
 
 def _too_late(trail: Trail, limit: int) -> Loss:
-    """Blame the last stage that put a passage behind the first ones, else the fusion."""
-    # Before the legs are fused there is no order to fall back in.
+    """Blame the last stage that moved a passage after the first ones, else the fusion."""
+    # Before the retrievers are fused there is no order.
     ranked = [(at.stage, at.rank) for at in trail.waypoints if at.score is not None and at.rank]
     blamed = [after for (_, before), (after, rank) in pairwise(ranked) if before <= limit < rank]
     moved = (next(run) for _, run in groupby(ranked, key=lambda at: at[1]))

@@ -44,7 +44,7 @@ class Range(Record):
         return self.source, self.path
 
     def touches(self, other: Range) -> bool:
-        """Tell whether the two share a line."""
+        """Return whether the two share a line."""
         return (
             self.document == other.document and self.start <= other.end and other.start <= self.end
         )

@@ -21,7 +21,7 @@ HINT = "memcli bench quality A.jsonl B.jsonl --json > before.json"
 
 
 def pooled(sets: Mapping[str, QualityTrace], against: SetsTrace | None, now: str) -> SetsTrace:
-    """Put runs together, by the names of their sets; `against` is an earlier trace.
+    """Combine runs by the names of their sets; `against` is an earlier trace.
 
     UsageError if no question of a set was asked in both.
     """

@@ -29,22 +29,22 @@ class Search(Protocol):
 
     @property
     def options(self) -> SearchOptions:
-        """Give what every search is asked to do."""
+        """Return the options of every search."""
         ...
 
     def __call__(self, text: str, day: str | None, observe: Observer = unobserved) -> Answer:
-        """Answer a text, on the day on which it is asked."""
+        """Answer a text on a day."""
         ...
 
 
 class QuestionResult(Record):
-    """A question with its passages and scores; no scores where nothing is judged."""
+    """A question with its passages and scores; no scores if no lines are judged."""
 
     query: Query
     results: tuple[Range, ...]
     scores: dict[str, float] | None
     milliseconds: float
-    mended: bool | None  # hit with its hints; None where it has none or hits without
+    mended: bool | None  # succeeds with its hints; None if it has none or succeeds without them
     loss: Loss | None
 
 
@@ -85,9 +85,10 @@ def ask(
 
 
 def line_costs(settings: Settings) -> LineCosts:
-    """Read documents as the index does, each once, and give the tokens of their lines.
+    """Read documents as the index does, each once, and return the tokens of their lines.
 
-    A document that cannot be read has none, nor has one of a source that is no longer configured.
+    An unreadable document has none, and neither has one of a source that is not configured any
+    more.
     """
     names = {source.name for source in settings.sources}
     costs: dict[tuple[str, str], list[float]] = {}
@@ -125,9 +126,9 @@ def summary(asked: Sequence[QuestionResult]) -> dict[str, dict[str, float]]:
 
 
 def hint_rate(asked: Sequence[QuestionResult]) -> HintRate:
-    """Count the questions with hints that miss as asked, and those that hit with their hints.
+    """Count the questions with hints that fail without them, and those that succeed with them.
 
-    `rate` is the share of all judged questions with hints; None where there are none.
+    `rate` is the share of all judged questions with hints; None if there are none.
     """
     hinted = [each for each in asked if each.query.hints and each.scores is not None]
     mended = sum(each.mended is True for each in hinted)
@@ -147,6 +148,6 @@ def run_line(asked: QuestionResult) -> dict[str, Any]:
 
 
 def _result(lines: Range) -> dict[str, Any]:
-    """Describe a passage; its source only where it is not the memory."""
+    """Describe a passage; with its source if that is not the memory."""
     source = {} if lines.source == MEMORY_SOURCE else {"source": lines.source}
     return {"path": lines.path, **source, "start_line": lines.start, "end_line": lines.end}

@@ -46,7 +46,7 @@ def columns(text: str) -> int:
 
 
 def hints(rate: HintRate) -> str:
-    """Say how many questions their hints mend; empty where there are no hints."""
+    """Say how many questions succeed with their hints; empty if there are no hints."""
     if rate.rate is None:
         return ""
     return (

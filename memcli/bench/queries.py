@@ -1,7 +1,7 @@
-"""Read the judged questions of a file: JSON lines, or `question -> path` a line; pure.
+"""Read the judged questions of a file: JSON lines, or one `question -> path` per line; pure.
 
-A path is one of the memory; that of another source is written `source:path`, as it is printed, or
-has its `source` beside it, as in the results of a search.
+A path belongs to the memory. A path of another source is written `source:path`, as it is printed,
+or has its `source` next to it, as in the results of a search.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WHOLE_FILE = 10**9
 OVERALL = "all"  # the row of all categories
 UNSORTED = "-"
 IMPORTANCES = {"low": 0.2, "normal": 0.5, "high": 1.0}
-HIGH = 0.8  # from here on a question that is newly missed is said by itself
+HIGH = 0.8  # from this importance on, a newly missed question is reported by itself
 
 # What a question may have; another key is a note of its author, unless it is nearly one of these.
 _KEYS = ("id", "query", "category", "date", "relevant", "hints", "importance", "draft")
@@ -37,9 +37,9 @@ class Query(Record):
     id: str
     text: str
     category: str
-    date: str | None  # the day on which it is asked
+    date: str | None  # the day of the question
     relevant: tuple[Range, ...]
-    hints: str = ""  # words that are added when it misses as asked
+    hints: str = ""  # words to add if the question fails without them
     importance: float = IMPORTANCES["normal"]  # 0 to 1
     draft: bool = False  # written by `bench init`, not yet confirmed by a person
 

@@ -27,7 +27,7 @@ class IndexVersion(Record):
 
 
 class RetrieverState(Record):
-    """Whether a retriever ran, or why it did not."""
+    """A retriever that ran, or the reason why it did not."""
 
     ran: bool
     reason: str
@@ -41,7 +41,7 @@ class Retrievers(Record):
 
 
 class RerankState(Record):
-    """Whether the best passages were read again, or why they were not."""
+    """A reranker that ran, or the reason why it did not."""
 
     by: str
     ran: bool
@@ -243,7 +243,7 @@ def _move(
 
 
 def _behind(old: TracedPassage | None, new: TracedPassage | None) -> dict[str, Any]:
-    """Describe what became of raw lines behind a summary."""
+    """Describe what became of source lines of a summary."""
     why = "no summary leads to it now, or others answer better"
     return {**_move(old, new, None), "why": why} if new is None else _move(old, new, None)
 

@@ -15,7 +15,7 @@ WORST = 15
 
 
 class Series(Record):
-    """One line of a trend; None where a run has no such figure."""
+    """One line of a trend; None if a run has no such figure."""
 
     name: str
     values: tuple[float | None, ...]
@@ -35,7 +35,7 @@ class ReportContents(Record):
     when: tuple[str, ...]  # ISO times
     machine: str
     quality: tuple[Series, ...]
-    latency: Series  # p95 in milliseconds, of runs on the machine of the last one alone
+    latency: Series  # p95 in milliseconds, only of runs on the machine of the last one
     ratios: tuple[Series, ...]
     categories: Mapping[str, Mapping[str, float]]
     hints: HintRate

@@ -56,7 +56,7 @@ def _library() -> Any:  # noqa: ANN401  # the library has no types
             "the HTML report draws with pygal, which is not installed",
             hint=f"{install_extra('report')}; or, in the terminal: memcli bench report",
         ) from None
-    # It leaves a finder of plug-ins behind that Python 3.11 warns of at every import; none is used.
+    # It installs a finder of plug-ins that Python 3.11 warns of at every import; none is used.
     sys.meta_path[:] = [f for f in sys.meta_path if type(f).__module__ != pygal.__name__]
     return pygal
 

@@ -27,7 +27,7 @@ class Move(Record):
 
 
 def row_of(asked: QuestionResult) -> Row | None:
-    """Give what is kept of a question; None where nothing is judged."""
+    """Return the row of a question; None if no lines are judged."""
     if asked.scores is None:
         return None
     query, loss = asked.query, asked.loss

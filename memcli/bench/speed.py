@@ -1,8 +1,8 @@
-"""Speed figures beside the floors of the same run and machine, as ratios; pure.
+"""Speed figures and their baselines of the same run and machine, as ratios; pure.
 
-A time by itself says what machine ran it. A ratio to a floor, measured minutes apart on the
-same machine, says what the program costs; only ratios are compared between machines. No figure
-goes without its spread: least, median and most of at least two runs, and how many are outliers.
+A time by itself depends on the machine. Its ratio to a baseline, measured minutes apart on the same
+machine, is the cost of the program; only ratios are compared between machines. Every figure has its
+spread: least, median and most of at least two runs, and the number of outliers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from memcli.record import Record
 
 
 class Process(Record):
-    """What one run of a program cost."""
+    """The cost of one run of a program."""
 
     wall_s: float
     cpu_s: float
@@ -34,7 +34,7 @@ class Process(Record):
 
 
 class InsideFigures(Record):
-    """What was measured without starting a process."""
+    """Figures that were measured without starting a process."""
 
     warm: Mapping[str, Sequence[float]]  # seconds of searches, by mode
     seconds: Mapping[str, Sequence[float]]  # as `ratios` takes them
@@ -65,9 +65,9 @@ def processes(runs: Sequence[Sequence[float]]) -> list[Process]:
     return [Process(wall, cpu, int(peak), int(code)) for wall, cpu, peak, code in runs]
 
 
-LEAST_RUNS = 2  # of which a spread can be told
+LEAST_RUNS = 2  # a spread needs two
 # Of a modified z-score: how many median absolute deviations (MAD) from the median a value lies.
-# Ten standard deviations, where 1.4826 MAD stand for one, as in hyperfine
+# Ten standard deviations, where 1.4826 MAD equal one, as in hyperfine
 # (src/outlier_detection.rs), after Iglewicz and Hoaglin, "How to Detect and Handle Outliers", 1993.
 OUTLIER = 1.4826 * 10
 
@@ -120,7 +120,7 @@ def searches(seconds: Sequence[float]) -> SearchTimes:
 
 
 def ratios(seconds: Mapping[str, float]) -> dict[str, float]:
-    """Set what was measured beside its floors; a ratio whose parts are not there is left out.
+    """Divide the figures by their baselines; a ratio without both parts is left out.
 
     Takes CPU seconds of `interpreter`, `help`, `keyword`, `keyword_no_sync`, `hybrid`, `no_change`,
     and wall seconds of `walk`, `encoder` and `model`, the last two of the same texts.
@@ -223,7 +223,7 @@ def slower(before: Mapping[str, float], after: Mapping[str, float], factor: floa
 
 
 def text(trace: SpeedTrace) -> str:
-    """Draw the figures as a table, the ratios beside their goals."""
+    """Draw the figures as a table, with the ratios and their goals."""
     runs = f"of {trace.index_.runs} runs"
     lines = [
         f"{runs:18}{'CPU ms':>18}{'wall ms':>24}{'p95':>7}{'peak MB':>9}",

@@ -1,8 +1,8 @@
-"""Tell what summaries keep of what a search finds, and what they save; pure.
+"""Measure what search still finds with summaries, and the tokens they save; pure.
 
-A question is answered twice, from the logs alone and from summaries with the lines behind them, and
-BUDGET tokens of each answer are read in their order. A raw line earns itself; a line of a summary
-costs what it says and earns the lines it cites, but for `also:`, which only names what is there.
+A question is answered twice: from the logs only, and from summaries with the lines behind them.
+BUDGET tokens of each answer are read in order. A raw line counts for itself. A line of a summary
+costs its own tokens and counts for the lines it cites, except in `also:`, which only names things.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ Earned = tuple[Line | None, float]  # a line, or none, and the tokens it costs
 
 
 class SummaryRecall(Record):
-    """What is left of recall in the place of logs, and at what price."""
+    """Recall with summaries instead of logs, and its cost."""
 
     questions: int
     recall_raw: float  # mean share of the judged ranges that BUDGET tokens reach
     recall_active: float
     tokens_raw: int  # of all logs and notes
-    tokens_active: int  # with summaries in the place of the lines they stand for
+    tokens_active: int  # with summaries instead of the lines they cover
 
     @property
     def ratio(self) -> float:
-        """Give the recall that is kept, 1 where there was none to keep."""
+        """Return recall with summaries divided by recall with logs; 1 if that was 0."""
         return self.recall_active / self.recall_raw if self.recall_raw else 1.0
 
     @property
@@ -46,7 +46,7 @@ class SummaryRecall(Record):
 
     @property
     def per_thousand(self) -> float | None:
-        """Give the recall that is kept for every thousand tokens saved; None where none are."""
+        """Return the ratio for every thousand tokens saved; None if none are saved."""
         return 1000 * self.ratio / self.saved if self.saved > 0 else None
 
     def as_record(self) -> dict[str, Any]:

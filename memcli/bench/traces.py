@@ -29,7 +29,7 @@ _Kind = TypeVar("_Kind")
 
 
 class BenchMachine(Record):
-    """Where a run took place."""
+    """The machine of a run."""
 
     id: str
     system: str
@@ -71,7 +71,7 @@ class QuestionFile(Record):
 
 
 class IndexState(Record):
-    """The index that was asked."""
+    """The index of a run."""
 
     revision: int
     fingerprint: str | None
@@ -129,7 +129,7 @@ class QualityTrace(Record):
 
     @property
     def is_complete(self) -> bool:
-        """Tell whether there is a question, and every figure of all that there are."""
+        """Return whether there is a question, and every figure of every question."""
         rows = [row.scores for row in self.queries]
         means = self.categories.values()
         return (
@@ -156,7 +156,7 @@ class QualityTrace(Record):
 
 
 class Cost(Record):
-    """What a program costs, over several runs."""
+    """The cost of a program, over several runs."""
 
     runs: int
     outliers: int
@@ -183,7 +183,7 @@ class SearchTimes(Record):
 
 
 class Floors(Record):
-    """What the machine can do at all."""
+    """What the machine needs without memcli."""
 
     interpreter_cpu_ms: float
     interpreter_peak_mb: float
@@ -236,7 +236,7 @@ class SpeedTrace(Record):
 
     @property
     def quality(self) -> None:
-        """Give None: no question was asked."""
+        """Return None: no question was asked."""
         return
 
     @property
@@ -272,7 +272,7 @@ class Figures(Record):
 
 
 class Movement(Record):
-    """What moved since an earlier run over sets."""
+    """The changes since an earlier run over several sets."""
 
     now: str  # of the earlier run
     sets: Mapping[str, Figures]

@@ -95,8 +95,8 @@ def _write_json(
         }
         if more:
             whole["more"] = more
-        if found.nothing is not None:
-            whole["empty_reason"] = jsonio.reason(found.nothing)
+        if found.empty_reason is not None:
+            whole["empty_reason"] = jsonio.reason(found.empty_reason)
         listed = [whole]
     for line in listed:
         skin.terminal.write_json(line)
@@ -126,9 +126,9 @@ def _say(found: Catalogue, skin: Skin, shape: Shape, more: int) -> None:
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dates(shape.filters, terminal)
-    if found.nothing is not None:
+    if found.empty_reason is not None:
         terminal.say("No documents.")
-        terminal.advise(found.nothing)
+        terminal.advise(found.empty_reason)
     elif more:
         terminal.say(f"{more} more {'is' if more == 1 else 'are'} not listed.")
     elif terminal.verbose:

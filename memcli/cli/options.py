@@ -109,7 +109,7 @@ class Options:
 
     @property
     def asks_index(self) -> bool:
-        """Tell whether the index is enough, so that --everywhere asks a shared store too."""
+        """Tell whether the index is enough, so that --everywhere asks a shared index too."""
         return "tenant" in self.__dict__
 
     def named(self, hint: str) -> str:

@@ -42,13 +42,15 @@ def _write_json(found: Likenesses, skin: Skin, shape: Shape) -> None:
             "schema": "memcli.related/1",
             "place": {key: getattr(found, key) for key in place},
             "freshness": jsonio.freshness_of(found.freshness),
-            "retrievers": jsonio.legs(NOTHING._replace(lexical=alike.lexical, dense=alike.dense)),
+            "retrievers": jsonio.retrievers(
+                NOTHING._replace(lexical=alike.lexical, dense=alike.dense)
+            ),
             "results": lines,
         }
         if shape.fields:
             whole["fields"] = list(shape.fields)
-        if found.nothing is not None:
-            whole["empty_reason"] = jsonio.reason(found.nothing)
+        if found.empty_reason is not None:
+            whole["empty_reason"] = jsonio.reason(found.empty_reason)
         lines = [whole]
     for line in lines:
         skin.terminal.write_json(line)
@@ -77,7 +79,7 @@ def _say(found: Likenesses, skin: Skin) -> None:
     say_dense(alike.dense, skin)
     if not alike.hits:
         terminal.say("No passages found.")
-    if found.nothing is not None:
-        terminal.advise(found.nothing)
+    if found.empty_reason is not None:
+        terminal.advise(found.empty_reason)
     if terminal.verbose:
         terminal.say(f"compared with {found.citation}, {alike.candidates} candidates")

@@ -53,8 +53,8 @@ def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Ans
     """
 
     def written(hits: Sequence[Hit]) -> tuple[Answered, str, int]:
-        dropped = found.answer.dropped + len(found.answer.hits) - len(hits)
-        answer = found.answer._replace(hits=tuple(hits), dropped=dropped)
+        dropped = found.answer.omitted_over_budget + len(found.answer.hits) - len(hits)
+        answer = found.answer._replace(hits=tuple(hits), omitted_over_budget=dropped)
         fewer = found._replace(answer=answer, expanded=found.expanded if hits == whole else ())
         text = skin.terminal.captured(lambda: WRITERS[shape.form](fewer, skin, shape))
         return fewer, text, estimate(text) - budget
@@ -197,12 +197,12 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
         if not _has_all(skin, shape):
             envelope = jsonio.few_of_answer(envelope)
         if shape.lists:
-            envelope["count"] = len(results) + found.answer.dropped
-        envelope |= jsonio.unmarked(skin.config)
+            envelope["count"] = len(results) + found.answer.omitted_over_budget
+        envelope |= jsonio.implicit_sources(skin.config)
         if shape.fields:
             envelope["fields"] = list(shape.fields)
-        if found.nothing is not None:
-            envelope["empty_reason"] = jsonio.reason(found.nothing)
+        if found.empty_reason is not None:
+            envelope["empty_reason"] = jsonio.reason(found.empty_reason)
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
         skin.terminal.write_json(record)
@@ -239,14 +239,16 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
     say_reranked(answer.reranked, terminal)
     say_dates(_dates(found, shape), terminal)
     if not answer.hits:
-        terminal.say("No passage fits the budget." if answer.dropped else "No passages found.")
-        if found.nothing is not None:
-            terminal.advise(found.nothing)
-    elif answer.absent:
-        phrases = terminal.safe_line(quoted(answer.absent))
+        terminal.say(
+            "No passage fits the budget." if answer.omitted_over_budget else "No passages found."
+        )
+        if found.empty_reason is not None:
+            terminal.advise(found.empty_reason)
+    elif answer.missing_phrases:
+        phrases = terminal.safe_line(quoted(answer.missing_phrases))
         terminal.say(f"No passage contains {phrases}; these match the other words.")
-    elif answer.apart:
-        phrases = terminal.safe_line(quoted(answer.apart))
+    elif answer.split_phrases:
+        phrases = terminal.safe_line(quoted(answer.split_phrases))
         terminal.say(f"No passage contains all of {phrases}; these contain one of them.")
     elif found.is_unsure:
         terminal.say("No sure match; these are the nearest.")
@@ -256,8 +258,8 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
     say_uncalibrated(answer, skin, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
         terminal.say(f"words: {sentence(answer.lexical.reason)}")
-    if (shape.explain or terminal.verbose) and answer.withheld:
-        terminal.say(terminal.safe_line(f"verdict weak: {sentence(answer.withheld)}"))
+    if (shape.explain or terminal.verbose) and answer.verdict_reason:
+        terminal.say(terminal.safe_line(f"verdict weak: {sentence(answer.verdict_reason)}"))
     if terminal.verbose:
         terminal.say(
             f"{len(answer.hits)} of {answer.candidates} candidates, verdict {answer.verdict}, "
@@ -271,13 +273,21 @@ def _say_budget(answer: Answer, terminal: Terminal) -> None:
     """Say how many passages are left out, and why; those that a budget leaves out with -v."""
     if answer.weaker:
         terminal.say(f"{answer.weaker} weaker: --rest")
-    if answer.dropped and answer.hits and terminal.verbose:
-        more = "1 more passage" if answer.dropped == 1 else f"{answer.dropped} more passages"
+    if answer.omitted_over_budget and answer.hits and terminal.verbose:
+        more = (
+            "1 more passage"
+            if answer.omitted_over_budget == 1
+            else f"{answer.omitted_over_budget} more passages"
+        )
         terminal.say(f"{more} did not fit the budget.")
     if terminal.verbose and (whole := shortened(answer.hits)):
         terminal.say(terminal.safe_line(f"To fit the budget, {whole} is shown only in part."))
-    if answer.far and terminal.verbose:
-        more = "1 more passage is" if answer.far == 1 else f"{answer.far} more passages are"
+    if answer.omitted_low_confidence and terminal.verbose:
+        more = (
+            "1 more passage is"
+            if answer.omitted_low_confidence == 1
+            else f"{answer.omitted_low_confidence} more passages are"
+        )
         terminal.say(f"{more} far from the question and left out; -n 100 gives them too.")
 
 

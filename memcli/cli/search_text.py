@@ -71,7 +71,7 @@ def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
     blocks, whole = fitted(hits, shows, Fitting(rows, wanted, shape.brief))
     terminal.write("".join(blocks))
     if shape.lists and hits:
-        terminal.write(plain.count(len(blocks), len(hits) + found.answer.dropped))
+        terminal.write(plain.count(len(blocks), len(hits) + found.answer.omitted_over_budget))
     for each in found.expanded:
         terminal.write(shows.behind(each))
     whole -= hits != found.answer.hits
@@ -94,9 +94,14 @@ def _messages(found: Answered) -> int:
     says_no_vectors = not answer.dense.ran and answer.dense.reason not in (None, MODE_IS_LEXICAL)
     says_of_repair = any(repair.is_another_word for repair in answer.repaired)
     says_of_words = says_of_repair + (
-        found.is_unsure or bool(answer.absent or answer.apart or answer.is_of_others)
+        found.is_unsure
+        or bool(answer.missing_phrases or answer.split_phrases or answer.is_of_others)
     )
-    says_of_budget = bool(answer.dropped) + bool(answer.far) + bool(shortened(answer.hits))
+    says_of_budget = (
+        bool(answer.omitted_over_budget)
+        + bool(answer.omitted_low_confidence)
+        + bool(shortened(answer.hits))
+    )
     return says_of_words + bool(answer.dates) + says_no_vectors + says_of_budget
 
 

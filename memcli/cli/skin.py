@@ -138,7 +138,7 @@ def _open(
         others = (options.everywhere, options.as_of is not None, options.tenant is not None)
         if folders or any(others):
             raise UsageError(
-                "--workspace-name names a workspace of the shared store as it is, and no other",
+                "--workspace-name cannot be combined with -w, --everywhere, --as-of or --tenant",
                 hint=f"--workspace-name {options.workspace_name}",
             )
         from memcli.api.remote import open_remote
@@ -147,7 +147,7 @@ def _open(
     if options.tenant is not None:
         if folders or options.everywhere or options.as_of is not None:
             raise UsageError(
-                "--tenant asks the workspaces of the shared store as they are, and no others",
+                "--tenant cannot be combined with -w, --everywhere or --as-of",
                 hint=f"--tenant {options.tenant}",
             )
         from memcli.api.remote import open_tenant

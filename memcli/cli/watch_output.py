@@ -54,7 +54,7 @@ class Log:
         self._failure = self._told = ""
         told = _changes(report)
         if told or embedded or recovered or reason == "start" or self._terminal.verbose:
-            done = "built anew" if is_new else "in step"
+            done = "built again" if is_new else "up to date"
             text = told or ("embedded" if embedded else f"{done}, {report.unchanged} files")
             if reason == "sweep" and told:
                 text = f"found without an event: {text}"

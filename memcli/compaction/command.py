@@ -124,7 +124,7 @@ def written(entries: Sequence[Entry], output: str) -> Rewritten:
 def _placed(line: str, entries: Sequence[Entry]) -> tuple[int, Sentence | None]:
     """Find the entry that a line cites; no sentence where the line is invented."""
     cite = cited(line)
-    said = " ".join(cite.said.split()) if cite else ""
+    said = " ".join(cite.text.split()) if cite else ""
     for at, entry in enumerate(entries):
         if not cite or not said or entry.path != cite.path:
             continue
@@ -141,6 +141,6 @@ def _placed(line: str, entries: Sequence[Entry]) -> tuple[int, Sentence | None]:
 
 def _with_kept(entry: Entry, own: Sequence[Sentence]) -> Entry:
     texts = [sentence.text for sentence in own]
-    lost = [s for s in entry.sentences if s.kept and not any(s.text in text for text in texts)]
+    lost = [s for s in entry.sentences if s.reason and not any(s.text in text for text in texts)]
     told = sorted([*own, *lost], key=lambda s: (s.first, s.last))
     return entry._replace(sentences=tuple(told), also=() if told else ("…",))

@@ -184,7 +184,7 @@ class Drafter:
 
         `older` are decisions of before that are taken back.
         """
-        must = any(sentence.kept for entry in entries for sentence in entry.sentences)
+        must = any(sentence.reason for entry in entries for sentence in entry.sentences)
         modes = MODES if must else MODES[:-1]  # the last would tell nothing at all
         unused = ""
         if self.writer:
@@ -229,7 +229,7 @@ class Drafter:
             for s in entry.sentences:
                 if s.newer:
                     self.superseded.add((s.path, s.first))
-                elif s.kept == DECISION:
+                elif s.reason == DECISION:
                     alone = entry._replace(first=s.first, last=s.last, sentences=(s,))
                     self.decisions.append((latest, alone))
 
@@ -270,8 +270,8 @@ class Drafter:
         forced = [
             n
             for n, s in enumerate(flat)
-            if s.kept
-            and (mode != "bounded" or s.kept in hard)
+            if s.reason
+            and (mode != "bounded" or s.reason in hard)
             and (mode == "normal" or not is_placeholder(s.text))
         ]
         goal = self.settings.ratio * total
@@ -345,7 +345,7 @@ class Drafter:
             ]
             named: tuple[str, ...] = ()
             if mode == "bounded":
-                facts = [v for s in rest if s.kept for v in salience.values(quoted(s.text))]
+                facts = [v for s in rest if s.reason for v in salience.values(quoted(s.text))]
                 named = tuple(dict.fromkeys(v for v in facts if not any(v in t for t in said)))
             is_silent = not own and not named and entry.path not in paths
             least = max(room, LEAST_ALSO if is_silent else 0.0)

@@ -70,7 +70,7 @@ def recurring(sentences: Sequence[Sentence]) -> list[int]:
     first: dict[str, int] = {}
     return [
         at
-        if sentence.kept == DECISION or sentence.lead or is_described(sentence.text)
+        if sentence.reason == DECISION or sentence.lead or is_described(sentence.text)
         else first.setdefault(sentence.shown, at)
         for at, sentence in enumerate(sentences)
     ]

@@ -67,7 +67,7 @@ def generating(model: WritingModel, prompt: str) -> Rewrite:
 
 
 def _asked(prompt: str, lines: Sequence[Cited]) -> str:
-    return prompt.replace(TEXT, "\n".join(line.said for line in lines))
+    return prompt.replace(TEXT, "\n".join(line.text for line in lines))
 
 
 def _readable(text: str, model: WritingModel, prompt: str) -> Iterator[list[Cited]]:
@@ -104,7 +104,7 @@ def _supporting(sentence: str, lines: Sequence[Cited]) -> Sequence[Cited]:
     for width in range(1, WIDEST + 1):
         for at in range(len(lines) - width + 1):
             run = lines[at : at + width]
-            said = " ".join(line.said for line in run)
+            said = " ".join(line.text for line in run)
             held = len(wanted & content(said))
             is_better = held > most if best else held >= most > 0
             if is_better and all(name.casefold() in said.casefold() for name in names):

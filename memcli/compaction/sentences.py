@@ -36,7 +36,7 @@ class Sentence(Record):
     last: int
     speaker: str
     lead: str  # what introduces the list it is the first item of
-    kept: str  # why it must survive, "" when it need not
+    reason: str  # why it must survive, "" when it need not
     times: int = 1  # that it was said
     newer: str = ""  # citation of what has come in its place
     by_machine: bool = False  # an assistant or a tool says it in a conversation
@@ -78,7 +78,7 @@ def sentences(record: LogRecord) -> list[Sentence]:
             len(cut) == 1 and len(cut[0].text) <= LEAD_CHARS and at + 1 < len(record.blocks)
             and cut[0].text.endswith((":", "："))
         )  # fmt: skip
-        if is_lead and not cut[0].kept:
+        if is_lead and not cut[0].reason:
             lead, lead_at = cut[0].shown + " ", cut[0].first
             continue
         if cut:
@@ -92,9 +92,9 @@ def _by_whom(sentence: Sentence, turns: Sequence[Turn]) -> Sentence:
     said = within(turns, sentence.first, sentence.first)
     role = role_of(said[0].speaker) if said else ""
     if role in (ASSISTANT, TOOL):
-        return sentence._replace(kept="", by_machine=True)
+        return sentence._replace(reason="", by_machine=True)
     if role == USER and is_preference(sentence.text):
-        return sentence._replace(kept=RULE)
+        return sentence._replace(reason=RULE)
     return sentence
 
 
@@ -103,12 +103,12 @@ def _with_antecedents(found: Sequence[Sentence]) -> list[Sentence]:
     kept = list(found)
     done = len(kept)  # from here on to the end of its line all is kept already
     for at in range(len(kept) - 1, 0, -1):
-        if at > done or not kept[at].kept or len(kept[at].text) > SHORT_CHARS:
+        if at > done or not kept[at].reason or len(kept[at].text) > SHORT_CHARS:
             continue
         for n in range(at - 1, -1, -1):
             if kept[n].first != kept[at - 1].first:
                 break
-            kept[n] = kept[n]._replace(kept=kept[n].kept or kept[at].kept)
+            kept[n] = kept[n]._replace(reason=kept[n].reason or kept[at].reason)
             done = n
     return kept
 

@@ -128,7 +128,7 @@ def _invented(line: str) -> str:
     if cite is None:
         return f"cites nothing: {line[:SHOWN_CHARS]}"
     at = f"{cite.path}:{cite.first}-{cite.last}"
-    return f"is not in {at}: {cite.said[:SHOWN_CHARS]}"
+    return f"is not in {at}: {cite.text[:SHOWN_CHARS]}"
 
 
 def last_run(summaries: Sequence[Summary]) -> list[Summary]:

@@ -36,7 +36,7 @@ def reversals(entries: Sequence[Entry]) -> list[Reversal]:
     for entry in entries:
         for sentence in entry.sentences:
             at += 1
-            if sentence.kept in ("", FACT):
+            if sentence.reason in ("", FACT):
                 continue
             texts = tuple(filter(speaks_of_change, (sentence.text, *entry.headings)))
             if texts:
@@ -47,7 +47,7 @@ def reversals(entries: Sequence[Entry]) -> list[Reversal]:
 
 def superseding(decision: Sentence, later: Sequence[Reversal]) -> Reversal | None:
     """Give the first of some later reversals that takes a decision back."""
-    if decision.kept != DECISION or not later:
+    if decision.reason != DECISION or not later:
         return None
     about = content(decision.text)
     for reversal in later:

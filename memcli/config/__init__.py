@@ -1,1 +1,1 @@
-"""Settings: every key, its value, and where that came from."""
+"""Settings: every key, its value, and the origin of the value."""

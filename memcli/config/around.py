@@ -1,4 +1,4 @@
-"""Take in the memories of other programs: those that are wanted, or any beside a bare folder."""
+"""Add the memories of other programs: those that are configured, or any for a bare folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRESETS_HINT = "memcli help agent-memory"
 
 
 class PresetWish(Record):
-    """Which presets are wanted, and where the wish comes from."""
+    """Which agent memories to add, and the origin of the setting."""
 
     names: tuple[str, ...]
     origin: str
@@ -36,7 +36,7 @@ def gather(
     wanted: PresetWish,
     around: Surroundings,
 ) -> PresetSources:
-    """Put all sources behind the default one, and say which memories were left out.
+    """Put all sources after the default one, and list the memories that were left out.
 
     `blocks` are (block, is from the user's own file).
     """
@@ -103,7 +103,7 @@ def _presets(wanted: PresetWish, around: Surroundings) -> PresetSources:
                 hint=f"{FLAG} {nearest(name, FINDABLE)}",
             )
     found = find(wanted.names, around)
-    if wanted.all:  # what is remembered of all work is of no use beside notes that are no work
+    if wanted.all:  # a memory of all work does not belong to notes that are not about work
         others = tuple(name for name in FINDABLE if name not in wanted.names)
         more = find(others, around, of_here=not is_repository(around.root))
         found = PresetSources((*found.sources, *more.sources), (*found.passed, *more.passed))

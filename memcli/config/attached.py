@@ -1,7 +1,7 @@
-"""The folders that are attached to a shared store, each with what it is called there.
+"""The folders that are attached to a shared index, with their names there.
 
-They stand in a file of their own beside the user's configuration, which `memcli store attach`
-writes: a workspace's own file may come with a clone, and would name somebody else's memory.
+`memcli store attach` writes them into a file next to the user's configuration. A workspace's own
+file may come with a clone, and could name somebody else's memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PART = re.compile(r"[^\W_][\w.-]{0,63}")
 
 
 def named(text: str) -> tuple[str, str]:
-    """Read the name of a workspace: (tenant, workspace); UsageError where it cannot be one.
+    """Read the name of a workspace as (tenant, workspace); UsageError if it is not valid.
 
     Example: `team/ops` -> (`team`, `ops`); `ops` -> (`default`, `ops`).
     """
@@ -33,8 +33,8 @@ def named(text: str) -> tuple[str, str]:
     if all(map(_PART.fullmatch, found)):
         return found
     raise UsageError(
-        "a workspace of a shared store is called by letters, digits, dots, dashes and underscores,"
-        f" as in team/ops, and not {quoted(text)}",
+        "the name of a workspace in a shared index has only letters, digits, dots, dashes and"
+        f" underscores, as in team/ops, unlike {quoted(text)}",
         hint="memcli store status",
     )
 

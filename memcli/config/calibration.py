@@ -1,9 +1,9 @@
-"""The constants by which hits of a model are judged, as `memcli bench calibrate` has fitted them.
+"""The constants that `memcli bench calibrate` has fitted, per model.
 
-One JSON file beside the user's configuration, never one of a workspace, which may come with a
-clone: {"schema": "memcli.calibrations/1", "models": {FINGERPRINT: {"bias": ..., ...}}}. It is no
-part of an index, so an index that is made anew gives the same answers. Without the file, or a
-model's entry in it, the constants are those that memcli brings along.
+One JSON file next to the user's configuration, never in a workspace, which may come with a clone:
+{"schema": "memcli.calibrations/1", "models": {FINGERPRINT: {"bias": ..., ...}}}. It does not belong
+to an index, so a rebuilt index gives the same answers. Models that are not in the file have the
+constants that memcli ships.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_CHARS = 1_000_000
 
 
 def read(path: str) -> dict[str, Calibration]:
-    """Read all constants, by fingerprint; ConfigError for a file that holds something else."""
+    """Read all constants, by fingerprint; ConfigError if the file has anything else."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read(MOST_CHARS + 1)
@@ -41,7 +41,7 @@ def read(path: str) -> dict[str, Calibration]:
 
 
 def write(path: str, fitted: Mapping[str, Calibration]) -> None:
-    """Add constants to those of the file, whole or not at all; ConfigError where it cannot be."""
+    """Add constants to the file in one atomic write; ConfigError if that fails."""
     models = {**(read(path) if os.path.exists(path) else {}), **fitted}
     record = {
         "schema": SCHEMA,

@@ -36,7 +36,7 @@ class Key(Record):
         return special.get(self.name, "MEMCLI_" + self.name.upper().replace(".", "_"))
 
 
-# Only printable ASCII, so that no template ends the escape sequence that it stands in.
+# Only printable ASCII, so that no template can end the escape sequence around it.
 _LINK = r"(?=.*\{path\})[A-Za-z][A-Za-z0-9+.-]*:(?:[!-z|~]|\{(?:path|line|host)\})*"
 
 KEYS: tuple[Key, ...] = (

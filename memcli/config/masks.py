@@ -1,4 +1,4 @@
-"""What of a setting may be shown: a URL without the password that stands in it."""
+"""Mask the password of a URL in a setting."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _USER = re.compile(r"(?<=://)([^:/@?]*):([^/?]*)@")
 
 
 def masked(url: str) -> str:
-    """Give a URL without a password, wherever it stands."""
+    """Return a URL without a password, wherever it appears."""
     shown = _USER.sub(rf"\1:{MASK}@", url)
     return re.sub(rf"([?&](?:{'|'.join(_SECRET_OPTIONS)})=)[^&]*", rf"\g<1>{MASK}", shown)
 
@@ -25,5 +25,5 @@ def secrets(url: str) -> tuple[str, ...]:
 
 
 def options(url: str) -> list[tuple[str, str]]:
-    """List what stands behind the question mark of a URL."""
+    """List the parameters after the question mark of a URL."""
     return parse_qsl(urlsplit(url).query, keep_blank_values=True)

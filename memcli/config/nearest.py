@@ -14,7 +14,7 @@ def suggestion(name: str, names: Sequence[str]) -> str:
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
-    """Give the nearest of the allowed names, the first where none is near."""
+    """Return the nearest of the allowed names, or the first if none is near."""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, names, n=1)), names[0])

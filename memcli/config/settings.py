@@ -1,4 +1,4 @@
-"""Settings: one table of keys, and the value of each with where it came from.
+"""Settings: one table of keys, and the value and origin of each.
 
 Precedence: flags, then MEMCLI_* variables, then the workspace's memcli.toml, then the user's
 config.toml, then the defaults. A workspace's file may come with a clone, so it can neither
@@ -38,7 +38,7 @@ MOST_WHOLE = 10**15  # of a whole number without a bound of its own
 
 
 class Value(Record):
-    """A setting's value and where it came from."""
+    """A setting's value and its origin."""
 
     value: Any
     origin: str
@@ -63,7 +63,7 @@ class Config(Record):
         return self.values[name].value
 
     def having(self, flags: Mapping[str, Any]) -> Config:
-        """Set some settings as flags do; ConfigError where one cannot be used."""
+        """Set some settings as flags do; ConfigError if a value cannot be used."""
         return self._replace(values={**self.values, **_given(flags)})
 
 
@@ -98,10 +98,10 @@ def load(
     by: str = "-w",
     own: bytes | None = None,
 ) -> Config:
-    """Settle every setting; `flags` holds only those that were given.
+    """Load every setting; `flags` has only those on the command line.
 
-    `by` is how the workspace was found, as in `locate.Site`, and `own` stands in the place of what
-    its file holds now.
+    `by` is how the workspace was found, as in `locate.Site`, and `own` replaces the contents of its
+    file.
     """
     home = os.path.expanduser("~")
     values = {key.name: Value(key.default, DEFAULT_ORIGIN) for key in KEYS}
@@ -172,12 +172,12 @@ def value_of(key: Key, words: Sequence[str], where: str) -> Any:  # noqa: ANN401
 
 
 def read_table(path: str, *, follow: bool) -> dict[str, Any]:
-    """Read a configuration file; {} where there is none. A link is followed only if `follow`."""
+    """Read a configuration file; {} if it is missing. A link is followed only if `follow`."""
     try:
         found = os.stat(path, follow_symlinks=follow)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return {}
-    except OSError as error:  # a file that nobody can look at is not one that says nothing
+    except OSError as error:  # an unreadable file is not the same as an empty one
         raise _unread(path, error) from error
     mode, seen = found.st_mode, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
     # The user's own is read for each of several workspaces. Another thread may clear this.
@@ -211,7 +211,7 @@ def _unread(path: str, error: OSError) -> ConfigError:
 
 
 def parse_table(data: bytes, path: str) -> dict[str, Any]:
-    """Read what a configuration file holds; ConfigError names its path."""
+    """Parse a configuration file; ConfigError names its path."""
     import tomllib
 
     from memcli.config.bounds import excess
@@ -297,7 +297,7 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
 
 
 def _is_besides(key: Key, value: object) -> bool:
-    """Tell whether a value is what a setting takes besides its choices."""
+    """Return whether a value is one that a setting accepts besides its choices."""
     import re
 
     return bool(key.pattern) and re.fullmatch(key.pattern, str(value)) is not None

@@ -24,7 +24,7 @@ BUILT_IN_KINDS = (
 HINT = "memcli help settings"  # which a broken configuration does not stop
 MOST_SOURCES = 100  # of a file; each is listed at every search
 MOST_SHOWN = 80  # characters of a name or a value in a message
-# A name stands before a colon in the ref of a record.
+# In the ref of a record, a colon follows the name.
 _NAME = r"[\w.-]{1,64}"
 
 
@@ -34,7 +34,7 @@ def shortened(text: str) -> str:
 
 
 def quoted(value: object) -> str:
-    """Show a value in a message, by its beginning where it is long."""
+    """Quote a value for a message; a long one is cut."""
     return shortened(repr(value))
 
 

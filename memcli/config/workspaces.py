@@ -1,10 +1,10 @@
-"""The workspaces that have a name: the table [workspaces] of the user's own configuration.
+"""The named workspaces: the table [workspaces] of the user's own configuration.
 
     [workspaces]
     notes = "~/notes"
     work = "/srv/work"
 
-A workspace's own file has no such table: it may come with a clone, and would name folders outside.
+A workspace's own file has no such table: it may come with a clone, and could name folders outside.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from memcli.config.settings import read_table, user_file
 from memcli.config.sources import HINT, quoted, shortened
 from memcli.errors import ConfigError, UsageError
 
-SIGN = "@"  # before a name where a folder may stand: -w @notes
+SIGN = "@"  # marks a name instead of a folder: -w @notes
 MOST = 1000  # each is looked at by --everywhere
-# A name stands before a colon in a citation; one letter would be a drive of Windows.
+# In a citation, a colon follows the name; one letter would be a drive of Windows.
 _NAME = re.compile(r"[^\W_][\w.-]{1,63}")
 
 
@@ -35,7 +35,7 @@ def named_workspaces(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def folder_of_name(name: str, environ: Mapping[str, str]) -> str:
-    """Give the folder of a name, with or without its sign; UsageError where nobody gave it."""
+    """Return the folder of a name, with or without its sign; UsageError if it is unknown."""
     known, name = named_workspaces(environ), name.removeprefix(SIGN)
     if name in known:
         return known[name]

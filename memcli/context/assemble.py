@@ -221,7 +221,7 @@ def assemble(fixed: Fixed, found: Retrieved, wanted: Sharing) -> Assembled:
     made = packed(offered, fixed.parts, room, by_lines=wanted.by_lines, least_share=least)
     saved = _fitting([*made.idle, *below], made.room)
     left = (*fixed.soft_left, *made.left, *made.idle)
-    return Assembled((*fixed.parts, *made.kept), left, fixed.warning, int(saved), notice)
+    return Assembled((*fixed.parts, *made.parts), left, fixed.warning, int(saved), notice)
 
 
 def _with_preferences(fixed: Fixed, offered: Iterable[ContextPart], wanted: Sharing) -> Fixed:

@@ -32,7 +32,7 @@ Cited = tuple[str, int, int]  # path in the memory, first and last line
 class Packed(Record):
     """What is shown, by its best passage, and what is not, by its rank."""
 
-    kept: list[ContextPart]
+    parts: list[ContextPart]
     left: list[ContextPart]  # what had no room
     idle: list[ContextPart]  # what is worth less than that
     room: float  # tokens that are left

@@ -1,7 +1,7 @@
-"""A cross-encoder from a folder with an ONNX model and its tokenizer.json, whoever made them.
+"""A cross-encoder from a folder with an ONNX model and its tokenizer.json.
 
-The model reads a query and a text as one pair and gives one number; of two numbers, as
-classifiers of "not relevant" and "relevant" give, their difference counts.
+The model reads a query and a text as one pair and returns one number. Of two numbers, as
+classifiers of "not relevant" and "relevant" return, the difference counts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A reranker behind a server: the rerank interface of Jina and Cohere, or that of TEI.
+"""A reranker on a server: the rerank interface of Jina and Cohere, or that of TEI.
 
-POST <url>/rerank with {"model", "query", "documents", "top_n"} gives {"results": [{"index",
+POST <url>/rerank with {"model", "query", "documents", "top_n"} returns {"results": [{"index",
 "relevance_score"}]}: llama.cpp's server, vLLM, infinity, LocalAI and hosted ones. The server of
-Hugging Face, TEI, wants {"query", "texts"} and gives [{"index", "score"}]; it says so of the first
+Hugging Face, TEI, expects {"query", "texts"} and returns [{"index", "score"}]. It rejects the first
 request (status 422, missing field `texts`), which is then sent in its own form.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from memcli.embedding.server import Reply, Server, Wire, message
 
-_BYTES_A_RESULT = 1024  # of JSON, beside the text that a server may repeat
+_BYTES_A_RESULT = 1024  # of JSON, in addition to the text that a server may repeat
 _SLACK = 1 << 16
 
 

@@ -37,10 +37,10 @@ class Endpoint(Record):
 
     url: str = ""  # up to and without /embeddings
     model: str = ""
-    # Reads the key when it is needed, so that no record that may be printed holds it.
+    # Reads the key when it is needed, so that no printable record contains it.
     key: Callable[[], str | None] = lambda: None
-    key_variable: str = ""  # the environment variable that holds the key; empty: no key
-    dimension: int = 0  # what the model gives; 0: not told yet
+    key_variable: str = ""  # the environment variable of the key; empty: no key
+    dimension: int = 0  # the size of the model's vectors; 0: not known yet
     query_prefix: str = ""
     passage_prefix: str = ""
     max_tokens: int = 512  # counted with the shipped vocabulary
@@ -48,7 +48,7 @@ class Endpoint(Record):
 
 
 class Choice(Record):
-    """The wanted encoder, those that stand in for it, and their settings."""
+    """The configured encoder, those that may replace it, and their settings."""
 
     names: tuple[str, ...] = ("bundled",)
     threads: int = 0  # that embed at the same time; 0: as many as can
@@ -57,7 +57,7 @@ class Choice(Record):
 
 
 class Remembered(Record):
-    """What an index knows of the model that made it."""
+    """The facts that an index stores about its model."""
 
     model: str | None  # see `registry.remember`
     fingerprint: str | None
@@ -97,7 +97,7 @@ class QuickError(Exception):
 
 
 class Quick(Protocol):
-    """A model opened for queries alone, in less time than the encoder takes."""
+    """A model opened only for queries, in less time than the encoder takes."""
 
     @property
     def fingerprint(self) -> str:
@@ -134,7 +134,7 @@ class Opener(Record):
     quick: Callable[[Choice, Opening], Quick | None] | None = None
     # Tells that `open` looks for the `wanted` fingerprint among several models itself.
     has_several: bool = False
-    # Most that a query waits for a server, from opening to the vector; None: nothing is asked.
+    # Longest wait of a query for a server, from opening to the vector; None: no server.
     query_seconds: float | None = None
 
 
@@ -142,7 +142,7 @@ class EncoderRecord(Record):
     """One kind of encoder, by its name in the configuration."""
 
     name: str
-    model: str = ""  # the name of its model, where that is always the same
+    model: str = ""  # the name of its model, if that never changes
     user_only: bool = False  # what a workspace's file, which may come with a clone, cannot choose
     is_server: bool = False  # texts leave the process: what fails may work again by itself
 

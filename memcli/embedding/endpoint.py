@@ -1,7 +1,7 @@
-"""An encoder behind any server that speaks the OpenAI embeddings protocol.
+"""An encoder on any server that speaks the OpenAI embeddings protocol.
 
-Nothing is followed to another host, no key is ever shown, and every failure is a
-RetrieverError that says what to set. What was embedded before it is the caller's to keep.
+No redirect leads to another host, no key is ever shown, and every failure is a RetrieverError that
+says what to set. The caller keeps what was embedded before it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ REQUESTS = 4  # at the same time, unless it is set: servers of one machine queue
 TEXTS_A_REQUEST = 32
 _BYTES_A_NUMBER = 32  # of JSON: a float64 in full, comma and spaces included
 _SLACK = 1 << 20
-# What servers say with status 400 or 422 when a request holds too much.
+# What servers answer with status 400 or 422 if a request is too large.
 _TOO_LARGE = ("too large", "too long", "too many", "maximum", "context length", "exceed")
 
 
 class _TooLargeError(Exception):
-    """The request holds more than the server takes."""
+    """The request is larger than the server accepts."""
 
 
 def endpoint_fingerprint(endpoint: Endpoint) -> str:
@@ -65,7 +65,7 @@ class EndpointEncoder:
         self._where = _address(endpoint, self._server)
         self._key = self._server.read_key()
         self._sleep = sleep
-        self._most = 1 << 30  # texts a request, once the server has said
+        self._most = 1 << 30  # texts per request, once the server has said
         self._idle: list[Wire] = []  # one for each thread that asks at the same time
         self._words = WordPiece()
         self._is_given_up = False

@@ -1,8 +1,8 @@
-"""A model that writes: an encoder with its decoder, or a decoder alone, from a folder.
+"""A model that writes text: an encoder with its decoder, or only a decoder, from a folder.
 
-The files are named as published exports name them, beside tokenizer.json and config.json. The most
-likely token follows, one at a time, so that the same text gives the same words; the mean of their
-log-probabilities says how sure the model is.
+The files have the names of published exports, next to tokenizer.json and config.json. The most
+likely token follows each time, so the same text gives the same words. The mean of their
+log-probabilities is the confidence of the model.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TYPES = {"tensor(float)": "float32", "tensor(float16)": "float16"}
 
 
 class Generated(Record):
-    """What a model has written, and how likely each of its tokens was to it."""
+    """A generated text, and how likely each of its tokens was."""
 
     text: str
     log_probability: float  # of all its tokens, the closing one too
@@ -86,7 +86,7 @@ class Generator:
         return list(self._tokenizer.encode(clean).ids)
 
     def _encoded(self, encoder: InferenceSession, ids: list[int]) -> dict[str, Any]:
-        """Run the encoder; give what the decoder is told of it."""
+        """Run the encoder; return the inputs of the decoder."""
         import numpy as np
 
         row = np.array([ids], dtype=np.int64)

@@ -1,9 +1,9 @@
 """Late interaction: compare the tokens of a query with those of texts, by the bundled model.
 
-The likeness of a text is the mean over the query's tokens of the greatest cosine to one of its
-own, special tokens left out (ColBERT's MaxSim; Khattab and Zaharia, 2020). The states are those
-of the last layer, before the mean that makes a vector of them, so nothing but the graph differs.
-Those of texts are kept: who asks again in one process mostly reads the same passages.
+The similarity of a text is the mean, over the query's tokens, of the greatest cosine to one of the
+text's tokens, without special tokens (ColBERT's MaxSim; Khattab and Zaharia, 2020). The states are
+those of the last layer, before the mean that makes a vector, so only the graph differs. States of
+texts are kept: later questions in one process mostly read the same passages.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class TokenReranker:
     """Gives the likeness of texts to a query; satisfies `Scorer`."""
 
     def __init__(self, located: Located, *, threads: int = 0) -> None:
-        """Open the model, whose file is known to be the pinned one; RetrieverError where not.
+        """Open the model, a verified copy of the pinned file; RetrieverError if that fails.
 
-        `threads` is that of `system.cores`.
+        For `threads` see `system.cores`.
         """
         self._model = located.model
         self._threads = cores(threads)

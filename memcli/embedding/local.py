@@ -1,7 +1,7 @@
-"""An encoder from a folder with an ONNX model and its tokenizer.json, whoever made them.
+"""An encoder from a folder with an ONNX model and its tokenizer.json.
 
-The folder is laid out as published models are: `model.onnx` in it or in its `onnx/`. Nothing
-is downloaded, and the fingerprint is that of the files' bytes.
+The folder has the layout of published models: `model.onnx` in it or in its `onnx/`. Nothing
+is downloaded, and the fingerprint is a hash of the files.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def fingerprint_of(local: LocalModel, hashes: Sequence[str]) -> str:
 
 
 def same_settings(local: LocalModel, fingerprint: str) -> bool:
-    """Tell whether a fingerprint was made under these settings, whatever the files."""
+    """Return whether a fingerprint was made with these settings, for any files."""
     return fingerprint.startswith("onnx:") and fingerprint.endswith(_settings(local))
 
 
@@ -127,7 +127,7 @@ class LocalEncoder:
         return self._local.max_tokens
 
     def count(self, text: str) -> int:
-        """Count the tokens of `text` behind its prefix, without a limit."""
+        """Count the tokens of `text` after its prefix, without a limit."""
         return len(self._ids(text, self._local.passage_prefix))
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:

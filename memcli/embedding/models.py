@@ -1,7 +1,7 @@
-"""The pinned model files, where they are, what names their vectors, and what was measured of them.
+"""The pinned model files: their places, the names of their vectors, and measurements.
 
-Opens only the file to verify; `runtime` and `quick` run a model. Of a model without a `KnownModel`
-nothing is assumed: it may read every script, is believed, and gives no confidence.
+Opens only the file to verify; `runtime` and `quick` run a model. Without a `KnownModel` nothing is
+assumed of a model: it may read every script, its cosines count fully, and it has no confidence.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Model(Record):
     graph_sha256: str
     max_tokens: int  # what the model was trained for; its positions would reach 512
     dimension: int = 384
-    states: str = ""  # file in DATA that, put behind the graph, gives the states of tokens
+    states: str = ""  # file in DATA that, appended to the graph, outputs the states of tokens
 
 
 class Located(Record):
-    """A file that has the name and size of a model; `verify` tells whether it is one."""
+    """A file with the name and size of a model; `verify` checks its contents."""
 
     model: Model
     path: str
@@ -92,22 +92,22 @@ LATIN_LIMIT = 0.5
 
 
 class Calibration(Record):
-    """The constants by which `search.floor` tells how sure a hit is, and whether it stands out."""
+    """The constants with which `search.floor` computes confidence, and checks a hit's lead."""
 
     bias: float  # these three of the logistic that makes a confidence of cosine and coverage
     cosine: float
     coverage: float
     lead: float = 0.0  # that the first score needs over the tenth
     crowd: float = 0.0  # how much more of it for each 1.0 of the thirtieth cosine
-    near: float = 0.0  # cosine that a passage needs to be told unasked; see `hook.notes`
+    near: float = 0.0  # cosine that a passage needs to be offered unasked; see `hook.notes`
 
 
 class KnownModel(Record):
-    """What is known of one model."""
+    """The measured facts of one model."""
 
     name: str  # the first field of its fingerprints
     latin_only: bool = False  # it has learnt English; another script says nothing to it
-    belief: float = 1.0  # of its cosines beside words, as a share of their weight
+    belief: float = 1.0  # weight of its cosines, as a share of the weight of words
     calibration: Calibration | None = None  # see `search.floor`
 
 
@@ -172,7 +172,7 @@ def identify(model: Model, path: str) -> Located | None:
 
 
 def verify(located: Located) -> bool:
-    """Read the whole file (30 ms for 23 MB) and tell whether it is the pinned one."""
+    """Read the whole file (30 ms for 23 MB) and return whether it is the pinned one."""
     import hashlib
 
     try:
@@ -198,7 +198,7 @@ def _read(name: str) -> bytes:
 
 
 def known(fingerprint: str) -> KnownModel:
-    """Tell what is known of the model behind a fingerprint."""
+    """Return the known facts of the model of a fingerprint."""
     name = model_name(fingerprint)
     return KNOWN.get(name) or KnownModel(name)
 
@@ -210,7 +210,7 @@ def reads_latin_only(of: str) -> bool:
 
 
 def is_readable(text: str, of: str) -> bool:
-    """Tell whether an encoder, by fingerprint or name, can make something of a text."""
+    """Return whether an encoder, by fingerprint or name, can read the script of a text."""
     from memcli.language.tokens import latin_share
 
     return latin_share(text) >= LATIN_LIMIT or not reads_latin_only(of)

@@ -102,7 +102,7 @@ class E5Encoder:
         return E5.max_tokens
 
     def count(self, text: str) -> int:
-        """Count the tokens of `text` behind its prefix, without a limit."""
+        """Count the tokens of `text` after its prefix, without a limit."""
         return int(self._library.e5_token_count(self._model, _bytes(text), 0))
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:

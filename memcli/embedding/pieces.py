@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def halves(text: str) -> tuple[str, str]:
-    """Cut a text of two or more characters near its middle, at a space where there is one."""
+    """Cut a text of two or more characters near its middle, at a space if there is one."""
     middle = len(text) // 2
     spaces = (text.rfind(" ", 1, middle + 1), text.find(" ", middle, len(text) - 1))
     found = [at for at in spaces if at > 0]

@@ -39,16 +39,15 @@ class Embedded(Record):
 
 
 class QueryEncoder:
-    """Embeds queries by that encoder of the configuration which has made the index.
+    """Embeds queries with the configured encoder that made the index.
 
-    The encoder is opened for the first query and kept for the next, as the vectors of the last
-    texts are, until the index is one of another model. After a failure it is opened anew.
-    Threads may share one: it embeds one text at a time, and who asks for a vector that is kept
-    waits for nobody.
+    The encoder is opened for the first query and kept, with the vectors of the last texts, until
+    the index has another model. After a failure it is opened again. Threads may share one: it
+    embeds one text at a time, and a vector that is already kept needs no wait.
     """
 
     def __init__(self, choice: Choice, *, kept: int = KEPT) -> None:
-        """Take the configured encoders, and of how many texts vectors are kept; opens nothing."""
+        """Take the configured encoders, and how many vectors to keep; opens nothing."""
         self._choice, self._kept = choice, kept
         self._lock = Lock()
         self._index: Remembered | None = None  # which the way and the vectors are for
@@ -72,16 +71,16 @@ class QueryEncoder:
             return found
 
     def encoder(self, index: Remembered) -> Encoder | None:
-        """Give what embeds a few new texts of an index by the model that is open for queries.
+        """Return an encoder for a few new texts, with the model that is open for queries.
 
-        None where that has no quick way. It lasts until this is closed.
+        None if that model has no quick way. It is valid until this is closed.
         """
         with self._lock:
             self._turn_to(index)
             return self._opened(index).encoder()
 
     def close(self) -> None:
-        """Free the model, which a process about to end need not; a later query opens it anew."""
+        """Free the model; a later query opens it again. Not needed before the process ends."""
         with self._lock:
             self._free()
             self._made.clear()
@@ -218,9 +217,9 @@ def _open_package(
 
 
 def _name_for(choice: Choice, remembered: Remembered) -> str | None:
-    """Name the encoder that has made the index; without vectors, the wanted one.
+    """Return the name of the encoder of the index; without vectors, the configured one.
 
-    Of one that is not installed nothing can be told, save by opening it.
+    If it is not installed, only opening it can tell.
     """
     if remembered.fingerprint is None:
         return choice.names[0]

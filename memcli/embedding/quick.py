@@ -48,7 +48,7 @@ _RELEASE_OPTIONS, _ADD_ENTRY = 100, 130
 _INT64 = 7  # of ONNXTensorElementDataType
 _DEVICE_ALLOCATOR, _DEFAULT_MEMORY = 0, 0
 
-# Laying weights out anew takes 60 ms and saves 2.5 of the 8 of a question: most processes ask once.
+# Repacking weights takes 60 ms and saves 2.5 of the 8 of a question: most processes ask once.
 _ONE_RUN = (("session.disable_prepacking", "1"),)
 _MANY_RUNS = 10  # after which a process is taken to go on asking
 
@@ -307,7 +307,7 @@ class QuickModel:
         self._session.close()
 
     def _lay_out(self) -> None:
-        """Open the model for many runs, where that can be: the vectors are the same."""
+        """Open the model for many runs, if possible: the vectors are the same."""
         with suppress(QuickError):
             session = self._open(is_for_one_run=False)
             self._session.close()
@@ -361,6 +361,6 @@ class PinnedEncoder:
         return self._run(self._words.ids(text, self.max_tokens))
 
     def bare(self, texts: Sequence[str]) -> Callable[[], object]:
-        """Give a run of the model alone over texts that are cut already: the floor of `encode`."""
+        """Return a function that runs only the model on tokenized texts, as a baseline."""
         rows = [self._words.ids(text) for text in texts]
         return lambda: [self._run(ids) for ids in rows]

@@ -89,11 +89,11 @@ def open_encoder(
 ) -> Opened:
     """Open the first encoder of the configuration that can be used.
 
-    `folders` are searched in place of the folders of installed packages. `check` reads the
-    model file to see that it is the pinned one, and asks an endpoint for one vector; leave it
-    out only where that is known. `wanted` is the fingerprint the encoder must have, if any.
-    `sleep` waits for a server that is busy; without it such a server is given up. A local
-    model is not hashed again while its files are those that the index has `remembered`.
+    `folders` replace the folders of installed packages. `check` reads the model file to verify that
+    it is the pinned one, and asks an endpoint for one vector; set it to False only if that is
+    known. `wanted` is the required fingerprint, if any. `sleep` waits for a busy server; without it
+    such a server is skipped. A local model is not hashed again while its files are those that the
+    index has `remembered`.
     """
     places = package_folders() if folders is None else tuple(folders)
     opening = Opening(places, check, wanted, sleep, remembered)
@@ -109,9 +109,9 @@ def open_encoder(
 
 
 def open_quick(name: str, choice: Choice, remembered: Remembered, *, check: bool) -> Quick | None:
-    """Open the quick way for queries of one encoder, where it has one; raises QuickError.
+    """Open the quick way for queries of one encoder, if there is one; raises QuickError.
 
-    `check` reads the model file first: None where it is not the pinned one.
+    `check` reads the model file first: None if it is not the pinned one.
     """
     opener = _opener(name)
     if opener is None or opener.quick is None:
@@ -120,7 +120,7 @@ def open_quick(name: str, choice: Choice, remembered: Remembered, *, check: bool
 
 
 def _told(passed: Iterable[Opened]) -> Reason | None:
-    """Join what was passed over; what to do is told of the first, which is the wanted one."""
+    """Join the reasons of skipped encoders; the hint is for the first, the configured one."""
     reasons = [opened.reason for opened in passed if opened.reason is not None]
     if not reasons:
         return None
@@ -155,11 +155,11 @@ def fingerprint_of(
     *,
     folders: Iterable[str] | None = None,
 ) -> str | None:
-    """Give the fingerprint of one encoder of the configuration without opening it.
+    """Return the fingerprint of one encoder of the configuration without opening it.
 
-    That of a local folder comes from what the index remembers while its files are the same,
-    else from hashing them; that of a pinned model rests on the size of its file, whose
-    content was verified when it was indexed. None where the encoder is not there.
+    That of a local folder comes from the index while its files are the same, else from their hash.
+    That of a pinned model needs only the size of its file, whose content was verified for the
+    index. None if the encoder is missing.
     """
     opener = _opener(name)
     places = package_folders() if folders is None else tuple(folders)
@@ -179,8 +179,8 @@ def configured_fingerprint(
 def remember(choice: Choice, opened: Opened) -> str:
     """Name an encoder's files for `meta`: while these stay the same, they are not read again.
 
-    Two lines, files and fingerprint; empty where no file stands behind the encoder, or another
-    than the first that would be looked at.
+    Two lines, files and fingerprint. Empty if the encoder has no files, or if they are not the
+    first that a search for the model would find.
     """
     opener = _opener(opened.name)
     if opened.encoder is None or opener is None or opener.files is None:
@@ -206,7 +206,7 @@ def may_come_back(choice: Choice) -> bool:
 
 
 def query_seconds(name: str) -> float | None:
-    """Give how long a query may wait for an encoder; None where it asks no server."""
+    """Return how long a query may wait for an encoder; None if it uses no server."""
     opener = _opener(name)
     return opener.query_seconds if opener else None
 
@@ -284,7 +284,7 @@ def open_pinned(located: Located, *, check: bool = True) -> PinnedEncoder:
 def _run_of(located: Located) -> Run:
     """Prefer the library, which takes a third of the time to start and half of the memory.
 
-    Its vectors are those of the package with the 8-bit model alone, see `quick`.
+    Only with the 8-bit model are its vectors those of the package, see `quick`.
     """
     if located.model == INT8:
         from memcli.embedding.quick import library_run

@@ -1,7 +1,7 @@
-"""The rerankers that a configuration may name, each opened for its first texts and then kept.
+"""The configurable rerankers, each opened for its first texts and then kept.
 
-A reranker reads a query and a text together, which an encoder never does. Each is asked within
-`rerank.seconds`, and every failure is a RetrieverError: the order of before stands.
+A reranker reads a query and a text together, which an encoder never does. Each has `rerank.seconds`
+to answer, and every failure is a RetrieverError: the previous order stays.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Scorer(Protocol):
     """Reads texts with a query; what the module of a reranker gives."""
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
-        """Give a score a text, the greater the better; raises RetrieverError.
+        """Return one score per text, larger is better; raises RetrieverError.
 
-        Once `is_over` is set nobody waits any more, and whatever is given is not heeded.
+        After `is_over` is set, the result is not used.
         """
         ...
 
@@ -43,9 +43,9 @@ class Reranking(Record):
     max_tokens: int = 512  # of a pair, special ones included
     url: str = ""  # of a server, up to and without /rerank
     model: str = ""  # its name there; a server of one model needs none
-    # Reads the key when it is needed, so that no record that may be printed holds it.
+    # Reads the key when it is needed, so that no printable record contains it.
     key: Callable[[], str | None] = lambda: None
-    key_variable: str = ""  # the environment variable that holds the key; empty: no key
+    key_variable: str = ""  # the environment variable of the key; empty: no key
 
 
 class SharedReranker:
@@ -81,9 +81,9 @@ class SharedReranker:
             return self._scorer.scores(query, texts, is_over)
 
     def close(self) -> None:
-        """Free the model, which a process about to end need not; a later query opens it anew.
+        """Free the model; a later query opens it again. Not needed before the process ends.
 
-        One that is still at work though nobody waits for it is left to itself.
+        One that still works after its time is left running.
         """
         if not self._lock.acquire(blocking=False):
             return

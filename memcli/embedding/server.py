@@ -1,7 +1,7 @@
-"""A server of models as a table of settings names it: its address, its key, and its refusals.
+"""A configured model server: its address, its key, and its refusals.
 
-No key is ever shown, and nothing is followed to another host. What is asked of a server, and what
-its answers mean, is left to `endpoint` and `distant`.
+No key is ever shown, and no redirect leads to another host. `endpoint` and `distant` know the
+requests and answers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MESSAGE_CHARS = 200
 
 
 class Reply(Record):
-    """What a server answers."""
+    """The answer of a server."""
 
     status: int
     retry_after: str
@@ -34,10 +34,10 @@ class Reply(Record):
 
 
 class Server(Record):
-    """What the user has set of a server."""
+    """The settings of a server."""
 
     table: str  # of settings: openai | rerank
-    verb: str  # what stands behind the url
+    verb: str  # the path after the URL
     topic: str  # of the help
     again: str  # the command that asks once more
     url: str
@@ -69,7 +69,7 @@ class Server(Record):
         return where
 
     def read_key(self) -> str:
-        """Read the key from its variable; empty where none is named. Raises RetrieverError."""
+        """Read the key from its variable; empty if none is named. Raises RetrieverError."""
         if not self.key_variable:
             return ""
         key = (self.key() or "").strip()
@@ -181,7 +181,7 @@ class Wire:
         except BaseException as error:
             is_over.set()
             _break_off(used[-1])
-            # Of ValueErrors is an address that holds no name of a host, or no path.
+            # An address without a host name or a path raises a ValueError.
             if isinstance(error, OSError | HTTPException | ValueError):
                 raise self._unreachable(error) from None
             raise
@@ -191,7 +191,7 @@ class Wire:
     def _send(
         self, used: list[HTTPConnection], is_over: Event, body: bytes, most: int, *, is_kept: bool
     ) -> Reply:
-        """Send on the last connection that was used, or on a new one where a kept one is dead."""
+        """Send on the kept connection, or on a new one if that is dead."""
         try:
             try:
                 return self._exchange(used[-1], body, most)
@@ -202,7 +202,7 @@ class Wire:
             used.append(self._new_connection())
             return self._exchange(used[-1], body, most)
         finally:
-            if is_over.is_set():  # nobody waits any more
+            if is_over.is_set():  # the caller has stopped waiting
                 _break_off(used[-1])
 
     def _new_connection(self) -> HTTPConnection:
@@ -237,7 +237,7 @@ class Wire:
 
 def _break_off(connection: HTTPConnection) -> None:
     """Close a connection and end the wait of a thread that still reads from it."""
-    with suppress(OSError, AttributeError):  # one that was never made has no socket
+    with suppress(OSError, AttributeError):  # a connection that was never made has no socket
         connection.sock.shutdown(socket.SHUT_RDWR)
     connection.close()
 
@@ -256,7 +256,7 @@ _WRONG = {
     62: ("its certificate is for another host", _NAME),
     64: ("its certificate is for another host", _NAME),
 }
-# What OpenSSL, by its version, calls an answer that is no TLS.
+# OpenSSL's names, by version, for an answer that is not TLS.
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL")
 
 

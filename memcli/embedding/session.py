@@ -1,4 +1,4 @@
-"""What both ways into the runtime set on a session, so that their vectors agree, and heed before.
+"""The session settings that both ways into the runtime share, so that their vectors agree.
 
 Depends on no runtime; `runtime` and `quick` each pass these settings on in their own way.
 """
@@ -24,9 +24,9 @@ FATAL = 4  # log severity; a failure is raised, not printed
 # leaves a file in TMPDIR at once and connects some seconds later.
 _SILENCE = ("ORT_DISABLE_TELEMETRY", "1")
 
-# Bytes of address space that a way takes beside its model: below 110 MB the library failed now and
-# then, with the heap of its thread and the search beside it; the package with numpy was seen to
-# take 96 MB, and the BLAS behind it 42 a processor.
+# Bytes of address space that a way needs in addition to its model. Below 110 MB the library failed
+# now and then, with the heap of its thread and the search in the same process. The package with
+# numpy took 96 MB, and its BLAS 42 per processor.
 QUICK_ROOM = 128 << 20
 PACKAGE_ROOM, ROOM_A_PROCESSOR = 112 << 20, 45 << 20
 
@@ -34,7 +34,7 @@ _CPU_INFO = "/proc/cpuinfo"
 _CPU_INFO_PART = 1 << 13  # the first processor's lines, about 2 kB
 
 # With one of these the 8-bit products are summed in 32 bits. Other x86 kernels saturate at
-# 16 bits (cosine 0.99 to the right vector) unless told to keep the precision, which costs
+# 16 bits (cosine 0.99 to the right vector) unless set to keep the precision, which costs
 # 40-70 % more time where it is not needed.
 _EXACT_FLAGS = frozenset((b"avx512_vnni", b"avx_vnni"))
 
@@ -67,10 +67,10 @@ def require_room(model: int) -> None:
 
 
 def sums_exactly(cpu_info: str = _CPU_INFO) -> bool:
-    """Tell whether this CPU is known to sum 8-bit products exactly.
+    """Return whether this CPU is known to sum 8-bit products exactly.
 
-    Only Linux says so cheaply. Elsewhere the answer is no, which is right for every
-    CPU and slow on some of x86; off x86 the setting it leads to has no effect.
+    Only Linux reports it cheaply. Elsewhere the answer is no, which is right for every CPU and slow
+    on some of x86; off x86 the setting has no effect.
     """
     return not _EXACT_FLAGS.isdisjoint(cpu_flags(cpu_info))
 

@@ -18,7 +18,7 @@ from memcli.embedding.models import DATA
 VOCABULARY = os.path.join(DATA, "vocab.txt")
 
 UNKNOWN, FIRST, LAST = 100, 101, 102  # [UNK] [CLS] [SEP], lines of vocab.txt from 0
-SPECIAL_TOKENS = 2  # FIRST and LAST stand round every text
+SPECIAL_TOKENS = 2  # FIRST and LAST are around every text
 
 _LONGEST_WORD = 100  # characters; BERT takes a longer word as unknown
 _LONGEST_PIECE = 18  # characters of the longest line of vocab.txt
@@ -53,7 +53,7 @@ def _fold_ascii(code: int) -> str:
 
 
 class _Fold(dict[int, str]):
-    """Code point to what stands for it before words are split at spaces.
+    """Maps a code point to its replacement before words are split at spaces.
 
     Folding is per character (no final sigma, no reordering of marks), so one
     `str.translate` cleans, decomposes, strips accents, lowers and spaces a whole text.
@@ -170,7 +170,7 @@ def whole_words(words: Iterable[str]) -> frozenset[str]:
 
 
 class _Finder:
-    """Looks pieces up in the vocabulary's bytes, and sorts them only if many are asked for."""
+    """Looks pieces up in the vocabulary's bytes, and sorts them only for many lookups."""
 
     def __init__(self) -> None:
         self._lines = b"\n" + _read_vocabulary()

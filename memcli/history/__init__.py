@@ -1,1 +1,1 @@
-"""What a memory was: the commits of its repository, read and never written."""
+"""Earlier states of a memory: the commits of its repository, read-only."""

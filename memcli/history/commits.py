@@ -17,12 +17,12 @@ _FIRST_YEAR = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Commit(Record):
-    """A commit, as far as it is told of."""
+    """A commit, with the fields that memcli uses."""
 
     oid: str
     tree: str
-    parents: tuple[str, ...]  # the first one is the line it stands on
-    moment: datetime  # when it was committed, in the zone of whoever did
+    parents: tuple[str, ...]  # the first one continues its own line
+    moment: datetime  # when it was committed, in the committer's time zone
 
     @property
     def short(self) -> str:
@@ -36,7 +36,7 @@ class Commit(Record):
 
 
 def commit_of(git: Git, name: str) -> Commit | None:
-    """Read a commit by any of its names; None where none is called so."""
+    """Read a commit by any of its names; None if there is no such commit."""
     try:
         if git.info(f"{name}^{{commit}}") is None:
             return None
@@ -46,7 +46,7 @@ def commit_of(git: Git, name: str) -> Commit | None:
 
 
 def commit_named(git: Git, name: str) -> Commit:
-    """Read a commit by its name; NotFoundError where none is called so."""
+    """Read a commit by its name; NotFoundError if there is no such commit."""
     if "\n" not in name and not name.startswith("-") and (found := commit_of(git, name)):
         return found
     head_of(git)
@@ -131,7 +131,7 @@ def _parsed(found: GitObject) -> Commit:
 
 
 def _moment(header: bytes) -> datetime:
-    """Give the moment of a commit; 1970 where it tells none that a calendar has."""
+    """Return the moment of a commit; 1970 if it has none that a calendar has."""
     told = _COMMITTED.search(header)
     if told is None:
         return _FIRST_YEAR

@@ -1,9 +1,9 @@
-"""Say what a memory has learned from one state to the next, passage by passage; pure.
+"""Compare two states of a memory, passage by passage; pure.
 
-A passage is a paragraph, an item, a row of a table, a fence or a line of front matter, known by
-its words alone: other spaces, and lines that are wrapped elsewhere, are no difference. What has
-left one place and stands at another has moved. What is left on both sides of a section is paired
-where the words are alike (Jaccard, ALIKE): that is a change, from the old text to the new.
+A passage is a paragraph, an item, a row of a table, a fence or a line of front matter. Only its
+words count: spaces and wrapping make no difference. A passage that left one place and appears at
+another has moved. The remaining passages of a section are paired if their words are alike
+(Jaccard, ALIKE): such a pair is a change from the old text to the new.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from memcli.types import cite
 ADDED, CHANGED, REMOVED, MOVED = "added", "changed", "removed", "moved"
 ALIKE = 0.4  # share of the words of both; a number that is another leaves most of a line
 RENAMED = 0.5  # share of the passages of a file that are those of another
-LEAST_MOVED = 3  # words; shorter passages stand in many places
+LEAST_MOVED = 3  # words; shorter passages occur in many places
 FRONT_MATTER = "front matter"
 _WORD = re.compile(r"\w+")
 
@@ -32,7 +32,7 @@ class MemoryPassage(Record):
 
     name: Name
     headings: tuple[str, ...]
-    text: str  # its lines as they stand
+    text: str  # its lines as they are
     start_line: int
     end_line: int
 
@@ -58,7 +58,7 @@ class MemoryPassage(Record):
 
 
 class MemoryChange(Record):
-    """One thing that is otherwise; of a moved passage `old` and `new` say the same."""
+    """One change; for a moved passage `old` and `new` have the same words."""
 
     kind: str
     old: MemoryPassage | None
@@ -67,7 +67,7 @@ class MemoryChange(Record):
 
     @property
     def place(self) -> MemoryPassage:
-        """Give where it stands, or stood."""
+        """Return its place; for a removed passage, its former place."""
         return self.new or self.old or _NOWHERE
 
     @property
@@ -84,7 +84,7 @@ class FileMove(Record):
 
 
 class Learned(Record):
-    """What is otherwise in one state than in the one before."""
+    """The changes from one state to the next."""
 
     moves: tuple[FileMove, ...]
     changes: tuple[MemoryChange, ...]  # by document and place
@@ -133,7 +133,7 @@ def compare(
     for same_section in (True, False):
         old, new, found = _paired(old, new, named, same_section=same_section)
         changes += found
-    # The front matter of a file that comes or goes as a whole is no news beside it.
+    # The front matter of a new or a removed file is not news of its own.
     is_news = {name: name in before and name in after for name in (*before, *after)}
     changes += [MemoryChange(REMOVED, t, None) for t in old if is_news[t.name] or not t.is_metadata]
     changes += [MemoryChange(ADDED, None, t) for t in new if is_news[t.name] or not t.is_metadata]
@@ -203,7 +203,7 @@ def _paired(
     *,
     same_section: bool,
 ) -> tuple[list[MemoryPassage], list[MemoryPassage], list[MemoryChange]]:
-    """Pair what is left of a section, or else of a document, where the words are alike."""
+    """Pair the remaining passages of a section, then of a document, if their words are alike."""
     there: dict[object, list[MemoryPassage]] = {}
     for each in new:
         there.setdefault((each.name, each.headings if same_section else ()), []).append(each)

@@ -1,10 +1,10 @@
-"""Ask the git program for objects of a repository, in a way that lets the repository run nothing.
+"""Read objects of a repository with the git program, without running anything of the repository.
 
-Whoever made the repository wrote its configuration. `cat-file` and `rev-list` read neither index
-nor work tree, so that no filter, hook, text conversion or file monitor of it has an occasion; what
-is left (the fetch of a missing object) needs a second program, and git is told of no folder that
-holds one, and of no protocol that it may speak. It never asks for a password, locks nothing and
-believes no replacement of an object. What hangs is ended.
+The configuration of a repository may be a stranger's. `cat-file` and `rev-list` read neither index
+nor work tree, so filters, hooks, text conversions and file monitors never run. Fetching a missing
+object would need a second program, so git gets no folder of programs, and no protocol that it may
+use. It never asks for a password, takes no lock and ignores replacements of objects. A process that
+hangs is killed.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ class BrokenObjectError(Exception):
 
 
 class Git:
-    """One repository; it is closed with `close`, and every question may be its last."""
+    """One repository; `close` ends it, and any call may fail."""
 
     def __init__(self, folder: str, environ: Mapping[str, str]) -> None:
-        """Take the folder that holds the objects (or a `.git` file), and the environment."""
+        """Take the folder of the objects (or a `.git` file), and the environment."""
         self.folder = folder
         self._program = program_of(environ)
         kept = {name: environ[name] for name in _KEPT if name in environ}
@@ -71,11 +71,11 @@ class Git:
         self._answering: dict[str, Conversation] = {}
 
     def info(self, name: str) -> GitObject | None:
-        """Give hash, kind and size of an object by any of its names; None where it is missing."""
+        """Return hash, kind and size of an object by any of its names; None if it is missing."""
         return self._ask("--batch-check", name)
 
     def read(self, name: str) -> GitObject:
-        """Read an object; BrokenObjectError where it is missing or damaged."""
+        """Read an object; BrokenObjectError if it is missing or damaged."""
         found = self._ask("--batch", name)
         if found is None:
             raise BrokenObjectError(f"the object {name} is missing or damaged")
@@ -171,7 +171,7 @@ class Conversation:
             process.wait()
 
     def __del__(self) -> None:
-        """End it with whoever asked: a command closes nothing before it returns."""
+        """End the process with its owner: a command closes nothing before it returns."""
         self.close()
 
     def _line(self) -> bytes:
@@ -216,10 +216,10 @@ def program_of(environ: Mapping[str, str]) -> str:
 
 
 def repository_of(folder: str) -> tuple[str, str]:
-    """Find the repository that holds a real folder.
+    """Find the repository of a real folder.
 
-    Gives the folder or file that names its objects, and the folder of the work tree; both are the
-    same of a bare one. UsageError where there is none.
+    Returns the folder or file with its objects, and the folder of the work tree; a bare repository
+    has the same for both. UsageError if there is no repository.
     """
     place = folder
     while True:

@@ -7,14 +7,14 @@ from difflib import SequenceMatcher
 
 from memcli.types import Lines
 
-ALIKE = 0.5  # share of the lines of a file under an earlier name that stand in the later one
+ALIKE = 0.5  # least share of the lines of an earlier file that the later one has
 
 
 def lines_before(old: Sequence[str], new: Sequence[str], wanted: Lines) -> Lines | None:
-    """Find where some lines of a version stood in the one before; None where they are all new.
+    """Find the place of some lines in the version before; None if they are all new.
 
-    Of lines that were put in the place of as many others each stood at its own; else they stood
-    where all of those did.
+    If lines replaced as many others, each had the place of its own; else they had the place of
+    all of those.
     """
     first, end = wanted[0] - 1, wanted[1]
     head = _common(old, new)

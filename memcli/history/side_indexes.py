@@ -1,7 +1,7 @@
-"""Keep a few indexes of earlier states beside the index of a workspace.
+"""Keep a few indexes of earlier states next to the index of a workspace.
 
-Each has a folder of its own, named by what it depends on, with a file that is written when it is
-whole. They are a cache: any of them may be deleted at any time.
+Each has its own folder, named by a hash of what it depends on, and a file that is written when it
+is complete. They are a cache: any of them may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from memcli.store.port import Store
 
 KEPT = 4
-FOLDER_SUFFIX = ".as-of"  # behind the name of the index of the workspace
+FOLDER_SUFFIX = ".as-of"  # follows the name of the index of the workspace
 INDEX_FILE, WHOLE_FILE = "index", "whole.json"
 _NEW = ".new"
 
 
 class SideState(Record):
-    """What is known of a side index that is whole."""
+    """The record of a complete index of an earlier state."""
 
     is_embedded: bool  # every text has its vector
     notices: tuple[tuple[str, str], ...]  # (code, text) of what is in no answer
@@ -43,7 +43,7 @@ class SideIndex:
         self.store = store_at(self._path, now_ns)
 
     def made(self) -> SideState | None:
-        """Tell what is known of it; None where it is not whole."""
+        """Read the record of the index; None if it is not complete."""
         try:
             with open(os.path.join(self._folder, WHOLE_FILE), encoding="utf-8") as file:
                 told = json.load(file)
@@ -54,7 +54,7 @@ class SideIndex:
         return SideState(is_embedded, notices) if self.store.exists() else None
 
     def begin(self, main: Store, wait_seconds: float, sleep: Callable[[float], None]) -> None:
-        """Make it a copy of the index of the workspace, where neither is wanting."""
+        """Copy the index of the workspace, if there is one and it was not copied before."""
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         if self.store.exists() or not main.exists():
             return
@@ -69,7 +69,7 @@ class SideIndex:
                 copied = [each.name for each in entries if each.name.startswith(INDEX_FILE + _NEW)]
             for name in copied:
                 os.chmod(os.path.join(self._folder, name), 0o600)
-            for name in sorted(copied, reverse=True):  # what lies beside the file goes first
+            for name in sorted(copied, reverse=True):  # the files next to the index go first
                 os.replace(
                     os.path.join(self._folder, name),
                     os.path.join(self._folder, name.replace(_NEW, "", 1)),
@@ -89,7 +89,7 @@ class SideIndex:
 
 
 def drop_side_indexes(local: str) -> None:
-    """Remove all that stand beside the index of a workspace."""
+    """Remove all of them for the index of a workspace."""
     folder = local + FOLDER_SUFFIX
     for name in _by_use(folder):
         _remove(os.path.join(folder, name))

@@ -25,23 +25,23 @@ def days_of(
 ) -> tuple[list[DayOfCommits], str]:
     """Group the commits from `newest` back to the first one before a day, the newest day first.
 
-    `behind` is the hash of a commit that ends the line as well, and is no part of it. A day is
-    that of whoever committed; the line alone decides what comes before what. The second value
-    says where the line is cut off, where it is: a shallow clone, an object that is missing.
+    The commit with the hash `behind` also ends the list, and is not part of it. Days are in the
+    committer's time zone; only the line of commits decides the order. The second value says where
+    the history is cut off, if it is: a shallow clone, or a missing object.
     """
     line: list[Commit] = []
     at: Commit | None = newest
     cut = ""
     while at is not None and at.oid != behind and at.moment.date() >= since:
         if len(line) == MOST_COMMITS:
-            cut = f"more than {MOST_COMMITS} commits, and told back to {at.short} ({at.day})"
+            cut = f"more than {MOST_COMMITS} commits; shown back to {at.short} ({at.day})"
             break
         line.append(at)
         child, at = at, None
         if child.parents:
             at = _parent(git, child)
             if at is None:
-                cut = f"history is here back to {child.short} ({child.day}) alone"
+                cut = f"the history here goes back only to {child.short} ({child.day})"
     groups: list[list[Commit]] = []
     for each in line:
         if groups and groups[-1][-1].day == each.day:
@@ -53,7 +53,7 @@ def days_of(
         DayOfCommits(group[0].day, tuple(group), end)
         for group, end in zip(groups, before, strict=True)
     ]
-    if cut and found and found[-1].before is None:  # nobody knows what its first commit changed
+    if cut and found and found[-1].before is None:  # the changes of its first commit are unknown
         found.pop()
     return found, cut
 

@@ -1,7 +1,7 @@
-"""The files of one commit, as a place that the ordinary walk and the ordinary reading take.
+"""The files of one commit, in the form that discovery and reading expect.
 
 A folder is the number of its repository and the hash of its tree: a submodule is a folder of
-another repository. What cannot be read costs itself alone. Links are not followed.
+another repository. An unreadable file is missing on its own. Links are not followed.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ class TreeEntry(Record):
     look: Callable[[str], os.stat_result]  # of a file, by its hash
 
     def is_file(self, *, follow_symlinks: bool = True) -> bool:
-        """Tell whether it is a regular file."""
+        """Return whether it is a regular file."""
         return stat.S_ISREG(self.mode)
 
     def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        """Tell whether it is a folder, or a submodule."""
+        """Return whether it is a folder or a submodule."""
         return self.mode in (_FOLDER, _SUBMODULE)
 
     def is_symlink(self) -> bool:
-        """Tell whether it is a link."""
+        """Return whether it is a link."""
         return stat.S_ISLNK(self.mode)
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
@@ -100,7 +100,7 @@ class CommitFiles:
         return text_of(seen, data)
 
     def file(self, name: str, limit: int) -> bytes | None:
-        """Read a small file at the root of the workspace, None where there is none."""
+        """Read a small file at the root of the workspace, None if there is none."""
         return self.read_small(self._top, name, limit)
 
     def differing(self, before: CommitFiles | None) -> Iterator[str]:
@@ -132,7 +132,7 @@ class CommitFiles:
                 yield from self._differing(before, inside, here, f"{prefix}{name}/")
 
     def open_root(self, path: str) -> int | str:
-        """Open the folder of a source; one that was not there holds nothing."""
+        """Open the folder of a source; one that did not exist is empty."""
         below = os.path.relpath(path, self._root).replace(os.sep, "/")
         folder: int | str = self._top
         for name in () if below == "." else below.split("/"):
@@ -143,7 +143,7 @@ class CommitFiles:
         return folder
 
     def open_folder(self, parent: int | str, name: str) -> int | str:
-        """Open a folder in a folder; FileNotFoundError where there is none."""
+        """Open a folder in a folder; FileNotFoundError if there is none."""
         entry = self._entry(parent, name)
         if entry is None or not entry.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
@@ -159,7 +159,7 @@ class CommitFiles:
         yield iter(self._entries(folder).values())
 
     def read_small(self, folder: int | str, name: str, limit: int) -> bytes | None:
-        """Read a small file of a folder, None where there is none; a link is an OSError."""
+        """Read a small file of a folder, None if there is none; a link is an OSError."""
         entry = self._entry(folder, name)
         if entry is None:
             return None
@@ -219,7 +219,7 @@ class CommitFiles:
         ]
 
     def _module(self, commit: str, path: str) -> str:
-        """Open the tree that a submodule stood at; OSError where its repository is not here."""
+        """Open the tree of a submodule; OSError if its repository is not here."""
         git = self._open_module(path.rstrip("/"))
         try:
             found = git.info(f"{commit}^{{tree}}") if git else None
@@ -238,7 +238,7 @@ def _why(error: OSError | BrokenObjectError) -> str:
 
 
 def _look(git: Git, oid: str) -> os.stat_result:
-    """Stat a file; OSError where it cannot be read, or holds what lies elsewhere."""
+    """Stat a file; OSError if it cannot be read, or its content is stored elsewhere."""
     try:
         found = git.info(oid)
         if found is None:
@@ -253,9 +253,9 @@ def _look(git: Git, oid: str) -> os.stat_result:
 
 
 def _parse(data: bytes, half: int) -> Iterator[tuple[str, int, str]]:
-    """Give name, mode and hash of the entries of a tree; OSError where it is cut off.
+    """Yield name, mode and hash of the entries of a tree; OSError if it is cut off.
 
-    Hashes take `half` bytes. A name that no file can have is passed over.
+    Hashes take `half` bytes. A name that no file can have is skipped.
     """
     at = 0
     while at < len(data):

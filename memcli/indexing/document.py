@@ -1,11 +1,10 @@
 """Make a Document of a file's text: metadata, date, kind, scope, chunks; pure.
 
-What a document is made of was written by anybody, and making it runs a parser, a tokenizer and
-our own code over it. So whatever that raises costs this document alone: it is skipped as
-`unparsable` and the others go on. What is no fault of the file is let through, because it would
-make every document unparsable and empty the index: memory that is short, a package or a file of
-the installation that is missing, a setting that cannot be used. So is whatever the store raises,
-which is not asked here. An interrupt is no Exception at all.
+The text may come from anybody, and a parser, a tokenizer and our own code run over it. So whatever
+they raise concerns this document only: it is skipped as `unparsable` and the others continue. Some
+errors are not the file's fault and would make every document unparsable: too little memory, a
+missing package or file of the installation, a setting that cannot be used. These are raised, and so
+are errors of the store and interrupts.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ def document_or_skip(
 
 
 def made_or_skip(source: str, path: str, make: Callable[[], Made]) -> Made | Skip:
-    """Give what `make` makes of a document, or a Skip `unparsable` where that is at fault."""
+    """Return the document that `make` makes, or a Skip `unparsable` if the document is at fault."""
     try:
         return make()
     except NOT_THE_FILES:
@@ -131,7 +130,7 @@ def build_document(
     authority = _share(metadata.get("authority")) if trusted else None
     lineage = _lineage(source, path, metadata) if trusted else None
     scope = metadata.get("scope")
-    if not trusted and scope != PRIVATE:  # who wants to be told of less may say so
+    if not trusted and scope != PRIVATE:  # a document may always restrict itself
         scope = None
     always = trusted and (metadata.get("always") is True or _marked(source.always, path))
     soft = trusted and (metadata.get("soft") is True or _marked(source.soft, path))
@@ -171,7 +170,7 @@ def _source_kind(metadata: Mapping[str, Any], source: Source) -> str:
 
 
 def _told(metadata: Mapping[str, Any], source_kind: str, lines: int) -> tuple[Turn, ...]:
-    """Take a document for one turn where it is known who speaks."""
+    """Treat a document as one turn if its speaker is known."""
     role, speaker = metadata.get("role"), metadata.get("speaker")
     if isinstance(role, str) and role.casefold() in ROLES:
         return (Turn(1, lines, role),)
@@ -181,7 +180,7 @@ def _told(metadata: Mapping[str, Any], source_kind: str, lines: int) -> tuple[Tu
 
 
 def skipped_document(source: Source, path: str) -> Document:
-    """Stand for a file that has no text to index, so that it is not read again."""
+    """Return a row for a file without text to index, so that it is not read again."""
     return _plain(source, path, None, is_log=False)
 
 
@@ -208,7 +207,7 @@ def _plain(source: Source, path: str, days: Stretch | None, *, is_log: bool) -> 
 
 
 def _lineage(source: Source, path: str, metadata: dict[str, Any]) -> Lineage | None:
-    """Read the lineage of a summary of the memory; nobody else can claim to stand for its lines."""
+    """Read the lineage of a summary of the memory; no other document can cover its lines."""
     is_own = source.name == MEMORY_SOURCE and is_place(path)
     return read_lineage(metadata) if is_own else None
 

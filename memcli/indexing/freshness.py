@@ -50,13 +50,13 @@ class Bounds(Record):
 
 
 class Freshness(Record):
-    """How far the index is behind the files as the answer is made."""
+    """How far the index is out of date when the answer is made."""
 
     state: str  # one of `memcli.types`: fresh, stale, …
     pending: int  # files added, changed, moved or removed that the answer does not know
     reason: Reason | None  # why it is stale
     notices: tuple[Reason, ...]
-    stores: tuple[StoreState, ...] = ()  # each of them, where several workspaces are asked as one
+    stores: tuple[StoreState, ...] = ()  # each of them, if there are several workspaces
     missing: str = ""  # the pending files by name, as `notices.missing` words it
 
 
@@ -125,7 +125,7 @@ def _beginning(store: Store, settings: Settings, bounds: Bounds) -> tuple[Standi
 
 
 def _fold(store: Store, sleep: Callable[[float], None]) -> None:
-    """Rid the store of deleted text that a reader kept it from folding away, if it is free."""
+    """Remove deleted text that a reader kept in the store, if the lock is free."""
     if store.has_unfolded():
         with suppress(BusyError, StoreError), store.change(wait_seconds=0.0, sleep=sleep):
             pass
@@ -189,7 +189,7 @@ def _without(
 
 
 def look(store: Store, settings: Settings) -> Freshness:
-    """Say how far the index is behind without changing anything."""
+    """Report how far the index is out of date without changing anything."""
     return _freshness(_stock(store, settings, most=LOOKED_AT))
 
 
@@ -220,7 +220,7 @@ def _freshness(standing: Standing) -> Freshness:
 def _bring_in(
     change: Change, settings: Settings, bounds: Bounds, on_progress: Progress, *, whole: bool
 ) -> tuple[Freshness, bool]:
-    """Store what differs, and tell whether texts may wait for a vector now."""
+    """Store what differs, and return whether texts may now need a vector."""
     from memcli.indexing.indexer import apply, index
     from memcli.indexing.notices import missing_files, not_searched, replaced
 
@@ -265,10 +265,10 @@ def _embed(
     sleep: Callable[[float], None],
     on_progress: Progress,
 ) -> list[Reason]:
-    """Embed the texts that wait, unless they are more than the bound; a part of them helps nobody.
+    """Embed the waiting texts, unless there are more than the bound; a part would help nobody.
 
-    Nobody else waits while a server is asked. Of another writer that comes between, nothing is
-    told: it has embedded what it found.
+    The lock is free while a server answers. Another writer that comes between is not reported: it
+    has embedded the texts itself.
     """
     from memcli.indexing.indexer import EMBED_BATCH, embed, readable_of, text_of
 

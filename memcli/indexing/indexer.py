@@ -1,7 +1,7 @@
-"""Bring the index in step with the files: list, compare, read, chunk, store, embed.
+"""Update the index to match the files: list, compare, read, chunk, store, embed.
 
-Keyword rows are committed, some documents at a time, before any vector is made, so words are found
-while a first index still runs. Moves and reverts embed nothing: vectors are kept by hash.
+Keyword rows are committed some documents at a time, before any vector is made. So keyword search
+works while a first index still runs. Moves and reverts embed nothing: vectors are kept by hash.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
     from memcli.store.port import Change
     from memcli.store.records import Key
 
-# One transaction for so many vectors: a run that is killed has half a second of them to make anew.
+# Vectors per transaction: a run that is killed loses at most half a second of them.
 EMBED_BATCH = 32
 # One transaction for files of so many bytes, a small one counting as LEAST_BYTES: under a second.
 GROUP_BYTES, LEAST_BYTES = 1 << 19, 1 << 13
 # Texts listed at a time: each listing looks at every part.
 LISTED = 4096
-# Days that a vector no text uses is kept for a revert.
+# Days to keep an unused vector, in case of a revert.
 CACHE_DAYS = 30
 
 Progress = Callable[[str, int, int], None]
-# Told of vectors that were stored: whose they are, and each with the hash of its text.
+# Called with stored vectors: their owner, and each with the hash of its text.
 OnMade = Callable[[str, Sequence[tuple[bytes, bytes]]], None]
 
 
 class Calling(Record):
-    """How an encoder is best asked."""
+    """How to call an encoder."""
 
     at_once: int = 1  # calls at the same time
     texts: int = EMBED_BATCH  # of a call
@@ -58,7 +58,7 @@ IN_TURN = Calling()
 
 
 class Report(Record):
-    """What an index run did, paths sorted."""
+    """The result of an index run, with sorted paths."""
 
     added: tuple[str, ...]
     changed: tuple[str, ...]
@@ -148,10 +148,10 @@ def apply(
 def _take_in(
     change: Change, settings: Settings, stat: FileStat, before: Known | None, *, again: bool
 ) -> FileText | Skip | None:
-    """Store a file; give its text, why it has no document, or None where it is as it was.
+    """Store a file; return its text, the reason for no document, or None if it is unchanged.
 
-    A file without a document keeps a row without text: what was known of it is no longer so, and
-    it is not read or parsed again until it changes. One that cannot be read keeps what it has.
+    A file without a document keeps a row without text, so that its old text is gone and it is not
+    read again until it changes. A file that cannot be read keeps its old text.
     """
     from memcli.indexing.document import skipped_document
 
@@ -184,7 +184,7 @@ def index(
     *,
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Report:
-    """Bring the keyword rows of the whole workspace in step.
+    """Update the keyword rows of the whole workspace.
 
     A damaged store is set aside and built again.
     """
@@ -201,11 +201,11 @@ def bring_in_step(
     *,
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Report:
-    """Do what `index` does on a store that is sound; DamagedError where it is not."""
+    """Do the work of `index` on a sound store; DamagedError if it is not."""
     known = change.known()
     planned = plan(settings, known, change.facts.mounts)
     wanted = settings_meta(settings)
-    if not known:  # a first run that is killed goes on where it was
+    if not known:  # a first run that was killed continues
         change.remember(wanted)
     again = frozenset[str]().union(*altered(settings, change.facts).values())
     if again:
@@ -218,7 +218,7 @@ def bring_in_step(
 
 
 def settle_vectors(change: Change, fingerprint: str | None) -> bool:
-    """Finish what needs no encoder; tell whether every text now has its vector."""
+    """Finish what needs no encoder; return whether every text now has its vector."""
     facts = change.facts
     if fingerprint is None or facts.fingerprint != fingerprint:
         return False
@@ -241,10 +241,10 @@ def embed(
     on_progress: Progress = lambda stage, done, total: None,
     on_made: OnMade | None = None,
 ) -> int:
-    """Make the vectors that are missing and search by them; give how many were made.
+    """Make the missing vectors and search by them; return how many were made.
 
-    Texts that the encoder cannot read get none. Of some texts they may have been `made` before.
-    What was made before a fault is kept.
+    Texts that the encoder cannot read get none. Some vectors may already be `made`. Vectors that
+    were made before a fault are kept.
     """
     fingerprint = encoder.fingerprint
     waiting = change.unembedded(fingerprint)

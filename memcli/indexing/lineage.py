@@ -1,4 +1,4 @@
-"""Look up what summaries rest on, where files have changed since."""
+"""Check the source lines of summaries after files have changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_lineage(change: Change, settings: Settings) -> None:
-    """Note of every summary that rests on a changed file where its lines stand now, if it holds."""
+    """Record where the source lines of affected summaries are now, if these are still valid."""
     waiting = change.unchecked()
     if not waiting:
         return
@@ -39,7 +39,7 @@ def check_lineage(change: Change, settings: Settings) -> None:
         file = read(settings, MEMORY_SOURCE, summary)
         lineage = None if isinstance(file, Skip) else read_lineage(parse(file.text).front_matter)
         if isinstance(file, Skip) or lineage is None:
-            continue  # what it rests on stays unchecked, and so does not hold
+            continue  # its sources stay unchecked, so it is not valid
         found = weigh(file.text, lineage, opened, successors(lineage, own))
         pairs = zip(found.places, lineage.sources, strict=True)
         lines = found.covered or [place or source for place, source in pairs]

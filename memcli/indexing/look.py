@@ -1,7 +1,7 @@
-"""Look how far an index is behind the files and the settings, and change nothing.
+"""Compare an index with the files and the settings, without changing anything.
 
-This is the one comparison there is: a search, `status`, `index --dry-run` and the bench all tell
-what the next `memcli index` will report, because they read the `Standing` that is made here.
+This is the only comparison: a search, `status`, `index --dry-run` and the bench all predict what
+the next `memcli index` will report, because they read the `Standing` that is made here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOT_TEXT = b""  # the hash under which the index remembers a file that is not te
 
 
 class Changes(Record):
-    """What a run of `memcli index` will report, by names as people know them, sorted."""
+    """What a run of `memcli index` will report, by printed names, sorted."""
 
     added: tuple[str, ...]
     changed: tuple[str, ...]  # their bytes are others
@@ -32,7 +32,7 @@ class Changes(Record):
 
 
 class Standing(Record):
-    """Where the index stands: what one look at settings, files and index has shown."""
+    """The result of comparing settings, files and index."""
 
     listing: Listing  # with the files that could not be read among its skips
     known: Mapping[Key, Known]
@@ -64,9 +64,9 @@ def take_stock(
 ) -> Standing:
     """Compare files, settings and index; without a snapshot there is no index.
 
-    A file that is new, or whose stat proves nothing, is read: with the same bytes it has not
-    changed, and what cannot be read or is no text is a skip as it is in a run. Of more than
-    `most` such files the rest counts as changed or added; with 0 no file is opened.
+    A file that is new, or whose stat proves nothing, is read. If its bytes are the same, it has not
+    changed; if it cannot be read or is not text, it is skipped as in a run. Of more than `most`
+    such files, the rest counts as changed or added; with 0, no file is opened.
     """
     facts, known = (snapshot.facts, snapshot.known()) if snapshot else (Facts(), {})
     planned = plan(settings, known, facts.mounts)
@@ -109,7 +109,7 @@ def take_stock(
 
 
 def stand(store: Store, settings: Settings) -> Standing:
-    """Compare files, settings and what a store holds, whatever that takes to read."""
+    """Compare files, settings and a store, and read whatever that takes."""
     if not store.exists():
         return take_stock(None, settings)
     with store.snapshot() as snapshot:
@@ -126,7 +126,7 @@ def _look_into(settings: Settings, files: Iterable[FileStat]) -> dict[Key, bytes
 
 
 def _is_stored(found: bytes | Skip | None, before: Known) -> bool:
-    """Tell whether a run stores a known file anew; None: nobody has read it."""
+    """Return whether a run stores a known file again; None if it was not read."""
     if isinstance(found, Skip):
         return found.reason in BY_BYTES and before.hash != NOT_TEXT
     return found != before.hash

@@ -1,6 +1,6 @@
-"""What there is to say of an index that is less than it could be, each thing in one wording.
+"""The warnings about an incomplete index, with one wording for each.
 
-Reasons are data: how they are shown is left to whoever shows them.
+Reasons are data; the caller decides how to show them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SETTINGS = {"chunking": "the way chunks are cut", "sources": "what is set for th
 
 
 def unlisted(skip: Skip) -> Reason:
-    """Say that nobody saw what is in a folder, and that nothing is taken for gone."""
+    """Warn of a folder that could not be listed; its documents stay in the index."""
     folder = shown(skip.source, skip.path or ".")
     return Reason(
         "unlisted", f"{folder} cannot be listed: {skip.detail}; what is indexed of it stays"
@@ -83,9 +83,9 @@ def listed(names: Sequence[str]) -> str:
 def unmatched(
     sources: Iterable[Source], documents: Callable[[], Collection[Key]]
 ) -> tuple[Reason, ...]:
-    """Say which globs of `always` and `soft` match none of the documents.
+    """List the globs of `always` and `soft` that match no document.
 
-    The documents are asked for only where there are such globs.
+    The documents are read only if there are such globs.
     """
     from memcli.workspace.globs import matcher
     from memcli.workspace.locate import named
@@ -127,7 +127,7 @@ def settings_changed(standing: Standing) -> Reason | None:
 
 
 def without_vectors(opened: Opened) -> Reason | None:
-    """Say why there are no vectors, or which encoder stands in; None where all is as it is set."""
+    """Say why there are no vectors, or which encoder replaces another; None if neither."""
     if opened.reason is None:
         return None
     if opened.encoder is None:

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from memcli.store.records import Facts
     from memcli.workspace.place import DocumentFiles
 
-# Why a file that could be read has no text to index, by its bytes alone.
+# Why a readable file has no text to index, judged by its bytes.
 BY_BYTES = ("not-text", "too-large")
-REDACTION_VERSION = 1  # to be raised when a rule for secrets changes: documents are read anew
+REDACTION_VERSION = 1  # raise it when a rule for secrets changes: documents are read again
 
 
 class Settings(Record):
-    """What the indexer needs to know besides the files."""
+    """What the indexer needs besides the files."""
 
     sources: tuple[Source, ...]
     limits: Limits
@@ -45,7 +45,7 @@ class Settings(Record):
     files: DocumentFiles | None = None  # None: those on disk
 
     def source(self, name: str) -> Source:
-        """Give the source of a name; KeyError where there is none."""
+        """Return the source with a name; KeyError if there is none."""
         for source in self.sources:
             if source.name == name:
                 return source
@@ -53,7 +53,7 @@ class Settings(Record):
 
 
 class Plan(Record):
-    """What differs between files and index."""
+    """The differences between files and index."""
 
     listing: Listing
     diff: Diff
@@ -62,7 +62,7 @@ class Plan(Record):
 
 
 def chunking_key(settings: Settings) -> str:
-    """Name everything that decides what stands in chunks and parts, and where they are cut."""
+    """Return everything that decides the text of chunks and segments, and their limits."""
     limits = settings.limits
     cut = f"{CHUNKER_VERSION}:{limits.chunk_tokens}:{limits.overlap_tokens}:{limits.part_max}"
     return f"{cut}:redacted{REDACTION_VERSION}" if settings.redacts else cut
@@ -113,8 +113,8 @@ def plan(
 ) -> Plan:
     """Walk the sources and compare stats; no file is opened.
 
-    `mounts` is what `meta` remembers of mount points. What nobody could see is not removed: a
-    folder that cannot be listed, a mount that is missing.
+    `mounts` are the mount points in `meta`. Documents that could not be seen are not removed: those
+    in a folder that cannot be listed, or on a mount that is missing.
     """
     sources, listing = settings.sources, listing_of(settings)
     if settings.files is not None:  # what is not among them is not hidden, it was never there

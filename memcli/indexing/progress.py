@@ -1,4 +1,4 @@
-"""Show how far an index run is: to whoever started it, and to other processes."""
+"""Show the progress of an index run to its caller and to other processes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def shared(store: Store, monotonic: Callable[[], float], on_progress: Progress) 
 
 
 def indexing(writer: Owner | None) -> Reason | None:
-    """Say how far another process is; None where none shows it.
+    """Describe the progress of another process; None if none shows any.
 
     Example: `indexing: 14,882 of 67,275 vectors, about 6 minutes left`.
     """

@@ -1,7 +1,7 @@
-"""Build the whole index anew beside the one that answers, and put it in its place at once.
+"""Build the whole index from scratch next to the present one, then replace that in one step.
 
-Killed, it goes on where it was: the half-built store is an index like any other, which the next
-full run brings in step. Any other run that comes first takes it away, but for its vectors.
+If it is killed, the next full run continues: the half-built store is an index like any other. Any
+other run that comes first removes it, except for its vectors.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ def rebuild(
     embed_into: Callable[[Change], None],
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Report:
-    """Read every file anew; `main` answers from what it has until all is done.
+    """Read every file again; `main` answers from its old rows until all is done.
 
-    `embed_into` makes the vectors that are missing. A damaged store is set aside first.
+    `embed_into` makes the missing vectors. A damaged store is set aside first.
     """
     notices: tuple[str, ...] = ()
     if fault := _fault(main):
         notices = (main.start_over(fault),)
     known = main.known()
-    if not known:  # nothing answers yet, so nothing need be kept
+    if not known:  # there is no index yet, so there is nothing to keep
         main.drop_rebuild()
         report = index(main, settings, on_progress=on_progress)
         embed_into(main)

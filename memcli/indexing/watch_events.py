@@ -42,7 +42,7 @@ class Events:
         overflow: Callable[[], None],
         open_observer: Callable[[], Any] = system_observer,
     ) -> None:
-        """Pass on what happens, from other threads: a path, and whether it is a folder."""
+        """Take a function for events, for other threads to call: a path, and if it is a folder."""
         self._hear, self._overflow = hear, overflow
         self._open_observer = open_observer
         self._observer: Any = None
@@ -54,9 +54,9 @@ class Events:
         warnings.filterwarnings("ignore", category=RuntimeWarning, module="watchdog")
 
     def aim(self, folders: Sequence[Folder], *, again: bool = False) -> str:
-        """Watch these folders; give "", or why no events can be had.
+        """Watch these folders; return "", or why there are no events.
 
-        With `again` the watches are made anew even for the same folders.
+        With `again` the watches are made again even for the same folders.
         """
         self._count = 0
         folders = tuple(folders)
@@ -72,7 +72,7 @@ class Events:
         return self._check()
 
     def alive(self) -> bool:
-        """Tell whether every watch still listens; one ends when its folder is deleted."""
+        """Return whether every watch still listens; a watch ends when its folder is deleted."""
         observer = self._observer
         return observer is None or (
             observer.is_alive() and all(emitter.is_alive() for emitter in observer.emitters)
@@ -119,9 +119,9 @@ class Events:
                 self._hear(os.fsdecode(path), event.is_directory)
 
     def _check(self) -> str:
-        """Compare the watches that the system holds with the folders there are.
+        """Compare the watches of the system with the folders that exist.
 
-        watchdog says nothing of a folder below the first that it could not watch.
+        watchdog does not report a folder below the first that it could not watch.
         """
         held = _held_watches()
         if held is None:

@@ -1,7 +1,7 @@
-"""Say which folders to watch and which events matter; leaves watching to others.
+"""Choose the folders to watch and the events that matter.
 
-Ignored folders are not watched: a version control or package folder can hold more folders than
-the system has watches, and its traffic would wake the watcher for nothing.
+Ignored folders are not watched: a version control or package folder can have more folders than
+the system has watches, and its changes would wake the watcher for nothing.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Identity = tuple[int, ...] | None  # of a place: device, inode; of a file: its s
 
 
 class Folder(Record):
-    """A folder to watch, alone or with everything below it."""
+    """A folder to watch, with or without everything below it."""
 
     path: str  # real path
     recursive: bool
 
 
 class Scope(Record):
-    """What of one source is watched, and what its events mean."""
+    """The watched part of one source, and the meaning of its events."""
 
     name: str
     root: str  # real path
@@ -42,7 +42,7 @@ class Scope(Record):
     any_markdown: bool  # links may lead to files under other names
 
     def hears(self, path: str, *, is_folder: bool) -> bool:
-        """Tell whether an event at a path below the root can change what is indexed."""
+        """Return whether an event at a path below the root can change the index."""
         if is_folder:
             leads = self.any_markdown or self.rules.leads_into(f"{path}/")
             return leads and not self.rules.hides(path, True)
@@ -63,9 +63,9 @@ def scopes(sources: Iterable[Source], *, follow_symlinks: bool) -> tuple[Scope, 
 
 
 def folders_to_watch(scopes: Iterable[Scope]) -> tuple[Folder, ...]:
-    """List the folders that may hold documents, without those that are ignored.
+    """List the folders that may have documents, without ignored ones.
 
-    Where that takes too many watches, ignored folders are watched with the rest.
+    If that takes too many watches, ignored folders are watched with the rest.
     """
     found: list[Folder] = []
     for scope in scopes:
@@ -85,7 +85,7 @@ def folders_to_watch(scopes: Iterable[Scope]) -> tuple[Folder, ...]:
 
 
 def _below(scope: Scope, path: str, prefix: str) -> tuple[bool, list[Folder]]:
-    """Cover a tree; also tell whether nothing in it is ignored, so that one watch will do."""
+    """Cover a tree; also return whether nothing in it is ignored, so that one watch is enough."""
     whole, found = True, []
     for name in _subfolders(path):
         if scope.rules.why_ignored(prefix + name, name, True):
@@ -106,7 +106,7 @@ def _subfolders(path: str) -> list[str]:
 
 
 def _without_repeats(folders: Iterable[Folder]) -> tuple[Folder, ...]:
-    """Drop folders that lie in a recursive one."""
+    """Drop folders inside a recursive one."""
     kept: list[Folder] = []
     for folder in sorted(set(folders), key=lambda f: (f.path, not f.recursive)):
         inside = any(
@@ -172,7 +172,7 @@ def stamp(path: str) -> Stamp:
 
 
 def identities(places: Iterable[str], files: Iterable[str]) -> dict[str, Identity]:
-    """Look at what no event tells of: places that are replaced or mounted, files elsewhere."""
+    """Check what has no events: places that are replaced or mounted, files elsewhere."""
     found: dict[str, Identity] = {path: stamp(path) for path in files}
     for path in places:
         try:
@@ -201,7 +201,7 @@ def ignore_files(scopes: Iterable[Scope]) -> tuple[str, ...]:
 def changed_files(
     before: Mapping[tuple[str, str], FileStat], after: Mapping[tuple[str, str], FileStat]
 ) -> list[str]:
-    """Compare two listings by stat alone and name what differs as `source:path`."""
+    """Compare two listings by stat and name what differs as `source:path`."""
     differing = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
     return sorted(f"{source}:{path}" for source, path in differing)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Sight:
-    """What is watched at the moment, and how."""
+    """The present watches."""
 
     def __init__(
         self,
@@ -55,10 +55,10 @@ class Sight:
         self._events.close()
 
     def aim(self, settings: Settings, *, retry: bool) -> str:
-        """Watch the folders there are now, and give what is worth saying about it.
+        """Watch the folders that exist now, and return what is worth reporting.
 
-        To be called before each listing, so that nothing falls between. While the system gives
-        no events they are asked for again only with `retry`.
+        Call it before each listing, so that no change falls between. If the system gives no events,
+        they are requested again only with `retry`.
         """
         self._settings = settings
         self._scopes = folders.scopes(settings.sources, follow_symlinks=settings.follow_symlinks)

@@ -26,7 +26,7 @@ PROBE_SHARE = 0.05
 BEAT_SECONDS = 30.0
 FIRST_RETRY_SECONDS = 1.0
 LAST_RETRY_SECONDS = 60.0
-# More paths than this are not told apart any more: the whole tree is unsure.
+# With more paths than this, the whole tree counts as changed.
 MOST_PATHS = 10_000
 
 WAIT, LOOK, RUN, EMBED, PROBE, BEAT = "wait", "look", "run", "embed", "probe", "beat"
@@ -35,7 +35,7 @@ Stamp = tuple[int, int, int] | None  # size, mtime_ns, inode; None: not there
 
 
 class Action(Record):
-    """What is due now."""
+    """The next step of the watcher."""
 
     kind: str  # wait | look | run | embed | probe | beat
     seconds: float = 0.0  # how long to wait at most
@@ -66,9 +66,9 @@ class Watcher:
         self._refusals = 0  # of the encoder, in a row
         self._embed_at = now
         self.failures = 0  # in a row
-        self._busy = False  # whether the last of them was another writer's
+        self._busy = False  # whether another writer made the last of them
         self._running = 0  # files that the run at work has taken over
-        self._unsure = False  # something changed, nobody knows where
+        self._unsure = False  # something changed, at an unknown place
         self._first = self._last = now
         self._looked: tuple[float, Mapping[str, Stamp]] | None = None
         self._settled = False
@@ -136,7 +136,7 @@ class Watcher:
         return Action(WAIT, seconds=min(times) - now)
 
     def _run_at(self) -> tuple[float | None, str]:
-        """Say when a run is due as things stand, and why."""
+        """Return when the next run is due, and why."""
         if self._retry_at is not None:
             return self._retry_at, "retry"
         if not self._started:
@@ -187,7 +187,7 @@ class Watcher:
         self._refusals = 0
 
     def refused(self, now: float, *, pending: int) -> None:
-        """Note that the encoder cannot be had for now; it is asked again, ever more patiently."""
+        """Note that the encoder is not available; the next attempts come at growing intervals."""
         self.pending = max(1, pending)
         self._refusals += 1
         self._embed_at = now + _patience(self._refusals)
@@ -207,7 +207,7 @@ class Watcher:
         self._probe_at = now + max(PROBE_SECONDS, cost / PROBE_SHARE)
 
     def due_to_beat(self, now: float) -> bool:
-        """Tell whether the heartbeat is due, also in the middle of a run."""
+        """Return whether the heartbeat is due, even during a run."""
         return now >= self._beat_at
 
     def beaten(self, now: float) -> None:

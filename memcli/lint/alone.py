@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memcli.lint.findings import LONG_MEMORY, SECRET, UNDATED_LOG, Finding, FoundAt
+from memcli.lint.findings import LONG_MEMORY, SECRET, UNDATED_LOG, Finding, Location
 from memcli.lint.inspected import Inspected
 from memcli.workspace.dating import heading_days
 
@@ -31,11 +31,11 @@ _WRITTEN = re.compile(
 def alone(document: Inspected) -> Iterator[Finding]:
     """Ask the rules that need no other document."""
     for held in document.secrets:
-        spot = FoundAt(document.source, document.path, held.first, held.last)
+        spot = Location(document.source, document.path, held.first, held.last)
         yield Finding(SECRET, spot, f"{held.kind} ({held.fingerprint})")
     yield from _long(document)
     if why := _undated(document):
-        yield Finding(UNDATED_LOG, FoundAt(document.source, document.path), why)
+        yield Finding(UNDATED_LOG, Location(document.source, document.path), why)
 
 
 def _long(document: Inspected) -> Iterator[Finding]:
@@ -43,10 +43,10 @@ def _long(document: Inspected) -> Iterator[Finding]:
         return
     count = len(document.lines) - (not document.lines[-1])
     if count > MOST_LINES:
-        spot = FoundAt(document.source, document.path, MOST_LINES + 1, count)
+        spot = Location(document.source, document.path, MOST_LINES + 1, count)
         yield Finding(LONG_MEMORY, spot, f"{count} lines; agents read the first {MOST_LINES}")
     elif document.size > MOST_BYTES:
-        spot = FoundAt(document.source, document.path)
+        spot = Location(document.source, document.path)
         told = f"{document.size} bytes; agents read the first {MOST_BYTES}"
         yield Finding(LONG_MEMORY, spot, told)
 

@@ -35,7 +35,7 @@ SECRET, DUPLICATE, NEAR_DUPLICATE, CONTRADICTION, BROKEN_LINK = tuple(CODES)[:5]
 UNMATCHED_GLOB, STALE_TASK, LONG_MEMORY, UNDATED_LOG, INVALID_SUMMARY = tuple(CODES)[5:]
 
 
-class FoundAt(Record):
+class Location(Record):
     """Lines of a document, from 1 and both included; a whole document has none."""
 
     source: str
@@ -55,9 +55,9 @@ class Finding(Record):
     """Something that is wrong."""
 
     code: str  # one of CODES
-    at: FoundAt | None  # None of a setting
+    at: Location | None  # None of a setting
     message: str  # neither a capital nor a full stop; places stand in `others`
-    others: tuple[FoundAt, ...] = ()  # what it is like, is corrected by, or leads to
+    others: tuple[Location, ...] = ()  # what it is like, is corrected by, or leads to
 
 
 def order(finding: Finding) -> tuple[str, str, int, str]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from memcli.checking import TYPE_CHECKING
-from memcli.lint.findings import FoundAt
+from memcli.lint.findings import Location
 from memcli.markdown.lineage import is_place
 from memcli.markdown.parse import parse
 from memcli.markdown.turns import turns_of
@@ -42,7 +42,7 @@ class SecretPlace(Record):
 class Saying(Record):
     """A list item or a paragraph."""
 
-    at: FoundAt
+    at: Location
     text: str
     speaker: str  # in the record of a conversation; else empty
     date: str | None  # of its section, else of the document
@@ -137,5 +137,5 @@ def _sayings(source: str, path: str, parsed: Parsed, date: str | None) -> Iterat
         for unit in units(block, parsed.lines):
             box = _BOX.match(unit.text) if block.kind == "item" else None
             text = unit.text[box.end() :] if box else unit.text
-            at = FoundAt(source, path, unit.numbers[0], unit.numbers[-1])
+            at = Location(source, path, unit.numbers[0], unit.numbers[-1])
             yield Saying(at, text, unit.speaker, own, box[1].lower() if box else "")

@@ -16,7 +16,7 @@ from itertools import accumulate
 from memcli.context.hops import Link, candidates, name
 from memcli.language.correction import revokes_link
 from memcli.language.salience import DECISION, RULE, why_kept
-from memcli.lint.findings import BROKEN_LINK, CONTRADICTION, Finding, FoundAt
+from memcli.lint.findings import BROKEN_LINK, CONTRADICTION, Finding, Location
 from memcli.lint.inspected import Inspected
 from memcli.markdown.comments import visible
 from memcli.markdown.links import link_targets, related_targets
@@ -45,7 +45,7 @@ class AuthoredLink(Record):
     """A link, where it stands, and the line around it."""
 
     link: Link
-    at: FoundAt
+    at: Location
     line: str
     date: str | None  # of the document
 
@@ -66,7 +66,7 @@ class Links:
         self._roots, self._exists = roots, exists
         self._documents = {(source, _folded(path)): path for source, path in documents}
         self._dates: dict[DocumentName, str] = {}
-        self._decisions: dict[DocumentName, FoundAt] = {}  # the first of each, or its first line
+        self._decisions: dict[DocumentName, Location] = {}  # the first of each, or its first line
         self._names: set[str] = set()
         self._folders: set[DocumentName] = set()
         for source, path in documents:
@@ -102,7 +102,7 @@ class Links:
                 continue
             older = self._dates.get(target)
             if older and told.date and older < told.date:
-                spot = self._decisions.get(target, FoundAt(*target, 1, 1))
+                spot = self._decisions.get(target, Location(*target, 1, 1))
                 yield Finding(CONTRADICTION, spot, "a newer note corrects it", (told.at,))
         for folder, links in lost.items():
             if folder and len(links) >= FEWEST_LOST:
@@ -184,6 +184,6 @@ def _links(document: Inspected) -> Iterator[AuthoredLink]:
 
 
 def _told(document: Inspected, target: str, number: int) -> AuthoredLink:
-    spot = FoundAt(document.source, document.path, number, number)
+    spot = Location(document.source, document.path, number, number)
     link = Link(document.source, document.path, target, 0.0, spot.citation)
     return AuthoredLink(link, spot, document.lines[number - 1], document.date)

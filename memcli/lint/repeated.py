@@ -19,7 +19,7 @@ from math import ceil
 
 from memcli.digests import blake2b
 from memcli.language.facts import differs, facets_of, replaces, says_more
-from memcli.lint.findings import DUPLICATE, NEAR_DUPLICATE, Finding, FoundAt
+from memcli.lint.findings import DUPLICATE, NEAR_DUPLICATE, Finding, Location
 from memcli.lint.inspected import Inspected
 from memcli.record import Record
 from memcli.remember.gate import SAME_WORDS
@@ -39,7 +39,7 @@ _ADDRESS = re.compile(r"\]\([^()\s]{1,512}\)|\bhttps?://[^\s<>()]{1,512}")
 class Line(Record):
     """A line that may be told again."""
 
-    at: FoundAt
+    at: Location
     text: str
     order: int  # among the sayings of its document
     terms: frozenset[str]
@@ -50,15 +50,15 @@ class Repeated:
 
     def __init__(self) -> None:
         """Begin with no line."""
-        self._texts: dict[bytes, FoundAt] = {}
-        self._copies: defaultdict[FoundAt, list[FoundAt]] = defaultdict(list)
+        self._texts: dict[bytes, Location] = {}
+        self._copies: defaultdict[Location, list[Location]] = defaultdict(list)
         self._groups: dict[tuple[tuple[str, ...], frozenset[str]], list[Line]] = {}
 
     def take(self, document: Inspected) -> None:
         """Keep the lines of a document; one that is a copy of another is kept as that."""
         if document.is_summary or document.is_talk:
             return
-        whole = FoundAt(document.source, document.path)
+        whole = Location(document.source, document.path)
         text = "\n".join(document.lines).strip()
         key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         first = self._texts.setdefault(key, whole)
@@ -80,10 +80,10 @@ class Repeated:
     def findings(self) -> Iterator[Finding]:
         """Compare what was taken in."""
         for first, copies in self._copies.items():
-            yield Finding(DUPLICATE, first, _again("the whole text stands", copies), tuple(copies))
+            yield Finding(DUPLICATE, first, _again("the whole text occurs", copies), tuple(copies))
         exact = [group for group in self._groups.values() if len(group) > 1]
         for at, others in _runs(exact):
-            yield Finding(DUPLICATE, at, _again("it stands", others), others)
+            yield Finding(DUPLICATE, at, _again("it occurs", others), others)
         for group in _alike([group[0] for group in self._groups.values()]):
             spots = tuple(line.at for line in group[1:])
             told = _again("it is said in nearly the same words", spots)
@@ -96,13 +96,13 @@ def _words(terms: Sequence[str]) -> float:
     return len(terms) - pairs + _WORDS_OF_PAIRS * pairs
 
 
-def _again(what: str, others: Sequence[FoundAt]) -> str:
+def _again(what: str, others: Sequence[Location]) -> str:
     return f"{what} once more" if len(others) == 1 else f"{what} {len(others)} times more"
 
 
-def _runs(groups: Sequence[Sequence[Line]]) -> Iterator[tuple[FoundAt, tuple[FoundAt, ...]]]:
+def _runs(groups: Sequence[Sequence[Line]]) -> Iterator[tuple[Location, tuple[Location, ...]]]:
     """Join groups whose lines follow each other in all of their places."""
-    open_runs: dict[tuple[tuple[str, str, int], ...], list[FoundAt]] = {}
+    open_runs: dict[tuple[tuple[str, str, int], ...], list[Location]] = {}
     for group in groups:
         ends = tuple((line.at.source, line.at.path, line.order) for line in group)
         before = tuple((source, path, order - 1) for source, path, order in ends)

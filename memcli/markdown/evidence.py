@@ -172,7 +172,7 @@ def _lost(
 
 def is_said(told: Cited, lines: Sequence[str]) -> bool:
     """Tell whether what is told of some lines of a file stands in them, sentences whole."""
-    return _is_said(told.said, _read(CitedFile(told.path, lines), told.first, told.last).units)
+    return _is_said(told.text, _read(CitedFile(told.path, lines), told.first, told.last).units)
 
 
 def _remembering(read: Open) -> Open:
@@ -271,7 +271,7 @@ def _cited(
         file = files[place.path]
         if source.path in lineage.parents:
             told += [
-                Unit(each.said, "", (0,), (number,))
+                Unit(each.text, "", (0,), (number,))
                 for number, each in file.cited_lines
                 if place.start_line <= number <= place.end_line
                 and each.path == cite.path
@@ -305,7 +305,7 @@ def _is_told(
     files: dict[str, CitedFile],
 ) -> bool:
     """Tell whether what a line says stands in the lines it cites."""
-    said = cite.said
+    said = cite.text
     if said == NOTHING or any(said == unit.text for unit in here.units):
         return True
     if _is_said(said, here.units):  # it may end like a mark
@@ -327,7 +327,7 @@ def _is_close(cite: Cited, here: Quoted) -> bool:
     """Tell that a line has the names, numbers and negations of what it cites, and no mark."""
     units = (f"{u.speaker}: {u.text}" if u.speaker else u.text for u in here.units)
     lines = [*units, *here.lines]
-    return unmarked(cite.said) == (cite.said, 1, "") and is_supported(cite.said, lines)
+    return unmarked(cite.text) == (cite.text, 1, "") and is_supported(cite.text, lines)
 
 
 def _is_inside(citation: str, places: Iterable[tuple[SourceLines, SourceLines]]) -> bool:
@@ -350,7 +350,7 @@ def _times(
         file = files[place.path]
         if source.path in lineage.parents:
             told = (
-                unmarked(e.said)
+                unmarked(e.text)
                 for n, e in file.cited_lines
                 if place.start_line <= n <= place.end_line
             )

@@ -142,7 +142,7 @@ def seal_of(text: str) -> str:
 class Cited(Record):
     """A line of a summary: what it says, and the lines that say so."""
 
-    said: str
+    text: str
     path: str
     first: int
     last: int

@@ -130,7 +130,7 @@ def _remarks(
     remarks = _understood(answer, (*answer.dates, *bounds), embeds=embeds)
     if not answer.hits:
         remarks.append(_NOTHING)
-        remarks += [_sentence(found.nothing)] if found.nothing else []
+        remarks += [_sentence(found.empty_reason)] if found.empty_reason else []
     elif not hits:
         remarks.append(_NO_ROOM)
     else:
@@ -164,10 +164,12 @@ def is_unembedded(answer: Answer) -> bool:
 
 def _doubt(found: Answered, answer: Answer) -> list[str]:
     """Say how what was found is not what was asked for; nothing where it is."""
-    if answer.absent:
-        return [f"No passage contains {reasons.quoted(answer.absent)}; these match the rest."]
-    if answer.apart:
-        return [f"No passage contains all of {reasons.quoted(answer.apart)}."]
+    if answer.missing_phrases:
+        return [
+            f"No passage contains {reasons.quoted(answer.missing_phrases)}; these match the rest."
+        ]
+    if answer.split_phrases:
+        return [f"No passage contains all of {reasons.quoted(answer.split_phrases)}."]
     if found.is_unsure:
         return [_NEAREST]
     if answer.uncalibrated and answer.verdict == "weak":
@@ -196,7 +198,7 @@ def quoted(title: str, text: str) -> str:
 def of_catalogue(found: Catalogue, budget: int) -> str:
     """List documents, the newest first, as far as a budget goes."""
     lines = headline(None, found.freshness)
-    lines += [_sentence(found.nothing)] if found.nothing else []
+    lines += [_sentence(found.empty_reason)] if found.empty_reason else []
     left = budget - sum(map(estimate, lines))
     rows = _rows(found.documents)
     for at, row in enumerate(rows):

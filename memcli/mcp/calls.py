@@ -51,7 +51,7 @@ def call_search(
     """Search; between two stages it is looked whether anybody still waits."""
     from memcli.api.ask import ask
     from memcli.dates.filters import bounds_of
-    from memcli.render.jsonio import unmarked
+    from memcli.render.jsonio import implicit_sources
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
@@ -84,7 +84,7 @@ def call_search(
 
     def record() -> dict[str, Any]:
         made = _record(page, bounds, moment.isoformat(timespec="seconds"))
-        return made | unmarked(memory.config)
+        return made | implicit_sources(memory.config)
 
     return ToolResult(text, record)
 
@@ -179,7 +179,10 @@ def _page(
         over = estimate(text) - budget
         if over <= 0 or not kept:
             answer = found.answer._replace(
-                hits=tuple(kept), dropped=dropped, far=far, weaker=weaker
+                hits=tuple(kept),
+                omitted_over_budget=dropped,
+                omitted_low_confidence=far,
+                weaker=weaker,
             )
             return text, found._replace(answer=answer)
         room -= over
@@ -197,7 +200,7 @@ def _record(found: Answered, bounds: Sequence[DateSpan], now: str) -> dict[str, 
     record = jsonio.search_envelope(
         found.question.text, results, found.freshness, found.answer, dates=dates, now=now
     )
-    nothing = {"empty_reason": jsonio.reason(found.nothing)} if found.nothing else {}
+    nothing = {"empty_reason": jsonio.reason(found.empty_reason)} if found.empty_reason else {}
     return jsonio.few_of_answer(record) | nothing
 
 

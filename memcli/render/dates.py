@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ORDERS = {"newest": "a wish for the newest", "oldest": "a wish for the oldest"}
-# Nothing is to be said of a day or month that is written as it is meant.
+# A plainly written day or month needs no remark.
 _ISO = r"(?:--[a-z]+ )?\d{4}-\d\d(?:-\d\d)?"
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 DIGITS = 3  # of a confidence, unless all is wanted
-# What `result` may tell of a passage.
+# The keys of a passage in `result`.
 RESULT_KEYS = (*Passage._fields, "file")
 # What few programs need of a passage, and of an answer.
 _RARE = ("rank", "ref", "heading_path", "title", "score", "text_hash", "tokens", "kind",
@@ -106,7 +106,7 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
 
 
 def lines(expanded: Expanded, file: str | None) -> dict[str, Any]:
-    """Describe raw lines behind a summary; `file` is their path from here."""
+    """Describe source lines of a summary; `file` is their path from here."""
     hit = expanded.hit
     return {
         "summary": expanded.summary,
@@ -124,7 +124,7 @@ def lines(expanded: Expanded, file: str | None) -> dict[str, Any]:
 
 
 def date_of(about: About) -> dict[str, str | None]:
-    """Give the date, and where it is the last day of a span the first one too."""
+    """Return the date, and for a span also its first day."""
     return {"date": about.date, **({"date_from": about.first_day} if about.first_day else {})}
 
 
@@ -157,46 +157,47 @@ def search_envelope(
         "dates": dates_of(dates),
         "now": now,
         "verdict": answer.verdict,
-        **withheld(answer),
+        **verdict_reasons(answer),
         "freshness": freshness_of(freshness),
-        **stores_of(freshness),
-        "retrievers": legs(answer),
-        **({"missing_phrases": list(answer.absent)} if answer.absent else {}),
-        **({"split_phrases": list(answer.apart)} if answer.apart else {}),
+        **workspaces_of(freshness),
+        "retrievers": retrievers(answer),
+        **({"missing_phrases": list(answer.missing_phrases)} if answer.missing_phrases else {}),
+        **({"split_phrases": list(answer.split_phrases)} if answer.split_phrases else {}),
         **repairs(answer),
         **reranked(answer),
         **speaker_match(answer),
         "results": results,
-        "omitted_over_budget": answer.dropped,
+        "omitted_over_budget": answer.omitted_over_budget,
         **({"shortened": whole} if (whole := shortened(answer.hits)) else {}),
-        **({"omitted_low_confidence": answer.far} if answer.far else {}),
+        **(
+            {"omitted_low_confidence": answer.omitted_low_confidence}
+            if answer.omitted_low_confidence
+            else {}
+        ),
         **({"weaker": answer.weaker} if answer.weaker else {}),
     }
 
 
-def withheld(answer: Answer) -> dict[str, Any]:
-    """Describe why the verdict is not as good as the confidence, and what that rests on.
-
-    Each where there is something to say.
-    """
-    told = {"verdict_reason": answer.withheld, "uncalibrated": answer.uncalibrated}
+def verdict_reasons(answer: Answer) -> dict[str, Any]:
+    """Explain a verdict that is worse than its confidence, and the basis of the confidence."""
+    told = {"verdict_reason": answer.verdict_reason, "uncalibrated": answer.uncalibrated}
     return {name: reason(each) for name, each in told.items() if each}
 
 
 def speaker_match(answer: Answer) -> dict[str, Any]:
-    """Describe whom the question names, and by how much the words are theirs, where it does."""
+    """Describe the speakers whom the question names, and how much of the match is theirs."""
     if answer.speaker_match is None:
         return {}
     return {"named_speakers": list(answer.named_speakers), "speaker_match": answer.speaker_match}
 
 
 def repairs(answer: Answer) -> dict[str, Any]:
-    """Describe which words were looked for in place of others, where there are any."""
+    """List the words that were replaced in the query, if any."""
     return {"repairs": [each._asdict() for each in answer.repaired]} if answer.repaired else {}
 
 
 def reranked(answer: Answer) -> dict[str, Any]:
-    """Describe what read the best passages once more, or why not, where that is wanted."""
+    """Describe the reranking, or why there was none, if it is configured."""
     told = answer.reranked
     if told is None:
         return {}
@@ -213,7 +214,7 @@ def dates_of(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
 
 
 def freshness_of(freshness: Freshness) -> dict[str, Any]:
-    """Describe how far the index is behind, and why."""
+    """Describe whether the index is up to date, and why not."""
     return _state(freshness)
 
 
@@ -222,8 +223,8 @@ def _state(of: Freshness | StoreState) -> dict[str, Any]:
     return {"state": of.state, "pending": of.pending, **missing, **_reason(of.reason)}
 
 
-def unmarked(config: Config) -> dict[str, Any]:
-    """Describe what is searched where nobody has marked or named a workspace."""
+def implicit_sources(config: Config) -> dict[str, Any]:
+    """Describe the sources of a folder that is not a workspace."""
     if config.is_marked:
         return {}
     return {
@@ -231,8 +232,8 @@ def unmarked(config: Config) -> dict[str, Any]:
     }
 
 
-def stores_of(freshness: Freshness) -> dict[str, Any]:
-    """Describe each of the workspaces that are asked as one, that of the asker first."""
+def workspaces_of(freshness: Freshness) -> dict[str, Any]:
+    """Describe each of several workspaces, the primary one first."""
     return {"workspaces": [_store(each) for each in freshness.stores]} if freshness.stores else {}
 
 
@@ -244,13 +245,13 @@ def _store(each: StoreState) -> dict[str, Any]:
 
 
 def source_of(source: str) -> dict[str, Any]:
-    """Name a source, and its workspace where several are asked as one."""
+    """Name a source, and its workspace if there are several."""
     workspace, own = split_source(source)
     return {**({"workspace": workspace} if workspace else {}), "source": own}
 
 
-def legs(answer: Answer) -> dict[str, Any]:
-    """Describe which legs ran, and why one did not."""
+def retrievers(answer: Answer) -> dict[str, Any]:
+    """Describe which retrievers ran, and why one did not."""
     return {"keyword": _leg(answer.lexical, False), "semantic": _leg(answer.dense, True)}
 
 
@@ -263,12 +264,12 @@ def _leg(leg: Leg, counted: bool) -> dict[str, Any]:
 
 
 def reason(told: Reason) -> dict[str, str]:
-    """Describe a reason that stands by itself."""
+    """Describe a reason as an object."""
     return {"code": told.code, **_reason(told)}
 
 
 def _reason(reason: Reason | None) -> dict[str, str]:
-    """Give the fields `reason` and `hint`, each where there is one."""
+    """Return the fields `reason` and `hint`, if there are any."""
     if reason is None:
         return {}
     return {"reason": reason.text, **({"hint": reason.hint} if reason.hint else {})}

@@ -1,4 +1,4 @@
-"""One line for one document: its date, kind and name, then its title and tags."""
+"""One line per document: its date, kind and name, then its title and tags."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST_TITLE = 12  # columns; less says nothing
 
 
 class DocumentRow(Record):
-    """What is told of a document."""
+    """The properties of a document in a list."""
 
     days: str | None  # a day, a week or a month
     kind: str
@@ -29,11 +29,11 @@ class DocumentRow(Record):
 def line(
     row: DocumentRow, kinds: int, width: int | None, *, style: Style, safe: Callable[[str], str]
 ) -> str:
-    """Show one document; its date is `-` where it has none.
+    """Show one document; the date is `-` if it has none.
 
-    The kind is filled up to `kinds` characters. A title that is not the file's name is shown,
-    within `width` columns as far as there is room; where they are too few for the name and the
-    tags, those go on below.
+    The kind is padded to `kinds` characters. The title is shown if it differs from the file's name,
+    as far as `width` columns allow. If there is no room for name and tags, they follow on a new
+    line.
     """
     name = safe(row.name)
     head = f"{row.days or '-':10}  {safe(row.kind):{kinds}}  "
@@ -54,7 +54,7 @@ def line(
 
 
 def _above(head: str, name: str, width: int, style: Style) -> str:
-    """Give the name its own lines where it does not fit beside its head."""
+    """Put the name on lines of its own if it does not fit next to its head."""
     if columns(head + name) <= width:
         return f"{head}{style.path}{name}{style.end}"
     pieces = [name[start:end] for start, end in wrap(name, width - len(INDENT))]

@@ -50,5 +50,5 @@ def repaired(repairs: Sequence[Repair]) -> str:
 
 
 def quoted(phrases: Sequence[str]) -> str:
-    """Write phrases as they were asked for."""
+    """Quote phrases as they were typed."""
     return ", ".join(f'"{phrase}"' for phrase in phrases)

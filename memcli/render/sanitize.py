@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from memcli.search.hits import Hit
     from memcli.search.snippet import Snippet
 
-# C0 but tab and newline, DEL, C1; line and paragraph separators; soft hyphen, zero width, fillers,
-# bidi marks, embeddings, overrides and isolates; variation selectors, invisible operators, tags and
-# the rest of what Unicode says to ignore by default; blanks that are no spaces; half surrogates,
-# which no terminal can be sent. A whole message can be written in many of them.
-# A selector of text or emoji may stand behind a character that has both looks, or in a key cap.
+# C0 except tab and newline, DEL, C1; line and paragraph separators; soft hyphen, zero width,
+# fillers, bidi marks, embeddings, overrides and isolates; variation selectors, invisible operators,
+# tags and the rest of what Unicode says to ignore by default; blanks that are not spaces; half
+# surrogates, which no terminal can be sent. A whole message can be written in many of them.
+# A selector of text or emoji may follow a character that has both looks, or be in a key cap.
 # Compiled by `re` at its first use: most starts have nothing to make visible.
 _TWO_LOOKS = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff"
@@ -42,7 +42,7 @@ def visible(text: str) -> str:
 
 
 def visible_line(text: str) -> str:
-    """Show what cannot be seen, on one line: a name may hold line ends too."""
+    """Make invisible characters visible, on one line: a name may contain line ends too."""
     return visible(text).replace("\n", "␊")
 
 

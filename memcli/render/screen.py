@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LEAST_NAME, LEAST_BRIEF = 8, 20  # columns of place and text in a line that shows a passage
 AGE_COLUMNS = 13  # "23 months ago"
-LEAST_HEADING = 24  # columns; with fewer beside the score, the heading has a line of its own
+LEAST_HEADING = 24  # columns; with fewer next to the score, the heading gets its own line
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s+(?:\[[ xX]\]\s+)?")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
@@ -39,13 +39,13 @@ _KEY = re.compile(r"\{(path|host|line)\}")
 
 
 class Screen(Record):
-    """What a passage has to fit: the terminal, and the world around it."""
+    """The terminal and the settings that a passage is drawn for."""
 
     width: int  # columns
     style: Style
     safe: Callable[[str], str]
     age_days: Callable[[str], int]  # of an ISO date
-    name: Callable[[str, str], str]  # of a source and a path, from where the user stands
+    name: Callable[[str, str], str]  # of a source and a path, from the current folder
     link: Callable[[str, str, int], str]  # of a source, a path and a line; empty for no link
 
 
@@ -58,9 +58,9 @@ def passage(
     *,
     beside: Sequence[Hit] = (),
 ) -> str:
-    """Show one passage: where, how good and how old, below which headings; then its text.
+    """Show one passage: place, confidence, age and headings, then its text.
 
-    What `heading` tells of several passages `beside` each other is not told again.
+    A `heading` that several passages `beside` each other share is not repeated.
     """
     style = screen.style
     notes = [(screen.safe(by), style.term)] if (by := other_speakers(hit)) else []
@@ -98,7 +98,7 @@ def heading(hits: Sequence[Hit], screen: Screen) -> str:
 
 
 def _shared(hits: Sequence[Hit]) -> int:
-    """Count the headings, the outermost first, that all of some passages stand below."""
+    """Count the outermost headings that all of some passages share."""
     levels = zip(*(hit.about.heading_path for hit in hits), strict=False)
     return next((n for n, level in enumerate(levels) if len(set(level)) > 1), _least(hits))
 
@@ -117,7 +117,7 @@ def _age(about: About, screen: Screen) -> str:
 
 
 def _facts(about: About, style: Style) -> list[tuple[str, str]]:
-    """Tell of the date, where the path does not, and that a document is not trusted."""
+    """Yield the date, if the path has none, and a mark for untrusted documents."""
     facts = []
     if about.days not in about.path:
         facts.append((about.days, style.dim))
@@ -135,9 +135,9 @@ def brief(
     *,
     is_alone: bool = True,
 ) -> str:
-    """Show one passage in a line that fits: its best line of text, around the first match.
+    """Show one passage in one line: its best line of text, around the first match.
 
-    One that is not alone stands below the name of its document.
+    If there are several, the name of the document is above them.
     """
     document = screen.name(*hit.about.document) if is_alone else ""
     name = _on_a_line(f"{document}:{place.line}", screen)
@@ -172,7 +172,7 @@ def _flow(
     head: str = "",
     taken: int = 0,
 ) -> list[str]:
-    """Set facts (text, style) side by side while they fit, the headings behind them.
+    """Put facts (text, style) on one line while they fit, then the headings.
 
     They follow a head that has taken some columns.
     """
@@ -196,7 +196,7 @@ def _flow(
 
 
 def behind(expanded: Expanded, screen: Screen) -> str:
-    """Show raw lines behind a summary."""
+    """Show source lines of a summary."""
     style, hit = screen.style, expanded.hit
     summary = _on_a_line(screen.name(MEMORY_SOURCE, expanded.summary), screen)
     about = f"{style.dim}behind {summary}{style.end}"

@@ -21,10 +21,10 @@ _JOINT = ", "
 class Template(Record):
     """Pieces of text and the keys between them."""
 
-    pieces: tuple[tuple[str, bool], ...]  # (text, or the name of a key; whether it is a key)
+    pieces: tuple[tuple[str, bool], ...]  # (text or name of a key, whether it is a key)
 
     def filled(self, record: Mapping[str, Any], safe: Callable[[str], str]) -> str:
-        """Put in the values, each made `safe` and kept on one line without tabs."""
+        """Fill in the values, each made `safe` and put on one line without tabs."""
         return "".join(
             safe(_written(piece, record.get(piece))).replace("\t", " ") if is_key else piece
             for piece, is_key in self.pieces
@@ -65,9 +65,9 @@ def _piece(match: re.Match[str], text: str, keys: Collection[str]) -> tuple[str,
 
 
 def _unknown(key: str, text: str, keys: Collection[str]) -> UsageError:
-    """Name the keys there are; the hint is the template with the key that was meant.
+    """List the keys; the hint is the template with the nearest key.
 
-    Where that is none of them, the hint is a template that works.
+    If no key is near, the hint is a template that works.
     """
     from difflib import get_close_matches
     from shlex import quote  # a hint is pasted
@@ -80,7 +80,7 @@ def _unknown(key: str, text: str, keys: Collection[str]) -> UsageError:
 
 
 def _usual(keys: Collection[str]) -> str:
-    """Choose what is asked for most: where it stands, or what it is called."""
+    """Choose the most useful key: the place, or the name."""
     return "citation" if "citation" in keys else next(iter(keys))
 
 

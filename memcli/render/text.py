@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memcli.search.snippet import Snippet
 
 INDENT = "    "
-# A comment that was left out leaves its blank lines behind.
+# A comment that was left out leaves blank lines.
 _BLANK_RUNS = r"\n(?:[ \t]*\n){2,}"
 
 
@@ -48,7 +48,7 @@ def passage(
     hit: Hit, lines: Sequence[tuple[int, Snippet]], around: Around = NOTHING_AROUND, *,
     style: Style, safe: Callable[[str], str],
 ) -> str:  # fmt: skip
-    """Show the lines of one passage behind their numbers, as grep does."""
+    """Show the lines of one passage after their numbers, as grep does."""
     shown = [f"{number}: {marked(line, style, safe)}".rstrip() for number, line in lines]
     return (
         "\n".join(
@@ -63,9 +63,9 @@ def passage(
 
 
 def above(hit: Hit, *, style: Style, safe: Callable[[str], str]) -> str:
-    """Write what stands behind the path above a passage: its date, its headings, remarks.
+    """Write the rest of the line with the path: date, headings, remarks.
 
-    A heading that is in the path, or the first line of the passage, is not written again.
+    A heading that is in the path, or is the first line of the passage, is not repeated.
     """
     about = hit.about
     first = hit.text.lstrip().partition("\n")[0]
@@ -117,7 +117,7 @@ def neighbours(
     safe: Callable[[str], str],
     fit: Callable[[str], str] = str,
 ) -> list[str]:
-    """Show lines beside a passage with their numbers, as grep does; `fit` may shorten each."""
+    """Show lines around a passage with their numbers, as grep does; `fit` may shorten each."""
     shown = [f"{number:>{len(INDENT) - 1}}- {safe(one_line(text))}" for number, text in lines]
     return [f"{style.dim}{fit(line).rstrip()}{style.end}" for line in shown]
 
@@ -128,7 +128,7 @@ def day(days: str, style: Style) -> str:
 
 
 def behind(hit: Hit, where: str, summary: str, *, style: Style, safe: Callable[[str], str]) -> str:
-    """Show raw lines behind a summary, by the citation of the lines and the name of the summary."""
+    """Show source lines of a summary, with their citation and the name of the summary."""
     text = re.sub(_BLANK_RUNS, "\n\n", safe(hit.text))
     about = f"{style.dim}behind {safe(one_line(summary))}{style.end}"
     lines = [f"  > {style.path}{safe(one_line(where))}{style.end}  {about}"]

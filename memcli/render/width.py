@@ -36,11 +36,11 @@ def shortened(text: str, room: int) -> str:
 def wrap(line: str, room: int, hang: int = 0) -> list[tuple[int, int]]:
     """Cut a line into spans (start, end) of at most `room` columns, the later ones `hang` fewer.
 
-    Breaks stand at spaces, which are left out, or between wide characters; a longer word is cut.
+    It breaks at spaces, which are left out, or between wide characters; a longer word is cut.
     """
     spans: list[tuple[int, int]] = []
     start = at = taken = 0
-    may_break = 0  # the last place for a break; only one behind `start` counts
+    may_break = 0  # the last possible break; only one after `start` counts
     while at < len(line):
         size = _columns_of(line[at])
         if taken + size > room and at > start:

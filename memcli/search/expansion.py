@@ -54,7 +54,7 @@ def search_expanded(
     answers = search_each(lots, query, dates, wide, age_days=age_days)
     answer = joined(answers, options=wide)
     kept, dropped, _ = pack(answer.hits[: options.limit], budget=options.budget)
-    shown = answer._replace(hits=tuple(kept), dropped=dropped)
+    shown = answer._replace(hits=tuple(kept), omitted_over_budget=dropped)
     if options.budget is not None:
         tokens = min(tokens, options.budget - sum(estimate(hit.text) for hit in kept))
     summaries = [hit for hit in answer.hits if hit.about.is_summary]

@@ -57,7 +57,7 @@ class Gathered(Record):
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
     headings: Mapping[int, Tokens]  # of the chunks of `hits`, in tokens
     named: frozenset[int]  # chunks of `hits` whose document is called what the question is
-    found: Recalled
+    recalled: Recalled
     repaired: tuple[Repair, ...]
     spans: Spans  # dates that the query names
     out: Spans  # dates that it excludes
@@ -126,7 +126,7 @@ def gather(
         tokens=part_tokens(snapshot, chunks),
         headings=heading_tokens(snapshot, chunks),
         named=named(chunks, query.text),
-        found=found,
+        recalled=found,
         repaired=repaired,
         spans=spans,
         out=excluded_spans(dates),

@@ -124,11 +124,11 @@ def joined(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
         lexical=next((a.lexical for a in answers if a.lexical.reason), best.lexical),
         dense=_of_all([answer.dense for answer in answers]),
         candidates=sum(answer.candidates for answer in answers),
-        dropped=dropped,
-        far=far,
+        omitted_over_budget=dropped,
+        omitted_low_confidence=far,
         is_measured=False,  # scores of two models cannot be compared
-        absent=_in_all([answer.absent for answer in answers]),
-        apart=_in_all([answer.apart for answer in answers]),
+        missing_phrases=_in_all([answer.missing_phrases for answer in answers]),
+        split_phrases=_in_all([answer.split_phrases for answer in answers]),
         unmatched=_in_all([answer.unmatched for answer in answers]),
         repaired=next((answer.repaired for answer in answers if answer.repaired), ()),
     )

@@ -72,14 +72,14 @@ class Answer(Record):
     lexical: Leg
     dense: Leg
     candidates: int
-    dropped: int  # passages that did not fit the budget
-    far: int  # that would have fitted, and are far from the question
+    omitted_over_budget: int  # passages that did not fit the budget
+    omitted_low_confidence: int  # that would have fitted, and are far from the question
     weaker: int  # that are not worth reading, see `worth`
     is_measured: bool  # it is known what a lead in scores is worth
     is_exact: bool  # only identifiers or phrases are asked for
     unmatched: tuple[str, ...]  # terms that no chunk holds
-    absent: tuple[str, ...]  # phrases of which the same is true
-    apart: tuple[str, ...]  # phrases that no chunk holds together
+    missing_phrases: tuple[str, ...]  # phrases of which the same is true
+    split_phrases: tuple[str, ...]  # phrases that no chunk holds together
     revision: str
     fingerprint: str = ""  # of the vectors that took part
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
@@ -89,7 +89,7 @@ class Answer(Record):
     named_speakers: tuple[str, ...] = ()  # speakers that the query names
     speaker_match: float | None = None  # as `speakers.lead_of` says it
     is_of_others: bool = False  # others than these say what it tells of
-    withheld: Reason | None = None  # why the verdict is weak, where its confidence is good
+    verdict_reason: Reason | None = None  # why the verdict is weak, where its confidence is good
     of_writer: bool = False  # the query is about who writes it, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `Recalled`
     constants: Calibration | None = None  # by which the model's cosines are judged
@@ -157,7 +157,7 @@ def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[
         return hits
     from memcli.search.speakers import with_shares
 
-    return with_shares(snapshot, hits, gathered.found.terms, answer.named_speakers)
+    return with_shares(snapshot, hits, gathered.recalled.terms, answer.named_speakers)
 
 
 def _rank(
@@ -185,30 +185,30 @@ def _rank(
     found = "none" if gathered.asks_nothing else verdict(best_first, is_measured=bool(constants))
     lead, is_of_others = _lead(gathered, shown)
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
-    withheld = None
+    reason = None
     if found == "good" and is_of_others:
-        withheld = _of_others(named)
-    elif found == "good" and rests_on_one_word(best_first[0], gathered.found):
-        withheld = ONE_WORD
+        reason = _of_others(named)
+    elif found == "good" and rests_on_one_word(best_first[0], gathered.recalled):
+        reason = ONE_WORD
     elif found == "good":
         # What a reranker adds to scores is not of the measure of the lead.
         is_read = reranked is not None and reranked.ran
         led = through(scoring, unread, options, unobserved) if is_read else scored
-        withheld = _doubt(gathered, options, led)
+        reason = _doubt(gathered, options, led)
     return Answer(
         hits=tuple(shown),
-        verdict="weak" if withheld else found,
+        verdict="weak" if reason else found,
         lexical=gathered.lexical,
         dense=gathered.dense,
-        candidates=len(gathered.found.candidates),
-        dropped=dropped,
-        far=far,
+        candidates=len(gathered.recalled.candidates),
+        omitted_over_budget=dropped,
+        omitted_low_confidence=far,
         weaker=0,
         is_measured=_is_measured(gathered, options) and not is_sorted,
         is_exact=_is_exact(gathered),
-        unmatched=gathered.found.unmatched,
-        absent=gathered.found.absent,
-        apart=gathered.found.apart,
+        unmatched=gathered.recalled.unmatched,
+        missing_phrases=gathered.recalled.missing_phrases,
+        split_phrases=gathered.recalled.split_phrases,
         revision=gathered.revision,
         fingerprint=gathered.fingerprint,
         fused=tuple(gathered.fused),
@@ -217,9 +217,9 @@ def _rank(
         named_speakers=named,
         speaker_match=lead,
         is_of_others=is_of_others,
-        withheld=withheld,
+        verdict_reason=reason,
         of_writer=bool(gathered.believed),
-        rarity=gathered.found.rarity,
+        rarity=gathered.recalled.rarity,
         constants=constants,
         uncalibrated=None
         if constants
@@ -263,7 +263,7 @@ def _is_measured(gathered: Gathered, options: SearchOptions) -> bool:
 
 def _is_exact(gathered: Gathered) -> bool:
     """Tell that only identifiers or phrases are asked for."""
-    terms = gathered.found.terms
+    terms = gathered.recalled.terms
     return bool(terms) and all(term.exact for term in terms)
 
 
@@ -279,7 +279,7 @@ def _passages(
         return focus(
             gathered.hits,
             gathered.tokens,
-            gathered.found.terms,
+            gathered.recalled.terms,
             weights=gathered.weights,
             text_share=gathered.text_share,
             whole=options.whole or gathered.dates_alone,
@@ -310,7 +310,7 @@ def _scoring(
     """List the stages that score passages."""
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     valued = partial(
-        apply_quality, confidences=gathered.found.qualities, weight=options.quality_weight
+        apply_quality, confidences=gathered.recalled.qualities, weight=options.quality_weight
     )
     faded = partial(
         apply_decay,
@@ -320,7 +320,7 @@ def _scoring(
     )
     scored: list[Step] = []
     if options.formula is not None:
-        again = partial(options.formula.score, matched=gathered.found.matched, age_days=age_days)
+        again = partial(options.formula.score, matched=gathered.recalled.matched, age_days=age_days)
         scored.append(("score", again))
     return [
         *([("speaker", gathered.voices.trimmed)] if gathered.voices else []),
@@ -374,7 +374,7 @@ def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) ->
     constants = calibration(gathered.fingerprint, options.calibrations)
     if constants is None and gathered.lexical.ran:
         constants = WORDS_ALONE
-    judged = judge(hits, constants, rarity=gathered.found.rarity)
+    judged = judge(hits, constants, rarity=gathered.recalled.rarity)
     if gathered.dates_alone:  # a record of the day is the answer, whatever its words
         judged = [hit._replace(confidence=1.0) for hit in judged]
     elif days := single_days(gathered.spans):

@@ -50,8 +50,8 @@ class Recalled(Record):
     matched: dict[int, float]  # share of its terms
     terms: tuple[SoughtTerm, ...]
     unmatched: tuple[str, ...]  # terms that no chunk holds
-    absent: tuple[str, ...]  # phrases of which the same is true
-    apart: tuple[str, ...]  # phrases that had to be there, and are nowhere together
+    missing_phrases: tuple[str, ...]  # phrases of which the same is true
+    split_phrases: tuple[str, ...]  # phrases that had to be there, and are nowhere together
     common: tuple[str, ...]  # terms by which alone something might have been found, and was not
     rarity: float  # mean IDF of the terms over the greatest there could be, 0 to 1
     qualities: Mapping[str, float]  # confidence of the summaries, by path
@@ -96,14 +96,14 @@ def recall(
     demanded = query.demanded if bounds.demands_phrases else {}
     literal = _literal(query) if lexical else Wanted(any=tuple(demanded.values()))
     sought = Sought(wanted, literal, vector, near, query.unwanted, demanded)
-    found, apart, tiers = _union(snapshot, sought, wide)
-    absent = _absent(snapshot, query.phrases) if lexical or demanded else ()
+    found, split, tiers = _union(snapshot, sought, wide)
+    missing = _missing_phrases(snapshot, query.phrases) if lexical or demanded else ()
     # A phrase is asked for to the letter: what is merely near to it is a guess.
-    is_guess = bool(absent) and len(absent) == len(query.sought)
+    is_guess = bool(missing) and len(missing) == len(query.sought)
     candidates = tuple(c for c in found if not is_guess and c.about.chunk_id not in outside)
     qualities = _qualities(snapshot, candidates)
     if not candidates or not (lexical or demanded):
-        return Recalled(candidates, {}, {}, (), (), absent, (), (), 0.0, qualities, tiers)
+        return Recalled(candidates, {}, {}, (), (), missing, (), (), 0.0, qualities, tiers)
     last = [c.bm25 for c in found if c.lexical_rank == wide.universe]
     if not last or last[0] < greatest_share(wanted.also, total):
         left_out += [term.text for term in query.sought if term.sought in named]
@@ -114,7 +114,7 @@ def recall(
         terms = (term._replace(demanded=term.exact == "phrase") for term in covered.terms)
         covered = covered._replace(terms=tuple(terms))
     told = covered._replace(common=tuple(left_out), qualities=qualities, tiers=tiers)
-    return told._replace(absent=absent, apart=apart)
+    return told._replace(missing_phrases=missing, split_phrases=split)
 
 
 def _near_chunks(
@@ -231,7 +231,7 @@ def _with_phrases(
     return sorted(frozenset.union(*there.values())), tuple(there)
 
 
-def _absent(snapshot: Snapshot, phrases: Mapping[str, Term]) -> tuple[str, ...]:
+def _missing_phrases(snapshot: Snapshot, phrases: Mapping[str, Term]) -> tuple[str, ...]:
     """Give the phrases that nothing holds."""
     held = zip(phrases, snapshot.holding(tuple(phrases.values()), ()), strict=True)
     return tuple(text for text, each in held if not each.total)

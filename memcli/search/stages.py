@@ -61,7 +61,7 @@ TABLE = (
     Stage(
         "focus",
         "cuts each chunk down to the lines that answer (`--full` keeps it whole)",
-        "no passage of its chunk holds it, as a heading that stands apart, or it lacks what is "
+        "no passage of its chunk contains it, such as a separate heading, or it lacks what is "
         "quoted",
         switch="focus",
     ),

@@ -41,7 +41,7 @@ def rounded(vector: bytes) -> bytes:
     return unpacked(packed(vector))
 
 
-def asked(vector: bytes) -> bytes:
+def query_vector(vector: bytes) -> bytes:
     """Give a query of float32 as it is compared, of which being mirrored takes the last bits."""
     return reflected(reflected(vector))
 

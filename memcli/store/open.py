@@ -23,7 +23,7 @@ FILE = "index.sqlite"
 def open_store(config: Config, environ: Mapping[str, str], now_ns: Callable[[], int]) -> Store:
     """Open the store of a workspace; nothing is read before it is asked.
 
-    A folder that is attached to a shared store has it there, unless a file is named, or what is
+    A folder that is attached to a shared index has it there, unless a file is named, or what is
     searched is put together for this once.
     """
     local = store_at(store_path(config, environ), now_ns, _tiers(config))
@@ -48,20 +48,20 @@ def _tiers(config: Config) -> Sequence[Tier]:
 
 
 def address_of(config: Config) -> Address:
-    """Give where the shared store is; ConfigError where none is named."""
+    """Give where the shared index is; ConfigError where none is named."""
     from memcli.config.keys import BY_NAME
     from memcli.store.postgres.address import HINT, checked
 
     url, origin = config.values[URL]
     if not url:
         raise ConfigError(
-            "no shared store is named: store.url of your own configuration is empty", hint=HINT
+            "no shared index is configured: store.url in your own configuration is empty", hint=HINT
         )
     return checked(url, from_environment=origin == BY_NAME[URL].variable)
 
 
 def named_store(config: Config, name: str, place: str, now_ns: Callable[[], int]) -> Store:
-    """Open a workspace of the shared store by its name there, to be read.
+    """Open a workspace of the shared index by its name there, to be read.
 
     `place` is a folder of its own. UsageError for what is no name.
     """
@@ -69,7 +69,7 @@ def named_store(config: Config, name: str, place: str, now_ns: Callable[[], int]
 
 
 def open_crowd(config: Config, tenant: str, place: str, now_ns: Callable[[], int]) -> Crowd:
-    """Open all workspaces of a tenant of the shared store, or with "" of every one."""
+    """Open all workspaces of a tenant of the shared index, or with "" of every one."""
     from memcli.store.postgres.crowd import PostgresCrowd
 
     here = _here(store_at(os.path.join(place, FILE), now_ns), now_ns)
@@ -79,7 +79,7 @@ def open_crowd(config: Config, tenant: str, place: str, now_ns: Callable[[], int
 def _shared(
     config: Config, name: str, local: Store, now_ns: Callable[[], int], origin: str = ""
 ) -> Store:
-    """Open a workspace of the shared store, whose index would be the `local` one without it."""
+    """Open a workspace of the shared index, whose index would be the `local` one without it."""
     from memcli.config.attached import named
     from memcli.store.postgres.session import Name
     from memcli.store.postgres.store import PostgresStore

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from memcli.store.records import (
         Counts,
         Facts,
-        Held,
         Key,
         Legs,
         Looked,
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
         Ranked,
         Reach,
         Support,
+        TermChunks,
     )
     from memcli.store.rounds import Each
     from memcli.store.run_records import (
@@ -90,7 +90,7 @@ class Snapshot(Stock, Protocol):
         """Count the chunks that hold each term; in a large store by estimate."""
         ...
 
-    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[Held]:
+    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[TermChunks]:
         """Tell for each term how many chunks hold it, and which of some do."""
         ...
 

@@ -90,7 +90,7 @@ class Legs(Record):
     totals: Totals | None = None  # that scores are by, where several stores are asked as one
 
 
-class Held(Record):
+class TermChunks(Record):
     """The chunks that hold a term: how many there are, and which of some."""
 
     total: int

@@ -24,7 +24,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.store.documents import with_chunks
 from memcli.store.naming import Naming, resting_on, split
-from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
+from memcli.store.records import Counts, Facts, Key, Legs, Near, Ranked, Reach, Support, TermChunks
 from memcli.store.rounds import one_by_one
 from memcli.store.totals import Totals, added
 from memcli.threads import side_by_side
@@ -200,7 +200,7 @@ class Union:
         found = self._told(lambda snapshot: snapshot.frequencies(terms))
         return [sum(counts) for counts in zip(*(counts for _, counts in found), strict=True)]
 
-    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[Held]:
+    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[TermChunks]:
         own = split(chunk_ids, self._count)
         asked = self._each(
             lambda turn: self._all[turn].holding(terms, own.get(turn, ())), range(self._count)
@@ -210,7 +210,9 @@ class Union:
             for turn, each in enumerate(asked)
         ]
         return [
-            Held(sum(total for total, _ in held), frozenset().union(*(ids for _, ids in held)))
+            TermChunks(
+                sum(total for total, _ in held), frozenset().union(*(ids for _, ids in held))
+            )
             for held in zip(*found, strict=True)
         ]
 

@@ -1,7 +1,7 @@
-"""Find the days that a document or a heading is of; leaves what age means to the ranking.
+"""Find the days of a document or a heading.
 
-They are one day, an ISO week or a month, given as the first and the last of them. The forms stand
-in `memcli help front-matter`. The modification time of a file is never a date.
+They are one day, an ISO week or a month, given as its first and last day. The formats are listed in
+`memcli help front-matter`. The modification time of a file is never a date.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _DAY = (
     r"(?:-(?P<dash>[0-9]{2})-|/(?P<slash>[0-9]{2})/|_(?P<low>[0-9]{2})_|(?P<none>[0-9]{2}))"
     r"(?P<day>[0-9]{2})(?![0-9])"
 )
-# With more numbers and dots beside it, or behind a v, it is a version.
+# With more numbers and dots around it, or after a v, it is a version.
 _DOTTED_DAY = (
     r"(?<![0-9])(?<![0-9]\.)(?<![vV])(?P<year>[0-9]{4})\.(?P<dot>[0-9]{2})\.(?P<day>[0-9]{2})"
     r"(?![0-9]|\.[0-9])"
 )
 # Less of a date can be much else: part of a version, of a number of a phone, ticket or invoice, of
-# a day that is not in the calendar. So it stands apart from letters and from other numbers.
+# a day that is not in the calendar. So letters and other numbers may not touch it.
 _SPAN_YEAR = r"(?P<year>(?:19|20)[0-9]{2})"
 _BEFORE, _AFTER = r"(?<![^\W_])(?<![0-9][-._])", r"(?![^\W_]|[-._][0-9])"
 _MONTH = rf"{_BEFORE}{_SPAN_YEAR}-(?P<month>[0-9]{{2}}){_AFTER}"
@@ -45,7 +45,7 @@ _ID = (
     r"(?:[01][0-9]|2[0-3])[0-5][0-9](?:[0-5][0-9])?(?![0-9])"
 )
 _FORMS = (_DAY, _DOTTED_DAY, _MONTH, _WEEK, _ID)
-# What the grammar of questions is asked for: a year next to a word, a day with dots, or 2025-3-5.
+# Parts of the grammar of questions: a year next to a word, a day with dots, or 2025-3-5.
 _MAY_BE_WRITTEN = (
     r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9]).*[^\W\d_]|[^\W\d_].*(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])"
     r"|^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}|^(?:19|20)[0-9]{2}-(?:[1-9]|1[0-2])-[0-9]{1,2}(?![\w.-])"
@@ -63,17 +63,17 @@ _HEADING = (
 )
 _ZONE = r"(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])"
 _TIME = rf"(?<![0-9:])(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?{_ZONE}?(?![0-9:])"
-# What may stand before a date in a heading: brackets and emphasis.
+# What may precede a date in a heading: brackets and emphasis.
 _OPENERS = "[(*_`~ \t"
 
 
 def document_days(
     metadata: Mapping[str, Any], path: str, keys: Collection[str]
 ) -> tuple[Stretch | None, bool]:
-    """Give the days of a document, and whether they only tell when it was written.
+    """Return the days of a document, and whether they only say when it was written.
 
-    The first of `keys` that holds a date goes before the path, and that before the STAMPS among
-    them. None is evergreen.
+    The first of `keys` with a date comes before the path, and the path before the STAMPS among the
+    keys. None means evergreen.
     """
     days = _first_of(metadata, (key for key in keys if key not in STAMPS)) or path_days(path)
     if days:
@@ -156,16 +156,16 @@ def day_of(moment: date) -> date:
 
 
 def moment_of(front_matter: str, day: str) -> str:
-    """Give what `written_at` gives for front matter as it is kept, which is JSON."""
+    """Return `written_at` for stored front matter, which is JSON."""
     import json
 
     return written_at(json.loads(front_matter), day) if front_matter != "{}" else ""
 
 
 def written_at(metadata: Mapping[str, Any], day: str) -> str:
-    """Give the ISO moment at which a document of a day was written; "" where no time is told.
+    """Return the ISO moment at which a document was written; "" if it has no time.
 
-    It stands behind the day, in the value of `date` or else of another key.
+    The time follows the day, in the value of `date` or else of another key.
     """
     for key in sorted(metadata, key=lambda key: key != "date"):
         value = metadata[key]
@@ -209,7 +209,7 @@ def _days(found: re.Match[str]) -> Stretch | None:
             last = date(year + month // 12, month % 12 + 1, 1) - timedelta(1)
         else:
             day = int(told.pop("day"))
-            (number,) = told.values()  # of the month, by what stands around it
+            (number,) = told.values()  # of the month, by the words around it
             first = last = date(year, int(number), day)
     except ValueError:
         return None

@@ -9,7 +9,7 @@ from memcli.types import Diff, FileStat, Known, Listing
 # A file written in the same clock tick in which it was read looks unchanged for ever.
 # Two seconds is the coarsest time stamp of the usual file systems (FAT).
 RACY_NS = 2_000_000_000
-# The folder path that stands for the whole source.
+# The path of the whole source.
 ROOT = "."
 
 
@@ -18,9 +18,9 @@ def diff(
 ) -> Diff:
     """Sort every listed and every known document into added, suspect, unchanged, removed.
 
-    Known documents below a folder that could not be listed, and those that could not
-    be read, are not removed: nobody saw that they are gone. A row from after `now_ns` proves
-    nothing, because the clock has been put back: times may come a second time.
+    Known documents in a folder that could not be listed, and those that could not be read, are not
+    removed: they may still exist. A row from after `now_ns` proves nothing, because the clock was
+    put back and times may occur twice.
     """
     latest = 1 << 63 if now_ns is None else now_ns
     added: list[FileStat] = []
@@ -63,7 +63,7 @@ def _truly_gone(gone: set[tuple[str, str]], listing: Listing) -> list[tuple[str,
 
 
 def _is_below(source: str, path: str, hidden: set[tuple[str, str]]) -> bool:
-    """Tell whether the path or a folder above it stands in `hidden`."""
+    """Return whether `hidden` has the path or a folder above it."""
     if (source, ROOT) in hidden:
         return True
     while path:

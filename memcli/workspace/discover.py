@@ -63,7 +63,7 @@ def discover(
 
 
 def _leads_to_another(skip: Skip, source: Source, sources: Sequence[Source]) -> bool:
-    """Tell that another source lies below what one has passed over: it is not left out."""
+    """Return whether another source is below a hidden folder; then nothing is left out there."""
     path = os.path.join(os.path.realpath(source.root), skip.path, "")
     return skip.detail == HIDDEN and any(
         os.path.join(os.path.realpath(other.root), "").startswith(path) for other in sources
@@ -71,7 +71,7 @@ def _leads_to_another(skip: Skip, source: Source, sources: Sequence[Source]) -> 
 
 
 class _TooManyError(Exception):
-    """A folder that nobody has named is no memory."""
+    """A folder that nobody has named has too many entries to be a memory."""
 
 
 class _Walk:
@@ -106,7 +106,7 @@ class _Walk:
             try:
                 self.rules = load_rules(self.source, root, at=self.at)
             except OSError as error:
-                # Without its ignore file the source would give away what was kept out.
+                # Without its ignore file, the source would show what should stay hidden.
                 self.unlist(ROOT, f"{IGNORE_FILE}: {openat.reason(error)}")
                 return
             self.device = self.at.device(root)
@@ -286,7 +286,7 @@ class _Walk:
         self.skip(path, "not-regular", openat.kind_of(status.st_mode))
 
     def follow_link(self, root: int | str, path: str, link: str, top: str) -> None:
-        """List what a link leads to, when it lies inside the source and is not listed yet."""
+        """List the target of a link, if it is inside the source and not listed yet."""
         try:
             real = openat.real_path(link)
             status = os.lstat(real)
@@ -328,12 +328,12 @@ class _Walk:
         self.skips.append(Skip(self.source.name, names.printable(path), reason, detail))
 
     def unlist(self, path: str, detail: str) -> None:
-        """Report a folder whose documents nobody saw."""
+        """Report a folder whose documents could not be listed."""
         self.unlisted.append(Skip(self.source.name, names.printable(path), "unreadable", detail))
 
 
 def _is_folder(entry: FolderEntry) -> bool:
-    """Tell whether a link leads to a folder."""
+    """Return whether a link leads to a folder."""
     try:
         return entry.is_dir()
     except OSError:

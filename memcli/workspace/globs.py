@@ -1,8 +1,8 @@
-r"""Match paths against globs in linear time; leaves what to do with a match to others.
+r"""Match paths against globs in linear time.
 
 Literals, `*` and `**` are matched here, without a regular expression that could
-backtrack; patterns with `?`, `[…]`, `\` or `!` go to pathspec, which costs 22-50 ms to
-import and is loaded for those alone.
+backtrack. Patterns with `?`, `[…]`, `\` or `!` go to pathspec, which costs 22-50 ms to
+import and is loaded only for those.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _MAX_STEPS = 3 * _NAME_LENGTH**_MAX_STARS
 
 
 class Glob(Record):
-    """One pattern as path segments, `**` standing for any number of folders."""
+    """One pattern as path segments; `**` means any number of folders."""
 
     segments: tuple[str, ...]
     folder: bool = False  # matches folders only (and so all that is below them)
 
 
 def parse(pattern: str, *, anchored: bool) -> Glob | None:
-    r"""Split a pattern without `?`, `[`, `\` and `!`; None when it is empty or a comment.
+    r"""Split a pattern without `?`, `[`, `\` and `!`; None if it is empty or a comment.
 
-    With `anchored` a pattern without a slash means the root alone, otherwise any depth.
+    With `anchored` a pattern without a slash means only the root, otherwise any depth.
     """
     body = composed(pattern.strip("\r\n").rstrip())
     if not body or body.startswith("#") or not body.strip("/"):
@@ -60,7 +60,7 @@ def composed(name: str) -> str:
 
 
 def is_complex(pattern: str) -> bool:
-    """Tell whether a pattern needs pathspec."""
+    """Return whether a pattern needs pathspec."""
     return pattern.startswith("!") or not _COMPLEX.isdisjoint(pattern)
 
 
@@ -70,7 +70,7 @@ def compile_complex(patterns: Sequence[str], origin: str) -> Callable[[str], boo
         if _stars(pattern) > _MAX_STARS:
             raise ConfigError(
                 f"{origin}: the pattern {pattern!r} has more than {_MAX_STARS} stars"
-                " beside ?, [], \\ or !",
+                " next to ?, [], \\ or !",
                 hint="split it into simpler patterns",
             )
     if sum(_NAME_LENGTH ** _stars(pattern) for pattern in patterns) > _MAX_STEPS:
@@ -117,7 +117,7 @@ def match_name(segment: str, name: str) -> bool:
 
 
 def match_path(glob: Glob, path: str, is_folder: bool) -> bool:
-    """Tell whether the glob matches the path or a folder above it."""
+    """Return whether the glob matches the path or a folder above it."""
     segments, end = glob.segments, len(glob.segments)
     names = composed(path).split("/")
     states = _closure(segments, {0})
@@ -147,7 +147,7 @@ def literal_start(glob: Glob) -> str:
 
 
 def _closure(segments: tuple[str, ...], states: set[int]) -> set[int]:
-    """Add the states behind `**`, which may stand for no folder at all."""
+    """Add the states after `**`, which may match no folder at all."""
     for state in tuple(states):
         if state < len(segments) and segments[state] == "**":
             states.add(state + 1)

@@ -29,7 +29,7 @@ _MAX_IGNORE_BYTES = 64 * 1024
 
 
 def is_markdown(name: str) -> bool:
-    """Tell by its ending, in any case, whether a file is a document."""
+    """Return whether a file is a document, by its ending in any case."""
     return name.lower().endswith(MARKDOWN)
 
 
@@ -52,7 +52,7 @@ class Patterns:
         self.endings: tuple[str, ...] = ()
         self.globs: list[tuple[str, globs.Glob]] = []  # with its literal beginning
         self.complex: Callable[[str], bool] | None = None
-        # With a negated line an ignored folder may hold a file that is not.
+        # With a negated line, an ignored folder may have a file that is not ignored.
         self.negated = any(line.startswith("!") for line in lines)
         active = [line for line in lines if line.strip() and not line.startswith("#")]
         if any(globs.is_complex(line) for line in active):
@@ -93,7 +93,7 @@ class Patterns:
 
 
 def _is_ending(segment: str) -> bool:
-    """Tell whether a segment is one star and what a name must end with."""
+    """Return whether a segment is one star and an ending."""
     return segment.startswith("*") and "*" not in segment[1:]
 
 
@@ -106,15 +106,15 @@ def _plain_start(prefix: str, below: bool) -> tuple[str, bool]:
 
 
 class Rules:
-    """What a source lets in: its include globs minus everything that is ignored.
+    """What a source includes: its include globs minus everything that is ignored.
 
-    Include globs are tied to the root (`*.md` is the root level, `**/*.md` any depth);
-    only Markdown-named files are let in, whatever the globs say.
+    Include globs are relative to the root (`*.md` is the root level, `**/*.md` any depth). Only
+    files with Markdown names are included, whatever the globs say.
     """
 
     def __init__(self, source: Source, ignore_lines: Sequence[str] = ()) -> None:
         self.endings_below: list[tuple[str, str]] = []  # (folder, ending), any depth
-        self.endings_in: list[tuple[str, str]] = []  # (folder, ending), this folder alone
+        self.endings_in: list[tuple[str, str]] = []  # (folder, ending), only this folder
         self.names_in: list[tuple[str, str]] = []
         self.names_below: list[tuple[str, str]] = []
         self.others: list[globs.Glob] = []
@@ -155,7 +155,7 @@ class Rules:
             self.others.append(glob)
 
     def _reach(self) -> list[tuple[str, bool]]:
-        """List the folders that the globs lead to, with whether they go on below."""
+        """List the folders that the globs lead to, with whether they continue below."""
         if self.complex is not None:
             return [("", True)]
         reach = [(prefix, True) for prefix, _ in (*self.endings_below, *self.names_below)]
@@ -164,7 +164,7 @@ class Rules:
         return sorted({_plain_start(*each) for each in reach})
 
     def leads_into(self, folder: str) -> bool:
-        """Tell whether a folder (`a/b/`) may hold a document."""
+        """Return whether a folder (`a/b/`) may have a document."""
         return any(
             prefix.startswith(folder) or (below and folder.startswith(prefix))
             for prefix, below in self.reach
@@ -178,13 +178,13 @@ class Rules:
         return tuple(sorted(found))
 
     def names(self, folder: str) -> frozenset[str]:
-        """List the names of documents that this folder may hold."""
+        """List the names of documents that this folder may have."""
         folder = globs.composed(folder)
         found = {n for prefix, n in self.names_below if folder.startswith(prefix)}
         return frozenset(found | {n for prefix, n in self.names_in if folder == prefix})
 
     def includes(self, folder: str, name: str) -> bool:
-        """Tell whether a file is named by the include globs; the folder is `` or `a/b/`."""
+        """Return whether the include globs name a file; the folder is `` or `a/b/`."""
         if not is_markdown(name):
             return False
         lowered = lower_ending(name)
@@ -207,7 +207,7 @@ class Rules:
         return ""
 
     def hides(self, path: str, is_folder: bool) -> bool:
-        """Tell whether the path or a folder above it is passed over."""
+        """Return whether the path or a folder above it is ignored."""
         parts = path.split("/")
         last = len(parts) - 1
         above = ""
@@ -220,7 +220,7 @@ class Rules:
         return False
 
     def accepts(self, path: str) -> bool:
-        """Tell by its path alone whether a file would be listed as a document."""
+        """Return whether a file with this path would be listed as a document."""
         folder, slash, name = path.rpartition("/")
         return self.includes(folder + slash, name) and not self.hides(path, False)
 
@@ -228,8 +228,8 @@ class Rules:
 def load_rules(source: Source, root: int | str | None = None, *, at: FilePlace = openat) -> Rules:
     """Read `.memcliignore` at the root of a source and build its rules.
 
-    An ignore file that exists and cannot be read is an OSError: listing without it
-    would bring in what its author wanted kept out.
+    An ignore file that cannot be read is an OSError: listing without it would include what its
+    author wanted to keep out.
     """
     folder = at.open_root(source.root) if root is None else root
     try:

@@ -1,7 +1,7 @@
-"""Find the workspace folder and its default source; leaves environment and settings to others.
+"""Find the workspace folder and its default source.
 
-A folder is a workspace by what lies in it. One without any such mark is searched as well where
-somebody stands in it, but for the home folder and those above it, which nobody means whole.
+Certain files make a folder a workspace. A current folder without any of them is searched too,
+except the home folder and those above it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MARK_FOLDERS = (
     MEMORY_FOLDER, ".memcli", "memory-bank", "memories", "journals", ".obsidian", ".zk",
 )  # fmt: skip
 MARK_FILES = (CONFIG_FILE, MEMORY_FILE)
-MOST_ENTRIES = 200_000  # of a folder that nobody has named or marked; more are no notes
+MOST_ENTRIES = 200_000  # of a folder that nobody has named or marked; one with more is not notes
 _HINT = "go to a folder of notes, or name one: -w FOLDER"
 
 _ROOT_FILES = (MEMORY_FILE, "USER.md")
@@ -35,11 +35,11 @@ class Site(Record):
     """A workspace, and by what it was found."""
 
     root: str  # real path
-    by: str  # -w, MEMCLI_WORKSPACE, or the mark that lies in it; "" for a folder without one
+    by: str  # -w, MEMCLI_WORKSPACE, or the mark in it; "" for a folder without one
 
 
 class Surroundings(Record):
-    """What surrounds a workspace."""
+    """The surroundings of a workspace."""
 
     root: str  # real path of the workspace
     home: str
@@ -56,10 +56,10 @@ def locate(
 ) -> Site:
     """Find the workspace: named, from the environment, marked at or above `cwd`, or around it.
 
-    A named folder may be any folder. An empty environment value counts as not set. `cwd` is None
-    where the current folder has been deleted: then an absolute path has to name the workspace.
-    Without a mark it is the repository of git that holds `cwd`, else `cwd` itself. NotFoundError
-    where that is `home`, or a folder that holds it, unless a place is wanted `anywhere`.
+    A named folder may be any folder. An empty environment value counts as not set. `cwd` is None if
+    the current folder was deleted: then an absolute path must name the workspace. Without a mark it
+    is the git repository around `cwd`, else `cwd` itself. NotFoundError if that is `home`, or a
+    folder above it, unless a place is wanted `anywhere`.
     """
     if explicit is not None:
         return Site(_named(explicit, cwd, "-w"), "-w")
@@ -83,7 +83,7 @@ def locate(
 
 
 def nothing_in(folder: str) -> NotFoundError:
-    """Say that a folder without a mark holds nothing to search."""
+    """Say that a folder without a mark has nothing to search."""
     return NotFoundError(
         f"no workspace at or above {folder}, no Markdown below it, and no agent's memory of it",
         hint=_HINT,
@@ -101,14 +101,14 @@ def _upward(folder: str) -> Iterator[str]:
 
 
 def is_everything(folder: str, home: str | None) -> bool:
-    """Tell whether a folder is the root of the file system, or holds the home folder."""
+    """Return whether a folder is the root of the file system, or the home folder is inside it."""
     if os.path.dirname(folder) == folder:
         return True
     return home is not None and f"{os.path.realpath(home)}{os.sep}".startswith(f"{folder}{os.sep}")
 
 
 def holds_markdown(folder: str) -> bool:
-    """Tell whether there is a note somewhere below a folder; True where it is too large to say."""
+    """Return whether there is a note below a folder; True if it is too large to say."""
     from memcli.workspace.ignore import NOISE_FOLDERS, is_markdown
 
     seen = 0
@@ -125,15 +125,15 @@ def holds_markdown(folder: str) -> bool:
 
 
 def is_repository(folder: str) -> bool:
-    """Tell whether a folder is the root of a repository or a work tree of git."""
+    """Return whether a folder is the root of a repository or a work tree of git."""
     return os.path.lexists(os.path.join(folder, ".git"))
 
 
 def main_root(root: str) -> str:
-    """Give the repository that a work tree of git belongs to, or the folder itself.
+    """Return the repository of a git work tree, or the folder itself.
 
-    The `.git` of a work tree is a file that names its entry there, and is believed only where that
-    entry names it in turn: a folder that came from anywhere may hold such a file.
+    The `.git` of a work tree is a file that names its entry in the repository. It is trusted only
+    if that entry names it in turn, because any folder may contain such a file.
     """
     entry = _first_line(os.path.join(root, ".git")).removeprefix("gitdir:").strip()
     folder, name = os.path.split(os.path.normpath(os.path.join(root, entry)) if entry else "")
@@ -146,7 +146,7 @@ def main_root(root: str) -> str:
 
 
 def _first_line(path: str) -> str:
-    """Read a line that git has written; "" where there is none."""
+    """Read a line that git has written; "" if there is none."""
     from memcli.workspace import openat
 
     try:
@@ -165,7 +165,7 @@ def _named(path: str, cwd: str | None, origin: str) -> str:
     """Check a folder that somebody named."""
     if cwd is None and path and not os.path.isabs(path):
         raise _no_current_folder()
-    # An empty path would be the current folder, which nobody meant.
+    # An empty path would be the current folder, which is never meant.
     joined = os.path.join(cwd or "", path) if path and "\0" not in path else ""
     if joined and os.path.isdir(joined):
         return os.path.realpath(joined)
@@ -198,7 +198,7 @@ def _neighbour(path: str) -> str:
 
 
 def mark_of(folder: str) -> str:
-    """Name what makes a folder a workspace; "" where nothing does."""
+    """Name what makes a folder a workspace; "" if nothing does."""
     for name in MARK_FILES:
         if os.path.isfile(os.path.join(folder, name)):
             return name
@@ -218,10 +218,10 @@ def default_source(
     soft: Sequence[str] = (),
     memory_alone: bool = False,
 ) -> Source:
-    """Give the source `memory` of a workspace: all Markdown in it.
+    """Return the source `memory` of a workspace: all Markdown in it.
 
-    With `memory_alone` it is MEMORY.md, USER.md and what lies in `memory/`. What is marked by the
-    globs of `always` and `soft` is a document of it.
+    With `memory_alone` it is MEMORY.md, USER.md and the files in `memory/`. Files that match the
+    globs of `always` and `soft` belong to it too.
     """
     include = _MEMORY_INCLUDE if memory_alone else _MARKDOWN_GLOBS
     templates: tuple[str, ...] = ()
@@ -242,5 +242,5 @@ def default_source(
 
 
 def named(globs: Iterable[str]) -> tuple[str, ...]:
-    """Give the globs that name documents, and not those that take some back."""
+    """Return the globs that name documents, without those that exclude some."""
     return tuple(glob for glob in globs if not glob.startswith("!"))

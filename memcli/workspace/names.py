@@ -1,4 +1,4 @@
-r"""Write the names of files as seen from a folder, printable, and find what such a name means."""
+r"""Write the names of files: relative to the current folder, and printable if not UTF-8."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memcli.types import MEMORY_SOURCE, shown
 
 
 def is_utf8(name: str) -> bool:
-    """Tell whether a name can be stored and shown as text."""
+    """Return whether a name can be stored and shown as text."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -29,9 +29,9 @@ def name_from(
 ) -> str:
     """Name a file for a program that runs in `here`; `memcli get` reads the name back from there.
 
-    Where no path leads from here to there (a deleted folder, another drive) the name is absolute.
-    A bare name is the memory's first, so one that names another file below the root of the
-    `memory` stands behind `./`. Example: `../MEMORY.md`, `docs/queue.md`, `./MEMORY.md`.
+    If there is no path from here to there (a deleted folder, another drive), the name is absolute.
+    A bare name belongs to the memory first, so a name of another file below the root of the
+    `memory` begins with `./`. Example: `../MEMORY.md`, `docs/queue.md`, `./MEMORY.md`.
     """
     if here is None:
         return file
@@ -48,12 +48,12 @@ def name_from(
 
 
 def documents_at(here: str | None, name: str, roots: Mapping[str, str]) -> list[tuple[str, str]]:
-    """List what a name may mean from here: (source, path) for each real root it lies below."""
+    """List what a name may mean from here: (source, path) for each real root above it."""
     if "\0" in name or (here is None and not os.path.isabs(name)):
         return []
     file = os.path.join(here or "", name)
     folder, last = os.path.split(file)
-    # As it is written, for a document behind a link that is followed; then where it really lies.
+    # First as it is written, for a document behind a link that is followed; then its real path.
     places = (os.path.normpath(file), os.path.join(os.path.realpath(folder), last))
     found = [
         (source, place.removeprefix(below).replace(os.sep, "/"))
@@ -65,10 +65,10 @@ def documents_at(here: str | None, name: str, roots: Mapping[str, str]) -> list[
 
 
 def globs_of(names: Iterable[str], here: str | None, roots: Mapping[str, str]) -> tuple[str, ...]:
-    """Let each name or glob stand for files and for all below a folder, from here or of a source.
+    """Make each name or glob match files and everything below a folder, from here or in a source.
 
-    The name of a source stands for all of it. One that begins with `./` or `../` is a path from
-    here alone, where it leads into a source.
+    The name of a source means all of it. A name that begins with `./` or `../` is only a path from
+    here, if it leads into a source.
     """
     globs: list[str] = []
     for place in names:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 _READ_BYTES = 1 << 20
-# The index holds numbers of 64 bits; file systems know times before 1678 and after 2261.
+# The index stores 64-bit numbers; file systems know times before 1678 and after 2261.
 MOST = (1 << 63) - 1
 
 
@@ -71,7 +71,7 @@ def open_file(parent: int | str, name: str) -> int:
 
 
 def make_folder(parent: int | str, name: str) -> int | str:
-    """Open a folder in a folder, made where there is none; a link is an OSError."""
+    """Open a folder in a folder, and make it if it is missing; a link is an OSError."""
     with suppress(FileExistsError):
         if isinstance(parent, int):
             os.mkdir(name, dir_fd=parent)
@@ -89,7 +89,7 @@ def create_file(parent: int | str, name: str, mode: int = 0o666) -> int:
 
 
 def open_to_append(parent: int | str, name: str) -> int:
-    """Open a file in a folder to read it and to write at its end alone; a link is an OSError."""
+    """Open a file in a folder for reading and appending; a link is an OSError."""
     flags = os.O_RDWR | os.O_APPEND | FILE_FLAGS
     if isinstance(parent, int):
         return os.open(name, flags, dir_fd=parent)
@@ -112,9 +112,9 @@ def let_go(descriptor: int) -> None:
 
 
 def sync_folder(folder: int | str) -> None:
-    """Have the names in a folder outlast a loss of power, where the platform can.
+    """Make the names in a folder survive a loss of power, if the platform can.
 
-    Where it cannot, they stand there all the same, and what is in the files is synced.
+    If it cannot, the names are still written, and the contents of the files are synced.
     """
     if isinstance(folder, int):
         with suppress(OSError):
@@ -162,7 +162,7 @@ def remove(folder: int | str, name: str) -> None:
 
 
 def remove_folder(folder: int | str, name: str) -> None:
-    """Remove an empty folder of a folder; OSError where it holds anything or is a link."""
+    """Remove an empty folder of a folder; OSError if it is not empty or is a link."""
     if isinstance(folder, int):
         os.rmdir(name, dir_fd=folder)
     else:
@@ -188,7 +188,7 @@ def device(folder: int | str) -> int:
 
 
 def is_mounted(root: int | str, path: str) -> bool:
-    """Tell whether a root is on another device than the folder above it."""
+    """Return whether a root is on another device than the folder above it."""
     try:
         return device(root) != os.stat(os.path.join(path, os.pardir)).st_dev
     except OSError:
@@ -264,7 +264,7 @@ def real_path(path: str) -> str:
 
 
 def is_empty(root: int | str) -> bool:
-    """Tell whether a folder has no entry at all."""
+    """Return whether a folder has no entry at all."""
     with os.scandir(root) as entries:
         return next(entries, None) is None
 

@@ -1,6 +1,6 @@
-"""What is asked of the place where documents are; for checkers of types alone.
+"""The interface of a place with documents; for type checkers only.
 
-`openat` is the disk. A folder is whatever `open_root` and `open_folder` of the place give.
+`openat` is the disk. A folder is whatever `open_root` and `open_folder` of the place return.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ class FolderEntry(Protocol):
         ...
 
     def is_file(self, *, follow_symlinks: bool = True) -> bool:
-        """Tell whether it is a regular file."""
+        """Return whether it is a regular file."""
         ...
 
     def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        """Tell whether it is a folder."""
+        """Return whether it is a folder."""
         ...
 
     def is_symlink(self) -> bool:
-        """Tell whether it is a link."""
+        """Return whether it is a link."""
         ...
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Give size, times and number; OSError where it cannot be seen."""
+        """Return size, times and number; OSError if that is impossible."""
         ...
 
 
 class FilePlace(Protocol):
-    """Where the folders of sources are; each call may raise an OSError that says why not."""
+    """The place of the folders of sources; each call may raise an OSError with the reason."""
 
     def open_root(self, path: str) -> int | str:
         """Open the folder of a source by its absolute path."""
@@ -54,7 +54,7 @@ class FilePlace(Protocol):
         ...
 
     def read_small(self, folder: int | str, name: str, limit: int) -> bytes | None:
-        """Read a small file of a folder, None where there is none."""
+        """Read a small file of a folder, None if there is none."""
         ...
 
     def device(self, folder: int | str) -> int:
@@ -62,11 +62,11 @@ class FilePlace(Protocol):
         ...
 
     def is_mounted(self, root: int | str, path: str) -> bool:
-        """Tell whether a root is on another device than the folder above it."""
+        """Return whether a root is on another device than the folder above it."""
         ...
 
     def is_empty(self, root: int | str) -> bool:
-        """Tell whether a folder has no entry at all."""
+        """Return whether a folder has no entry at all."""
         ...
 
     def close(self, folder: int | str) -> None:
@@ -75,7 +75,7 @@ class FilePlace(Protocol):
 
 
 class DocumentFiles(Protocol):
-    """Where documents are read from when it is not the disk: a state that does not change."""
+    """A place of documents other than the disk: a state that does not change."""
 
     def listing(self, sources: tuple[Source, ...], *, max_bytes: int) -> Listing:
         """List the documents of the sources."""

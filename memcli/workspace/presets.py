@@ -1,7 +1,7 @@
-"""Know where the memories of agents and note tools lie, and find those that exist.
+"""The memories of agents and note tools: where they are kept, and which of them exist.
 
-A folder is matched and never a name invented. What a table row leads to has to lie below the place
-that its owner writes to, so that a link in a clone brings in nothing from elsewhere.
+Only existing folders are matched. The target of a table row must be inside the place that its owner
+writes to, so that a link in a clone adds nothing from elsewhere.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NOT_A_NAME = re.compile(r"[^A-Za-z0-9]")
 
 
 class Lead(Record):
-    """A folder that may hold a memory, and the folder below which it has to lie."""
+    """A folder that may be a memory, and the folder that must contain it."""
 
     path: str
     within: str
@@ -35,14 +35,14 @@ class Spot(Record):
     where: str  # as people write it; from the workspace unless it begins with ~
     leads: Callable[[Surroundings], Iterator[Lead]]
     behind: str = ""  # the name of the preset, in the name of the source
-    is_of_here: bool = True  # what it holds is of this workspace alone
+    is_of_here: bool = True  # it belongs only to this workspace
 
 
 class Preset(Record):
-    """A layout: where it lies, which of its files are documents, and who says so."""
+    """A layout: its places, its documents, and the documentation that says so."""
 
     name: str
-    about: str  # the source of what is said here
+    about: str  # the source of these facts
     places: tuple[Spot, ...] = ()
     include: tuple[str, ...] = ("**/*.md",)
     exclude: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ def _claude(around: Surroundings) -> Iterator[Lead]:
     moved = _told(os.path.join(base, "settings.json"), "autoMemoryDirectory")
     if moved:
         path = os.path.join(around.home, moved[2:]) if moved.startswith("~/") else moved
-        if os.path.isabs(path):  # the user's own word, so it may lie anywhere
+        if os.path.isabs(path):  # the user set it, so it may be anywhere
             yield Lead(path, path)
             return
     projects = os.path.join(base, "projects")
@@ -115,7 +115,7 @@ def _slug(path: str) -> str:
 
 
 def _names(folder: str) -> list[str]:
-    """List a folder of another program, where there is one that can be listed."""
+    """List a folder of another program, if it exists and can be listed."""
     try:
         return sorted(os.listdir(folder))
     except OSError:
@@ -123,7 +123,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _read(folder: str, name: str) -> str | None:
-    """Read a small file of another program; None where there is none that could be read."""
+    """Read a small file of another program; None if it cannot be read."""
     try:
         data = openat.read_small(os.path.realpath(folder), name, MOST_BYTES)
     except OSError:
@@ -132,7 +132,7 @@ def _read(folder: str, name: str) -> str | None:
 
 
 def _told(path: str, key: str) -> str:
-    """Read a text from an object of JSON; "" where there is none."""
+    """Read a text from an object of JSON; "" if there is none."""
     try:
         value = json.loads(_read(*os.path.split(path)) or "{}")
     except (ValueError, RecursionError):
@@ -154,7 +154,7 @@ PRESETS = (
         "codex",
         "openai/codex codex-rs/core/templates/memories/read_path.md",
         (_home(".codex/memories", variable="CODEX_HOME"),),
-        # Its reader is not told of raw_memories.md, which repeats what the others hold.
+        # raw_memories.md is left out: it repeats the others.
         exclude=("raw_memories.md",),
     ),
     Preset(
@@ -245,7 +245,7 @@ def find(names: tuple[str, ...], around: Surroundings, *, of_here: bool = False)
 
 
 def source_at(root: str, preset: Preset, name: str) -> Source:
-    """Make the source of a preset that lies at a real path."""
+    """Make the source of a preset at a real path."""
     return Source(
         name=name,
         root=root,
@@ -258,7 +258,7 @@ def source_at(root: str, preset: Preset, name: str) -> Source:
 
 
 def _why_not(lead: Lead, around: Surroundings) -> str:
-    """Say why a folder cannot be taken for its owner's memory; "" where it can."""
+    """Say why a folder cannot be its owner's memory; "" if it can."""
     real, within = os.path.realpath(lead.path), os.path.realpath(lead.within)
     if real != within and not real.startswith(os.path.join(within, "")):
         return f"is a link that leads out of {lead.within}"

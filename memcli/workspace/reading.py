@@ -20,7 +20,7 @@ _UTF32 = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")
 _REPLACEMENT = "\ufffd"
 # The parser keeps about 2 KB a line and 1 KB a cell of a table: half a gigabyte, and seconds.
 MOST_LINES, MOST_CELLS = 250_000, 500_000
-# One writer at work is no reason to give up; two changes in a row are.
+# One concurrent write is tolerated; two in a row are not.
 _ATTEMPTS = 2
 
 
@@ -131,7 +131,7 @@ def _attempt(
 
 
 def text_of(stat: FileStat, data: bytes) -> FileText | Skip:
-    """Decode the bytes of a file, or say why they are no text that can be read."""
+    """Decode the bytes of a file, or say why they are not readable text."""
     decoded = decode(data)
     if isinstance(decoded, str):
         return Skip(stat.source, stat.path, "not-text", decoded)
@@ -144,7 +144,7 @@ def text_of(stat: FileStat, data: bytes) -> FileText | Skip:
 
 
 def _too_long(text: str) -> str:
-    """Say which limit of the parser a text exceeds; empty where none."""
+    """Name the limit of the parser that a text exceeds; empty if none."""
     for sign, what, most in (("\n", "lines", MOST_LINES), ("|", "cells", MOST_CELLS)):
         if (count := text.count(sign)) > most:
             return f"{count} {what}, the limit is {most}"
@@ -189,5 +189,5 @@ def decode(data: bytes) -> tuple[str, bool] | str:
 
 
 def _is_laden(nuls: int, length: int) -> bool:
-    """Tell whether the NULs are more than a stray one."""
+    """Return whether there is more than a stray NUL."""
     return nuls > max(1, length // _NUL_SHARE)

@@ -1,4 +1,4 @@
-"""Say why files that are still there are no documents any more."""
+"""Say why existing files are not documents any more."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _Why = tuple[str, str]  # of one file, and of several
 def left(
     removed: Iterable[Key], present: Iterable[Key], skips: Iterable[Skip], sources: Iterable[Source]
 ) -> tuple[Reason, ...]:
-    """Count and name the removed documents whose files lie where they lay.
+    """Count and name the removed documents whose files still exist.
 
-    One that another source has present now has not left.
+    A document that another source has now is not counted.
     """
     roots = {source.name: source.root for source in sources}
     why: dict[_Why, list[str]] = {}

@@ -8,7 +8,7 @@ import re
 from datetime import date
 
 OBSIDIAN, LOGSEQ = ".obsidian", "logseq"
-TEMPLATES = "Templates"  # where nothing else is set
+TEMPLATES = "Templates"  # unless set otherwise
 MOST_BYTES = 65_536
 _OF_LOGSEQ = (("yyyy", "YYYY"), ("dd", "DD"), ("EEEE", "dddd"), ("do", "Do"))  # as Moment.js
 # A word in brackets, or a unit: what Obsidian takes of Moment.js for a file name.
@@ -25,7 +25,7 @@ def templates(root: str) -> tuple[str, ...]:
 
 
 def daily_note(root: str, day: date) -> str | None:
-    """Name the file in which a vault keeps the note of a day; None where nothing says so."""
+    """Name the file in which a vault keeps the note of a day; None if that is unknown."""
     if os.path.isfile(os.path.join(root, OBSIDIAN, "daily-notes.json")):
         said = _json(root, "daily-notes.json")
         folder, form = said.get("folder", ""), said.get("format", "")

@@ -70,7 +70,7 @@ def _put(folder: int | str, name: str, data: bytes, *, mode: int, is_new: bool) 
 
 
 def sweep(folder: int | str) -> None:
-    """Remove what killed processes were making: nobody holds the lock of it."""
+    """Remove the unfinished files of killed processes, whose locks are free."""
     for name in os.listdir(folder):
         if name.startswith(BEGUN):
             with suppress(OSError):

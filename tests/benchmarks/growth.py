@@ -1,4 +1,4 @@
-"""Measure how a shared store grows: storage, searches and writes by workspaces and parts.
+"""Measure how a shared index grows: storage, searches and writes by workspaces and parts.
 
     python -m tests.benchmarks.growth [WORKSPACESxPARTS ...]
 

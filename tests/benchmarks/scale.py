@@ -388,7 +388,7 @@ def recall(index: str, questions: str, readme: Path | None) -> None:
         apart = np.square(matrix - np.frombuffer(query, "<f4")).sum(axis=1)
         exact = np.sort(1.0 - apart / 2.0)[::-1]
         _, near = vectors.nearest(
-            connection, table, coarse.Asked(fingerprint, query, 200), has_vec=True
+            connection, table, coarse.VectorQuery(fingerprint, query, 200), has_vec=True
         )
         for k, shares in found.items():
             # A tie is no loss: equal texts have equal vectors.

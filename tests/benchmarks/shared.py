@@ -1,4 +1,4 @@
-"""Measure searches and writers of a shared store beside those of a local index.
+"""Measure searches and writers of a shared index beside those of a local index.
 
     python -m tests.benchmarks.shared [CHUNKS ...]
 

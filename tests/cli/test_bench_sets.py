@@ -90,8 +90,8 @@ def test_a_gate_judges_all_questions_together(sets: list[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--run", "run.jsonl"], "--run does not go with several files of questions"),
-        (["--ablate"], "--ablate does not go with several files of questions"),
+        (["--run", "run.jsonl"], "--run cannot be combined with several files of questions"),
+        (["--ablate"], "--ablate cannot be combined with several files of questions"),
         (["--against", "queries.jsonl"], "queries.jsonl cannot be read"),
         (
             ["--against", "one/queries.jsonl"],

@@ -40,7 +40,7 @@ def test_a_paragraph_goes_along_with_what_it_is_said_of(
 
 def _kept(text: str) -> list[tuple[str, bool]]:
     (record,) = cut(_log(*text.split("\n")))
-    return [(each.text, bool(each.kept)) for each in sentences(record)]
+    return [(each.text, bool(each.reason)) for each in sentences(record)]
 
 
 def test_a_short_answer_keeps_all_that_its_line_says_before_it() -> None:
@@ -59,7 +59,7 @@ def test_a_decision_is_taken_back_by_the_first_line_that_corrects_it() -> None:
     )
     assert superseding(made, [other]) is None
     assert superseding(made, [other, right, right._replace(at=3)]) == right
-    assert superseding(made._replace(kept="rule"), [right]) is None
+    assert superseding(made._replace(reason="rule"), [right]) is None
 
 
 def test_a_list_and_what_is_announced_stay_together_however_long_they_are() -> None:

@@ -108,7 +108,7 @@ def test_what_must_survive_does_word_for_word(
             if (record.log.path, record.start_line) not in ranges:
                 continue
             for sentence in sentences(record):
-                is_hard = sentence.kept and (draft.mode != "bounded" or sentence.kept != "fact")
+                is_hard = sentence.reason and (draft.mode != "bounded" or sentence.reason != "fact")
                 is_hard = is_hard and (draft.mode == "normal" or not is_placeholder(sentence.text))
                 assert not is_hard or sentence.text in draft.body
 

@@ -31,14 +31,14 @@ def test_nothing_that_a_machine_says_must_survive() -> None:
         "User: I ran 12 km to Tesk with Odette.",
         "I'd rather run in the evening.",
     ]
-    assert [s.kept for s in told] == [FACT, RULE, *[""] * (len(told) - 2)]
+    assert [s.reason for s in told] == [FACT, RULE, *[""] * (len(told) - 2)]
     assert len(told) > 5
 
 
 def test_notes_are_nobodys() -> None:
     told = said(ESSAY)
     assert [s.by_machine for s in told] == [False] * len(told)
-    assert all(s.kept for s in told if "stretching" in s.text or "500 ml" in s.text)
+    assert all(s.reason for s in told if "stretching" in s.text or "500 ml" in s.text)
 
 
 def test_the_summary_tells_what_the_user_said() -> None:

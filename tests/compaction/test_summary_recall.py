@@ -61,8 +61,8 @@ def test_a_person_is_told_in_a_sentence(notes: Path) -> None:
     ask(notes)
     last = compact(notes, "--apply")[1].splitlines()[-1]
     assert re.fullmatch(
-        r"Your 2 questions find 1\.000 of what the logs alone give \(0\.500 of 0\.500\), with \d{3}"
-        r" tokens in the place of \d{3}, \d\.\d{3} for every 1000 saved\.",
+        r"Your 2 questions find 1\.000 of what the logs find \(0\.500 of 0\.500\), with \d{3}"
+        r" tokens instead of \d{3}, \d\.\d{3} for every 1000 saved\.",
         last,
     )
 

@@ -29,7 +29,7 @@ def parts_of(lines: list[str]) -> list[ContextPart]:
 def shown(lines: list[str]) -> list[str]:
     found = packed(parts_of(lines), (), 10_000.0, by_lines=False)
     assert not found.left
-    return [part.text for part in found.kept]
+    return [part.text for part in found.parts]
 
 
 def test_two_lines_far_apart_stay_apart() -> None:
@@ -55,7 +55,7 @@ def passage(path: str, *lines: str, first: int = 1, chunk_id: int = 0, **told: A
 def kept(*parts: ContextPart, room: float = 10_000.0) -> list[tuple[str, int, int]]:
     """Pack parts and give the lines that are shown, by path."""
     found = packed(parts, (), room, by_lines=False)
-    places = [part.excerpt.about for part in found.kept]
+    places = [part.excerpt.about for part in found.parts]
     return [(about.path, about.start_line, about.end_line) for about in places]
 
 
@@ -81,7 +81,7 @@ def test_of_the_lines_that_a_summary_tells_none_comes_behind_it(
 def test_what_is_left_of_a_part_is_whole_lines() -> None:
     found = packed([summary("log.md:3-4"), log(1, 7)], (), 10_000.0, by_lines=False)
     told = ["Line 1.\nLine 2.", "Line 5.\nLine 6.\nLine 7."]
-    assert sorted(part.text for part in found.kept[1:]) == told
+    assert sorted(part.text for part in found.parts[1:]) == told
 
 
 @pytest.mark.parametrize(("cited", "comes"), [("1-2", True), ("2-3", False), ("5", False),

@@ -2,13 +2,12 @@
 
     python -m tests.embedding.graph [FOLDER]
 
-A graph holds the arithmetic of all-MiniLM-L6-v2 and, for each weight, the file name and
-byte range where an installed package keeps it. Inputs are `ids` and `mask` (int64, texts
-by tokens), the output `emb` is the mean over a text's tokens at unit length. Running the
-graphs is left to the encoders.
+A graph contains the arithmetic of all-MiniLM-L6-v2 and, for each weight, the file name and
+byte range in an installed package. Inputs are `ids` and `mask` (int64, texts by tokens), the
+output `emb` is the mean over a text's tokens at unit length. The encoders run the graphs.
 
-Beside each graph stands what is put behind it for `tokens`, half a kilobyte: messages of protobuf
-that follow one another are one message, so that the two make a graph with one more output.
+Next to each graph is a file of half a kilobyte that is appended to it for `tokens`: protobuf
+messages in a row are one message, so the two make a graph with one more output.
 `states` are a text's tokens without the special ones, each at unit length.
 """
 
@@ -35,7 +34,7 @@ _SAFETENSORS_START = 8 + 11_408 + POSITIONS * 8
 
 
 class Weight(Record):
-    """Where a tensor lies in the model file."""
+    """The place of a tensor in the model file."""
 
     shape: tuple[int, ...]
     offset: int
@@ -225,7 +224,7 @@ def build_graph(model: Model, layout: dict[str, Weight]) -> bytes:
         x = _layer(build, x, layer, mask, shape)
     x = build.op("Reshape", [x, shape])
     kept = build.op("Unsqueeze", [build.op("Cast", ["mask"], to=TensorProto.FLOAT), "last"])
-    # The direction of the sum is that of the mean.
+    # The sum has the direction of the mean.
     total = build.op("ReduceSum", [build.op("Mul", [x, kept]), "tokens"], keepdims=0)
     length = build.op("ReduceL2", [total, "last"], keepdims=1)
     build.op("Div", [total, length], output="emb")
@@ -243,7 +242,7 @@ def build_graph(model: Model, layout: dict[str, Weight]) -> bytes:
 
 
 def build_states(model: Model, graph: bytes) -> bytes:
-    """Write what is put behind the graph of a model, so that its tokens can be compared."""
+    """Write the file that is appended to the graph of a model to compare its tokens."""
     from onnx import ModelProto, TensorProto, helper, load_from_string
 
     made = {node.output[0]: node for node in load_from_string(graph).graph.node}

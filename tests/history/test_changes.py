@@ -227,7 +227,7 @@ def test_a_shallow_clone_tells_what_it_knows(notes: Path) -> None:
     git(notes.parent, "clone", "-q", "--depth=2", f"file://{notes}", str(shallow))
     record = _json(shallow, *SPAN)
     assert [each["day"] for each in record["days"]] == ["2026-03-01"]
-    assert "history is here back to " in record["notices"][0]["reason"]
+    assert "the history here goes back only to " in record["notices"][0]["reason"]
 
 
 def test_what_is_no_document_is_no_news(notes: Path) -> None:

@@ -80,7 +80,7 @@ def test_a_shallow_clone_says_how_far_it_looked(notes: Path) -> None:
     git(notes.parent, "clone", "-q", "--depth=2", f"file://{notes}", str(shallow))
     found = say("get", "MEMORY.md:3", "--history", folder=shallow)
     assert found.out.count("==> ") == 1
-    assert "history is here back to " in found.err
+    assert "the history here goes back only to " in found.err
 
 
 @pytest.mark.parametrize("line", ["MEMORY.md --hash 00", "MEMORY.md --expand", "MEMORY.md b.md",

@@ -1,4 +1,4 @@
-"""A database with the tables of a shared store, and a command line that uses it."""
+"""A database with the tables of a shared index, and a command line that uses it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def empty() -> Iterator[str]:
 
 @pytest.fixture
 def url(empty: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The URL of a shared store, which the environment names."""
+    """The URL of a shared index, which the environment names."""
     initialise(Address(empty))
     monkeypatch.setenv("MEMCLI_STORE_URL", empty)
     return empty

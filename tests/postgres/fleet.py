@@ -1,4 +1,4 @@
-"""Let a fleet work on one shared store while its clients and servers are killed.
+"""Let a fleet work on one shared index while its clients and servers are killed.
 
     python -m tests.postgres.fleet [--seconds N]
 

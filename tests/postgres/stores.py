@@ -18,7 +18,7 @@ ORIGIN = "this machine"
 
 @cache
 def address() -> Address:
-    """Give a database with the tables of a shared store."""
+    """Give a database with the tables of a shared index."""
     server().sql("create database contract")
     made = Address(server().url("contract"))
     initialise(made)

@@ -86,7 +86,7 @@ def test_the_index_of_this_machine_answers(
     told = memcli("search unheard --json --no-sync", there)
     found = json.loads(told.out)["freshness"]
     assert (found["state"], found["pending"]) == ("stale", 1)
-    assert found["reason"].startswith("not synced; the shared store ")
+    assert found["reason"].startswith("not synced; the shared index ")
 
 
 def test_what_was_stored_stays_and_the_rest_follows(

@@ -1,4 +1,4 @@
-"""Commands on a shared store print what they print of a local index."""
+"""Commands on a shared index print what they print of a local index."""
 
 from __future__ import annotations
 

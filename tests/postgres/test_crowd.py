@@ -1,4 +1,4 @@
-"""Many workspaces of a shared store are asked as one, by one connection."""
+"""Many workspaces of a shared index are asked as one, by one connection."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def united(readers: Mapping[str, Snapshot], each: Each) -> Union:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Twelve workspaces of a tenant in the shared store, and each in a file."""
+    """Twelve workspaces of a tenant in the shared index, and each in a file."""
     made = tmp_path_factory.mktemp("crowd")
     for at in range(MEMBERS):
         name = Name("crowd", f"w{at:02}")
@@ -230,7 +230,7 @@ def test_where_the_server_is_away_this_machine_answers(
     told = memcli("search pool --everywhere", stored)
     assert told.code == 0
     assert told.out.startswith("here:MEMORY.md\n1: # Here\n")
-    assert "the shared index: the shared store postgresql://" in told.err
+    assert "store.url: the shared index postgresql://" in told.err
     assert "it is left out" in told.err
     assert memcli("search pool --tenant team", stored).code == 4
 

@@ -22,7 +22,7 @@ MOST_LOOKS = 500  # until a standby has caught up; each takes some milliseconds
 
 @pytest.fixture
 def pair() -> Iterator[tuple[Server, Server]]:
-    """A primary with the tables of a shared store, and its standby."""
+    """A primary with the tables of a shared index, and its standby."""
     primary = Server()
     try:
         primary.sql(f"create database {DATABASE}")

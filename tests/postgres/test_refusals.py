@@ -25,7 +25,7 @@ def test_a_server_that_is_too_old(
     for line in ("store status", "store init", "store attach ops"):
         told = memcli(line, notes)
         assert (told.code, told.out) == (4, "")
-        assert "is PostgreSQL 14, and a shared store needs 15 or newer" in told.err
+        assert "is PostgreSQL 14, and a shared index needs 15 or newer" in told.err
     old.close()
 
 
@@ -50,7 +50,7 @@ def test_a_pgvector_that_is_too_old(
     sql(empty, "create extension vector; update pg_extension set extversion = '0.7.4'"
         " where extname = 'vector'")  # fmt: skip
     told = memcli("store init", notes)
-    assert (told.code, "has pgvector 0.7.4, and a shared store needs 0.8" in told.err) == (4, True)
+    assert (told.code, "has pgvector 0.7.4, and a shared index needs 0.8" in told.err) == (4, True)
 
 
 def test_a_pgvector_that_was_dropped(memcli: Memcli, notes: Path, url: str) -> None:

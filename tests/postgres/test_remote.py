@@ -1,4 +1,4 @@
-"""A workspace of the shared store is searched and read where its files are not."""
+"""A workspace of the shared index is searched and read where its files are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of a shared store count as those of a local index do, however often they stand there."""
+"""Words of a shared index count as those of a local index do, however often they stand there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memcli.store.postgres import vectors
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.postings import _times
 from memcli.store.postgres.statements import Statement
-from memcli.store.postgres.tsvector import MOST_OF_ONE, cut_of, kept
+from memcli.store.postgres.tsvector import MOST_OF_ONE, cut_of, stored_words
 from memcli.types import Chunk, Term, Wanted
 from tests.postgres.server import server
 from tests.postgres.stores import make_store
@@ -91,10 +91,10 @@ def test_words_that_a_row_cannot_hold(wanted: Wanted, tmp_path: Path) -> None:
 
 
 def test_what_is_not_kept_whole() -> None:
-    assert kept(cut_of((), "fox " * 255)).is_whole
-    assert not kept(cut_of((), "fox " * 256)).is_whole
-    assert kept(cut_of(("A fox",), "a fox")).words == "'a':1,4 'fox':2,5"
-    assert kept(cut_of((), "it's")).words == "'it':2 's':3"
+    assert stored_words(cut_of((), "fox " * 255)).is_whole
+    assert not stored_words(cut_of((), "fox " * 256)).is_whole
+    assert stored_words(cut_of(("A fox",), "a fox")).words == "'a':1,4 'fox':2,5"
+    assert stored_words(cut_of((), "it's")).words == "'it':2 's':3"
 
 
 def test_many_vectors_are_compared_by_codes_first(

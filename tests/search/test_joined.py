@@ -30,7 +30,7 @@ def answer(name: str, *confidences: float | None, verdict: str = "good") -> Answ
     dense = Leg(True, None, 3, 5)
     unknown = None in confidences
     return NOTHING._replace(
-        hits=tuple(hits), verdict=verdict, dense=dense, absent=("x", name),
+        hits=tuple(hits), verdict=verdict, dense=dense, missing_phrases=("x", name),
         uncalibrated=Reason("uncalibrated", "by words") if unknown else None,
     )  # fmt: skip
 
@@ -42,9 +42,9 @@ def words(found: Answer) -> list[str]:
 def test_the_surest_comes_next_and_each_keeps_its_order() -> None:
     found = joined([answer("a", 0.5, 0.9, 0.1), answer("b", 0.7, 0.5)], options=options())
     assert words(found) == ["b1", "a1", "a2", "b2", "a3"]
-    assert (found.dense, found.absent) == (Leg(True, None, 6, 10), ("x",))
-    answers = [answer(name)._replace(absent=absent) for name, absent in NOWHERE.items()]
-    assert joined(answers, options=options()).absent == ("x",)
+    assert (found.dense, found.missing_phrases) == (Leg(True, None, 6, 10), ("x",))
+    answers = [answer(name)._replace(missing_phrases=absent) for name, absent in NOWHERE.items()]
+    assert joined(answers, options=options()).missing_phrases == ("x",)
 
 
 def test_the_first_wins_ties_and_the_verdict_is_that_of_the_first_passage() -> None:
@@ -114,4 +114,4 @@ def test_a_shorter_list_is_the_beginning_of_a_longer_one(limit: int) -> None:
 def test_a_budget_holds_for_all_together() -> None:
     answers = [answer("a", 0.9, 0.8), answer("b", 0.7, 0.6)]
     found = joined(answers, options=options(budget=9))
-    assert (len(found.hits), found.dropped > 0) == (1, True)
+    assert (len(found.hits), found.omitted_over_budget > 0) == (1, True)

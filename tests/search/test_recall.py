@@ -84,7 +84,10 @@ def test_a_phrase_is_demanded_where_that_is_wanted(snapshot: Snapshot) -> None:
     assert sorted(c.about.path for c in free.candidates) == ["a.md", "b.md", "c.md"]
     alone = _recalled(snapshot, parse('"dry trip"'), demands=False)
     beside = _recalled(snapshot, parse('"dry trip" road'), demands=False)
-    assert (alone.absent, alone.candidates) == (("dry trip",), ())  # what is near it is a guess
+    assert (alone.missing_phrases, alone.candidates) == (
+        ("dry trip",),
+        (),
+    )  # what is near it is a guess
     assert sorted(c.about.path for c in beside.candidates) == ["a.md", "b.md"]
 
 

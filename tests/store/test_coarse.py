@@ -16,7 +16,7 @@ from memcli.store.records import Legs, Reach
 from memcli.store.run_records import Stamp, VectorSearch
 from memcli.store.sqlite import aside, coarse, matrix
 from memcli.store.sqlite import reader as reading
-from memcli.store.sqlite.coarse import Asked
+from memcli.store.sqlite.coarse import VectorQuery
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.store import SqliteStore
@@ -109,7 +109,7 @@ def test_the_coarse_search_finds_nearly_what_the_exact_one_finds(large: tuple[st
     for at in range(0, len(matrix), 1000):
         exact = matrix @ matrix[at]
         _, found = nearest(
-            connection, table, Asked(FINGERPRINT, matrix[at].tobytes(), 10), has_vec=True
+            connection, table, VectorQuery(FINGERPRINT, matrix[at].tobytes(), 10), has_vec=True
         )
         rows_found = [place[hash_] for hash_, _ in found]
         assert rows_found[0] == at
@@ -129,7 +129,10 @@ def test_a_filter_applies_before_the_coarse_search(large: tuple[str, Any]) -> No
     only = "SELECT c.id FROM chunks c JOIN documents d ON d.id = c.document_id WHERE d.path = ?"
     query = matrix[5]  # its nearest neighbours are all in the other document
     _, found = nearest(
-        connection, table, Asked(FINGERPRINT, query.tobytes(), 200, (only, ["s.md"])), has_vec=True
+        connection,
+        table,
+        VectorQuery(FINGERPRINT, query.tobytes(), 200, (only, ["s.md"])),
+        has_vec=True,
     )
     connection.close()
     assert len(found) == 200
@@ -164,7 +167,7 @@ def test_codes_that_are_kept_find_what_those_of_the_file_find(large: tuple[str, 
         kept = asked_often(reader, queries, limit)
         assert path in matrix._kept
         for query, found in zip(queries, kept, strict=True):
-            asked = Asked(FINGERPRINT, query, limit)
+            asked = VectorQuery(FINGERPRINT, query, limit)
             _, of_file = nearest(reader._connection, table, asked, has_vec=True)
             assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:limit]]
             assert {(near.hash, near.cosine) for near in found} <= {*of_file}
@@ -180,7 +183,7 @@ def test_codes_that_a_connection_keeps_find_what_those_of_the_file_find(
         with store.snapshot() as snapshot:
             found = snapshot.dense(made[at].tobytes(), 20, Reach())()
             table = snapshot._vec_table()
-            asked = Asked(FINGERPRINT, made[at].tobytes(), 20)
+            asked = VectorQuery(FINGERPRINT, made[at].tobytes(), 20)
             _, of_file = nearest(snapshot._connection, table, asked, has_vec=True)
             snapshot.candidates(found[0].chunk_ids, Legs(Wanted(), [], None, found))
         assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:20]]
@@ -252,7 +255,7 @@ def test_without_numpy_or_room_the_codes_of_the_file_are_asked(
     monkeypatch.setattr(matrix, "_kept", {})
     monkeypatch.setitem(sys.modules, "numpy", None)
     assert matrix.nearest(connection, table, "a state", b"\0" * 32, 10) is None
-    asked = Asked(FINGERPRINT, made[7].tobytes(), 1, state="a state")
+    asked = VectorQuery(FINGERPRINT, made[7].tobytes(), 1, state="a state")
     assert nearest(connection, table, asked, has_vec=True)[1][0][0] == hashes("b", 8)[7]
     connection.close()
 
@@ -332,7 +335,9 @@ def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> lis
         refresh_slots(connection, tables, FINGERPRINT, gone=(), living=order, now=0)
         for query in [*made.values()][::500]:
             for limit in (1, 7, 60, 300):
-                _, near = nearest(connection, table, Asked(FINGERPRINT, query, limit), has_vec=True)
+                _, near = nearest(
+                    connection, table, VectorQuery(FINGERPRINT, query, limit), has_vec=True
+                )
                 assert limit <= len(near)
                 found.append(sorted(near))
     connection.close()

@@ -58,7 +58,7 @@ def test_distances_are_those_of_float32_to_the_fourth_place(
 
 def test_a_query_is_asked_as_it_is_compared() -> None:
     query = array("f", [0.1, -0.7, 1e-9, 0.0, 1.0]).tobytes()
-    asked = fixed.asked(query)
+    asked = fixed.query_vector(query)
     assert fixed.reflected(asked) == fixed.reflected(query)
-    assert fixed.asked(asked) == asked
+    assert fixed.query_vector(asked) == asked
     assert list(array("f", asked)) == pytest.approx(list(array("f", query)), abs=2**-22)

@@ -13,7 +13,7 @@ from memcli.errors import DamagedError, IncompleteError, IndexMissingError, Stor
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import embed
 from memcli.store.fixed import unpacked
-from memcli.store.records import Held, Reach
+from memcli.store.records import Reach, TermChunks
 from memcli.store.run_records import Stamp
 from memcli.store.sqlite import keywords, rare_first, schema
 from memcli.store.sqlite.driver import connect, rows, strings
@@ -492,8 +492,8 @@ def test_a_frequency_is_counted_or_estimated_from_windows(
     assert reader.frequencies([fox, train, swan, Term("gold")]) == [20, 40, 0, 1]
     assert reader.frequencies([Term("dawn")]) == [24], "in three of five windows, all over the rows"
     assert reader.holding([fox, swan], [1, 2, 3, 4]) == [
-        Held(20, frozenset({2, 4})),
-        Held(0, frozenset()),
+        TermChunks(20, frozenset({2, 4})),
+        TermChunks(0, frozenset()),
     ]
     reader.close()
 

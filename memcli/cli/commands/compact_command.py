@@ -264,9 +264,9 @@ def _recall_text(recall: SummaryRecall) -> str:
     )
     price = f", {recall.per_thousand:.3f} for every 1000 saved" if recall.per_thousand else ""
     return (
-        f"Your {questions} {recall.ratio:.3f} of what the logs alone give"
+        f"Your {questions} {recall.ratio:.3f} of what the logs find"
         f" ({recall.recall_active:.3f} of {recall.recall_raw:.3f}), with {recall.tokens_active}"
-        f" tokens in the place of {recall.tokens_raw}{price}."
+        f" tokens instead of {recall.tokens_raw}{price}."
     )
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from memcli.lint.findings import Finding, FoundAt
+    from memcli.lint.findings import Finding, Location
 
     Kind = tuple[object, ...]
 
@@ -104,7 +104,7 @@ def _line(finding: Finding, skin: Skin) -> str:
     return line
 
 
-def _name(spot: FoundAt, skin: Skin) -> str:
+def _name(spot: Location, skin: Skin) -> str:
     name = skin.name(spot.source, spot.path)
     if spot.first is None:
         return name

@@ -1,4 +1,4 @@
-"""Where a shared store is: the URL, checked and masked, and what a connection is opened with."""
+"""Where a shared index is: the URL, checked and masked, and what a connection is opened with."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HINT = "memcli help shared-index"
 
 
 class Address(Record):
-    """The URL of a shared store."""
+    """The URL of a shared index."""
 
     url: str
 

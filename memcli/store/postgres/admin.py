@@ -1,4 +1,4 @@
-"""What a person does with a shared store: set it up, attach a folder to it, and look at it."""
+"""What a person does with a shared index: set it up, attach a folder to it, and look at it."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def _make_extension(connection: Connection, address: Address) -> None:
             ) from error
         if error.state == "42501":
             raise StoreError(
-                f"{store} lets this user make no extension",
+                f"{store} does not let this user create extensions",
                 hint="let its administrator run: create extension vector",
             ) from error
         raise
     ((version,),) = connection.rows("select extversion from pg_extension where extname = 'vector'")
     if tuple(int(part) for part in version.split(".")[:2]) < schema.LEAST_VECTOR:
         raise StoreError(
-            f"{store} has pgvector {version}, and a shared store needs 0.8 or newer",
+            f"{store} has pgvector {version}, and a shared index needs 0.8 or newer",
             hint="let its administrator run: alter extension vector update",
         )
 
@@ -123,7 +123,7 @@ class SeenWorkspace(Record):
 
 
 class SharedStatus(Record):
-    """A shared store as a role sees it."""
+    """A shared index as a role sees it."""
 
     store: str
     server: str  # host and port of the one that answered
@@ -156,7 +156,7 @@ from memcli.workspaces w where w.beside_of is null order by w.tenant, w.name
 
 
 def look(address: Address) -> SharedStatus:
-    """Look at a shared store, as far as the role may."""
+    """Look at a shared index, as far as the role may."""
     with translated(address), closing(opened(address, write=False)) as connection:
         check_version(_version(connection), address, write=False)
         ((version, vector, role, standby, tables, size, lag),) = connection.run(_LOOK)

@@ -1,4 +1,4 @@
-"""Copy a workspace of a shared store into a store of another kind."""
+"""Copy a workspace of a shared index into a store of another kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many workspaces of a shared store, asked together by one connection in one transaction."""
+"""Many workspaces of a shared index, asked together by one connection in one transaction."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def of(error: ServerError, address: Address) -> MemcliError:
     said, state, place = str(error), error.state, address.masked
     for secret in address.secrets:
         said = said.replace(secret, "***")
-    store = f"the shared store {place}"
+    store = f"the shared index {place}"
     if not state:
         return _unreached(said, store)
     if state.startswith("28"):

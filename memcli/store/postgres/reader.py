@@ -1,4 +1,4 @@
-"""Answer from one state of a workspace in a shared store: a read-only transaction of one view.
+"""Answer from one state of a workspace in a shared index: a read-only transaction of one view.
 
 It gives what rows hold and how well they match. What becomes of that is left to its callers. What
 it has read of words, places and chunks it keeps, for the next question to the same state.
@@ -24,7 +24,7 @@ from memcli.store.postgres.filters import (
 )
 from memcli.store.postgres.postings import Places, Postings, Size
 from memcli.store.postgres.statements import Statement, Values
-from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
+from memcli.store.records import Counts, Facts, Key, Legs, Near, Ranked, Reach, Support, TermChunks
 from memcli.store.tokens import cut
 from memcli.types import Candidate, Known, PartScore, Term, Wanted
 
@@ -119,11 +119,13 @@ class SharedReader(Rows):
         with self._asking():
             return self._words.frequencies(terms)
 
-    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[Held]:
+    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[TermChunks]:
         with self._asking():
             self._words.look_up(terms)
         holders = [self._words.holders(term) for term in terms]
-        return [Held(len(found), frozenset(found.intersection(chunk_ids))) for found in holders]
+        return [
+            TermChunks(len(found), frozenset(found.intersection(chunk_ids))) for found in holders
+        ]
 
     def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
         with self._asking():
@@ -155,7 +157,7 @@ class SharedReader(Rows):
         if vector is None or fingerprint is None:
             return list
         self._places.ask_ahead(self._words.chunks(), reach)
-        asked = vectors.AskedVector(self._id, fingerprint, vector)
+        asked = vectors.EncodedQuery(self._id, fingerprint, vector)
         promised = self._connection.promise(
             *vectors.asking_nearest(asked, limit, reach, is_coarse=self._is_coarse)
         )
@@ -288,7 +290,7 @@ class SharedReader(Rows):
         if vector is None or fingerprint is None:
             sql = f"select {columns}, null::float8 from memcli.parts p {where}"
             return Statement(sql, (self._id, chunk_ids))
-        asked = vectors.AskedVector(self._id, fingerprint, vector)
+        asked = vectors.EncodedQuery(self._id, fingerprint, vector)
         return Statement(
             f"select {columns}, {vectors.cosine('v.vector', '$3::vector')} from memcli.parts p"
             " left join lateral (select v.vector from memcli.vectors v where v.workspace = $1"

@@ -10,7 +10,7 @@ from memcli.digests import blake2b
 from memcli.markdown.names import headings_of
 from memcli.record import Record
 from memcli.store.postgres.statements import Statement
-from memcli.store.postgres.tsvector import cut_of, kept
+from memcli.store.postgres.tsvector import cut_of, stored_words
 from memcli.types import Chunk, Document, FileStat, Part
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def putting(
     for number, chunk in enumerate(document.chunks, start=own + 1):
         named_by = "" if chunk.ordinal else document.front_matter
         headings = headings_of(document.title, document.path, named_by, chunk.heading_path)
-        told = kept(cut_of(headings, chunk.text))
+        told = stored_words(cut_of(headings, chunk.text))
         words += told.length
         keywords.append((number, *told))
         chunks.append((number, own, *_of_chunk(chunk)))

@@ -1,4 +1,4 @@
-"""The tables of a shared store, as statements that its owner runs: a search never migrates.
+"""The tables of a shared index, as statements that its owner runs: a search never migrates.
 
 Every key begins with the workspace, no table has a sequence but `workspaces`, and no key leads from
 one workspace into another. So the tables can be cut into hash partitions by their workspace, or

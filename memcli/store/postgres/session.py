@@ -1,4 +1,4 @@
-"""One connection to a shared store, and the row of the workspace that is asked there."""
+"""One connection to a shared index, and the row of the workspace that is asked there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _COLUMNS = (
 
 
 class Name(Record):
-    """What a workspace is called in a shared store."""
+    """What a workspace is called in a shared index."""
 
     tenant: str
     workspace: str
@@ -50,7 +50,7 @@ class Name(Record):
 
 
 class WorkspaceRow(Record):
-    """What a shared store remembers of a workspace."""
+    """What a shared index remembers of a workspace."""
 
     id: int
     tenant: str
@@ -87,7 +87,7 @@ def opened(address: Address, *, write: bool) -> Connection:
         version = connection.server_version // 10000
         connection.close()
         raise StoreError(
-            f"the server of {address.masked} is PostgreSQL {version}, and a shared store needs"
+            f"the server of {address.masked} is PostgreSQL {version}, and a shared index needs"
             f" {schema.LEAST_SERVER // 10000} or newer",
             hint="name another server in store.url",
         )
@@ -126,7 +126,7 @@ def row_of(told: tuple[object, ...], address: Address, name: Name) -> WorkspaceR
     check_version(version, address, write=False)
     if columns[0] is None:
         raise IndexMissingError(
-            f"the shared store {address.masked} has no workspace {name}, or not for this user",
+            f"the shared index {address.masked} has no workspace {name}, or not for this user",
             hint="memcli store status",
         )
     return WorkspaceRow._make(columns)
@@ -142,7 +142,7 @@ def rows_of(told: list[tuple[object, ...]], address: Address) -> list[tuple[Name
 def check_version(told: object, address: Address, *, write: bool) -> None:
     """Refuse tables that this memcli does not know, and tables that are not there yet."""
     found = told if isinstance(told, dict) else {}
-    store = f"the shared store {address.masked}"
+    store = f"the shared index {address.masked}"
     if not found:
         raise IncompleteError(f"{store} is not set up", hint="memcli store init")
     least = found["least_writer" if write else "least_reader"]

@@ -1,4 +1,4 @@
-"""A workspace of a shared store: `port.Store` by PostgreSQL.
+"""A workspace of a shared index: `port.Store` by PostgreSQL.
 
 Connections that have answered are kept for the next question, one for each thread that asks at the
 same time. What belongs to this machine alone, who writes and who watches here, lies beside the

@@ -23,7 +23,7 @@ _EMPTY = "\x01"
 Cut = tuple[tuple[str, ...], tuple[str, ...]]  # tokens of the headings, and of the text
 
 
-class KeptWords(Record):
+class StoredWords(Record):
     """The words of a chunk as its row keeps them."""
 
     length: int
@@ -37,7 +37,7 @@ def cut_of(headings: Sequence[str], text: str) -> Cut:
     return heading, body
 
 
-def kept(cut: Cut) -> KeptWords:
+def stored_words(cut: Cut) -> StoredWords:
     """Write tokens with their places; no phrase reaches from the headings into the text."""
     heading, body = cut
     places: dict[str, list[int]] = {}
@@ -48,8 +48,8 @@ def kept(cut: Cut) -> KeptWords:
     literal = " ".join(f"{_quoted(word)}:{','.join(map(str, at))}" for word, at in places.items())
     most = max(map(len, places.values()), default=0)
     if length > MOST_PLACES or most > MOST_OF_ONE or len(literal) > MOST_LITERAL:
-        return KeptWords(length, is_whole=False, words="")
-    return KeptWords(length, is_whole=True, words=literal)
+        return StoredWords(length, is_whole=False, words="")
+    return StoredWords(length, is_whole=True, words=literal)
 
 
 def lexeme(token: str) -> str:

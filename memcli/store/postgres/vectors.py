@@ -31,16 +31,16 @@ MANY = 8192  # vectors that are compared by codes first: an exact scan of 8,888 
 _NO_INDEX = "offset 0"  # whose order is that of distances would be filtered after its search
 
 
-class AskedVector:
+class EncodedQuery:
     """What is looked for among the vectors of an encoder in a workspace."""
 
     def __init__(self, workspace: int, fingerprint: str, vector: bytes) -> None:
         """Take a vector as little-endian float32 components."""
         self.workspace, self.encoder = workspace, encoder_of(fingerprint)
-        self.vector = written(fixed.asked(vector))
+        self.vector = written(fixed.query_vector(vector))
 
 
-def asking_nearest(asked: AskedVector, limit: int, reach: Reach, *, is_coarse: bool) -> Statement:
+def asking_nearest(asked: EncodedQuery, limit: int, reach: Reach, *, is_coarse: bool) -> Statement:
     """Ask for the nearest texts and the chunks within reach that hold them, the nearest first.
 
     What is equally near goes by the place of its first chunk, and none of the equal ones is left

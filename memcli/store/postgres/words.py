@@ -1,4 +1,4 @@
-"""BM25 of the words in a shared store, worked out from how often each stands in a chunk.
+"""BM25 of the words in a shared index, worked out from how often each stands in a chunk.
 
 It is done here and not by the server, so that every store gives the same scores.
 """

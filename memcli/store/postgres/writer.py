@@ -1,4 +1,4 @@
-"""Change a workspace of a shared store: a transaction a document, batches of vectors.
+"""Change a workspace of a shared index: a transaction a document, batches of vectors.
 
 Each transaction begins by locking the row of the workspace under the epoch that this writer was
 given; where another one has been given a later epoch since, nothing is changed and the writer ends.

@@ -46,7 +46,7 @@ def sizes(connection: apsw.Connection) -> tuple[int, int]:
     return chunks, tokens
 
 
-def told(mean: float, weights: Sequence[float]) -> str:
+def weight_list(mean: float, weights: Sequence[float]) -> str:
     """Write what `weighed(fts, …)` weighs by: the mean length, and a weight for each phrase.
 
     Phrases are those of an expression, in its order; later ones without a weight count nothing.
@@ -108,7 +108,7 @@ def weighed(match: str, by: Totals) -> str:
 def _weigh(match: str, by: Totals) -> str:
     mean = by.tokens / by.chunks if by.chunks else 1.0
     weights = [idf(by.chunks, by.holders.get(term, 0)) for term in _phrases(match)]
-    return f"weighed(fts, '{told(mean, weights)}')"
+    return f"weighed(fts, '{weight_list(mean, weights)}')"
 
 
 def _phrases(match: str) -> list[Term]:

@@ -44,7 +44,7 @@ SAFETY = 4  # rows within the bound for each that is wanted
 SPARE = 8  # rows of the sample, against chance
 
 
-class Asked(Record):
+class VectorQuery(Record):
     """What is looked for among the vectors of an encoder."""
 
     fingerprint: str
@@ -53,7 +53,7 @@ class Asked(Record):
     within: tuple[str, Sequence[Any]] | None = None  # a SELECT of ids, with its bindings
     state: str = ""  # of a large index, where the process goes on asking about it
     # Lists the slots of the nearest codes of a table: connection, table, code, how many.
-    kept: Callable[[apsw.Connection, str, bytes, int], list[int]] | None = None
+    nearest: Callable[[apsw.Connection, str, bytes, int], list[int]] | None = None
     tiers: Sequence[Tier] = ()  # that are searched first, each of which has its codes
 
 
@@ -110,7 +110,7 @@ def _thresholds(dimension: int) -> tuple[float, ...]:
 
 
 def nearest(
-    connection: apsw.Connection, table: str, asked: Asked
+    connection: apsw.Connection, table: str, asked: VectorQuery
 ) -> tuple[int, Sequence[tuple[bytes, float]]]:
     """List the (hash, L2 distance) of nearly the nearest, and what ties with the last.
 
@@ -127,7 +127,7 @@ def nearest(
     return 0, _by_all(connection, table, asked)
 
 
-def _by_head(connection: apsw.Connection, table: str, asked: Asked, tier: Tier) -> Scored:
+def _by_head(connection: apsw.Connection, table: str, asked: VectorQuery, tier: Tier) -> Scored:
     """Search by the first components alone, and score what is found by all of them."""
     from memcli.store.tiers import Scored, head_cosine, head_of
 
@@ -143,25 +143,27 @@ def _by_head(connection: apsw.Connection, table: str, asked: Asked, tier: Tier) 
     return Scored(best, lambda: with_ties(_rescored(connection, asked, found), asked.limit))
 
 
-def _by_all(connection: apsw.Connection, table: str, asked: Asked) -> Sequence[tuple[bytes, float]]:
+def _by_all(
+    connection: apsw.Connection, table: str, asked: VectorQuery
+) -> Sequence[tuple[bytes, float]]:
     """Search by whole vectors."""
     dimension = len(asked.vector) // 4
     code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (asked.vector,))[0][0]
     wanted = max(LEAST_CODES, OVERSAMPLING * asked.limit)
-    slots = _kept(connection, table, asked, code=code, wanted=wanted)
+    slots = _from_cache(connection, table, asked, code=code, wanted=wanted)
     if slots is None:
         slots = _found(connection, table, asked, code=code, wanted=wanted)
     return with_ties(_rescored(connection, asked, _read(connection, asked, slots)), asked.limit)
 
 
-def _kept(
-    connection: apsw.Connection, table: str, asked: Asked, *, code: bytes, wanted: int
+def _from_cache(
+    connection: apsw.Connection, table: str, asked: VectorQuery, *, code: bytes, wanted: int
 ) -> list[int] | None:
     """List the slots of the nearest codes by what the process keeps; None if it keeps nothing."""
     if asked.within is not None:
         return None
-    if asked.kept is not None:
-        return asked.kept(connection, table, code, wanted)
+    if asked.nearest is not None:
+        return asked.nearest(connection, table, code, wanted)
     if not asked.state:
         return None
     from memcli.store.sqlite import matrix
@@ -172,7 +174,7 @@ def _kept(
 
 
 def _found(
-    connection: apsw.Connection, table: str, asked: Asked, *, code: bytes, wanted: int
+    connection: apsw.Connection, table: str, asked: VectorQuery, *, code: bytes, wanted: int
 ) -> list[int]:
     """List the slots of the nearest codes, with all that tie with the last, by vec0."""
     bound, most = _bound(connection, table, code, wanted), min(2 * wanted, MOST_NEIGHBOURS)
@@ -199,7 +201,13 @@ def with_ties(found: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[
 
 
 def _coded(
-    connection: apsw.Connection, table: str, asked: Asked, *, code: bytes, most: int, bound: int
+    connection: apsw.Connection,
+    table: str,
+    asked: VectorQuery,
+    *,
+    code: bytes,
+    most: int,
+    bound: int,
 ) -> list[tuple[int, float]]:
     """List the (slot, hamming distance) of the nearest codes."""
     select, values = asked.within or ("", ())
@@ -213,7 +221,9 @@ def _coded(
     return [(slot, distance) for slot, distance in found]
 
 
-def _read(connection: apsw.Connection, asked: Asked, slots: Sequence[int]) -> list[tuple[Any, ...]]:
+def _read(
+    connection: apsw.Connection, asked: VectorQuery, slots: Sequence[int]
+) -> list[tuple[Any, ...]]:
     """List the (hash, packed vector) of some slots."""
     return rows(
         connection,
@@ -225,7 +235,7 @@ def _read(connection: apsw.Connection, asked: Asked, slots: Sequence[int]) -> li
 
 
 def _rescored(
-    connection: apsw.Connection, asked: Asked, found: Sequence[tuple[Any, ...]]
+    connection: apsw.Connection, asked: VectorQuery, found: Sequence[tuple[Any, ...]]
 ) -> list[tuple[bytes, float]]:
     """List the (hash, L2 distance) of what `_read` gave, best first."""
     distances = distances_of(

@@ -89,7 +89,9 @@ def scores(
     return {row[0]: row[1] for row in found}
 
 
-def held(connection: apsw.Connection, match: str, ids: Sequence[int]) -> tuple[int, set[int]]:
+def count_matches(
+    connection: apsw.Connection, match: str, ids: Sequence[int]
+) -> tuple[int, set[int]]:
     """Count the chunks that match, and tell which of some chunks are among them."""
     marks = ",".join("?" * len(ids))
     ((count, found),) = rows(

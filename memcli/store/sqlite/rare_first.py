@@ -38,7 +38,7 @@ def scores(
     either = " OR ".join(f"({each})" for each in (match, joint) if each)
     if either and wanted.also:
         chunks, tokens = bm25.sizes(connection)
-        told = bm25.told(tokens / chunks if chunks else 1.0, _weights(wanted, chunks))
+        told = bm25.weight_list(tokens / chunks if chunks else 1.0, _weights(wanted, chunks))
         added = _found(connection, _beside(wanted, either), within, f"weighed(fts, '{told}')")
         for chunk_id, more in added.items():
             found[chunk_id] = found.get(chunk_id, 0.0) + more

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
 from memcli.store import fixed
-from memcli.store.records import Counts, Facts, Held, Key, Legs, Near, Ranked, Reach, Support
+from memcli.store.records import Counts, Facts, Key, Legs, Near, Ranked, Reach, Support, TermChunks
 from memcli.store.sqlite import (
     coarse,
     documents,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.run_records import Provenance, VectorSearch
     from memcli.store.sqlite.excerpts import ChunkRow
-    from memcli.store.sqlite.kept import KeptState
+    from memcli.store.sqlite.index_cache import IndexCache
     from memcli.store.tiers import Tier
     from memcli.store.totals import Totals
     from memcli.types import Lines, Turn
@@ -69,7 +69,7 @@ class Reader:
         self._connection = opened.connection
         self._file = opened.file
         self._was_asked = False
-        self._kept: KeptState | None = None  # of what an earlier question has read of this state
+        self._cache: IndexCache | None = None  # of what an earlier question has read of this state
         self._facts: Facts | None = None  # of the state that is held
         # The last rankings that scored more than they give, and the scores of all that they found.
         self._weighed: list[tuple[list[Ranked], Mapping[int, float]]] = []
@@ -117,11 +117,11 @@ class Reader:
 
     def known(self) -> dict[Key, Known]:
         with understood(self.path):
-            if self._kept is None:
+            if self._cache is None:
                 return documents.read_known(self._connection)
-            if self._kept.known is None:
-                self._kept.known = documents.read_known(self._connection)
-        return dict(self._kept.known)
+            if self._cache.known is None:
+                self._cache.known = documents.read_known(self._connection)
+        return dict(self._cache.known)
 
     def counts(self) -> Counts:
         with understood(self.path):
@@ -157,12 +157,12 @@ class Reader:
         def cut(texts: Sequence[str]) -> list[tuple[str, ...]]:
             return keywords.tokens(self._connection, texts)
 
-        return self._kept.tokens(prepared, cut) if self._kept else cut(prepared)
+        return self._cache.tokens(prepared, cut) if self._cache else cut(prepared)
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         with understood(self.path):
-            if self._kept and len(terms) <= keywords.MANY_TERMS:
-                found = {term: self._kept.holders(self._connection, term) for term in terms}
+            if self._cache and len(terms) <= keywords.MANY_TERMS:
+                found = {term: self._cache.holders(self._connection, term) for term in terms}
                 if None not in found.values():
                     return frozenset(term for term, held in found.items() if held)
             return keywords.occurring(self._connection, terms)
@@ -171,7 +171,7 @@ class Reader:
         with understood(self.path):
             return [keywords.frequency(self._connection, phrase(term)) for term in terms]
 
-    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[Held]:
+    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[TermChunks]:
         with understood(self.path):
             return [self._held(term, chunk_ids) for term in terms]
 
@@ -180,10 +180,10 @@ class Reader:
         if match is None:
             return frozenset()
         with understood(self.path):
-            kept = self._kept
-            found = kept.matching(self._connection, wanted, chunk_ids) if kept else None
+            cache = self._cache
+            found = cache.matching(self._connection, wanted, chunk_ids) if cache else None
             if found is None:
-                found = frozenset(keywords.held(self._connection, match, chunk_ids)[1])
+                found = frozenset(keywords.count_matches(self._connection, match, chunk_ids)[1])
         return found
 
     def totals(self, wanted: Wanted) -> Totals:
@@ -199,8 +199,8 @@ class Reader:
         score = self._score(match, totals) if match else ""
         within, scores = select_chunks(reach), dict[int, float]()
         with understood(self.path):
-            is_kept = self._kept is not None and self._kept.is_small and within is None
-            if totals is None and (is_kept or wanted.also) and (match or wanted.together):
+            is_cached = self._cache is not None and self._cache.is_small and within is None
+            if totals is None and (is_cached or wanted.also) and (match or wanted.together):
                 from memcli.store.sqlite import rare_first
 
                 scores = rare_first.scores(self._connection, wanted, within)
@@ -221,7 +221,7 @@ class Reader:
         if vector is None or fingerprint is None:
             return list
         tiers = self._clean_tiers(table)
-        asked = coarse.Asked(fingerprint, vector, limit, select_chunks(reach), tiers=tiers)
+        asked = coarse.VectorQuery(fingerprint, vector, limit, select_chunks(reach), tiers=tiers)
 
         def ask(connection: Any, state: str = "") -> vectors.Nearest:  # noqa: ANN401
             of_it = asked._replace(state=state)
@@ -231,7 +231,7 @@ class Reader:
         if table is None or not coarse.is_coarse(table):
             pass
         elif not self._has_many():
-            asked = asked._replace(kept=self._kept.nearest if self._kept else None)
+            asked = asked._replace(nearest=self._cache.nearest if self._cache else None)
         else:
             from memcli.store.sqlite.aside import Aside, often
 
@@ -321,7 +321,7 @@ class Reader:
 
     def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
         with understood(self.path):
-            known = self._kept.broken if self._kept else {}
+            known = self._cache.broken if self._cache else {}
             missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
             known |= excerpts.broken(self._connection, missing) if missing else {}
         return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if chunk_id in known}
@@ -340,7 +340,7 @@ class Reader:
         from memcli.store.sqlite import speakers
 
         with understood(self.path):
-            known = self._kept.turns if self._kept else {}
+            known = self._cache.turns if self._cache else {}
             missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
             if missing:
                 known |= dict.fromkeys(missing, ())
@@ -421,7 +421,7 @@ class Reader:
         def read(missing: Sequence[int]) -> dict[int, ChunkRow]:
             return excerpts.chunk_rows(self._connection, missing, fingerprint)
 
-        return self._kept.chunks(chunk_ids, read) if self._kept else [*read(chunk_ids).values()]
+        return self._cache.chunks(chunk_ids, read) if self._cache else [*read(chunk_ids).values()]
 
     def _cosines(self, chunks: Sequence[ChunkRow], legs: Legs) -> Mapping[int | None, float]:
         """Give the cosines of the parts of chunks, by the numbers of their vectors."""
@@ -429,25 +429,25 @@ class Reader:
             return {}
         numbers = [part[1] for chunk in chunks for part in chunk.parts if part[1] is not None]
         connection, has_vec = self._connection, not self.vec_problem
-        if self._kept is None:
+        if self._cache is None:
             return vectors.cosines(connection, legs.vector, numbers, has_vec=has_vec)
-        mirrored = self._kept.mirrored(connection, numbers)
+        mirrored = self._cache.mirrored(connection, numbers)
         return vectors.mirrored_cosines(connection, legs.vector, mirrored, has_vec=has_vec)
 
-    def _held(self, term: Term, chunk_ids: Sequence[int]) -> Held:
-        holders = self._kept.holders(self._connection, term) if self._kept else None
+    def _held(self, term: Term, chunk_ids: Sequence[int]) -> TermChunks:
+        holders = self._cache.holders(self._connection, term) if self._cache else None
         if holders is not None:
-            return Held(len(holders), holders.intersection(chunk_ids))
-        count, held = keywords.held(self._connection, phrase(term), chunk_ids)
-        return Held(count, frozenset(held))
+            return TermChunks(len(holders), holders.intersection(chunk_ids))
+        count, held = keywords.count_matches(self._connection, phrase(term), chunk_ids)
+        return TermChunks(count, frozenset(held))
 
     def _keep(self) -> None:
         """Keep what is read of this state from now on, as long as it is not too much."""
-        from memcli.store.sqlite.kept import MOST_BYTES, KeptState
+        from memcli.store.sqlite.index_cache import MOST_BYTES, IndexCache
 
         version = self._connection.pragma("data_version")
-        if self._kept is None or self._kept.version != version or self._kept.bytes > MOST_BYTES:
-            self._kept = KeptState(version, self.counts().chunks)
+        if self._cache is None or self._cache.version != version or self._cache.bytes > MOST_BYTES:
+            self._cache = IndexCache(version, self.counts().chunks)
 
 
 def _place(chunk: ChunkRow) -> tuple[str, str, int]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.store.records import Reach
-    from memcli.store.sqlite.coarse import Asked
+    from memcli.store.sqlite.coarse import VectorQuery
 
 ENCODER = "(SELECT id FROM encoders WHERE fingerprint = ?)"
 Row = tuple[str, bytes, bytes, int | None]  # fingerprint, hash, packed vector, unused since
@@ -226,7 +226,7 @@ def _count(connection: apsw.Connection) -> int:
 
 
 def nearest(
-    connection: apsw.Connection, table: str | None, asked: Asked, *, has_vec: bool
+    connection: apsw.Connection, table: str | None, asked: VectorQuery, *, has_vec: bool
 ) -> Nearest:
     """List the hashes nearest to a query, and behind these the ones that tie with the last.
 
@@ -247,7 +247,7 @@ def nearest(
     return tier, [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in near]
 
 
-def _among(asked: Asked) -> tuple[str, tuple[Any, ...]]:
+def _among(asked: VectorQuery) -> tuple[str, tuple[Any, ...]]:
     """Write what is compared with a query: vectors v of slots s."""
     select, values = asked.within or ("", ())
     within = f" AND s.id IN ({select})" if select else ""
@@ -258,7 +258,7 @@ def _among(asked: Asked) -> tuple[str, tuple[Any, ...]]:
 
 
 def _compared(
-    connection: apsw.Connection, asked: Asked, *, has_vec: bool
+    connection: apsw.Connection, asked: VectorQuery, *, has_vec: bool
 ) -> Sequence[tuple[bytes, float]]:
     """Compare with every vector."""
     among, values = _among(asked)

@@ -22,7 +22,6 @@ from memcli.store.port import Sleep
 from memcli.store.records import (
     Counts,
     Facts,
-    Held,
     Key,
     Legs,
     Looked,
@@ -30,6 +29,7 @@ from memcli.store.records import (
     Ranked,
     Reach,
     Support,
+    TermChunks,
 )
 from memcli.store.run_records import (
     Described,
@@ -196,9 +196,11 @@ class MemorySnapshot:
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
         return [len(self._words.holders(term)) for term in terms]
 
-    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[Held]:
+    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[TermChunks]:
         holders = [self._words.holders(term) for term in terms]
-        return [Held(len(found), frozenset(found.intersection(chunk_ids))) for found in holders]
+        return [
+            TermChunks(len(found), frozenset(found.intersection(chunk_ids))) for found in holders
+        ]
 
     def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
         return frozenset(self._words.matching(wanted).intersection(chunk_ids))

@@ -198,7 +198,7 @@ def told(answer: Answer, named: Callable[[str], str] = str) -> Told:
         for number in (hit.score, hit.candidate.bm25, hit.cosine or 0.0, hit.coverage)
     ]
     legs = answer.lexical, answer.dense
-    counts = answer.candidates, answer.dropped
+    counts = answer.candidates, answer.omitted_over_budget
     asked = answer.unmatched, answer.repaired
     return Told((passages, answer.verdict, asked, legs, counts), numbers)
 

@@ -7,7 +7,7 @@ from math import log
 import pytest
 
 from memcli.store.port import Store
-from memcli.store.records import Held, Reach
+from memcli.store.records import Reach, TermChunks
 from memcli.types import Filters, Term, Wanted
 from tests.store.contract.makers import (
     EVERYTHING,
@@ -222,9 +222,10 @@ def test_terms_are_counted_and_looked_up_in_their_order(store: Store) -> None:
         assert list(snapshot.frequencies(asked)) == [0, 3, 1, 3]
         (first,) = snapshot.lexical(any_of("train"), 9, EVERYTHING)
         assert list(snapshot.holding(asked, [first.chunk_id])) == [
-            Held(total, frozenset([first.chunk_id] if total else [])) for total in (0, 3, 1, 3)
+            TermChunks(total, frozenset([first.chunk_id] if total else []))
+            for total in (0, 3, 1, 3)
         ]
-        assert list(snapshot.holding(asked[1:2], ())) == [Held(3, frozenset())]
+        assert list(snapshot.holding(asked[1:2], ())) == [TermChunks(3, frozenset())]
         assert snapshot.occurring(asked) == {term("fox"), term("train")}
         assert list(snapshot.frequencies([])) == []
         assert snapshot.occurring([]) == frozenset()

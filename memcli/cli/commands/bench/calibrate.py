@@ -80,7 +80,7 @@ def run(options: Options) -> int:
         terminal.write_json(record)
     else:
         terminal.write(terminal.safe(calibration.text(record, fitted.constants)))
-    model = fingerprint.partition(";")[0] or "words alone"
+    model = fingerprint.partition(";")[0] or "keywords only"
     kept = "Nothing is kept" if options.dry_run else f"Kept in {path}"
     terminal.say(terminal.safe_line(f"{kept}, for {model}."))
     return ExitCode.OK
@@ -89,7 +89,7 @@ def run(options: Options) -> int:
 def _samples(skin: Skin, judged: Sequence[Query]) -> tuple[str, list[Sample]]:
     """Ask all questions in both ways; beside the answers the fingerprint of their vectors.
 
-    Without vectors it is "", that of words alone.
+    Without vectors the fingerprint is "".
     """
     search = running.Searcher(skin, limit=ANSWERS)
     usual = search.options._replace(min_score=0.0)

@@ -77,7 +77,7 @@ def _check_sets(files: Sequence[str], options: Options) -> None:
         if getattr(options, name) not in (None, False):
             beside = "--against" if len(files) == 1 else "several files of questions"
             raise UsageError(
-                f"--{name} does not go with {beside}", hint="memcli bench quality --help"
+                f"--{name} cannot be combined with {beside}", hint="memcli bench quality --help"
             )
 
 

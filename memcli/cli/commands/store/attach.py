@@ -1,4 +1,4 @@
-"""`memcli store attach`: keep the index of a folder in the shared store."""
+"""`memcli store attach`: keep the index of a folder in the shared index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`memcli store init`: make the tables of a shared store."""
+"""`memcli store init`: make the tables of a shared index."""
 
 from __future__ import annotations
 

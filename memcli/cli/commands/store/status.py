@@ -1,4 +1,4 @@
-"""`memcli store status`: the shared store, its server and the workspaces in it."""
+"""`memcli store status`: the shared index, its server and the workspaces in it."""
 
 from __future__ import annotations
 

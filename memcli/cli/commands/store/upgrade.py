@@ -1,4 +1,4 @@
-"""`memcli store upgrade`: bring the tables of a shared store to the newest version."""
+"""`memcli store upgrade`: bring the tables of a shared index to the newest version."""
 
 from __future__ import annotations
 

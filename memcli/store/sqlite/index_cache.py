@@ -29,7 +29,7 @@ PART_BYTES, TOKEN_BYTES, HOLDER_BYTES, CODE_BYTES, VECTOR_BYTES = 400, 60, 80, 2
 MOST_HELD = 10_000  # chunks of an index whose words are kept with all that hold them
 
 
-class KeptState:
+class IndexCache:
     """Chunks that were read, tokens of texts, and who holds which word."""
 
     def __init__(self, version: int, chunks: int) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from memcli.store.port import Snapshot
 from memcli.store.records import Legs
-from memcli.store.sqlite import kept
+from memcli.store.sqlite import index_cache
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.store import SqliteStore
 from memcli.store.sqlite.vectors import create_table
@@ -141,14 +141,14 @@ def test_nothing_is_kept_of_a_state_that_has_passed(store: SqliteStore, path: st
 def test_what_is_kept_does_not_grow_without_end(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "MOST_BYTES", 0)
+    monkeypatch.setattr(index_cache, "MOST_BYTES", 0)
     for _ in range(3):
         with store.snapshot() as snapshot:
             answers(snapshot)
-            held = snapshot._kept
+            held = snapshot._cache
     assert held is not None
     with store.snapshot() as snapshot:
-        assert snapshot._kept is not held
+        assert snapshot._cache is not held
 
 
 def test_kept_codes_find_what_vec0_finds(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_kept_codes_find_what_vec0_finds(tmp_path: Path) -> None:
     for slot, code in enumerate(codes, start=1):
         connection.execute(f"INSERT INTO {table} VALUES (?, vec_bit(?))", (slot, code))
     connection.execute(f"DELETE FROM {table} WHERE id % 7 = 0")
-    state = kept.KeptState(1, 0)
+    state = index_cache.IndexCache(1, 0)
     for wanted in (1, 40, 1000):
         near = state.nearest(connection, table, codes[0], wanted)
         listed = rows(
@@ -172,13 +172,13 @@ def test_kept_codes_find_what_vec0_finds(tmp_path: Path) -> None:
         last = listed[min(wanted, len(listed)) - 1][1]
         assert near[0] == 1
         assert sorted(near) == sorted(slot for slot, distance in listed if distance <= last)
-    assert state.bytes == kept.CODE_BYTES * (300 - 300 // 7)
+    assert state.bytes == index_cache.CODE_BYTES * (300 - 300 // 7)
     connection.close()
 
 
 def test_tokens_that_are_kept_are_weighed_once() -> None:
-    state = kept.KeptState(1, 5)
+    state = index_cache.IndexCache(1, 5)
     cut = [("ab", "cd"), ("e",)]
     for _ in range(2):
         assert state.tokens(["ab cd", "e"], lambda texts: cut[: len(texts)]) == cut
-    assert state.bytes == len("ab cd" + "e") + kept.TOKEN_BYTES * ((2 + 2) + (2 + 1))
+    assert state.bytes == len("ab cd" + "e") + index_cache.TOKEN_BYTES * ((2 + 2) + (2 + 1))
