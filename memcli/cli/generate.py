@@ -164,10 +164,6 @@ def _generate(path: str) -> None:
         file.write(made)
 
 
-if __name__ == "__main__":
-    _main()
-
-
 COLUMNS = 92
 FOLDER = "fixtures/workspaces/engineer"
 # What the picture at the head of the README shows.
@@ -193,7 +189,8 @@ def picture() -> str:
     with contextlib.chdir(FOLDER):
         for line in LINES:
             console.print(Text(f"$ memcli {line}", "bold"))
-            console.print(Text.from_ansi(_shown(line)))
+            console.print(Text.from_ansi(_shown(line).rstrip("\n")))
+            console.print()
     # The fonts that Rich names would be fetched from a server.
     form = _FONTS.sub("", CONSOLE_SVG_FORMAT)
     svg = console.export_svg(title="memcli", code_format=form, unique_id="memcli")
@@ -220,3 +217,7 @@ def _shown(line: str) -> str:
         os.environ.clear()
         os.environ.update(before)
     return out.getvalue()
+
+
+if __name__ == "__main__":
+    _main()

@@ -11,7 +11,7 @@ from memcli.markdown.parts import digest
 from memcli.render.sanitize import escaped
 from memcli.search.pack import shortened
 from memcli.search.passages import Passage
-from memcli.types import FAILED, MEMORY_SOURCE, split_source
+from memcli.types import FAILED, FRESH, MEMORY_SOURCE, split_source
 
 if TYPE_CHECKING:
     from typing import Any
@@ -69,8 +69,9 @@ def few_of_answer(envelope: Mapping[str, Any]) -> dict[str, Any]:
     if all(each["ran"] and each.get("embedded", each["total"]) == each["total"]
            for each in left["retrievers"].values()):  # fmt: skip
         del left["retrievers"]
-    if not left["freshness"]["pending"]:
-        left["freshness"] = {k: v for k, v in left["freshness"].items() if k != "pending"}
+    freshness = {key: value for key, value in left.pop("freshness").items() if value != 0}
+    if freshness != {"state": FRESH}:
+        left["freshness"] = freshness
     return left
 
 

@@ -171,14 +171,12 @@ def _rank(
     judged = through([("floor", floor)], scored, options, observe)
     options = _timed(options) if gathered.order else options
     is_sorted = options.sort != "score"
-    steps = _ordering(options, gathered.question)
-    if gathered.dates_alone or is_sorted:
-        steps = _in_order_of_time(options)
+    is_timed = gathered.dates_alone or is_sorted
+    steps = _in_order_of_time(options) if is_timed else _ordering(options, gathered.question)
     ranked = through(steps, judged, options, observe)
-    if gathered.dates_alone and not is_sorted:  # `2025-Q2.md` before the days of the quarter
-        ranked = sorted(ranked, key=lambda hit: hit.about.chunk_id not in gathered.named)
-    ranked = ranked[: options.limit]
-    packed, dropped, far = pack(ranked, budget=options.budget, free=options.free)
+    if gathered.dates_alone and not is_sorted:
+        ranked = _named_first(gathered.named, ranked)
+    packed, dropped, far = pack(ranked[: options.limit], budget=options.budget, free=options.free)
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)
@@ -187,7 +185,7 @@ def _rank(
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     reason = None
     if found == "good" and is_of_others:
-        reason = _of_others(named)
+        reason = Reason("others", f"the best match is not by {' or '.join(named)}")
     elif found == "good" and rests_on_one_word(best_first[0], gathered.recalled):
         reason = ONE_WORD
     elif found == "good":
@@ -227,6 +225,11 @@ def _rank(
     )
 
 
+def _named_first(named: frozenset[int], hits: Sequence[Hit]) -> list[Hit]:
+    """Put `2025-Q2.md` before the days of the quarter."""
+    return sorted(hits, key=lambda hit: hit.about.chunk_id not in named)
+
+
 def _lead(gathered: Gathered, shown: Sequence[Hit]) -> tuple[float | None, bool]:
     """Tell by how much the words are of whom the query names, and whether they are of others."""
     if gathered.voices is None:
@@ -235,10 +238,6 @@ def _lead(gathered: Gathered, shown: Sequence[Hit]) -> tuple[float | None, bool]
 
     lead = lead_of(shown)
     return lead, lead is not None and lead < DOUBTFUL_LEAD
-
-
-def _of_others(named: Sequence[str]) -> Reason:
-    return Reason("others", f"the best match is not by {' or '.join(named)}")
 
 
 def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> Reason | None:

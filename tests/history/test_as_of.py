@@ -42,7 +42,7 @@ def answers(folder: Path, *options: str) -> list[Said]:
     for question in QUESTIONS:
         said = say("search", question, "--now", "2026-03-01", "--json", *options, folder=folder)
         record = json.loads(said.out)
-        del record["freshness"]
+        record.pop("freshness", None)
         found.append(Said(said.code, json.dumps(record), ""))
     context = say("context", "pool", "--now", "2026-03-01", *options, folder=folder)
     found.append(context._replace(err=""))

@@ -28,7 +28,7 @@ def _plain(pattern: str) -> bool:
 
 @given(st.lists(PATTERN.filter(_plain), min_size=1, max_size=3), PATH)
 def test_same_as_pathspec(patterns: list[str], path: str) -> None:
-    assert matcher(patterns)(path) == GitIgnoreSpec.from_lines(patterns).match_file(path)
+    assert matcher(patterns)(path) == bool(GitIgnoreSpec.from_lines(patterns).match_file(path))
 
 
 @given(st.lists(PATTERN.filter(_plain), min_size=1, max_size=3), PATH)

@@ -90,8 +90,6 @@ def _read(connection: apsw.Connection, table: str, state: str) -> Codes | None:
     """Read the codes of vec0's table, in the blocks it has them in."""
     import numpy as np
 
-    if not hasattr(np, "bitwise_count"):  # numpy 1
-        return None
     blocks = f"FROM {table}_chunks c JOIN {table}_vector_chunks00 v ON v.rowid = c.chunk_id"
     of_each = f"length(v.vectors), length(c.rowids), (SELECT count(*) FROM {table}_chunks)"
     found = rows(connection, f"SELECT {of_each} {blocks} LIMIT 1")
