@@ -89,4 +89,4 @@ def test_without_a_store_there_is_none_to_name(
     monkeypatch.delenv("MEMCLI_STORE_URL")
     told = memcli(f"search pool {NAME}", stored)
     assert told.code == 2
-    assert "store.url of your own configuration is empty" in told.err
+    assert "store.url in your own configuration is empty" in told.err
