@@ -1,8 +1,8 @@
 """Frozen records that are cheap to define: like `typing.NamedTuple`, but compiled when used.
 
-A command defines about ninety kinds of records and creates one or two of most. `NamedTuple` compiles
-each constructor and annotation at the definition, about .09 ms per class. Here a constructor is
-compiled only if many records of its kind are created. Type checkers see `NamedTuple`.
+A command defines about ninety kinds of records and creates one or two of most. `NamedTuple`
+compiles each constructor and annotation at the definition, about .09 ms per class. Here a
+constructor is compiled only if many records of its kind are created. Type checkers see `NamedTuple`.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Secret(Record):
     kind: str
     start: int
     end: int
-    fingerprint: str  # tells secrets apart without telling them
+    fingerprint: str  # distinguishes secrets without revealing them
 
 
 def find_secrets(text: str) -> list[Secret]:

@@ -94,7 +94,7 @@ def _value_days(value: object) -> Stretch | None:
 
 
 def value_days(value: object) -> Stretch | None:
-    """Read the date at the start of a front matter value, a date, a string or a number (20260210)."""
+    """Read the date at the start of a front matter value: a date, a string or 20260210."""
     if isinstance(value, date):  # a datetime is one
         day = (value.date() if isinstance(value, datetime) else value).isoformat()
         return day, day

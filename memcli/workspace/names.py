@@ -48,7 +48,7 @@ def name_from(
 
 
 def documents_at(here: str | None, name: str, roots: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the documents that a name may mean from here: (source, path) for each root above it."""
+    """Return the documents that a name may mean from here: (source, path) for each root above."""
     if "\0" in name or (here is None and not os.path.isabs(name)):
         return []
     file = os.path.join(here or "", name)

@@ -177,7 +177,7 @@ def lstat(parent: int | str, name: str) -> os.stat_result:
 
 
 def close(folder: int | str) -> None:
-    """Close what `open_root` or `open_folder` gave."""
+    """Close a folder of `open_root` or `open_folder`."""
     if isinstance(folder, int):
         os.close(folder)
 

@@ -1,7 +1,7 @@
 """Write a small file atomically: it is either unchanged or complete.
 
-What is begun has a hidden name of its own and is locked, so that the next writer can tell what a
-killed one left, and takes it away.
+An unfinished file has a hidden name and a lock, so that the next writer recognises and removes the
+files of killed processes.
 """
 
 from __future__ import annotations
