@@ -2,7 +2,8 @@
 
 A command defines about ninety kinds of records and creates one or two of most. `NamedTuple`
 compiles each constructor and annotation at the definition, about .09 ms per class. Here a
-constructor is compiled only if many records of its kind are created. Type checkers see `NamedTuple`.
+constructor is compiled only if many records of its kind are created. Type checkers see
+`NamedTuple`.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def fit(samples: Sequence[Sample]) -> Fitted | None:
 
 
 def _line(samples: Sequence[Sample]) -> tuple[float, float]:
-    """Give the lead that an answer needs, and how much more of it for each 1.0 of the crowd."""
+    """Return the lead that an answer needs, and how much more of it for each 1.0 of the crowd."""
     labels = [float(each.is_right) for each in samples]
     if min(sum(labels), len(labels) - sum(labels)) < LEAST:
         return 0.0, 0.0
@@ -147,7 +147,7 @@ def logistic(rows: Sequence[tuple[float, float]], labels: Sequence[float]) -> li
 
 
 def area(scores: Sequence[float], labels: Sequence[float]) -> float:
-    """Give the share of pairs of a right and another answer that are ordered rightly, ties half.
+    """Return the share of pairs of a right and another answer that are ordered rightly, ties half.
 
     Example: area([1, 1, 3, 2, 0], [1, 1, 1, 0, 0]) -> 0.667
     """

@@ -108,7 +108,7 @@ def line_costs(settings: Settings) -> LineCosts:
 
 
 def passages(answer: Answer) -> tuple[Range, ...]:
-    """Give the lines of each passage, best first."""
+    """Return the lines of each passage, best first."""
     return tuple(
         Range(hit.about.path, hit.start_line, hit.end_line, hit.about.source) for hit in answer.hits
     )
@@ -137,7 +137,7 @@ def hint_rate(asked: Sequence[QuestionResult]) -> HintRate:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Give the smallest value that at least `share` of the values do not exceed; 0 for none."""
+    """Return the smallest value that at least `share` of the values do not exceed; 0 for none."""
     ranked = sorted(values)
     return ranked[max(0, ceil(share * len(ranked)) - 1)] if ranked else 0.0
 

@@ -121,7 +121,7 @@ def _shortened(line: str) -> str:
 
 
 def difference(change: FileChange) -> Iterator[str]:
-    """Give the lines of a unified difference."""
+    """Return the lines of a unified difference."""
     path = change.found.path
     before = (change.found.text or "").splitlines(keepends=True)
     after = (change.after or "").splitlines(keepends=True)

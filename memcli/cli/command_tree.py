@@ -25,7 +25,7 @@ class Command(Record):
 
     @property
     def sentence(self) -> str:
-        """Give the first line of its help."""
+        """Return the first line of its help."""
         return self.about.split("\n")[0]
 
 

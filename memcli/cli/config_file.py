@@ -89,7 +89,7 @@ def change(path: str, key: Key, value: Any) -> None:  # noqa: ANN401
 
 
 def with_setting(text: str, setting: str, value: Any) -> str | None:  # noqa: ANN401
-    """Give a TOML text with one setting changed, or None if its layout does not allow that.
+    """Return a TOML text with one setting changed, or None if its layout does not allow that.
 
     The text is parsed before and after: nothing except the setting may differ.
     """
@@ -132,7 +132,7 @@ def _edited(text: str, table: str, name: str, value: Any) -> str:  # noqa: ANN40
 
 
 def _remark(line: str) -> str:
-    """Give the comment at the end of a line of TOML, with the space before it."""
+    """Return the comment at the end of a line of TOML, with the space before it."""
     import tomllib
 
     for found in re.finditer(r"\s*#", line):

@@ -81,7 +81,7 @@ def open_at(file: str, line: int, environ: Mapping[str, str]) -> None:
 
 
 def command_line(editor: Sequence[str], file: str, line: int) -> list[str]:
-    """Give the arguments that open a file at a line; `editor` is the program and its options.
+    """Return the arguments that open a file at a line; `editor` is the program and its options.
 
     Example: ["vim"] becomes ["vim", "+12", "/notes/MEMORY.md"].
     """

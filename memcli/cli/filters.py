@@ -88,7 +88,7 @@ def bounds_of(options: Options, skin: Skin, command: str) -> tuple[DateSpan, ...
 
 
 def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
-    """Give the first and the last day that filters let through, None where there is no bound."""
+    """Return the first and the last day that filters let through, None where there is no bound."""
     if not bounds:
         return None, None
     from memcli.dates.filters import span_of as read

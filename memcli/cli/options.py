@@ -78,7 +78,7 @@ class Option(Record):
 
     @property
     def long(self) -> str:
-        """Give the name that messages use."""
+        """Return the name that messages use."""
         return self.names.rpartition(" ")[2]
 
     @property
@@ -122,13 +122,13 @@ class Options:
         return for_workspace(hint, folders[0])
 
     def having(self, **values: Any) -> Options:  # noqa: ANN401
-        """Give the same options with other values."""
+        """Return the same options with other values."""
         return type(self)(**{**self.__dict__, **values})
 
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-            """Give the value of an option of one command."""
+            """Return the value of an option of one command."""
 
     @classmethod
     def of(cls, command: Any, values: Mapping[str, Any]) -> Options:  # noqa: ANN401
@@ -145,13 +145,13 @@ class Options:
 
 
 def arguments_of(command: Any) -> Iterable[CommandArgument]:  # noqa: ANN401
-    """Give the arguments of a command module in their order."""
+    """Return the arguments of a command module in their order."""
     arguments: Iterable[CommandArgument] = getattr(command, "ARGUMENTS", ())
     return arguments
 
 
 def words_of(options: Options, rows: Iterable[Option]) -> list[str]:
-    """Give the words of a command line that set these options as they are set."""
+    """Return the words of a command line that set these options as they are set."""
     words = []
     for row in rows:
         value = getattr(options, row.name, None)
@@ -180,14 +180,14 @@ def check(option: str, given: Sequence[str], known: Sequence[str]) -> None:
 
 
 def result_keys() -> Sequence[str]:
-    """Give the keys of a passage in JSON."""
+    """Return the keys of a passage in JSON."""
     from memcli.render.jsonio import RESULT_KEYS
 
     return RESULT_KEYS
 
 
 def related_keys() -> Sequence[str]:
-    """Give the keys of a passage of `related` in JSON."""
+    """Return the keys of a passage of `related` in JSON."""
     from memcli.render.jsonio import RELATED_KEYS
 
     return RELATED_KEYS

@@ -137,7 +137,7 @@ def _read(prompt: str, skin: Skin) -> str:
 
 
 def _preview(options: Options) -> list[str]:
-    """Give the options of fzf that show the passages; fzf quotes the citation."""
+    """Return the options of fzf that show the passages; fzf quotes the citation."""
     get = _memcli("get", "--color", "always", "-q", *words_of(options, _PLACE))
     return [
         "--delimiter", "\t", "--with-nth", "2..", "--no-multi", "--no-sort", "--layout", "reverse",

@@ -49,7 +49,7 @@ def plain_call(line: Sequence[str]) -> Call | None:
 def _values(
     line: Sequence[str], arguments: Iterable[CommandArgument], options: Sequence[Option]
 ) -> dict[str, Any]:
-    """Give the values of a line by name; LookupError or ValueError if it is not plain."""
+    """Return the values of a line by name; LookupError or ValueError if it is not plain."""
     values: dict[str, Any] = {}
     words: list[str] = []
     rest = iter(line)

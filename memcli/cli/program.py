@@ -110,7 +110,7 @@ def module_of(*name: str) -> Any:  # noqa: ANN401
 
 
 def command_of(line: Sequence[str]) -> tuple[Any, Sequence[str]]:
-    """Give the module of the command that a line names, and the rest of the line.
+    """Return the module of the command that a line names, and the rest of the line.
 
     The module is None if the line names only a group.
     """
@@ -140,7 +140,7 @@ def write_page(text: str) -> None:
 
 
 def terminal() -> Terminal:
-    """Give the streams of the process, where no option says how to use them."""
+    """Return the streams of the process, where no option says how to use them."""
     from memcli.cli.options import Options
     from memcli.cli.terminal import Terminal
 

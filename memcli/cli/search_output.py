@@ -83,7 +83,7 @@ def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Ans
 
 
 def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:
-    """Give the dates that were understood, in the question and in filters."""
+    """Return the dates that were understood, in the question and in filters."""
     return (*(found.answer.dates if shape.has_question else ()), *shape.filters)
 
 

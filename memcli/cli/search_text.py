@@ -276,7 +276,7 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
 
 
 def _corrections(hit: Hit, found: Answered, skin: Skin) -> Iterator[tuple[str, str]]:
-    """Give the newer lines that correct a passage, then the older lines that it corrects.
+    """Return the newer lines that correct a passage, then the older lines that it corrects.
 
     Each is a head and a text, which may be empty.
     """

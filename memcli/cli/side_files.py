@@ -91,6 +91,6 @@ def refuse_memory(path: str, skin: Skin) -> None:
 
 
 def settings_of(skin: Skin, *also: str) -> Mapping[str, Any]:
-    """Give the settings that an answer depends on; `also` names beginnings of more."""
+    """Return the settings that an answer depends on; `also` names beginnings of more."""
     values, wanted = skin.config.values, (*SETTINGS, *also)
     return {name: values[name].value for name in sorted(values) if name.startswith(wanted)}

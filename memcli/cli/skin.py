@@ -40,17 +40,17 @@ class Skin(Record):
 
     @property
     def config(self) -> Config:
-        """Give the settings of the memory."""
+        """Return the settings of the memory."""
         return self.memory.config
 
     @property
     def today(self) -> date:
-        """Give the day that questions are asked on."""
+        """Return the day that questions are asked on."""
         return self.moment.date()
 
     @property
     def question_time(self) -> date:
-        """Give the moment that questions are asked at; the day where --now names no more.
+        """Return the moment that questions are asked at; the day where --now names no more.
 
         A receipt writes such a day as its midnight, which counts as a day too.
         """
@@ -63,16 +63,16 @@ class Skin(Record):
 
     @property
     def now(self) -> str:
-        """Give the moment as an ISO time."""
+        """Return the moment as an ISO time."""
         return self.moment.isoformat(timespec="seconds")
 
     def of(self, memory: OpenedWorkspace) -> Skin:
-        """Give the command line around one of several workspaces."""
+        """Return the command line around one of several workspaces."""
         made = Memory(memory.config, memory.store, environ=os.environ, clock=memory.clock)
         return self._replace(memory=made)
 
     def file_of(self, source: str, path: str) -> str | None:
-        """Give the absolute path of a document; None where its source has no folder here."""
+        """Return the absolute path of a document; None where its source has no folder here."""
         roots = (each.root for each in self.config.sources if each.name == source)
         root = next(roots, None)
         return os.path.join(root, path) if root else None

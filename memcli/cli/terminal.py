@@ -113,7 +113,7 @@ class Terminal:
 
     @property
     def err(self) -> TextIO:
-        """Give the stream of messages, to draw on."""
+        """Return the stream of messages, to draw on."""
         return self._err
 
     def write_json(self, record: Mapping[str, Any]) -> None:
@@ -127,7 +127,7 @@ class Terminal:
         self._out.write(text)
 
     def captured(self, write: Callable[[], None]) -> str:
-        """Give the data that `write` writes, without writing it."""
+        """Return the data that `write` writes, without writing it."""
         from io import StringIO
 
         out, self._out = self._out, StringIO()

@@ -72,7 +72,7 @@ class _Group(TyperGroup):
 
 
 def build() -> Any:  # noqa: ANN401
-    """Give the tree of all commands."""
+    """Return the tree of all commands."""
 
     def command(name: str) -> Any:  # noqa: ANN401
         return _Group(name) if name in GROUPS else typer_command(name, module_of(name))

@@ -35,7 +35,7 @@ class Log:
         self._told_vectors: Reason | None = None
 
     def now(self) -> datetime:
-        """Give the time of a line."""
+        """Return the time of a line."""
         return local(datetime.fromtimestamp(self._now_ns() / 1e9, UTC))
 
     def started(self, workspace: str, store: str, pid: int) -> None:
@@ -108,7 +108,7 @@ class Log:
 
     @property
     def failure(self) -> str:
-        """Give the reason of the last run's failure; empty when it succeeded."""
+        """Return the reason of the last run's failure; empty when it succeeded."""
         return self._failure
 
     def notice(self, message: str) -> None:

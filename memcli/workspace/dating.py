@@ -109,7 +109,7 @@ def value_days(value: object) -> Stretch | None:
 
 
 def path_days(path: str) -> Stretch | None:
-    """Give the rightmost days in a path, so the file name comes before its folders."""
+    """Return the rightmost days in a path, so the file name comes before its folders."""
     found = [
         (match.start(), days)
         for form in _FORMS
@@ -123,7 +123,7 @@ def path_days(path: str) -> Stretch | None:
 
 
 def heading_days(text: str) -> Stretch | None:
-    """Give the days of a heading that begins with them: `2026-02-10 Tuesday`, `2026-W07`."""
+    """Return the days of a heading that begins with them: `2026-02-10 Tuesday`, `2026-W07`."""
     text = text.lstrip(_OPENERS)
     return _read_start(_HEADING, text) or _written_days(text, at_start=True)
 
@@ -151,7 +151,7 @@ def age_days(day: str, today: str) -> int:
 
 
 def day_of(moment: date) -> date:
-    """Give the day of a moment, which may be one already."""
+    """Return the day of a moment, which may be one already."""
     return moment.date() if isinstance(moment, datetime) else moment
 
 

@@ -91,7 +91,7 @@ def nothing_in(folder: str) -> NotFoundError:
 
 
 def _upward(folder: str) -> Iterator[str]:
-    """Give a folder and those above it."""
+    """Return a folder and those above it."""
     while True:
         yield folder
         parent = os.path.dirname(folder)

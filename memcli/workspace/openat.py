@@ -183,7 +183,7 @@ def close(folder: int | str) -> None:
 
 
 def device(folder: int | str) -> int:
-    """Give the device that a folder is on."""
+    """Return the device that a folder is on."""
     return (os.fstat(folder) if isinstance(folder, int) else os.stat(folder)).st_dev
 
 
@@ -201,7 +201,7 @@ def inode(status: os.stat_result) -> int:
 
 
 def times(status: os.stat_result) -> tuple[int, int]:
-    """Give the times of the last change of the content and of the file, in ns from 1970."""
+    """Return the times of the last change of the content and of the file, in ns from 1970."""
     found = (status.st_mtime_ns, status.st_ctime_ns)
     return found if max(map(abs, found)) <= MOST else (_bounded(found[0]), _bounded(found[1]))
 

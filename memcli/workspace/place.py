@@ -58,7 +58,7 @@ class FilePlace(Protocol):
         ...
 
     def device(self, folder: int | str) -> int:
-        """Give the device that a folder is on."""
+        """Return the device that a folder is on."""
         ...
 
     def is_mounted(self, root: int | str, path: str) -> bool:

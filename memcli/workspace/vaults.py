@@ -16,7 +16,7 @@ _TOKENS = r"\[(?P<text>[^\]]*)\]|YYYY|YY|MMMM|MMM|MM|M|DDDD|DDD|DD|Do|D|dddd|ddd
 
 
 def templates(root: str) -> tuple[str, ...]:
-    """Give the folders of a vault that contain templates, as patterns to leave out."""
+    """Return the folders of a vault that contain templates, as patterns to leave out."""
     core = _json(root, "templates.json").get("folder")
     plugin = _json(root, "plugins/templater-obsidian/data.json").get("templates_folder")
     named = [each.strip("/") for each in (core, plugin) if isinstance(each, str)]

@@ -20,7 +20,7 @@ HEAD = "# Completion of memcli, written by: memcli completion {shell}"
 
 
 def groups_of(commands: Iterable[Command]) -> dict[str, list[tuple[str, str]]]:
-    """Give the words after "" and after each group of commands, with a sentence each."""
+    """Return the words after "" and after each group of commands, with a sentence each."""
     groups: dict[str, list[tuple[str, str]]] = {"": []}
     for command in commands:
         first, _, second = command.name.partition(" ")

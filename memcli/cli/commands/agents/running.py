@@ -34,7 +34,7 @@ class AgentJob(Record):
     workspace: tuple[str, ...] = ()  # as it was named
 
     def line(self, parts: Sequence[str]) -> str:
-        """Give the command for some parts, without its last word."""
+        """Return the command for some parts, without its last word."""
         words = ["memcli", "agents", self.action, self.agent.name]
         is_said = self.action == "uninstall" or self.agent.folder is not None
         if self.scope == PROJECT or (self.scope and is_said):

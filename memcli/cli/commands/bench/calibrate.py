@@ -125,7 +125,7 @@ def _answered(search: running.Searcher, query: Query, *, is_whole: bool) -> tupl
 
 
 def _chunks(skin: Skin) -> list[tuple[Range, int]]:
-    """Give the lines of every chunk, with its number."""
+    """Return the lines of every chunk, with its number."""
     from memcli.bench.metrics import Range
     from memcli.store.records import Reach
 

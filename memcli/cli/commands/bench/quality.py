@@ -82,7 +82,7 @@ def _check_sets(files: Sequence[str], options: Options) -> None:
 
 
 def _variants(options: Options) -> tuple[Variant, ...]:
-    """Give the other ways to search that are asked for."""
+    """Return the other ways to search that are asked for."""
     if not options.ablate and options.compare is None:
         return ()
     from memcli.bench.ablation import ABLATIONS, BY_PROFILE

@@ -51,7 +51,7 @@ def run(options: Options, gates: Gates) -> int:
 
 
 def _beside(file: str) -> list[str]:
-    """Give the folder `workspace` beside a file of questions; nothing where there is none."""
+    """Return the folder `workspace` beside a file of questions; nothing where there is none."""
     folder = os.path.join(os.path.dirname(os.path.abspath(file)), WORKSPACE)
     return [folder] if os.path.isdir(folder) else []
 

@@ -236,7 +236,7 @@ def _there(skin: Skin, place: Place) -> Skin:
 def _embedding(
     skin: Skin, texts: Sequence[str], timed: Callable[[Callable[[], object]], float], runs: int
 ) -> dict[str, list[float]]:
-    """Give the seconds of the encoder and of the bare model for some texts, turn by turn."""
+    """Return the seconds of the encoder and of the bare model for some texts, turn by turn."""
     from memcli.embedding.quick import PinnedEncoder
 
     encoder = skin.memory.open_encoder().encoder
