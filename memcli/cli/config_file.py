@@ -1,4 +1,4 @@
-"""Write a configuration file in which all is a comment, and change one setting of a file."""
+"""Write a configuration file that contains only comments, and change one setting of a file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def commented(*, user: bool) -> str:
     text = _HEAD.format(what=_USER if user else _WORKSPACE)
     for section, each in sections:
         found = list(each)
-        # A key without a table has to stand before all tables.
+        # A key without a table must come before all tables.
         head = "\n" if found[0].name == section else f"\n[{section}]\n"
         text += head + "".join(map(_setting, found))
     return text + _SOURCE
@@ -70,7 +70,7 @@ def write_new(path: str, *, user: bool) -> None:
 
 
 def change(path: str, key: Key, value: Any) -> None:  # noqa: ANN401
-    """Set one setting in a file, which is made if there is none; its other lines stay."""
+    """Set one setting in a file, creating it if needed; its other lines stay."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             text = file.read()

@@ -1,4 +1,4 @@
-"""Options as data: the table of a command is the only place that describes its command line.
+"""Options as data: the table of a command describes its command line, and nothing else does.
 
 A command module has `OPTIONS`, often `ARGUMENTS`, and `run`, which takes the values as `Options`.
 The fast parser, Typer, the help, the completions and the manual are made from these tables. Options
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    # What TAB offers: words, a function that lists them, or the name of a kind of thing.
+    # Completions of a value: words, a function that lists them, or the name of a kind of thing.
     Choices = Sequence[str] | Callable[[], Sequence[str]]
 
 WORKSPACES, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
@@ -29,7 +29,7 @@ FILTERS = "Filters"
 RANKING = "Ranking"
 INDEX = "Index"
 
-# The words that options take, where no setting lists them.
+# The words that options accept, if no setting lists them.
 WHEN = ("auto", "always", "never")
 SHELLS = ("bash", "zsh", "fish")  # with a completion script
 SEARCH_FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0", "vimgrep")
@@ -65,11 +65,11 @@ class Option(Record):
     kind: type = str  # of the value: str, int, float, or `list` of strings if it may be repeated
     setting: str = ""  # that it overrides, and that has its default and its choices
     default: Any = None
-    shown_default: str = ""  # what help says in place of the default
+    shown_default: str = ""  # shown in the help instead of the default
     group: str = ""
     least: int | None = None
     choices: Choices = ()
-    attribute: str = ""  # the name of its value in `Options`, if it is not that of the option
+    attribute: str = ""  # the name of its value in `Options`, if it differs from the option
 
     @property
     def name(self) -> str:
@@ -90,7 +90,7 @@ class Option(Record):
 class Options:
     """The values of a command line, by the names of its options and arguments.
 
-    Those that every command may be asked for are declared here.
+    Options that most commands have are declared here.
     """
 
     workspace: list[str] | None = None
@@ -109,7 +109,7 @@ class Options:
 
     @property
     def asks_index(self) -> bool:
-        """Tell whether the index is enough, so that --everywhere asks a shared index too."""
+        """Return whether the command needs only the index, so that --everywhere includes a shared one."""
         return "tenant" in self.__dict__
 
     def named(self, hint: str) -> str:

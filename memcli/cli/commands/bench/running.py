@@ -1,4 +1,4 @@
-"""What the bench commands share: questions, an index that is up to date, and one run of search."""
+"""Shared by the bench commands: the questions, an up-to-date index, and one run of search."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def questions(path: str | None, skin: Skin, *, silent: bool) -> tuple[str, list[
 
 
 def bring_in_step(skin: Skin, *, silent: bool) -> dict[str, int]:
-    """Bring the index in step, vectors included, and say what that took."""
+    """Update the index and its vectors, and return the time it took."""
     from memcli.api.sync import Job, Vectors, sync
     from memcli.cli.progress import Progress
     from memcli.indexing.notices import unlisted
 
     terminal = skin.terminal
-    # Questions that go by words alone need no vectors.
+    # Keyword search needs no vectors.
     texts = 0 if skin.config("search.mode") == "lexical" else None
     job = Job(wait_seconds=SYNC_WAIT_SECONDS, texts=texts)
     with Progress(terminal, skin.memory.clock.monotonic) as progress:
@@ -78,7 +78,7 @@ def bring_in_step(skin: Skin, *, silent: bool) -> dict[str, int]:
 
 
 class Searcher:
-    """Questions asked of the index as it is, passage by passage to the depth of a run."""
+    """Asks questions of the index, to the depth of a run."""
 
     def __init__(
         self, skin: Skin, *, limit: int = RUN_DEPTH, without: frozenset[str] = frozenset()
@@ -92,7 +92,7 @@ class Searcher:
         self.options = wanted._replace(limit=limit, inner=Inner(without=without))
 
     def __call__(self, text: str, day: str | None, observe: Observer | None = None) -> Answer:
-        """Answer a question as `search` does, on the day on which it is asked."""
+        """Answer a question as `search` does, on the day of the question."""
         from memcli.api.ask import ask_as_it_is
         from memcli.search.course import unobserved
         from memcli.search.pipeline import NOTHING
@@ -110,7 +110,7 @@ class Searcher:
         return answer
 
     def _tell(self, answer: Answer) -> None:
-        """Say once why vectors or a reranker took no part, where they were asked for."""
+        """Print once why semantic search or a reranker did not run, although requested."""
         from memcli.cli.search_output import by_keywords, say_reranked
         from memcli.search.legs import MODE_IS_LEXICAL
 
@@ -134,7 +134,7 @@ class Searcher:
 
 
 class Measured(Record):
-    """The figures of a run, and what they are made of."""
+    """The figures of a run, and the data behind them."""
 
     trace: QualityTrace
     results: list[QuestionResult]

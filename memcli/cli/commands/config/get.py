@@ -127,7 +127,7 @@ def _files(workspace: str) -> tuple[str, str]:
 
 
 def _text(keys: list[Key], skin: Skin) -> str:
-    """Set settings, values and origins in columns; what somebody changed stands out."""
+    """Print settings, values and origins in columns; changed settings are highlighted."""
     config, style, safe = skin.config, skin.terminal.style, skin.terminal.safe_line
     lines = []
     if len(keys) == len(KEYS):
