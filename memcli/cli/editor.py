@@ -51,7 +51,7 @@ def open_passage(found: Answered, number: int, skin: Skin) -> None:
 
 
 def passage(found: Answered, number: int) -> Hit:
-    """Give one of the passages that were found; NotFoundError where there are fewer."""
+    """Return passage `number` of a search; NotFoundError if there are fewer."""
     hits = found.answer.hits
     if number > len(hits):
         count = {0: "no passage", 1: "1 passage"}.get(len(hits), f"{len(hits)} passages")
@@ -151,7 +151,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 @contextmanager
 def _terminal_kept() -> Iterator[Callable[[], None]]:
-    """Give what puts the terminal into the state that it has now."""
+    """Return a function that restores the present state of the terminal."""
     try:
         import termios
 

@@ -1,7 +1,7 @@
 """The one JSON object that a hook prints, from the command, its time limit, or its end.
 
-A failing hook can block an agent: Claude Code rejects the prompt after exit code 2. So a hook always
-prints one object and exits with 0.
+A failing hook can block an agent: Claude Code rejects the prompt after exit code 2. So a hook
+always prints one object and exits with 0.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class HookReply:
         self._write(json.dumps(record) + "\n" if record else _NOTHING)
 
     def limit(self, seconds: float, told: str, end: Callable[[int], object] = os._exit) -> None:
-        """Let the process `end` after so many seconds, whatever it is doing then.
+        """End the process with `end` after some seconds, whatever it is doing.
 
-        What is `told` goes to stderr.
+        The message `told` goes to stderr.
         """
 
         def watch() -> None:

@@ -111,7 +111,7 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return _silenced()
     except MemoryError:
-        pass  # what has filled the memory goes with the error; then there is room for a report
+        pass  # the error keeps the data that filled the memory: drop it before the report
     except KeyboardInterrupt:
         message = "interrupted; what was done is kept"
         return _report(message, code="interrupted", exit_code=ExitCode.INTERRUPTED, as_json=as_json)

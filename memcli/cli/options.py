@@ -109,7 +109,7 @@ class Options:
 
     @property
     def asks_index(self) -> bool:
-        """Return whether the command needs only the index, so that --everywhere includes a shared one."""
+        """Return whether the index is enough, so that --everywhere includes a shared index."""
         return "tenant" in self.__dict__
 
     def named(self, hint: str) -> str:

@@ -108,7 +108,7 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
     for source in record["sources"]:
         dates = _dates(source["first_date"], source["last_date"], skin)
         there = f"{source['documents']} of {source['files']} files"
-        if source["name"] in away:  # what is indexed of them stays
+        if source["name"] in away:  # their indexed documents stay
             there = f"{source['documents']} files, of which {source['files']} are there now"
         chunks = "1 chunk" if source["chunks"] == 1 else f"{source['chunks']} chunks"
         where = "" if source["name"] == MEMORY_SOURCE else f", in {source['path']}"

@@ -134,7 +134,7 @@ def _opened(options: Options, settings: Mapping[str, Any]) -> Skin:
 
 
 def _absolute(target: str) -> str:
-    """Give an absolute path, as a citation may have it; empty where a target names none."""
+    """Return the absolute path of a citation; "" if it has none."""
     from memcli.api.targets import bare
 
     return bare(target) if os.path.isabs(bare(target)) else ""
@@ -237,7 +237,7 @@ def _say_which(target: str, found: Lines, skin: Skin) -> None:
     if elsewhere is not None:
         skin.terminal.advise(elsewhere)
         return
-    if skin.memory.members:  # a name says whose it is
+    if skin.memory.members:  # the name contains its workspace
         return
     name = skin.name(source, path)
     if source != MEMORY_SOURCE:

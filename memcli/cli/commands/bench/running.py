@@ -101,7 +101,7 @@ class Searcher:
         today = date.fromisoformat(day) if day else self._skin.today
         try:
             question = Question.by(self._skin.config, text, today)
-        except UsageError:  # nothing is asked, so nothing is found
+        except UsageError:  # an empty question has no results
             return NOTHING
         answer = ask_as_it_is(
             self._skin.memory, question, self.options, observe=observe or unobserved
@@ -139,7 +139,7 @@ class Measured(Record):
     trace: QualityTrace
     results: list[QuestionResult]
     line_costs: LineCosts
-    synced: dict[str, int]  # what it took to update the index
+    synced: dict[str, int]  # seconds to update the index
 
 
 def measure(
