@@ -15,9 +15,9 @@ from memcli.errors import NotFoundError
 from memcli.indexing.planning import Settings, read
 from memcli.language.tokens import quotient
 from memcli.record import Record
-from memcli.search.course import Observer, unobserved
 from memcli.search.options import SearchOptions
 from memcli.search.pipeline import Answer
+from memcli.search.stages import Observer, unobserved
 from memcli.search.why_not import Course
 from memcli.types import MEMORY_SOURCE, FileText
 

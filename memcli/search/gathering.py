@@ -8,9 +8,7 @@ from functools import partial
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.record import Record
-from memcli.search.course import through
 from memcli.search.fusion import Weights, fuse, text_share
-from memcli.search.legs import MODE_IS_DENSE, Leg, Vector, dense_leg, leg_weights
 from memcli.search.proximity import (
     FIRST_DAY,
     LAST_DAY,
@@ -30,10 +28,17 @@ from memcli.search.recall import (
     recall,
     with_moments,
 )
+from memcli.search.retrievers import (
+    MODE_IS_DENSE,
+    RetrieverState,
+    Vector,
+    retriever_weights,
+    semantic_retriever,
+)
+from memcli.search.stages import run_stages
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
-    from memcli.search.course import Observer
     from memcli.search.focus import Tokens
     from memcli.search.hits import Hit
     from memcli.search.options import SearchOptions
@@ -41,6 +46,7 @@ if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery
     from memcli.search.repair import Repair
     from memcli.search.speakers import Heard, Voices
+    from memcli.search.stages import Observer
     from memcli.store.port import Snapshot
 
 FOCUS_POOL = 100  # chunks that are looked at part by part; --limit lives within
@@ -66,8 +72,8 @@ class Gathered(Record):
     dates_alone: bool  # the query is nothing else, and there are records of that time
     weights: Weights
     text_share: float
-    lexical: Leg
-    dense: Leg
+    lexical: RetrieverState
+    dense: RetrieverState
     revision: str
     fingerprint: str
 
@@ -90,8 +96,10 @@ def gather(
     query, repaired = _as_meant(snapshot, query, options)
     wants_lexical = options.mode != "dense"
     facts, counts = snapshot.facts, snapshot.counts()
-    dense, vector = dense_leg(snapshot, query, options, embed_query, counts)
-    lexical = Leg(wants_lexical, None if wants_lexical else MODE_IS_DENSE, 0, counts.chunks)
+    dense, vector = semantic_retriever(snapshot, query, options, embed_query, counts)
+    lexical = RetrieverState(
+        wants_lexical, None if wants_lexical else MODE_IS_DENSE, 0, counts.chunks
+    )
     found = recall(
         snapshot,
         query,
@@ -102,7 +110,7 @@ def gather(
     )
     if found.common:
         lexical = lexical._replace(reason=_common(found.common))
-    weights = leg_weights(options, vector, lexical=wants_lexical)
+    weights = retriever_weights(options, vector, lexical=wants_lexical)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
     fused = _fused(found, weights, believed, repaired, options.fusion)
     if options.formula is not None or options.decay_floor < 1.0:
@@ -115,7 +123,7 @@ def gather(
     closer = partial(
         choose, spans=spans, order=order, alone=dates_alone, limit=FOCUS_POOL, sort=options.sort
     )
-    hits = through([("pool", closer)], fused, options, observe)
+    hits = run_stages([("pool", closer)], fused, options, observe)
     chunks = [hit.candidate for hit in hits] if options.has("focus") else []
     return Gathered(
         question=query.text,

@@ -78,7 +78,7 @@ class SearchOptions(Record):
     reranker: Reranker | None = None  # reads the best passages once more
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
     formula: Formula | None = None  # of the profile, with its constants
-    quality_weight: float = 0.5  # see `views`
+    quality_weight: float = 0.5  # see `summaries`
     inner: Inner = Inner()
 
     def has(self, name: str) -> bool:
@@ -170,7 +170,9 @@ class Profile(Record):
 
     settings: Mapping[str, float | int | str]  # where the user has not set them
     stages: frozenset[str]  # of `stages.SWITCHES`
-    by_limit: bool  # candidates a leg: limit * search.candidate_multiplier, not search.universe
+    by_limit: (
+        bool  # candidates a retriever: limit * search.candidate_multiplier, not search.universe
+    )
     floor_on_score: bool  # search.min_score judges the fused score, not the confidence
     formula: str = ""  # of stage `score`: convex | two-pass
 
