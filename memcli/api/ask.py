@@ -13,7 +13,7 @@ from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
 from memcli.search.pipeline import NOTHING, Answer, search
 from memcli.search.retrievers import MODE_IS_LEXICAL, Vector
-from memcli.search.stages import Observer, unobserved
+from memcli.search.stages import unobserved
 from memcli.types import EMPTY, Filters
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memcli.search.options import SearchOptions
     from memcli.search.question import Question
     from memcli.search.retrievers import RetrieverState
+    from memcli.search.stages import Observer
     from memcli.search.summaries import Expanded
     from memcli.store.port import Snapshot
     from memcli.types import Encoder

@@ -17,7 +17,7 @@ from memcli.search.budget import fit_budget
 from memcli.search.mmr import folded
 from memcli.search.pipeline import Answer, ended, search
 from memcli.search.proximity import in_time
-from memcli.search.stages import Observer, unobserved
+from memcli.search.stages import unobserved
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery
     from memcli.search.rerank import Reranker
     from memcli.search.retrievers import RetrieverState, Vector
+    from memcli.search.stages import Observer
     from memcli.store.port import Snapshot
 
     Ranked = TypeVar("Ranked")

@@ -6,7 +6,7 @@ import pytest
 
 from memcli.config.settings import load
 from memcli.errors import Reason
-from memcli.search.federation import merge_answers
+from memcli.search.federation import merge_answers as merged
 from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import NOTHING, Answer
@@ -40,31 +40,31 @@ def words(found: Answer) -> list[str]:
 
 
 def test_the_surest_comes_next_and_each_keeps_its_order() -> None:
-    found = merge_answers([answer("a", 0.5, 0.9, 0.1), answer("b", 0.7, 0.5)], options=options())
+    found = merged([answer("a", 0.5, 0.9, 0.1), answer("b", 0.7, 0.5)], options=options())
     assert words(found) == ["b1", "a1", "a2", "b2", "a3"]
     assert (found.dense, found.missing_phrases) == (RetrieverState(True, None, 6, 10), ("x",))
     answers = [answer(name)._replace(missing_phrases=absent) for name, absent in NOWHERE.items()]
-    assert merge_answers(answers, options=options()).missing_phrases == ("x",)
+    assert merged(answers, options=options()).missing_phrases == ("x",)
 
 
 def test_the_first_wins_ties_and_the_verdict_is_that_of_the_first_passage() -> None:
     sure, unsure = answer("a", 0.5), answer("b", 0.5, verdict="weak")
-    assert words(merge_answers([sure, unsure], options=options())) == ["a1", "b1"]
-    assert merge_answers([sure, unsure], options=options()).verdict == "good"
-    assert merge_answers([unsure, sure], options=options()).verdict == "weak"
-    assert merge_answers([answer("a", verdict="none"), sure], options=options()).verdict == "good"
+    assert words(merged([sure, unsure], options=options())) == ["a1", "b1"]
+    assert merged([sure, unsure], options=options()).verdict == "good"
+    assert merged([unsure, sure], options=options()).verdict == "weak"
+    assert merged([answer("a", verdict="none"), sure], options=options()).verdict == "good"
 
 
 def test_who_was_never_calibrated_takes_turns() -> None:
     unknown, sure = answer("a", None, None, None), answer("b", 0.9, 0.2)
-    assert words(merge_answers([unknown, sure], options=options())) == [
+    assert words(merged([unknown, sure], options=options())) == [
         "a1",
         "b1",
         "a2",
         "b2",
         "a3",
     ]
-    assert words(merge_answers([sure, unknown], options=options())) == [
+    assert words(merged([sure, unknown], options=options())) == [
         "b1",
         "a1",
         "b2",
@@ -72,19 +72,17 @@ def test_who_was_never_calibrated_takes_turns() -> None:
         "a3",
     ]
     both = [unknown, answer("b", None, None)]
-    assert words(merge_answers(both, options=options())) == ["a1", "b1", "a2", "b2", "a3"]
+    assert words(merged(both, options=options())) == ["a1", "b1", "a2", "b2", "a3"]
 
 
 def test_the_verdict_is_never_that_of_a_model_nothing_is_known_of() -> None:
     unknown, good = answer("a", None, verdict="weak"), answer("b", 0.9)
-    assert merge_answers([unknown, good], options=options()).verdict == "good"
+    assert merged([unknown, good], options=options()).verdict == "good"
     none = answer("b", 0.1, verdict="none")
-    assert (
-        merge_answers([unknown, none], options=options()).verdict == "weak"
-    )  # it may have found it
+    assert merged([unknown, none], options=options()).verdict == "weak"  # it may have found it
     literal = answer("a", None, verdict="good")  # what is asked for to the letter is there
     weak = answer("b", 0.3, verdict="weak")
-    assert merge_answers([literal, weak], options=options()).verdict == "good"
+    assert merged([literal, weak], options=options()).verdict == "good"
 
 
 def test_passages_are_told_in_the_order_of_time_where_that_is_wanted() -> None:
@@ -96,9 +94,9 @@ def test_passages_are_told_in_the_order_of_time_where_that_is_wanted() -> None:
             for hit, day in zip(each.hits, days[at], strict=True)
         ]
         answers[at] = each._replace(hits=tuple(hits))
-    found = merge_answers(answers, options=options()._replace(sort="newest"))
+    found = merged(answers, options=options()._replace(sort="newest"))
     assert words(found) == ["b1", "a1", "b2", "a2"]
-    assert words(merge_answers(answers, options=options(2)._replace(sort="newest"))) == ["b1", "a1"]
+    assert words(merged(answers, options=options(2)._replace(sort="newest"))) == ["b1", "a1"]
 
 
 def test_vectors_that_took_no_part_are_those_of_the_workspaces_that_are_named() -> None:
@@ -109,7 +107,7 @@ def test_vectors_that_took_no_part_are_those_of_the_workspaces_that_are_named() 
 
     def told(*names: str) -> tuple[bool, str | None]:
         answers = [answer(name)._replace(dense=retrievers[name]) for name in names]
-        dense = merge_answers(answers, options=options()).dense
+        dense = merged(answers, options=options()).dense
         return dense.ran, dense.reason and dense.reason.text
 
     assert told("a", "b", "c, d") == (True, "a, c, d: none")
@@ -120,12 +118,12 @@ def test_vectors_that_took_no_part_are_those_of_the_workspaces_that_are_named() 
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_a_shorter_list_is_the_beginning_of_a_longer_one(limit: int) -> None:
     answers = [answer("a", 0.5, 0.4), answer("b", 0.6, 0.3)]
-    assert words(merge_answers(answers, options=options(limit))) == [
+    assert words(merged(answers, options=options(limit))) == [
         "b1", "a1", "a2", "b2"
     ][:limit]  # fmt: skip
 
 
 def test_a_budget_holds_for_all_together() -> None:
     answers = [answer("a", 0.9, 0.8), answer("b", 0.7, 0.6)]
-    found = merge_answers(answers, options=options(budget=9))
+    found = merged(answers, options=options(budget=9))
     assert (len(found.hits), found.omitted_over_budget > 0) == (1, True)
