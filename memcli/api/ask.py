@@ -11,19 +11,18 @@ from memcli.embedding.encoders import Remembered
 from memcli.errors import AwayError, BusyError, IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
+from memcli.search.options import unobserved
 from memcli.search.pipeline import NOTHING, Answer, search
 from memcli.search.retrievers import MODE_IS_LEXICAL, Vector
-from memcli.search.stages import unobserved
 from memcli.types import EMPTY, Filters
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
     from memcli.api.superseded import Superseded
     from memcli.search.federation import ModelGroup
-    from memcli.search.options import SearchOptions
+    from memcli.search.options import Observer, SearchOptions
     from memcli.search.question import Question
     from memcli.search.retrievers import RetrieverState
-    from memcli.search.stages import Observer
     from memcli.search.summaries import Expanded
     from memcli.store.port import Snapshot
     from memcli.types import Encoder

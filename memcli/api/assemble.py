@@ -25,9 +25,8 @@ from memcli.indexing.notices import unmatched
 from memcli.record import Record
 from memcli.render.reasons import sentence
 from memcli.search.authority import Authority
-from memcli.search.options import options_of
+from memcli.search.options import options_of, unobserved
 from memcli.search.question import Question
-from memcli.search.stages import unobserved
 from memcli.store.naming import private_summaries
 from memcli.types import EMPTY, OPEN_SCOPES, PRIVATE, Filters, is_memory, memory_path
 from memcli.workspace.dating import age_at
@@ -39,8 +38,8 @@ if TYPE_CHECKING:
     from memcli.config.settings import Config
     from memcli.context.parts import ContextPart
     from memcli.indexing.freshness import Freshness
+    from memcli.search.options import Observer
     from memcli.search.pipeline import Answer
-    from memcli.search.stages import Observer
     from memcli.types import About
 
 NOTHING = Assembled((), (), "")

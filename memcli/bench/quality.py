@@ -15,14 +15,13 @@ from memcli.errors import NotFoundError
 from memcli.indexing.planning import Settings, read
 from memcli.language.tokens import quotient
 from memcli.record import Record
-from memcli.search.options import SearchOptions
+from memcli.search.options import SearchOptions, unobserved
 from memcli.search.pipeline import Answer
-from memcli.search.stages import unobserved
 from memcli.search.why_not import Course
 from memcli.types import MEMORY_SOURCE, FileText
 
 if TYPE_CHECKING:
-    from memcli.search.stages import Observer
+    from memcli.search.options import Observer
 
 HIT_LIMIT = 5  # a question whose lines come later counts as missed
 

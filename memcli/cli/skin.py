@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memcli.cli.progress import Progress
     from memcli.config.settings import Config
     from memcli.search.hits import Hit
-    from memcli.search.stages import Observer
+    from memcli.search.options import Observer
 
 SHOWN_MEMORIES = 4  # of other programs, that are named; status lists all
 

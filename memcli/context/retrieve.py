@@ -21,11 +21,10 @@ from memcli.search.focus import Width
 from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.lines import Run, narrowed
 from memcli.search.newer import POOL, Corrections, near
-from memcli.search.options import Inner, SearchOptions
+from memcli.search.options import Inner, SearchOptions, unobserved
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
 from memcli.search.recall import reach_within
-from memcli.search.stages import unobserved
 from memcli.search.validity import reach_of
 from memcli.store.documents import IndexedDocument, Linking, Marked, Titled, with_chunks
 from memcli.store.records import Key, Reach
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
     from memcli.context.tail import TailRecord
     from memcli.search.authority import Authority
     from memcli.search.federation import ModelGroup
+    from memcli.search.options import Observer
     from memcli.search.question import Question
-    from memcli.search.stages import Observer
     from memcli.store.port import Snapshot
     from memcli.types import About
 

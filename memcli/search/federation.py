@@ -15,9 +15,9 @@ from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.search.budget import fit_budget
 from memcli.search.mmr import folded
+from memcli.search.options import unobserved
 from memcli.search.pipeline import Answer, ended, search
 from memcli.search.proximity import in_time
-from memcli.search.stages import unobserved
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
     from memcli.search.hits import Hit
-    from memcli.search.options import SearchOptions
+    from memcli.search.options import Observer, SearchOptions
     from memcli.search.query import ParsedQuery
     from memcli.search.rerank import Reranker
     from memcli.search.retrievers import RetrieverState, Vector
-    from memcli.search.stages import Observer
     from memcli.store.port import Snapshot
 
     Ranked = TypeVar("Ranked")

@@ -9,6 +9,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.fusion import Weights, fuse, text_share
+from memcli.search.options import run_stages
 from memcli.search.proximity import (
     FIRST_DAY,
     LAST_DAY,
@@ -35,18 +36,16 @@ from memcli.search.retrievers import (
     retriever_weights,
     semantic_retriever,
 )
-from memcli.search.stages import run_stages
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.search.focus import Tokens
     from memcli.search.hits import Hit
-    from memcli.search.options import SearchOptions
+    from memcli.search.options import Observer, SearchOptions
     from memcli.search.proximity import Spans
     from memcli.search.query import ParsedQuery
     from memcli.search.repair import Repair
     from memcli.search.speakers import Heard, Voices
-    from memcli.search.stages import Observer
     from memcli.store.port import Snapshot
 
 FOCUS_POOL = 100  # chunks that are looked at part by part; --limit lives within

@@ -14,13 +14,17 @@ from memcli.search.fusion import Weights
 from memcli.search.stages import SWITCHES, switch_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Protocol
 
     from memcli.embedding.models import Calibration
     from memcli.search.hits import Hit
     from memcli.search.rerank import Reranker
     from memcli.types import Filters
+
+    Observer = Callable[[str, Sequence[Hit]], None]  # gets a stage and the hits it left
+    # A stage, and the function that turns hits into hits.
+    StageStep = tuple[str, Callable[[Sequence[Hit]], Sequence[Hit]]]
 
     class Formula(Protocol):
         """Scores anew what was found."""
@@ -201,3 +205,18 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
         ),
     }
 )
+
+
+def unobserved(stage: str, hits: Sequence[Hit]) -> None:
+    """Ignore a stage: the observer of a search that nobody watches."""
+
+
+def run_stages(
+    steps: Iterable[StageStep], hits: Sequence[Hit], options: SearchOptions, observe: Observer
+) -> Sequence[Hit]:
+    """Pass hits through those steps whose stages are on."""
+    for stage, step in steps:
+        if options.has(stage):
+            hits = step(hits)
+            observe(stage, hits)
+    return hits

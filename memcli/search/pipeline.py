@@ -33,6 +33,7 @@ from memcli.search.hits import Hit, Quotation
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
 from memcli.search.newer import near, newer_first, with_corrections
+from memcli.search.options import run_stages, unobserved
 from memcli.search.proximity import (
     apply_decay,
     apply_proximity,
@@ -44,19 +45,17 @@ from memcli.search.proximity import (
 )
 from memcli.search.recall import reach_within
 from memcli.search.retrievers import RetrieverState
-from memcli.search.stages import run_stages, unobserved
 from memcli.search.summaries import apply_quality, spread
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.embedding.models import Calibration
     from memcli.search.gathering import Gathered
-    from memcli.search.options import SearchOptions
+    from memcli.search.options import Observer, SearchOptions, StageStep
     from memcli.search.query import ParsedQuery
     from memcli.search.repair import Repair
     from memcli.search.rerank import Lifts, Reranked
     from memcli.search.retrievers import Vector
-    from memcli.search.stages import Observer, StageStep
     from memcli.store.port import Snapshot
 
 MMR_POOL = 100  # hits that are compared for novelty; --limit lives within

@@ -7,18 +7,7 @@ them. A name with a dot is that of a part of a stage which is switched alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-
-from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-
-if TYPE_CHECKING:
-    from memcli.search.hits import Hit
-    from memcli.search.options import SearchOptions
-
-    Observer = Callable[[str, Sequence[Hit]], None]  # gets a stage and the hits it left
-    # A stage, and the function that turns hits into hits.
-    StageStep = tuple[str, Callable[[Sequence[Hit]], Sequence[Hit]]]
 
 
 class Stage(Record):
@@ -183,18 +172,3 @@ def switch_of(name: str) -> str:
 def current(name: str) -> str:
     """Give today's name of a stage that a receipt names."""
     return _FORMERLY.get(name, name)
-
-
-def unobserved(stage: str, hits: Sequence[Hit]) -> None:
-    """Ignore a stage: the observer of a search that nobody watches."""
-
-
-def run_stages(
-    steps: Iterable[StageStep], hits: Sequence[Hit], options: SearchOptions, observe: Observer
-) -> Sequence[Hit]:
-    """Pass hits through those steps whose stages are on."""
-    for stage, step in steps:
-        if options.has(stage):
-            hits = step(hits)
-            observe(stage, hits)
-    return hits

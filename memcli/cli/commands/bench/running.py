@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from memcli.bench.quality import QuestionResult
     from memcli.bench.queries import Query
     from memcli.bench.traces import IndexState, QualityTrace
+    from memcli.search.options import Observer
     from memcli.search.pipeline import Answer
-    from memcli.search.stages import Observer
 
 QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden: never part of the memory
 RUN_DEPTH = 100
@@ -94,9 +94,9 @@ class Searcher:
     def __call__(self, text: str, day: str | None, observe: Observer | None = None) -> Answer:
         """Answer a question as `search` does, on the day on which it is asked."""
         from memcli.api.ask import ask_as_it_is
+        from memcli.search.options import unobserved
         from memcli.search.pipeline import NOTHING
         from memcli.search.question import Question
-        from memcli.search.stages import unobserved
 
         today = date.fromisoformat(day) if day else self._skin.today
         try:
