@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memcli.search.federation import ModelGroup
     from memcli.search.options import Observer, SearchOptions
     from memcli.search.question import Question
-    from memcli.search.retrievers import RetrieverState
+    from memcli.search.retrievers import RetrieverUse
     from memcli.search.summaries import Expanded
     from memcli.store.port import Snapshot
     from memcli.types import Encoder
@@ -217,7 +217,7 @@ def _group_of(
     return ModelGroup(names, part, encoder, asker.reranker(index), vector)
 
 
-def for_all(memory: OpenedWorkspace, retriever: RetrieverState) -> RetrieverState:
+def for_all(memory: OpenedWorkspace, retriever: RetrieverUse) -> RetrieverUse:
     """Make the hint of a retriever that did not run apply to all workspaces.
 
     While a process makes the missing vectors, the hint is its progress.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memcli.search.passages import Passage
     from memcli.search.repair import Repair
     from memcli.search.rerank import Reranked
-    from memcli.search.retrievers import RetrieverState
+    from memcli.search.retrievers import RetrieverUse
     from memcli.store.union import StoreState
 
 
@@ -31,8 +31,8 @@ class IndexFreshness(Record):
 class RetrieverStatus(Record):
     """Which retrievers ran, and why one did not."""
 
-    keyword: RetrieverState
-    semantic: RetrieverState
+    keyword: RetrieverUse
+    semantic: RetrieverUse
 
 
 class SearchResults(Record):

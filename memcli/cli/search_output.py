@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
     from memcli.search.repair import Repair
     from memcli.search.rerank import Reranked
-    from memcli.search.retrievers import RetrieverState
+    from memcli.search.retrievers import RetrieverUse
     from memcli.types import About
 
 NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli status")
@@ -358,7 +358,7 @@ def _behind(freshness: Freshness, reason: Reason, answer: str) -> Reason:
     return reason._replace(text=f"{files} {verb} not in {answer} ({reason.text})")
 
 
-def say_dense(dense: RetrieverState, skin: Skin) -> None:
+def say_dense(dense: RetrieverUse, skin: Skin) -> None:
     """Say why vectors took no part, or how many are missing.
 
     That the model cannot read a script is said once for a workspace, and with -v each time.

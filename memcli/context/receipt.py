@@ -19,10 +19,10 @@ from memcli.search.pipeline import NOTHING, Answer
 from memcli.search.query import parse
 from memcli.search.question import Question
 from memcli.search.receipt import TEXT_CHARS, Inquiry, grounds, steps
-from memcli.search.retrievers import RetrieverState
+from memcli.search.retrievers import RetrieverUse
 
 SCHEMA = "memcli.context-receipt/1"
-_NOT_ASKED = RetrieverState(False, Reason("not-asked", "nothing is asked"), 0, 0)
+_NOT_ASKED = RetrieverUse(False, Reason("not-asked", "nothing is asked"), 0, 0)
 
 
 class Made(Record):

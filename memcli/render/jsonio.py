@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memcli.indexing.look import Standing
     from memcli.search.hits import Step
     from memcli.search.pipeline import Answer
-    from memcli.search.retrievers import RetrieverState
+    from memcli.search.retrievers import RetrieverUse
     from memcli.search.summaries import Expanded
     from memcli.store.union import StoreState
     from memcli.types import About
@@ -259,7 +259,7 @@ def retrievers(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _retriever(retriever: RetrieverState, counted: bool) -> dict[str, Any]:
+def _retriever(retriever: RetrieverUse, counted: bool) -> dict[str, Any]:
     record: dict[str, Any] = {"ran": retriever.ran, **_reason(retriever.reason)}
     if counted:
         record["embedded"] = retriever.embedded

@@ -15,7 +15,7 @@ from memcli.search.snippet import Snippet, marked
 from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
-    from memcli.search.cursor import Cursor
+    from memcli.search.cursor import CursorPlace
     from memcli.search.hits import Hit
     from memcli.search.summaries import Expanded
     from memcli.types import About
@@ -129,7 +129,7 @@ def _facts(about: About, style: Style) -> list[tuple[str, str]]:
 def brief(
     rank: int,
     hit: Hit,
-    place: Cursor,
+    place: CursorPlace,
     words: Sequence[str],
     screen: Screen,
     *,

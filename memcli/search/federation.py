@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memcli.search.options import Observer, SearchOptions
     from memcli.search.query import ParsedQuery
     from memcli.search.rerank import Reranker
-    from memcli.search.retrievers import RetrieverState, Vector
+    from memcli.search.retrievers import RetrieverUse, Vector
     from memcli.store.port import Snapshot
 
     Ranked = TypeVar("Ranked")
@@ -186,7 +186,7 @@ def _merged(lists: Sequence[tuple[Answer, Sequence[Hit]]]) -> list[Hit]:
     return [hit for hit, _ in in_turns(told, lambda each: each[1])]
 
 
-def _of_all(retrievers: Sequence[RetrieverState]) -> RetrieverState:
+def _of_all(retrievers: Sequence[RetrieverUse]) -> RetrieverUse:
     """Say of the vectors of all that they took part where any did, and why others did not."""
     return retrievers[0]._replace(
         ran=any(retriever.ran for retriever in retrievers),

@@ -31,7 +31,7 @@ from memcli.search.recall import (
 )
 from memcli.search.retrievers import (
     MODE_IS_DENSE,
-    RetrieverState,
+    RetrieverUse,
     Vector,
     retriever_weights,
     semantic_retriever,
@@ -71,8 +71,8 @@ class Gathered(Record):
     dates_alone: bool  # the query is nothing else, and there are records of that time
     weights: Weights
     text_share: float
-    lexical: RetrieverState
-    dense: RetrieverState
+    lexical: RetrieverUse
+    dense: RetrieverUse
     revision: str
     fingerprint: str
 
@@ -96,7 +96,7 @@ def gather(
     wants_lexical = options.mode != "dense"
     facts, counts = snapshot.facts, snapshot.counts()
     dense, vector = semantic_retriever(snapshot, query, options, embed_query, counts)
-    lexical = RetrieverState(
+    lexical = RetrieverUse(
         wants_lexical, None if wants_lexical else MODE_IS_DENSE, 0, counts.chunks
     )
     found = recall(

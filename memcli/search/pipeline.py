@@ -44,7 +44,7 @@ from memcli.search.proximity import (
     single_days,
 )
 from memcli.search.recall import reach_within
-from memcli.search.retrievers import RetrieverState
+from memcli.search.retrievers import RetrieverUse
 from memcli.search.summaries import apply_quality, spread
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ class Answer(Record):
 
     hits: tuple[Hit, ...]
     verdict: str  # good | weak | none
-    lexical: RetrieverState
-    dense: RetrieverState
+    lexical: RetrieverUse
+    dense: RetrieverUse
     candidates: int
     omitted_over_budget: int  # passages that did not fit the budget
     omitted_low_confidence: int  # that would have fitted, and are far from the question
@@ -95,7 +95,7 @@ class Answer(Record):
     uncalibrated: Reason | None = None  # what confidences rest on, where there are none
 
 
-_NOTHING_RAN = (RetrieverState(True, None, 0, 0), RetrieverState(False, None, 0, 0))
+_NOTHING_RAN = (RetrieverUse(True, None, 0, 0), RetrieverUse(False, None, 0, 0))
 NOTHING = Answer((), "none", *_NOTHING_RAN, 0, 0, 0, 0, False, False, (), (), (), "0")
 
 
@@ -175,9 +175,8 @@ def _rank(
     ranked = run_stages(steps, judged, options, observe)
     if gathered.dates_alone and not is_sorted:
         ranked = _named_first(gathered.named, ranked)
-    packed, dropped, far = fit_budget(
-        ranked[: options.limit], budget=options.budget, free=options.free
-    )
+    top = ranked[: options.limit]
+    packed, dropped, far = fit_budget(top, budget=options.budget, free=options.free)
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)

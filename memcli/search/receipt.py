@@ -14,7 +14,7 @@ from memcli.record import Record
 from memcli.search.hits import Hit, Step
 from memcli.search.pipeline import Answer
 from memcli.search.query import ParsedQuery
-from memcli.search.retrievers import RetrieverState
+from memcli.search.retrievers import RetrieverUse
 from memcli.types import Filters, Where
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _where(told: Sequence[Any]) -> Where:
     return Where(key, value, negated)
 
 
-def _retriever(retriever: RetrieverState, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
+def _retriever(retriever: RetrieverUse, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
     found = [hit for hit in fused if getattr(hit.candidate, rank) is not None]
     found.sort(key=lambda hit: int(getattr(hit.candidate, rank)))
     score = "bm25" if rank == "lexical_rank" else "cosine"

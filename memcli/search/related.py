@@ -36,7 +36,7 @@ from memcli.search.retrievers import (
     MODE_IS_DENSE,
     MODE_IS_LEXICAL,
     OTHER_MODELS,
-    RetrieverState,
+    RetrieverUse,
     Vector,
     retriever_weights,
 )
@@ -58,8 +58,8 @@ class Alike(Record):
 
     hits: tuple[Hit, ...]
     query: ParsedQuery  # of the words of the place
-    lexical: RetrieverState
-    dense: RetrieverState
+    lexical: RetrieverUse
+    dense: RetrieverUse
     candidates: int
     revision: str
 
@@ -75,7 +75,7 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     query = words_of(text)
     dense, vector = _meaning(snapshot, own, text, options, counts)
     by_words = options.mode != "dense"
-    lexical = RetrieverState(by_words, None if by_words else MODE_IS_DENSE, 0, counts.chunks)
+    lexical = RetrieverUse(by_words, None if by_words else MODE_IS_DENSE, 0, counts.chunks)
     found = recall(
         snapshot,
         query,
@@ -169,11 +169,11 @@ def _meaning(
     text: str,
     options: SearchOptions,
     counts: Counts,
-) -> tuple[RetrieverState, Vector | None]:
+) -> tuple[RetrieverUse, Vector | None]:
     """Give the vector of the place, or say why meaning takes no part."""
 
-    def off(reason: Reason) -> tuple[RetrieverState, None]:
-        return RetrieverState(False, reason, counts.embedded, counts.embeddable), None
+    def off(reason: Reason) -> tuple[RetrieverUse, None]:
+        return RetrieverUse(False, reason, counts.embedded, counts.embeddable), None
 
     fingerprint = snapshot.facts.fingerprint
     if options.mode == "lexical":
@@ -192,7 +192,7 @@ def _meaning(
             )
         )
     blob = struct.pack(f"<{len(vector)}f", *vector)
-    return RetrieverState(True, None, counts.embedded, counts.embeddable), Vector(
+    return RetrieverUse(True, None, counts.embedded, counts.embeddable), Vector(
         blob, fingerprint, None, 1.0
     )
 

@@ -27,7 +27,7 @@ MODE_IS_LEXICAL = Reason("mode", "the mode is keyword")
 MODE_IS_DENSE = Reason("mode", "the mode is semantic")
 
 
-class RetrieverState(Record):
+class RetrieverUse(Record):
     """Whether a retriever ran, why not or not in full, and on how much."""
 
     ran: bool
@@ -64,11 +64,11 @@ def semantic_retriever(
     options: SearchOptions,
     embed_query: Callable[[str], Vector],
     counts: Counts,
-) -> tuple[RetrieverState, Vector | None]:
+) -> tuple[RetrieverUse, Vector | None]:
     """Decide whether vectors take part; each reason is said to the user."""
 
-    def off(reason: Reason | None) -> tuple[RetrieverState, None]:
-        return RetrieverState(False, reason, counts.embedded, counts.embeddable), None
+    def off(reason: Reason | None) -> tuple[RetrieverUse, None]:
+        return RetrieverUse(False, reason, counts.embedded, counts.embeddable), None
 
     if options.mode == "lexical":
         return off(MODE_IS_LEXICAL)
@@ -95,4 +95,4 @@ def semantic_retriever(
         return off(vector.reason)
     if index_fingerprint != vector.fingerprint:
         return off(OTHER_MODEL)
-    return RetrieverState(True, None, counts.embedded, counts.embeddable), vector
+    return RetrieverUse(True, None, counts.embedded, counts.embeddable), vector

@@ -10,7 +10,7 @@ from memcli.search.federation import merge_answers as merged
 from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import NOTHING, Answer
-from memcli.search.retrievers import RetrieverState
+from memcli.search.retrievers import RetrieverUse
 from memcli.types import Filters
 from tests.search.makers import candidate, fused
 
@@ -27,7 +27,7 @@ def answer(name: str, *confidences: float | None, verdict: str = "good") -> Answ
     for rank, each in enumerate(confidences, 1):
         (hit,) = fused(candidate(rank, lines=(f"{name}{rank} says something of this",)))
         hits.append(hit._replace(confidence=each))
-    dense = RetrieverState(True, None, 3, 5)
+    dense = RetrieverUse(True, None, 3, 5)
     unknown = None in confidences
     return NOTHING._replace(
         hits=tuple(hits), verdict=verdict, dense=dense, missing_phrases=("x", name),
@@ -42,7 +42,7 @@ def words(found: Answer) -> list[str]:
 def test_the_surest_comes_next_and_each_keeps_its_order() -> None:
     found = merged([answer("a", 0.5, 0.9, 0.1), answer("b", 0.7, 0.5)], options=options())
     assert words(found) == ["b1", "a1", "a2", "b2", "a3"]
-    assert (found.dense, found.missing_phrases) == (RetrieverState(True, None, 6, 10), ("x",))
+    assert (found.dense, found.missing_phrases) == (RetrieverUse(True, None, 6, 10), ("x",))
     answers = [answer(name)._replace(missing_phrases=absent) for name, absent in NOWHERE.items()]
     assert merged(answers, options=options()).missing_phrases == ("x",)
 
@@ -101,7 +101,7 @@ def test_passages_are_told_in_the_order_of_time_where_that_is_wanted() -> None:
 
 def test_vectors_that_took_no_part_are_those_of_the_workspaces_that_are_named() -> None:
     retrievers = {
-        name: RetrieverState(not why, Reason("off", f"{name}: {why}") if why else None, 1, 2)
+        name: RetrieverUse(not why, Reason("off", f"{name}: {why}") if why else None, 1, 2)
         for name, why in (("a", "none"), ("b", ""), ("c, d", "none"), ("e", "other"))
     }
 
