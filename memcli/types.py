@@ -271,7 +271,7 @@ class Where(Record):
 
 
 class Filters(Record):
-    """What a search is limited to; applied before the top-k of each leg."""
+    """What a search is limited to; applied before the top-k of each retriever."""
 
     since: str | None = None
     until: str | None = None
@@ -438,7 +438,7 @@ def cite(source: str, path: str, first: int, last: int) -> str:
 
 
 class Candidate(Record):
-    """A chunk that a leg of recall found, with the raw score of both legs."""
+    """A chunk that a retriever of recall found, with the raw score of both retrievers."""
 
     about: About
     tokens: int
@@ -448,7 +448,7 @@ class Candidate(Record):
     importance: float | None
     parts: tuple[PartScore, ...]
     bm25: float = 0.0  # larger is better, 0 without a match
-    lexical_rank: int | None = None  # from 1; None where the leg's universe did not hold it
+    lexical_rank: int | None = None  # from 1; None where the retriever's universe did not hold it
     dense_rank: int | None = None
     literal: bool = False  # all non-stop terms, a quoted phrase or an identifier in this chunk
     named_by: str = ""  # JSON: the front matter of its document, of the first chunk only

@@ -1,4 +1,4 @@
-"""Fit the constants with which `search.floor` judges hits, on judged questions; pure.
+"""Fit the constants with which `search.confidence` judges hits, on judged questions; pure.
 
 Each question is asked twice: normally, and without the chunks that have its evidence. An answer is
 right if its first FIRST passages have a judged line; without the evidence no answer is right. Two
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from memcli.embedding.models import Calibration
 from memcli.record import Record
-from memcli.search.floor import TENTH, THIRTIETH
+from memcli.search.confidence import TENTH, THIRTIETH
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit

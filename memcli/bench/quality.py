@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import ceil
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memcli.bench.loss import Loss, lost_at
 from memcli.bench.metrics import LINE_END_TOKENS, LineCosts, Range, mean, score
@@ -15,11 +15,13 @@ from memcli.errors import NotFoundError
 from memcli.indexing.planning import Settings, read
 from memcli.language.tokens import quotient
 from memcli.record import Record
-from memcli.search.course import Observer, unobserved
-from memcli.search.options import SearchOptions
+from memcli.search.options import SearchOptions, unobserved
 from memcli.search.pipeline import Answer
 from memcli.search.why_not import Course
 from memcli.types import MEMORY_SOURCE, FileText
+
+if TYPE_CHECKING:
+    from memcli.search.options import Observer
 
 HIT_LIMIT = 5  # a question whose lines come later counts as missed
 

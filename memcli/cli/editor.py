@@ -39,7 +39,7 @@ def open_passage(found: Answered, number: int, skin: Skin) -> None:
 
     NotFoundError if there are fewer, or if its source is no longer configured; see `open_at`.
     """
-    from memcli.search.landing import landing
+    from memcli.search.cursor import cursor_of
 
     hit = passage(found, number)
     file = skin.file_of(*hit.about.document)
@@ -47,7 +47,7 @@ def open_passage(found: Answered, number: int, skin: Skin) -> None:
         raise NotFoundError(
             f"the source {hit.about.source} is configured no longer", hint="memcli config"
         )
-    open_at(file, landing(hit, found.words).line, os.environ)
+    open_at(file, cursor_of(hit, found.words).line, os.environ)
 
 
 def passage(found: Answered, number: int) -> Hit:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from memcli.cli.options import Options
     from memcli.cli.progress import Progress
     from memcli.config.settings import Config
-    from memcli.search.course import Observer
     from memcli.search.hits import Hit
+    from memcli.search.options import Observer
 
 SHOWN_MEMORIES = 4  # of other programs, that are named; status lists all
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memcli.bench.quality import QuestionResult
     from memcli.bench.queries import Query
     from memcli.bench.traces import IndexState, QualityTrace
-    from memcli.search.course import Observer
+    from memcli.search.options import Observer
     from memcli.search.pipeline import Answer
 
 QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden: never part of the memory
@@ -94,7 +94,7 @@ class Searcher:
     def __call__(self, text: str, day: str | None, observe: Observer | None = None) -> Answer:
         """Answer a question as `search` does, on the day of the question."""
         from memcli.api.ask import ask_as_it_is
-        from memcli.search.course import unobserved
+        from memcli.search.options import unobserved
         from memcli.search.pipeline import NOTHING
         from memcli.search.question import Question
 
@@ -112,7 +112,7 @@ class Searcher:
     def _tell(self, answer: Answer) -> None:
         """Print once why semantic search or a reranker did not run, although requested."""
         from memcli.cli.search_output import by_keywords, say_reranked
-        from memcli.search.legs import MODE_IS_LEXICAL
+        from memcli.search.retrievers import MODE_IS_LEXICAL
 
         if answer.reranked is not None and not (answer.reranked.ran or self._has_told_order):
             self._has_told_order = True
