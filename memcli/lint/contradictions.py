@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memcli.language.correction import MOST_CHARACTERS
-from memcli.lint.document import LintDocument, Statement
+from memcli.lint.document import LintDocument, NoteStatement
 from memcli.lint.findings import CONTRADICTION, Finding
 from memcli.search.newer import Claim, Claims, stems_of
 
@@ -19,7 +19,7 @@ class Contradictions:
 
     def __init__(self) -> None:
         """Start without lines."""
-        self._sayings: list[Statement] = []
+        self._sayings: list[NoteStatement] = []
 
     def take(self, document: LintDocument) -> None:
         """Collect the lines of a dated document."""

@@ -39,7 +39,7 @@ class SecretPlace(Record):
     last: int
 
 
-class Statement(Record):
+class NoteStatement(Record):
     """A list item or a paragraph."""
 
     at: Location
@@ -58,7 +58,7 @@ class LintDocument(Record):
     lines: tuple[str, ...]
     blocks: tuple[Block, ...]
     code: frozenset[int]  # lines of code fences inside items and quotes, from 0
-    statements: tuple[Statement, ...]
+    statements: tuple[NoteStatement, ...]
     date: str | None  # its last day
     is_evergreen: bool  # set by files.evergreen
     is_summary: bool
@@ -123,7 +123,9 @@ def _code(parsed: Parsed) -> Iterator[int]:
                 opened = ""
 
 
-def _statements(source: str, path: str, parsed: Parsed, date: str | None) -> Iterator[Statement]:
+def _statements(
+    source: str, path: str, parsed: Parsed, date: str | None
+) -> Iterator[NoteStatement]:
     """Yield the statements of a document, each with the date of its section."""
     dated: list[tuple[int, str | None]] = []  # (level, date) of the headings above
     for block in parsed.blocks:
@@ -138,4 +140,4 @@ def _statements(source: str, path: str, parsed: Parsed, date: str | None) -> Ite
             box = _BOX.match(unit.text) if block.kind == "item" else None
             text = unit.text[box.end() :] if box else unit.text
             at = Location(source, path, unit.numbers[0], unit.numbers[-1])
-            yield Statement(at, text, unit.speaker, own, box[1].lower() if box else "")
+            yield NoteStatement(at, text, unit.speaker, own, box[1].lower() if box else "")

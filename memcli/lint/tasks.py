@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from memcli.language.facts import facets_of
-from memcli.lint.document import LintDocument, Statement
+from memcli.lint.document import LintDocument, NoteStatement
 from memcli.lint.findings import STALE_TASK, Finding
 
 OPEN_DAYS = 30
@@ -24,7 +24,7 @@ class Tasks:
     def __init__(self, today: str) -> None:
         """Take the current day (YYYY-MM-DD)."""
         self._today = today
-        self._newest: dict[tuple[str, ...], Statement] = {}
+        self._newest: dict[tuple[str, ...], NoteStatement] = {}
 
     def take(self, document: LintDocument) -> None:
         """Collect the dated tasks of a document."""
