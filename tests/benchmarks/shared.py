@@ -25,10 +25,10 @@ from pathlib import Path
 from memcli.bench.synthetic import SECTIONS, documents, queries
 from memcli.config import settings as config
 from memcli.dates.find import find_dates
-from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
+from memcli.search.retrievers import Vector
 from memcli.store.open import store_at
 from memcli.store.port import Store
 from memcli.store.postgres.address import Address

@@ -29,10 +29,10 @@ from typing import NamedTuple
 from memcli.config import settings
 from memcli.dates.find import find_dates
 from memcli.errors import MemcliError
-from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
+from memcli.search.retrievers import Vector
 from memcli.store.open import store_at
 from memcli.store.port import Change, Snapshot, Store
 from memcli.store.postgres.address import Address

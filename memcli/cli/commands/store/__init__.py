@@ -17,7 +17,7 @@ USUAL = "status"
 def tell(
     skin: Skin, text: str, *, as_json: bool, store: str, changed: bool, name: str | None = None
 ) -> None:
-    """Say it in a line, or write `memcli.store/1`."""
+    """Print one line, or write `memcli.store/1`."""
     if not as_json:
         skin.terminal.say(text)
         return
