@@ -16,8 +16,8 @@ from memcli.store.open import address_of
 from memcli.store.postgres import admin, schema
 from memcli.store.postgres.address import origin_of
 from memcli.store.postgres.admin import Contents as Contents
-from memcli.store.postgres.admin import TenantRole as TenantRole
 from memcli.store.postgres.admin import SharedStatus as SharedStatus
+from memcli.store.postgres.admin import TenantRole as TenantRole
 from memcli.store.postgres.session import Name
 
 if TYPE_CHECKING:
