@@ -54,7 +54,7 @@ class SearchResults(Record):
     repairs: tuple[Repair, ...] = ()  # misspelled words, and what was searched instead
     reranked: Reranked | None = None
     empty_reason: Reason | None = None  # the phrase or filter that excludes everything
-    verdict_reason: Reason | None = None  # why a confident answer is only weak
+    verdict_reason: Reason | None = None  # why the verdict is weak
     uncalibrated: Reason | None = None  # why confidence uses keywords only
 
 
@@ -98,7 +98,7 @@ class ContextBlock(Record):
     warnings: tuple[str, ...]
     repairs: tuple[Repair, ...] = ()  # misspelled words, and what was searched instead
     reranked: Reranked | None = None
-    verdict_reason: Reason | None = None  # why a confident answer is only weak
+    verdict_reason: Reason | None = None  # why the verdict is weak
     uncalibrated: Reason | None = None  # why confidence uses keywords only
 
 

@@ -107,7 +107,7 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
         terminal.warn(f"files marked soft are cut from {where} on for lack of room")
     if not assembled.parts:
         terminal.say(_why_nothing(assembled.left_out))
-    elif found.answer is not None and found.answer.verdict == "none":
+    elif found.answer is not None and found.answer.is_doubtful:
         terminal.say("No sure match; what was found is the nearest.")
     if explain:
         _explain(found, wanted, skin)

@@ -160,8 +160,9 @@ def _page(
     page = found.answer._replace(hits=tuple(cursor.rest(hits)))
     if cursor.seen:
         is_measured = page.uncalibrated is None
-        if page.verdict != "none":
-            page = page._replace(verdict=verdict(page.hits, is_measured=is_measured))
+        if not page.is_doubtful:
+            told, reason = verdict(page.hits, is_measured=is_measured)
+            page = page._replace(verdict=told, verdict_reason=reason)
         page = page._replace(is_measured=False)  # who turns a page wants to read on
     page = ended(page)
     found, rest, weaker = found._replace(answer=page), page.hits, page.weaker

@@ -180,7 +180,7 @@ def search_envelope(
 
 
 def verdict_reasons(answer: Answer) -> dict[str, Any]:
-    """Explain a verdict that is worse than its confidence, and the basis of the confidence."""
+    """Explain a weak verdict, and the basis of the confidence."""
     told = {"verdict_reason": answer.verdict_reason, "uncalibrated": answer.uncalibrated}
     return {name: reason(each) for name, each in told.items() if each}
 

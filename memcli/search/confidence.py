@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from memcli.search.recall import Recalled
 
 WORDS_ALONE = Calibration(bias=-2.37, cosine=0.0, coverage=12.24, lead=0.2)
+LOW = Reason("low", "low confidence")
 ONE_WORD = Reason("one-word", "the best passage contains only one of the words")
 SEVERAL_WORDS = 3
 GOOD = 0.4
@@ -131,17 +132,19 @@ def rests_on_one_word(hit: Hit, recalled: Recalled) -> bool:
     return words == 1 and several >= SEVERAL_WORDS and not hit.candidate.literal
 
 
-def verdict(hits: Sequence[Hit], *, is_measured: bool = True) -> str:
-    """Say whether what is shown is good, by its first hit or a literal match: good|weak|none.
+def verdict(hits: Sequence[Hit], *, is_measured: bool = True) -> tuple[str, Reason | None]:
+    """Judge what is shown by its first hit or a literal match: good|weak|none, and why it is low.
 
-    A literal match counts as much as its age leaves of it.
-
-    Where the model was not measured, what the words do not tell may be found all the same.
+    Only an empty answer is `none`. A low confidence does not mean that the notes lack the answer:
+    of questions whose first passage had less than `WEAK`, .44 to .57 were answered by the first
+    five passages in LoCoMo, REALTALK, BEAM and QMSum, .83 in MADial and all in MemDaily. A literal
+    match counts as much as its age leaves of it. Without calibration no confidence is low, because
+    a semantic match may be right.
     """
     if not hits:
-        return "none"
+        return "none", None
     literal = max((hit.faded for hit in hits if hit.candidate.literal), default=0.0)
     best = max(literal, hits[0].confidence or 0.0)
     if best >= GOOD:
-        return "good"
-    return "weak" if best >= WEAK or not is_measured else "none"
+        return "good", None
+    return "weak", LOW if best < WEAK and is_measured else None

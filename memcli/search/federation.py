@@ -170,7 +170,7 @@ def _leading(answers: Sequence[Answer], hits: Sequence[Hit]) -> Answer:
     if first.uncalibrated is None or first.verdict == "good":
         return first
     known = next((answer for answer in owners if answer.uncalibrated is None), first)
-    return first if known.verdict == "none" else known
+    return first if known.is_doubtful else known
 
 
 def _holds(answer: Answer, hit: Hit) -> bool:

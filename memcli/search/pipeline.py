@@ -16,6 +16,7 @@ from memcli.errors import Reason
 from memcli.record import Record
 from memcli.search.budget import fit_budget
 from memcli.search.confidence import (
+    LOW,
     ONE_WORD,
     WORDS_ALONE,
     apply_floor,
@@ -88,11 +89,16 @@ class Answer(Record):
     named_speakers: tuple[str, ...] = ()  # speakers that the query names
     speaker_match: float | None = None  # as `speakers.lead_of` says it
     is_of_others: bool = False  # others than these say what it tells of
-    verdict_reason: Reason | None = None  # why the verdict is weak, where its confidence is good
+    verdict_reason: Reason | None = None  # why the verdict is weak
     of_writer: bool = False  # the query is about who writes it, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `Recalled`
     constants: Calibration | None = None  # by which the model's cosines are judged
     uncalibrated: Reason | None = None  # what confidences rest on, where there are none
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Return whether nothing was found, or every confidence is low."""
+        return self.verdict == "none" or self.verdict_reason == LOW
 
 
 _NOTHING_RAN = (RetrieverUse(True, None, 0, 0), RetrieverUse(False, None, 0, 0))
@@ -132,7 +138,7 @@ def ended(answer: Answer, *, apart: bool = False, rest: bool = False) -> Answer:
 
     hits, weaker = worthwhile(
         answer.hits,
-        matches=answer.verdict != "none",
+        matches=not answer.is_doubtful,
         is_measured=answer.is_measured,
         is_exact=answer.is_exact,
         of_writer=answer.of_writer,
@@ -180,10 +186,11 @@ def _rank(
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)
-    found = "none" if gathered.asks_nothing else verdict(best_first, is_measured=bool(constants))
+    found, reason = verdict(best_first, is_measured=bool(constants))
+    if gathered.asks_nothing and best_first:
+        found, reason = "weak", LOW
     lead, is_of_others = _lead(gathered, shown)
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
-    reason = None
     if found == "good" and is_of_others:
         reason = Reason("others", f"the best match is not by {' or '.join(named)}")
     elif found == "good" and rests_on_one_word(best_first[0], gathered.recalled):
