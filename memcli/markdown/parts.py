@@ -1,9 +1,10 @@
 """Cut the blocks of one section into parts, the texts that are embedded.
 
-A part is about two lines of prose or list, or up to PART_TOKENS of a fence or table. Where a
-run of list items is paired, some lines open a new pair by their own hash, so that a line
-inserted above moves only a few pairs. What is too long to embed whole is cut at sentence, then
-word boundaries, never inside a comment.
+A part is about two lines of prose or list, or up to PART_TOKENS of a fence or table. If an
+editor has wrapped the lines of a paragraph, a part is up to PROSE_TOKENS of them. In a run of
+list items some lines open a new pair by their own hash, so that a line inserted above moves only
+a few pairs. What is too long to embed whole is cut at sentence, then word boundaries, never
+inside a comment.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 PART_LINES = 2
 PART_TOKENS = 100
+PROSE_TOKENS = 80  # half of the vectors that pairs of lines of 72 columns make
+COLUMNS = (50, 100)  # of the longest line of a wrapped paragraph
 # One line in six opens a pair by its own hash: 20 pairs without one have odds of 1 in 1,500.
 RESTART_ODDS = 6
 PREFIX_CHARS = 400
@@ -133,12 +136,18 @@ def cut_parts(
     for run in _runs(blocks):
         kind = run[0].kind
         prefix = _prefix(run[0], parsed)
-        paired = kind in ("item", "paragraph", "quote")
         units = _joined([unit for block in run for unit in _units(block, parsed, starts)], text)
+        is_prose = kind in ("paragraph", "quote") and _is_wrapped(units)
+        paired = kind in ("item", "paragraph", "quote") and not is_prose
+        most = PROSE_TOKENS if is_prose else PART_TOKENS
         group: list[tuple[int, int]] = []
         opening = True
         for start, end in units:
-            if group and _closes(group, (start, end), text, paired=paired, items=kind == "item"):
+            if group and (
+                (paired and len(group) >= PART_LINES)
+                or (kind == "item" and _opens(text[start:end]))
+                or quotient(text[group[0][0] : end]) > most
+            ):
                 spans += _fit(group, text, "" if opening else prefix, room, limits)
                 group, opening = [], False
             group.append((start, end))
@@ -191,21 +200,18 @@ def _joined(units: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
     return joined
 
 
-def _closes(
-    group: list[tuple[int, int]],
-    unit: tuple[int, int],
-    text: str,
-    *,
-    paired: bool,
-    items: bool,
-) -> bool:
-    """Tell whether the next line opens a new part."""
-    if paired and len(group) >= PART_LINES:
-        return True
-    line = text[unit[0] : unit[1]]
-    if items and digest(line)[0] % RESTART_ODDS == 0:
-        return True
-    return quotient(text[group[0][0] : unit[1]]) > PART_TOKENS
+def _is_wrapped(units: list[tuple[int, int]]) -> bool:
+    """Tell that lines are as long as an editor makes them, and not a statement each."""
+    lengths = [end - start for start, end in units]
+    if len(lengths) <= PART_LINES:
+        return False
+    least, most = COLUMNS
+    return least <= max(lengths) <= min(most, 2 * min(lengths[:-1]))
+
+
+def _opens(line: str) -> bool:
+    """Tell whether a line opens a new pair wherever it stands."""
+    return digest(line)[0] % RESTART_ODDS == 0
 
 
 def _fit(
