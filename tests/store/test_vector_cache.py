@@ -12,6 +12,7 @@ import pytest
 from memcli.api.opened import OpenedWorkspace
 from memcli.api.sync import Done, Job, Vectors, sync
 from memcli.store.open import VECTORS
+from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.vector_cache import VERSION, VectorCache
 from tests.support import write
 
@@ -41,7 +42,7 @@ def shared() -> Path:
 def counted() -> int:
     connection = apsw.Connection(str(shared()))
     try:
-        return int(connection.execute("SELECT count(*) FROM vectors").fetchall()[0][0])
+        return len(rows(connection, "SELECT 1 FROM vectors"))
     finally:
         connection.close()
 
