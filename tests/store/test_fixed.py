@@ -30,7 +30,7 @@ def test_a_component_takes_one_byte_and_the_same_one_when_it_is_packed_again() -
         assert len(kept) == 384
         given, back = np.frombuffer(vector, "<f4"), np.frombuffer(unpacked(kept), "<f4")
         assert np.abs(back - given).max() < 0.01
-        assert float(given @ back) == pytest.approx(1.0, abs=1e-3)
+        assert float(given @ back) == pytest.approx(1.0, abs=3e-3)
         assert packed(unpacked(kept)) == kept
         assert rounded(vector) == unpacked(kept)
 
