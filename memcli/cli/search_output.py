@@ -187,7 +187,7 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
         lines = results + expanded
     else:
         envelope = jsonio.search_envelope(
-            found.question.text,
+            found.question,
             results,
             found.freshness,
             found.answer,

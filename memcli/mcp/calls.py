@@ -52,8 +52,8 @@ def call_search(
     from memcli.api.ask import ask
     from memcli.dates.filters import bounds_of
     from memcli.render.jsonio import implicit_sources
+    from memcli.search.follow_up import question_after
     from memcli.search.options import options_of
-    from memcli.search.question import Question
 
     memory = held.warm(given.get("workspace"))
     moment = memory.clock.now()
@@ -63,8 +63,12 @@ def call_search(
     filters = _filters(memory, given, bounds)
     if not given["query"].strip() and (dates or given["path"] is not None):
         return _list(memory, filters, bounds, given["budget"])
-    question = Question.by(
-        memory.config, given["query"], moment, hint="memory_search with words in query"
+    question = question_after(
+        held.questions,
+        memory.config,
+        given["query"],
+        moment,
+        hint="memory_search with words in query",
     )
     options = options_of(memory.config, filters=filters, budget=given["budget"])
 
@@ -199,7 +203,7 @@ def _record(found: Answered, bounds: Sequence[DateSpan], now: str) -> dict[str, 
     ]
     dates = (*found.answer.dates, *bounds)
     record = jsonio.search_envelope(
-        found.question.text, results, found.freshness, found.answer, dates=dates, now=now
+        found.question, results, found.freshness, found.answer, dates=dates, now=now
     )
     nothing = {"empty_reason": jsonio.reason(found.empty_reason)} if found.empty_reason else {}
     return jsonio.few_of_answer(record) | nothing

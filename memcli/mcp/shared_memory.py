@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Lock
@@ -12,6 +13,7 @@ from memcli.errors import BusyError, NotFoundError, Reason
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units, with_speaker
 from memcli.mcp.preparation import Preparation
+from memcli.search.follow_up import EARLIER
 from memcli.workspace.locate import CONFIG_FILE
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
     from memcli.api.several import Several
     from memcli.mcp.preparation import FirstProgress
+    from memcli.search.question import Question
 
 WITHOUT_BOUND = 10**9  # a server may index whatever there is: it lives for hours
 PATIENCE_SECONDS = 20.0  # that a call waits for a first index; clients wait for a minute
@@ -55,6 +58,7 @@ class SharedMemory:
         self.may_move = may_move
         self.folder: str | None = None  # of the client
         self.given = SeenLines()
+        self.questions: deque[Question] = deque(maxlen=EARLIER)  # for those that follow
 
     def workspaces(self) -> tuple[str, ...]:
         """Name the workspaces where they are several, without opening them."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memcli.indexing.look import Standing
     from memcli.search.hits import Step
     from memcli.search.pipeline import Answer
+    from memcli.search.question import Question
     from memcli.search.retrievers import RetrieverUse
     from memcli.search.summaries import Expanded
     from memcli.store.union import StoreState
@@ -143,7 +144,7 @@ def changes(standing: Standing) -> dict[str, Any]:
 
 
 def search_envelope(
-    query: str,
+    question: Question,
     results: list[dict[str, Any]],
     freshness: Freshness,
     answer: Answer,
@@ -154,7 +155,8 @@ def search_envelope(
     """Wrap results with what they rest on."""
     return {
         "schema": "memcli.search/1",
-        "query": query,
+        "query": question.typed or question.text,
+        **({"read_as": question.text} if question.typed else {}),
         "dates": dates_of(dates),
         "now": now,
         "verdict": answer.verdict,

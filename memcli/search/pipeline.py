@@ -186,9 +186,7 @@ def _rank(
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)
-    found, reason = verdict(best_first, is_measured=bool(constants))
-    if gathered.asks_nothing and best_first:
-        found, reason = "weak", LOW
+    found, reason = _level(gathered, best_first, is_measured=bool(constants))
     lead, is_of_others = _lead(gathered, shown)
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     if found == "good" and is_of_others:
@@ -230,6 +228,15 @@ def _rank(
         if constants
         else uncalibrated(gathered.fingerprint, has_words=gathered.lexical.ran),
     )
+
+
+def _level(
+    gathered: Gathered, hits: Sequence[Hit], *, is_measured: bool
+) -> tuple[str, Reason | None]:
+    """Judge passages; what stop words find is always of low confidence."""
+    if gathered.asks_nothing and hits:
+        return "weak", LOW
+    return verdict(hits, is_measured=is_measured)
 
 
 def _named_first(named: frozenset[int], hits: Sequence[Hit]) -> list[Hit]:

@@ -39,6 +39,7 @@ class Question(Record):
     dates: tuple[DateSpan, ...]
     query: ParsedQuery
     moment: datetime | None = None  # when it is asked, where that is known
+    typed: str = ""  # if it was read together with earlier questions; see `follow_up`
 
     @classmethod
     def read(
