@@ -95,7 +95,8 @@ def _names(question: Question) -> tuple[tuple[str, ...], tuple[str, ...]]:
     text = question.text
     for span in question.dates:
         text = f"{text[: span.at]}{' ' * len(span.text)}{text[span.stops_at :]}"
-    people, places = [], []
+    people: list[str] = []
+    places: list[str] = []
     for found in _NAME.finditer(text):
         name = found[0].removesuffix("'s").removesuffix("’s")
         first, _, rest = name.partition(" ")
