@@ -23,7 +23,7 @@ FAR = 0.02
 def fit_budget(
     hits: Sequence[Hit], *, budget: int | None, free: int | None = None
 ) -> tuple[list[Hit], int, int]:
-    """Give what fits, and how many passages do not and are too far; None is no budget.
+    """Return what fits, and how many passages do not and are too far; None is no budget.
 
     What fits is the longest run of passages from the first on. The first that does not fit is cut
     down to its best lines if they do, and ends the run. Only the first passage of all may be cut
@@ -64,7 +64,7 @@ def shortened(hits: Sequence[Hit]) -> str:
 
 
 def _is_far(hit: Hit) -> bool:
-    """Tell that a passage hardly answers, where that is known of its encoder."""
+    """Return whether a passage hardly answers, where that is known of its encoder."""
     return hit.confidence is not None and hit.confidence < FAR and not hit.is_literal
 
 

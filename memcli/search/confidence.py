@@ -1,4 +1,4 @@
-"""Judge how sure a hit is, and drop what is below a floor; pure.
+"""Compute the confidence of each hit and the verdict on an answer; pure.
 
 confidence = decay * logistic(bias + a * cosine + b * coverage * rarity), of the passage alone: what
 its age leaves of its score, its best part, and the share of the query's IDF that it holds, which
@@ -47,9 +47,9 @@ TENTH, THIRTIETH = 10, 30
 
 
 def calibration(fingerprint: str, own: Mapping[str, Calibration]) -> Calibration | None:
-    """Find the constants of a model, or of no model; None for one that was never measured.
+    """Return the constants of a model, or of keyword search; None for a model without calibration.
 
-    `own` are those that the user has fitted, by fingerprint.
+    `own` are those that the user fitted, by fingerprint.
     """
     if fingerprint in own:
         return own[fingerprint]
@@ -57,7 +57,7 @@ def calibration(fingerprint: str, own: Mapping[str, Calibration]) -> Calibration
 
 
 def uncalibrated(fingerprint: str, *, has_words: bool) -> Reason:
-    """Say by what the hits of a model without constants are judged."""
+    """Explain the confidence of a model that was never calibrated."""
     name = model_name(fingerprint)
     what = "uses keywords only" if has_words else "is unknown, and min_score drops nothing"
     return Reason(
@@ -68,7 +68,7 @@ def uncalibrated(fingerprint: str, *, has_words: bool) -> Reason:
 
 
 def judge(hits: Sequence[Hit], constants: Calibration | None, *, rarity: float) -> list[Hit]:
-    """Give every hit its confidence in [0, 1], None where nothing is known of the encoder.
+    """Compute the confidence of each hit, from 0 to 1; None without calibration.
 
     `rarity` is that of the query's words, 0 to 1.
     """
@@ -84,7 +84,7 @@ def judge(hits: Sequence[Hit], constants: Calibration | None, *, rarity: float) 
 
 
 def sure_of_its_day(hit: Hit) -> Hit:
-    """Be as sure of a hit of the day that is asked for as it holds words that are looked for."""
+    """Raise the confidence of a hit of the requested day to its share of the query's words."""
     if hit.confidence is None:
         return hit
     return hit._replace(confidence=max(hit.confidence, hit.held))
@@ -102,7 +102,7 @@ def apply_floor(hits: Sequence[Hit], *, min_score: float, on_score: bool = False
 
 
 def stands_out(hits: Sequence[Hit], fused: Sequence[Hit], constants: Calibration | None) -> bool:
-    """Tell whether the first passage leads by enough; so it does where nothing was measured.
+    """Return whether the first passage leads by enough; always without calibration.
 
     `hits` are all passages by their score, `fused` the chunks that contain them. If most of the
     first ten are of one document, it is compared with the others, because its own passages say
@@ -126,7 +126,7 @@ def stands_out(hits: Sequence[Hit], fused: Sequence[Hit], constants: Calibration
 
 
 def rests_on_one_word(hit: Hit, recalled: Recalled) -> bool:
-    """Tell that a passage holds only one of several words that are looked for, and no phrase."""
+    """Return whether a passage contains only one of several words of the query, and no phrase."""
     several = len(recalled.terms)
     words = round(recalled.matched.get(hit.about.chunk_id, 0.0) * several)
     return words == 1 and several >= SEVERAL_WORDS and not hit.candidate.literal

@@ -104,7 +104,7 @@ def _of_group(answer: Answer, group: ModelGroup) -> Answer:
 
 
 def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
-    """Give one answer of as many passages as are wanted; the first answer wins ties.
+    """Return one answer of as many passages as are wanted; the first answer wins ties.
 
     What several answers hold is told once.
 

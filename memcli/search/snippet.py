@@ -31,7 +31,7 @@ class Snippet(Record):
 
 
 def make_snippet(hit: Hit, *, words: Sequence[str]) -> Snippet:
-    """Give what is shown of a passage: its text without comments, the words marked.
+    """Return what is shown of a passage: its text without comments, the words marked.
 
     An ellipsis says that the first line begins before it, or that the last one goes on.
     """
@@ -40,7 +40,7 @@ def make_snippet(hit: Hit, *, words: Sequence[str]) -> Snippet:
 
 
 def numbered(hit: Hit, *, words: Sequence[str]) -> list[tuple[int, Snippet]]:
-    """Give what is shown of a passage line by line, with line numbers and without blank lines."""
+    """Return what is shown of a passage line by line, with line numbers and without blank lines."""
     pieces, at = list[str](), 0
     for start, end in comments(hit.text):
         pieces += hit.text[at:start], "\n" * hit.text.count("\n", start, end) or " "
