@@ -254,7 +254,7 @@ def test_without_a_repository_logs_tell_by_their_dates(tmp_path: Path) -> None:
     (notes / "MEMORY.md").write_text("# Rules\n\nfox\n")
     found = say("changes", "--since", "2026-02-01", "--now", "2026-03-01", folder=notes)
     assert found.out == "2026-02-10\n  memory/2026-02-10.md:3  Pool\n    + It ran dry.\n"
-    assert "these are the days of its logs" in found.err
+    assert "showing its dated logs" in found.err
     for span, why in (
         (("--since", "2026-02-20"), "no log is of 2026-02-20 to 2026-03-01; the newest before is of"
          " 2026-02-10. Try: memcli changes --since 2026-02-10\n"),
@@ -278,7 +278,7 @@ def test_without_a_repository_logs_tell_by_their_dates(tmp_path: Path) -> None:
     assert "the span from 2026-02-11 to 2026-02-10 ends before it begins" in refused.err
     later = say("changes", "--since", "tomorrow", "--now", "2026-03-01", folder=notes)
     assert (later.code, later.out) == (0, "")
-    assert "no log is of 2026-03-02, which is still to come; the newest before" in later.err
+    assert "no log is of 2026-03-02, which is in the future; the newest before" in later.err
 
 
 def test_escape_codes_of_a_memory_reach_no_terminal(tmp_path: Path) -> None:
