@@ -165,7 +165,7 @@ def measure_recall(memory: OpenedWorkspace, queries: Sequence[Query], today: dat
 
     The index is not updated; `today` is for questions without a day.
     """
-    from memcli.api.ask import begin_vector, lots_of, remembered
+    from memcli.api.ask import begin_vector, model_groups, remembered
     from memcli.bench.summary_recall import SummaryRecall, recall
     from memcli.search.expansion import search_expanded
     from memcli.search.options import BUDGET_LIMIT, options_of
@@ -187,7 +187,7 @@ def measure_recall(memory: OpenedWorkspace, queries: Sequence[Query], today: dat
             )  # fmt: skip
             sums[0] += recall(query.relevant, found.hits)
             found, behind = search_expanded(
-                snapshot, lots_of(memory, snapshot, question, active, vector),
+                snapshot, model_groups(memory, snapshot, question, active, vector),
                 question.query, question.dates, active,
                 tokens=memory.config("expand.tokens"), age_days=question.age_days,
             )  # fmt: skip
@@ -200,12 +200,12 @@ def measure_recall(memory: OpenedWorkspace, queries: Sequence[Query], today: dat
 def _tokens(snapshot: Snapshot, view: str) -> int:
     """Count the tokens of all that a view can find."""
     from memcli.search.validity import reach_of
-    from memcli.store.records import Legs
+    from memcli.store.records import RetrieverResults
 
     reach = reach_of(Filters(view=view), snapshot.supports())
     documents = [(found.source, found.path) for found in snapshot.documents(reach)]
     chunks = [excerpt.about.chunk_id for excerpt in snapshot.excerpts_of(documents, reach)]
-    nothing = Legs(Wanted(), (), None, ())
+    nothing = RetrieverResults(Wanted(), (), None, ())
     return sum(found.tokens for found in snapshot.candidates(chunks, nothing))
 
 
