@@ -14,8 +14,6 @@ The words are tables, because a search must not wait until patterns are compiled
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from memcli.record import Record
 
 GONE, NOT, NOW, AMOUNT = "gone", "not", "now", "amount"
@@ -86,32 +84,37 @@ class Cue(Record):
 def _by_phrase() -> dict[str, tuple[str, ...]]:
     kinds: dict[str, tuple[str, ...]] = {}
     for kind, phrases in _PHRASES.items():
-        for phrase in phrases.split(","):
-            key = " ".join(phrase.split())
-            kinds[key] = (*kinds.get(key, ()), kind)
+        for phrase in " ".join(phrases.split()).split(", "):
+            kinds[phrase] = (*kinds.get(phrase, ()), kind)
     return kinds
 
 
 _KINDS = _by_phrase()
-_BEGINNINGS = tuple(each[:-1] for each in _KINDS if each.endswith("*"))
+_BEGINNINGS = tuple(f" {each[:-1]}" for each in _KINDS if each.endswith("*"))
 _FIRST_WORDS = frozenset(each.split()[0] for each in _KINDS)
 _SIGNS = tuple((kind, sign) for kind, signs in _CHINESE.items() for sign in signs.split())
 
 
-def cues(words: Sequence[str]) -> list[Cue]:
-    """Find the words of change among words in lower case."""
+def cues(text: str) -> list[Cue]:
+    """Find the words of change in a text as `spaced` writes it, in their order."""
+    words = text.split()
     found = [Cue(NOW, 0, 1)] if words and words[0] in _NEW else []
-    for first, word in enumerate(words):
-        if first and words[first - 1] in _NEGATIONS:
-            continue  # `I never give up`
-        if word.startswith(_BEGINNINGS):
-            found.append(Cue(GONE, first, first + 1))
-        if word not in _FIRST_WORDS:
-            continue
-        for end in range(first + 1, first + 1 + _WORDS):
-            phrase = " ".join(words[first:end])
-            found += (Cue(kind, first, end) for kind in _KINDS.get(phrase, ()))
-    return found
+    for beginning in filter(text.__contains__, _BEGINNINGS):
+        at = text[: text.index(beginning)].count(" ")
+        found.append(Cue(GONE, at, at + 1))
+    for word in _FIRST_WORDS.intersection(words):
+        first = -1
+        for _ in range(words.count(word)):
+            first = words.index(word, first + 1)
+            for end in range(first + 1, first + 1 + _WORDS):
+                phrase = " ".join(words[first:end])
+                for kind in _KINDS.get(phrase, ()):
+                    found.append(Cue(kind, first, end))
+    if found and not _NEGATIONS.isdisjoint(words):  # `I never give up` is no change
+        found = [
+            each for each in found if words[each.first - 1] not in _NEGATIONS or not each.first
+        ]
+    return sorted(found)
 
 
 def chinese_cues(text: str) -> list[Cue]:
@@ -126,7 +129,7 @@ def chinese_cues(text: str) -> list[Cue]:
 def speaks_of_change(text: str) -> bool:
     """Tell whether a text says that something is no longer as it was."""
     words = spaced(text)
-    found = cues(words.split())
+    found = cues(words)
     if not words.isascii():
         found += chinese_cues(words)
     return any(each.kind != NOT for each in found)

@@ -125,6 +125,8 @@ _COMMON = table(
     usually always wegen uns new neu neue neuer neues"""
 )
 EVERY = PLURAL_DAYS | table("every each weekly daily jeden jede jedes")
+_NO_CONTENT = ENGLISH | GERMAN | _COMMON
+_NO_THING = ENGLISH | GERMAN | TIME | NUMBERS | _NO_SUBJECT | {""}
 _IMAGE = "[image:"  # what follows is a caption
 _LONGEST_LABEL = 42  # characters
 DIGITS = frozenset("0123456789一二两三四五六七八九十百千万")
@@ -144,8 +146,6 @@ class ComparedLine(Record):
     content: tuple[str, ...]  # in its order; no grammar, no words of change, nothing common
     cues: tuple[tuple[tuple[str, ...], tuple[Cue, ...]], ...]  # clauses that have some
     signs: str  # of a Chinese line, without its words of change
-    names: tuple[tuple[str, ...], ...]  # the words before the verb of each clause, or the colon
-    is_event: bool
 
     def has(self, term: str) -> bool:
         """Tell that it has a word, or another form of it."""
@@ -158,6 +158,16 @@ class ComparedLine(Record):
     def things(self) -> list[str]:
         """List the words that may name a thing."""
         return [term for term in self.content if is_thing(term)]
+
+    @property
+    def names(self) -> tuple[tuple[str, ...], ...]:
+        """Give the words before the verb of each clause, or before its colon."""
+        return _names_of(self.text)
+
+    @property
+    def is_event(self) -> bool:
+        """Tell that it says what happened."""
+        return _is_event(self.text)
 
     @property
     def name(self) -> tuple[str, ...]:
@@ -182,15 +192,17 @@ def is_among(term: str, words: Sequence[str]) -> bool:
 
 def is_thing(term: str) -> bool:
     """Tell that a word may name a thing."""
-    return bool(term) and is_content(term) and is_name(term) and term not in _NO_SUBJECT
+    return term not in _NO_THING and not term.isdigit()
 
 
-def _names_of(text: str) -> Iterator[tuple[str, ...]]:
-    """Give for each clause that says what is so the words before its verb, or before the colon."""
+@lru_cache(maxsize=1024)
+def _names_of(text: str) -> tuple[tuple[str, ...], ...]:
+    names: list[tuple[str, ...]] = []
     for clause in _clauses(text):
         words = terms(clause)
-        if end := next((at for at, term in enumerate(words) if term in _ENDS), 0):
-            yield tuple(filter(is_content, words[:end]))
+        if ends := _ENDS.intersection(words):
+            names.append(tuple(filter(is_content, words[: min(map(words.index, ends))])))
+    return tuple(filter(None, names)) or (tuple(filter(is_content, terms(label_of(text)))),)
 
 
 def has_time(line: ComparedLine) -> bool:
@@ -212,8 +224,10 @@ def asks(line: ComparedLine) -> bool:
     return "?" in line.text or "？" in line.text or any(each in line.spaced for each in _REQUESTS)
 
 
-def _is_event(text: str, words: Sequence[str]) -> bool:
+@lru_cache(maxsize=1024)
+def _is_event(text: str) -> bool:
     """Tell that a line says what happened, by a verb of the past that is no participle."""
+    words = spaced(text).split()
     if any(each in text for each in _HAN_EVENT) or ("haben", "wir") in pairwise(words):
         return True
     return not _EVENT.isdisjoint(words) or any(
@@ -258,33 +272,35 @@ def read_line(text: str) -> ComparedLine:
         for cue in found:
             if cue.kind != NOT:
                 signs = signs.replace(clause[0][cue.first : cue.end], " ")
-    of_change = {term for clause, found in changes for cue in found for term in
-                 terms(" ".join(clause[cue.first : cue.end]))} if not is_han else ()  # fmt: skip
-    own = tuple(
-        term
-        for term in dict.fromkeys(sequence)
-        if is_content(term)
-        and term not in of_change
-        and term not in _COMMON
-        and (len(term) > 1 or term.isdigit())
+    of_change = (
+        ()
+        if is_han
+        else terms(
+            " ".join(
+                word for clause, found in changes for c in found for word in clause[c.first : c.end]
+            )
+        )
     )
+    left_out = _NO_CONTENT.union(of_change)
+    own = tuple(
+        term for term in dict.fromkeys(sequence)
+        if term not in left_out and (len(term) > 1 or term.isdigit())
+    )  # fmt: skip
     by_beginning: dict[str, list[str]] = {}
     for term in sequence:
         by_beginning.setdefault(term[:INFLECTED], []).append(term)
     return ComparedLine(
         said, speaker, words, sequence, frozenset(sequence), by_beginning, own, changes,
         "".join(sign for sign in signs if sign.isalnum() or sign == " "),
-        tuple(_names_of(said)) or (tuple(filter(is_content, terms(label_of(said)))),),
-        _is_event(said, words.split()),
     )  # fmt: skip
 
 
 def _changes(text: str, *, is_han: bool) -> Iterator[tuple[tuple[str, ...], tuple[Cue, ...]]]:
     """Give the clauses with words of change: their words, or the clause itself if it is Chinese."""
     for clause in _clauses(text):
-        words = (clause,) if is_han else tuple(spaced(clause).split())
+        words = spaced(clause)
         if found := (chinese_cues(clause) if is_han else cues(words)):
-            yield words, tuple(found)
+            yield (clause,) if is_han else tuple(words.split()), tuple(found)
 
 
 def _clauses(text: str) -> list[str]:
