@@ -1,4 +1,4 @@
-"""The public door: one opened memory, and what can be done with it from Python.
+"""The public door: one workspace or several, opened as one memory, and what it can do.
 
     with memcli.Memory.open("notes") as memory:
         for passage in memory.search("why did the pool run dry", limit=5).results:
@@ -10,12 +10,16 @@ Records are those of the JSON of the same command, frozen and typed. Errors are 
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 
-from memcli.api.opened import OpenedWorkspace
+from memcli.api.workspace import SYSTEM_CLOCK, Clock
 from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Self
+
     from memcli.api.read import Lines
     from memcli.api.records import (
         ContextBlock,
@@ -26,12 +30,70 @@ if TYPE_CHECKING:
     from memcli.api.remember import Noted, UndoResult
     from memcli.api.standing import Findings
     from memcli.api.sync import Done
+    from memcli.api.workspaces import Workspaces
+    from memcli.config.settings import Config
     from memcli.remember.gate import WasGiven
     from memcli.types import Filters
 
 
-class Memory(OpenedWorkspace):
-    """An opened workspace and its verbs. Threads may share one; it keeps index and model open."""
+class Memory:
+    """One workspace, or several that answer as one. Threads may share it."""
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        """Take what is opened; see `open`."""
+        self.workspaces = workspaces
+
+    @property
+    def config(self) -> Config:
+        """Return the settings."""
+        return self.workspaces.config
+
+    @classmethod
+    def open(
+        cls,
+        *workspaces: str | os.PathLike[str],
+        everywhere: bool = False,
+        as_of: str | None = None,
+        shared: str | None = None,
+        tenant: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        environ: Mapping[str, str] | None = None,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> Memory:
+        """Open one workspace or several, as the options of a command do.
+
+        A workspace is a folder or the @name of one; the default is the one of the current folder.
+        `everywhere` adds all that have a name, and those of the shared index if one is configured.
+        `as_of` opens the state of a day or a commit. `shared` is the name of a workspace of the
+        shared index, and `tenant` all that a tenant has there. `settings` override all others, by
+        name: {"search.limit": 5}. NotFoundError if there is no such workspace, ConfigError if a
+        setting cannot be used, UsageError for what cannot be combined.
+        """
+        from memcli.api.open import opened
+        from memcli.api.workspaces import Selection
+
+        folders = tuple(os.fspath(each) for each in workspaces)
+        selected = Selection(folders, everywhere, as_of=as_of, shared=shared, tenant=tenant)
+        return cls(opened(selected, settings=settings, environ=environ, clock=clock))
+
+    def __enter__(self) -> Self:
+        """Return this memory, for a `with`."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Close indexes and models; a later question opens them again."""
+        self.workspaces.close()
+
+    def only(self, name: str) -> Memory:
+        """Return one workspace of several, by its name; an open model serves both.
+
+        UsageError for an unknown name; for a workspace that cannot be opened, the reason.
+        """
+        return Memory(self.workspaces.only(name))
 
     def search(
         self,
@@ -61,7 +123,7 @@ class Memory(OpenedWorkspace):
         from memcli.search.question import Question
         from memcli.types import Filters
 
-        moment = now or self.moment()
+        moment = now or self.workspaces.moment()
         config = self.config if limit is None else self.config.having({"search.limit": limit})
         wanted = options_of(
             config,
@@ -71,7 +133,7 @@ class Memory(OpenedWorkspace):
             ends=not more,
         )
         question = Question.by(config, text, moment)
-        found = ask(self, question, wanted, sync=sync)
+        found = ask(self.workspaces, question, wanted, sync=sync)
         answer = found.answer
         return SearchResults(
             query=found.question.text,
@@ -115,7 +177,7 @@ class Memory(OpenedWorkspace):
 
         config = self.config if limit is None else self.config.having({"search.limit": limit})
         wanted = options_of(config, filters=filters or Filters(view=config("search.view")))
-        found = likenesses(self, target, wanted, sync=sync)
+        found = likenesses(self.workspaces, target, wanted, sync=sync)
         return RelatedPassages(
             place=found.citation,
             freshness=IndexFreshness(*found.freshness),
@@ -135,7 +197,7 @@ class Memory(OpenedWorkspace):
         from memcli.api.records import DocumentList, IndexFreshness
         from memcli.types import Filters
 
-        found = catalogue(self, filters or Filters(), order=order, sync=sync)
+        found = catalogue(self.workspaces, filters or Filters(), order=order, sync=sync)
         return DocumentList(IndexFreshness(*found.freshness), found.documents, found.empty_reason)
 
     def context(
@@ -157,11 +219,11 @@ class Memory(OpenedWorkspace):
         from memcli.context.assemble import check_shares
         from memcli.context.parts import markdown
 
-        moment = now or self.moment()
+        moment = now or self.workspaces.moment()
         given = {"context.budget": budget, "context.tail": tail}
         config = self.config.having({name: n for name, n in given.items() if n is not None})
         wanted = check_shares(wanted_of(config))
-        made = context_of(self, text, moment, wanted, sync=sync)
+        made = context_of(self.workspaces, text, moment, wanted, sync=sync)
         assembled = made.assembled
         return ContextBlock(
             query=made.question.text if made.question else None,
@@ -209,7 +271,7 @@ class Memory(OpenedWorkspace):
         """
         from memcli.api.read import get
 
-        return get(self, target, first=first, count=count, expand=expand)
+        return get(self.workspaces, target, first=first, count=count, expand=expand)
 
     def remember(
         self,
@@ -234,13 +296,13 @@ class Memory(OpenedWorkspace):
         from memcli.api.remember import Wish, remember
 
         wish = Wish(to, heading, type, dry_run, force, was_given=was_given)
-        return remember(self, text, wish, now or self.clock.now())
+        return remember(self.workspaces.alone(), text, wish, now or self.workspaces.clock.now())
 
     def undo_remember(self) -> UndoResult:
         """Remove the last note if it is unchanged, as `memcli remember --undo` does."""
         from memcli.api.remember import undo_remember
 
-        return undo_remember(self)
+        return undo_remember(self.workspaces.alone())
 
     def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> Done:
         """Update the index and embed what is new, as `memcli index` does.
@@ -249,10 +311,11 @@ class Memory(OpenedWorkspace):
         """
         from memcli.api.sync import Job, Vectors, sync
 
-        return sync(self, Job(full=full, wait_seconds=wait_seconds), Vectors(self))
+        workspace = self.workspaces.alone()
+        return sync(workspace, Job(full=full, wait_seconds=wait_seconds), Vectors(workspace))
 
     def status(self, *, deep: bool = False) -> Findings:
         """Report what is indexed, what is out of date and why, as `memcli status` does."""
         from memcli.api.standing import gather
 
-        return gather(self, deep=deep)
+        return gather(self.workspaces.alone(), deep=deep)

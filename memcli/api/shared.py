@@ -15,7 +15,7 @@ from memcli.store.postgres.admin import SharedStatus as SharedStatus
 from memcli.store.postgres.session import Name
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
     from memcli.config.settings import Config
 
 
@@ -45,24 +45,24 @@ def upgrade(config: Config) -> tuple[str, int]:
     return address.masked, admin.upgrade(address)
 
 
-def attach(memory: OpenedWorkspace, name: str, *, take_over: bool) -> str:
+def attach(workspace: Workspace, name: str, *, take_over: bool) -> str:
     """Attach the folder of a workspace; give the store's address."""
-    config, told = memory.config, attached.named(name)
+    config, told = workspace.config, attached.named(name)
     address = address_of(config)
-    before = attached.attached(memory.environ).get(config.workspace)
+    before = attached.attached(workspace.environ).get(config.workspace)
     if before is not None and attached.named(before) != told:
         raise UsageError(
             f"{config.workspace} is attached as {before} already", hint="memcli store detach"
         )
     admin.attach(address, Name(*told), origin_of(config.workspace), take_over=take_over)
-    attached.remember(memory.environ, config.workspace, attached.written(told))
+    attached.remember(workspace.environ, config.workspace, attached.written(told))
     return address.masked
 
 
-def detach(memory: OpenedWorkspace) -> tuple[str, str, bool]:
+def detach(workspace: Workspace) -> tuple[str, str, bool]:
     """Detach the folder; return the address, the name, and whether this folder wrote it."""
-    config = memory.config
-    name = attached.attached(memory.environ).get(config.workspace)
+    config = workspace.config
+    name = attached.attached(workspace.environ).get(config.workspace)
     if name is None:
         raise NotFoundError(
             f"{config.workspace} is not attached to a shared index", hint="memcli store status"
@@ -70,14 +70,14 @@ def detach(memory: OpenedWorkspace) -> tuple[str, str, bool]:
     origin = origin_of(config.workspace)
     address = address_of(config)
     was_ours = admin.detach(address, Name(*attached.named(name)), origin)
-    attached.remember(memory.environ, config.workspace, None)
+    attached.remember(workspace.environ, config.workspace, None)
     return address.masked, name, was_ours
 
 
-def look(memory: OpenedWorkspace) -> tuple[SharedStatus, str | None]:
+def look(workspace: Workspace) -> tuple[SharedStatus, str | None]:
     """Look at the shared index; return the name of the folder there too, None if it has none."""
-    name = attached.attached(memory.environ).get(memory.config.workspace)
-    return admin.look(address_of(memory.config)), name
+    name = attached.attached(workspace.environ).get(workspace.config.workspace)
+    return admin.look(address_of(workspace.config)), name
 
 
 def _checked(partitions: int) -> int:

@@ -42,7 +42,7 @@ from memcli.types import (
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
     from memcli.config.settings import Config
     from memcli.indexing.planning import Settings
     from memcli.store.port import Snapshot
@@ -103,18 +103,18 @@ class Findings(Record):
         return not is_in_step or is_waiting or bool(self.standing.listing.unlisted)
 
 
-def gather(memory: OpenedWorkspace, *, deep: bool) -> Findings:
+def gather(workspace: Workspace, *, deep: bool) -> Findings:
     """Read files, index and encoder; with `deep` also run the model and check the store."""
-    store, settings = memory.store, memory.index_settings()
+    store, settings = workspace.store, workspace.index_settings()
     with ExitStack() as held:
         snapshot = held.enter_context(store.snapshot()) if store.exists() else None
         standing = take_stock(snapshot, settings)
         facts = snapshot.facts if snapshot else Facts()
         index = Remembered(facts.model, facts.fingerprint)
-        usability = _usability(memory, index, deep=deep)
+        usability = _usability(workspace, index, deep=deep)
         holdings = _holdings(snapshot, usability, deep=deep) if snapshot else Indexed()
     return Findings(
-        config=memory.config,
+        config=workspace.config,
         store=store.describe(),
         standing=standing,
         usability=usability,
@@ -137,14 +137,14 @@ def _summaries(standing: Standing, settings: Settings) -> dict[str, int]:
     return {state: states.count(state) for state in STATES}
 
 
-def _usability(memory: OpenedWorkspace, index: Remembered, *, deep: bool) -> Usability:
+def _usability(workspace: Workspace, index: Remembered, *, deep: bool) -> Usability:
     """Look for the model's file, or with `deep` open and run it."""
-    choice = memory.encoders()
+    choice = workspace.encoders()
     configured = [fingerprint_of(name, choice, index) for name in choice.names]
     fingerprint = index.fingerprint if index.fingerprint in configured else configured[0]
     if fingerprint is not None and not deep:
         return Usability(True, fingerprint, None)
-    opened = memory.open_encoder()
+    opened = workspace.open_encoder()
     if opened.encoder is None:
         return Usability(False, None, opened.reason)
     try:

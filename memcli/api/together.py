@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from memcli.api.workspaces import NamedWorkspace, for_folder
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError, MemcliError, Reason, UsageError
 from memcli.indexing.freshness import Freshness
-from memcli.render.reasons import for_workspace
 from memcli.store.union import StoreState
 from memcli.threads import side_by_side
 from memcli.types import EMPTY, FAILED, FRESH, NOT_INDEXED, REMOTE, STALE
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
 
 ANSWERING = (FRESH, STALE, REMOTE)
 
-# A workspace of several: its name, its folder, and itself or why it cannot be opened.
-Member = tuple[str, str, "OpenedWorkspace | Reason"]
-
 
 def together(
-    asked: Sequence[Member],
-    bring_in_step: Callable[[OpenedWorkspace], Freshness],
+    members: Sequence[NamedWorkspace],
+    bring_in_step: Callable[[Workspace], Freshness],
 ) -> Freshness:
     """Update each workspace; if one fails, the rest answers.
 
     IndexMissingError if none can answer.
     """
-    states = side_by_side(lambda each: _state(each, bring_in_step), asked)
+    states = side_by_side(lambda each: _state(each, bring_in_step), members)
     if all(state.state == FAILED for state in states):
         raise IndexMissingError(
             f"none of the workspaces can answer: {'; '.join(map(_line, states))}",
@@ -76,24 +73,19 @@ def as_stored(states: Sequence[StoreState]) -> Reason:
     return Reason(REMOTE, f"{first.name}: {first.reason.text if first.reason else REMOTE}", "")
 
 
-def of_workspace(reason: Reason, folder: str) -> Reason:
-    """Let a hint name the workspace that it is for."""
-    return reason._replace(hint=for_workspace(reason.hint, folder))
-
-
-def _state(each: Member, bring_in_step: Callable[[OpenedWorkspace], Freshness]) -> StoreState:
-    name, folder, opened = each
-    if isinstance(opened, Reason):
-        return StoreState(name, folder, FAILED, 0, opened)
+def _state(each: NamedWorkspace, bring_in_step: Callable[[Workspace], Freshness]) -> StoreState:
+    name, folder, workspace, why_not = each
+    if workspace is None:
+        return StoreState(name, folder, FAILED, 0, why_not)
     try:
-        found = bring_in_step(opened)
+        found = bring_in_step(workspace)
     except UsageError:  # an error of the command line, not of a workspace
         raise
     except (MemcliError, OSError) as error:
         why = error.reason if isinstance(error, MemcliError) else Reason("system", str(error))
-        return StoreState(name, folder, FAILED, 0, of_workspace(why, folder))
-    reason = found.reason and of_workspace(found.reason, folder)
-    told = (of_workspace(notice, folder) for notice in found.notices)
+        return StoreState(name, folder, FAILED, 0, for_folder(why, folder))
+    reason = found.reason and for_folder(found.reason, folder)
+    told = (for_folder(notice, folder) for notice in found.notices)
     notices = tuple(notice._replace(text=f"{name}: {notice.text}") for notice in told)
     return StoreState(
         name, folder, found.state, found.pending, reason, notices, missing=found.missing

@@ -50,7 +50,7 @@ def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> di
     return {
         "schema": "memcli.index/1",
         "workspace": skin.config.workspace,
-        "store": skin.memory.store.describe().address,
+        "store": skin.workspace.store.describe().address,
         "files": file_lists(done.report),
         "chunks": done.chunks,
         "embedded": done.embedded,

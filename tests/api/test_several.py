@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from memcli.api.memory import Memory
-from memcli.api.several import Several, open_several
 from memcli.embedding.encoders import Remembered
 from memcli.errors import ConfigError, NotFoundError
 from tests.context.makers import put
@@ -24,7 +23,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_question_is_answered_from_all(folders: list[str]) -> None:
-    with open_several(folders) as memory:
+    with Memory.open(*folders) as memory:
         found = memory.search("why did the pool run dry")
         assert [passage.citation for passage in found.results] == [
             "notes:memory/a.md:1-3", "work:memory/b.md:1-3"
@@ -49,7 +48,7 @@ def test_one_workspace_tells_of_no_others(folders: list[str]) -> None:
 
 
 def test_threads_may_share_it(folders: list[str]) -> None:
-    with open_several(folders) as memory, ThreadPoolExecutor(4) as pool:
+    with Memory.open(*folders) as memory, ThreadPoolExecutor(4) as pool:
         expected = memory.search("pool courier").results
         found = pool.map(lambda _: memory.search("pool courier").results, range(12))
         assert all(results == expected for results in found)
@@ -57,23 +56,18 @@ def test_threads_may_share_it(folders: list[str]) -> None:
 
 def test_workspaces_that_are_configured_alike_share_an_encoder(folders: list[str]) -> None:
     index = Remembered(None, None)
-    with open_several(folders) as memory:
-        first, second = (each for _, _, each in memory.members)
-        assert isinstance(first, Memory)
-        assert isinstance(second, Memory)
+    with Memory.open(*folders) as memory:
+        first, second = memory.workspaces.opened
         assert first.open_encoder_of(index) is second.open_encoder_of(index)
     put(Path(folders[1]), {"memcli.toml": "[embedding]\nthreads = 1\n"})
-    with open_several(folders) as memory:
-        first, second = (each for _, _, each in memory.members)
-        assert isinstance(first, Memory)
-        assert isinstance(second, Memory)
+    with Memory.open(*folders) as memory:
+        first, second = memory.workspaces.opened
         assert first.open_encoder_of(index) is not second.open_encoder_of(index)
 
 
 def test_what_one_cannot_tell_the_others_do(folders: list[str]) -> None:
     put(Path(folders[1]), {"memcli.toml": "nonsense"})
-    with open_several(folders) as memory:
-        assert isinstance(memory, Several)
+    with Memory.open(*folders) as memory:
         found = memory.search("pool")
         assert [passage.workspace for passage in found.results] == ["notes"]
         fault = found.freshness.workspaces[1]
@@ -81,4 +75,4 @@ def test_what_one_cannot_tell_the_others_do(folders: list[str]) -> None:
         with pytest.raises(ConfigError, match="work: "):
             memory.get("work:memory/b.md")
     with pytest.raises(NotFoundError):
-        open_several([*folders, "nowhere"])
+        Memory.open(*folders, "nowhere")

@@ -314,6 +314,6 @@ def test_a_long_list_in_a_pipe_is_counted_by_folder_and_month(
     assert listed("-n", "101").count("\n") == 101
     assert listed("--since", "2025-06").count("\n") == 56
     with memcli.Memory.open(str(tmp_path)) as memory:
-        told = of_catalogue(catalogue(memory, Filters(), order="newest"), 1000)
+        told = of_catalogue(catalogue(memory.workspaces, Filters(), order="newest"), 1000)
     assert "memory/ | 2025-06 | 28 documents\n" in told
     assert told.count("\n") == 6

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from threading import Event
     from types import ModuleType
 
-    from memcli.api.memory import Memory
+    from memcli.api.workspaces import Workspaces
 
 # A call that goes on, and a client that reads no longer, keep a server no longer than this.
 END_SECONDS = 0.7
@@ -62,15 +62,17 @@ def run(options: Options) -> int:
     folders, everywhere = options.workspace or (), bool(options.everywhere)
     are_several = everywhere or len(folders) > 1
 
-    def opened(folder: str | None) -> Memory:
+    def opened(folder: str | None) -> Workspaces:
         here = folder or os.environ.get("CLAUDE_PROJECT_DIR")
         if not are_several:
             return make_skin(options, here=here).memory
-        from memcli.api.several import open_several
+        from memcli.api.open import opened
+        from memcli.api.workspaces import Selection
 
-        return open_several(
-            folders, everywhere=everywhere, settings=options.settings, here=here, may_miss=True
+        selected = Selection(
+            tuple(folders), everywhere, with_shared=False, here=here, may_miss=True
         )
+        return opened(selected, settings=options.settings)
 
     def names() -> Sequence[str]:
         if not are_several:

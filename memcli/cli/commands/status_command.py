@@ -52,12 +52,12 @@ def show(
     """
     from memcli.api.standing import gather, judge, record
 
-    found = gather(skin.memory, deep=deep)
+    found = gather(skin.workspace, deep=deep)
     warnings = judge(found)
     if named:
-        from memcli.api.together import of_workspace
+        from memcli.api.workspaces import for_folder
 
-        warnings = tuple(of_workspace(each, skin.config.workspace) for each in warnings)
+        warnings = tuple(for_folder(each, skin.config.workspace) for each in warnings)
     told = record(found, warnings)
     if not as_json and not (check and skin.terminal.quiet):
         from memcli.cli import status_output

@@ -22,7 +22,7 @@ def run(options: Options) -> int:
     from memcli.api import shared
 
     skin = make_skin(options)
-    store, name, was_ours = shared.detach(skin.memory)
+    store, name, was_ours = shared.detach(skin.workspace)
     also = "" if was_ours else "; another folder writes it"
     text = f"Detached {skin.config.workspace} from {name} in {store}{also}."
     tell(skin, text, as_json=options.json, store=store, changed=True, name=name)
