@@ -1,5 +1,5 @@
-"""Whether a checker of types reads the code: what `typing` says too, at the cost of loading it."""
+"""TYPE_CHECKING without importing `typing`, which takes 7 ms."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # a checker takes it for true
+TYPE_CHECKING = False  # type checkers assume True

@@ -1,7 +1,7 @@
-"""The errors a user can meet, each with its exit code, and the table of exit codes.
+"""The errors that users can see, each with its exit code, and the table of exit codes.
 
-An error says what happened to which thing; its hint is the next command to run. A reason says the
-same where work goes on: an answer without vectors, an index that is behind.
+An error says what happened, to which thing; its hint is the next command to run. A reason says the
+same if work continues: an answer without vectors, an index that is out of date.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ ERROR_SCHEMA = "memcli.error/1"  # of an error that is written as JSON
 class Reason(Record):
     """Why something is less than it could be; `render.reasons` joins text and hint."""
 
-    code: str  # what programs compare; the text may be worded anew
-    text: str  # neither a capital nor a full stop: it stands within a line
+    code: str  # for programs; the wording of the text may change
+    text: str  # without capital and full stop, for use inside a line
     hint: str = ""  # the next command to run
 
 
-# What is said of limits of the process, and the hints.
+# Messages about limits of the process, and their hints.
 NO_MEMORY, MORE_MEMORY = "memory is short", "ulimit -v unlimited, then the same command"
 MORE_FILES = "ulimit -n 1024, then the same command"
 
 
 def install_extra(name: str) -> str:
-    """Give the command that adds what an extra of memcli needs to the installation that runs.
+    """Return the command that adds the packages of an extra to this installation.
 
     It names the packages themselves: memcli may have been installed from a folder.
     """
@@ -76,7 +76,7 @@ class MemcliError(Exception):
 
     @property
     def reason(self) -> Reason:
-        """Say it where work goes on all the same."""
+        """Return it as a reason, for a caller that continues."""
         return Reason(self.code, self.message, self.hint)
 
 
@@ -93,7 +93,7 @@ class ConfigError(MemcliError):
 
 
 class BudgetError(MemcliError):
-    """What has to be in a context costs more than its budget."""
+    """The mandatory parts of a context do not fit its budget."""
 
     code = "budget"
 
@@ -155,7 +155,7 @@ class IncompleteError(StoreError):
 
 
 def error_of(reason: Reason) -> MemcliError:
-    """Make an error of what one has told as a reason; a StoreError where none has its code."""
+    """Return the error for a reason; a StoreError if no error has its code."""
     kinds = [MemcliError]
     for kind in kinds:
         kinds += kind.__subclasses__()

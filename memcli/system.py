@@ -1,7 +1,6 @@
-"""What differs between operating systems: files, locks, folders of the user, memory, processes.
+"""All that differs between operating systems: files, locks, user folders, memory, processes.
 
-No other module asks which system it runs on. Modules that read `/proc` do without where there is
-none.
+No other module asks which system it runs on. Modules that read `/proc` also work without it.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFO
 _IS_WINDOWS = os.name == "nt"
 MOVES_OPEN_FILES = not _IS_WINDOWS
 GIT = "git.exe" if _IS_WINDOWS else "git"
-# What locks say of a file that another process has.
+# Errors of a lock that another process has.
 _LOCKED = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
 _LOCKED_BYTE = 1 << 30  # which Windows locks: after the text, so that others can read that
 _JUNCTION = 0xA0000003  # the tag of a folder of Windows that leads to another one
@@ -46,7 +45,7 @@ _PROCESS = "/proc/self"
 
 
 def is_link(status: os.stat_result) -> bool:
-    """Tell whether an entry, as `lstat` gives it, leads somewhere else."""
+    """Return whether an entry, as returned by `lstat`, is a link."""
     return stat.S_ISLNK(status.st_mode) or getattr(status, "st_reparse_tag", 0) == _JUNCTION
 
 
@@ -74,14 +73,14 @@ def try_lock(descriptor: int) -> bool:
 
 
 def open_lock(path: str) -> int:
-    """Open what is locked while a file is written: its folder, or on Windows a file next to it."""
+    """Open the lock of a file that is written: its folder, or on Windows a file next to it."""
     if _IS_WINDOWS:
         return os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     return os.open(os.path.dirname(path), os.O_RDONLY)
 
 
 def user_id() -> int | None:
-    """Give the number of the user; None on Windows, where files do not have one."""
+    """Return the number of the user; None on Windows, where files have no such number."""
     return os.geteuid() if hasattr(os, "geteuid") else None
 
 
@@ -99,7 +98,7 @@ def config_folder(environ: Mapping[str, str]) -> str:
 def _user_folder(
     environ: Mapping[str, str], windows: tuple[str, str], macos: str, linux: tuple[str, str]
 ) -> str:
-    """Take what a variable names, or a folder of the home folder."""
+    """Return the folder in a variable, or else a folder below the home folder."""
     home = os.path.expanduser("~")
     if sys.platform == "win32":
         return environ.get(windows[0]) or os.path.join(home, "AppData", windows[1])
@@ -109,7 +108,7 @@ def _user_folder(
 
 
 def has_ended(pid: int) -> bool:
-    """Tell of a process of this machine that it has ended; False if that cannot be told."""
+    """Return whether a process of this machine has ended; False if that is unknown."""
     if _IS_WINDOWS:  # there os.kill ends the process
         return False
     try:
@@ -142,8 +141,8 @@ def has_output(pipe: IO[bytes], seconds: float) -> bool:
 def memory_left(process: str = _PROCESS) -> int | None:
     """Count the bytes that the limit of this process (`ulimit -v`) leaves.
 
-    None without a limit, or if the system does not say. Ask before you load a library: short of
-    memory, many do not raise, but write a traceback or end the process.
+    None without a limit, or if it is unknown. Call this before you load a library: many print a
+    traceback or end the process when memory runs out.
     """
     try:
         with open(os.path.join(process, "limits"), encoding="utf-8") as file:
@@ -158,7 +157,7 @@ def memory_left(process: str = _PROCESS) -> int | None:
 
 
 def is_short_of_memory() -> bool:
-    """Tell that next to nothing works any more."""
+    """Return whether so little memory is left that almost nothing works."""
     left = memory_left()
     return left is not None and left < _LEAST_MEMORY
 
@@ -181,7 +180,7 @@ def usable_cores(process: str = _PROCESS, groups: str = _GROUPS) -> int:
 
 
 def _affine() -> int:
-    """Count what the scheduler may run this process on."""
+    """Count the processors that this process may use."""
     counted = getattr(os, "process_cpu_count", os.cpu_count)() or 1  # the former from 3.13 on
     if hasattr(os, "sched_getaffinity"):
         return min(counted, len(os.sched_getaffinity(0)))
@@ -220,7 +219,7 @@ def _upwards(path: str) -> Iterator[str]:
 
 
 def _quota(folder: str) -> float | None:
-    """Read the quota of one group in either version; None: without limit."""
+    """Read the quota of one control group (version 1 or 2); None: no limit."""
     try:
         with open(os.path.join(folder, "cpu.max"), encoding="ascii") as file:
             quota, period = file.read().split()

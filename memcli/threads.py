@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
     Outcome = tuple[Result | None, BaseException | None]
 
-STORES_AT_ONCE = 4  # much of what a store takes is the disk's time
+STORES_AT_ONCE = 4  # a store waits for the disk for much of its time
 # A model needs 0.3 s for a text at most. A server may take longer; nobody waits for it.
 FAREWELL_SECONDS = 2.0
 
@@ -29,8 +29,8 @@ FAREWELL_SECONDS = 2.0
 def within(seconds: float, work: Callable[[], Result]) -> Result:
     """Return what `work` returns, or raise what it raises; TimeoutError if it takes longer.
 
-    RetrieverError if the system gives no thread. Work that takes too long goes on unheeded until
-    its own limits end it: nothing else can interrupt a name look-up or a slow handshake.
+    RetrieverError if no thread can be started. Work that takes too long continues in the background
+    until its own limits end it, because a name look-up or a handshake cannot be interrupted.
     """
     from queue import Empty
 
@@ -46,10 +46,10 @@ def within(seconds: float, work: Callable[[], Result]) -> Result:
 def in_order(
     work: Callable[[Thing], Result], things: Sequence[Thing], threads: int, *, ahead: int
 ) -> Generator[Result]:
-    """Yield the result of each thing, in order, from so many threads.
+    """Yield the result of each thing, in order, computed by `threads` threads.
 
-    At most `ahead` things are begun before they are asked for. An error is raised in its turn,
-    and nothing more is begun. With one thread, or if the system gives none, the caller works.
+    At most `ahead` results are computed before they are needed. An error is raised in its turn, and
+    no more work starts. With one thread, or if none can be started, the caller does the work.
     """
     from functools import partial
     from threading import Event, Semaphore

@@ -1,9 +1,8 @@
 """The frozen records that pass between memcli's packages.
 
-All of these are defined on the path of a search. Lines count from 1 and both ends
-are inclusive; paths are POSIX and relative to the root of their source; dates are
-ISO `YYYY-MM-DD` strings; vectors are little-endian float32 bytes of unit length.
-What is of a week or a month has the last day of it for its date, and its `first_day`.
+Every search loads them. Lines count from 1 and both ends are included; paths are POSIX and relative
+to the root of their source; dates are ISO `YYYY-MM-DD` strings; vectors are little-endian float32
+bytes of unit length. The date of a week or a month is its last day; `first_day` is its first.
 """
 
 from __future__ import annotations
@@ -16,24 +15,24 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from typing import Protocol
 else:
-    Protocol = object  # only a checker of types asks
+    Protocol = object  # only type checkers need it
 
 MEMORY_SOURCE = "memory"
 SUMMARY = "summary"  # the kind of a document that has a lineage
-PRIVATE = "private"  # of a document that another workspace is never told of
-OPEN_SCOPES = ("session", "user", "global")  # of what may be offered unasked
+PRIVATE = "private"  # never shown to other workspaces, and never offered unasked
+OPEN_SCOPES = ("session", "user", "global")  # may be offered unasked
 SCOPES = (*OPEN_SCOPES, PRIVATE)
-# How far an index is behind its files, in a word.
+# States of an index.
 FRESH, STALE, EMPTY, NOT_INDEXED = "fresh", "stale", "empty", "not_indexed"
 REMOTE = "remote"  # the files are elsewhere
-AS_OF = "as_of"  # a commit is asked
-FAILED = "failed"  # one of several workspaces could not be asked
+AS_OF = "as_of"  # the index of a commit
+FAILED = "failed"  # this one of several workspaces did not answer
 TRUSTS = ("trusted", "untrusted")
-# Who wrote something. What is of the owner's own is trusted unless a source says otherwise; of
-# others, only what the user trusts.
+# Who wrote something. The owner's own notes are trusted unless a source says otherwise; notes of
+# others are trusted only if the user says so.
 OWN_KINDS = ("operator", "system")
 SOURCE_KINDS = ("operator", "tool", "web", "import", "system")
-# Keys of front matter that may hold a date, the first one that does first.
+# Keys of front matter that may contain a date, in order of preference.
 DATE_KEYS = ("date", "modified", "updated", "created")
 
 
@@ -50,10 +49,10 @@ class Source(Record):
     source_kind: str = "operator"  # one of SOURCE_KINDS
     trust: str = "trusted"  # one of TRUSTS
     authority: float | None = None
-    always: tuple[str, ...] = ()  # globs of documents that every context holds
-    soft: tuple[str, ...] = ()  # globs of documents that a context holds while there is room
+    always: tuple[str, ...] = ()  # globs of documents that every context includes in full
+    soft: tuple[str, ...] = ()  # globs of documents that a context includes if they fit
     evergreen: tuple[str, ...] = ()  # globs of documents whose date is not used
-    is_found: bool = False  # nobody has named it, so it may be far too large to be listed
+    is_found: bool = False  # memcli found it by itself, so it may be too large to list
     date_keys: tuple[str, ...] = DATE_KEYS
 
 
@@ -69,7 +68,7 @@ class FileStat(Record):
 
 
 class Skip(Record):
-    """A file or folder that was passed over, and why."""
+    """A file or folder that was skipped, and why."""
 
     source: str
     path: str
@@ -78,9 +77,9 @@ class Skip(Record):
 
 
 class Listing(Record):
-    """What one walk over all sources found.
+    """The result of one walk over all sources.
 
-    `unlisted` names (source, folder path) pairs that could not be listed: whatever
+    `unlisted` has (source, folder path) of folders that could not be listed: whatever
     the index knows below them stays, because nobody saw that it is gone.
     """
 
@@ -91,7 +90,7 @@ class Listing(Record):
 
 
 class Known(Record):
-    """What the index remembers of a document, enough to see that it has not changed."""
+    """What the index knows about a file, to see whether it has changed."""
 
     hash: bytes
     size: int
@@ -137,7 +136,7 @@ Stretch = tuple[str, str]  # the first and the last day; the same one twice for 
 
 
 class Turn(Record):
-    """Lines that somebody says, and the name as it is written."""
+    """Lines of one speaker in a conversation, with the name as written."""
 
     start_line: int
     end_line: int
@@ -165,13 +164,13 @@ class Chunk(Record):
     start_byte: int  # span in the UTF-8 form of the decoded text
     end_byte: int
     tokens: int  # estimate, see language.tokens
-    text: str  # the file's lines start_line..end_line as they stand
+    text: str  # lines start_line..end_line of the file
     text_hash: bytes  # 16 bytes
     date: str | None  # of the document, else of a heading that is a date
     links: tuple[str, ...]
     parts: tuple[Part, ...]
     turns: tuple[Turn, ...] = ()  # of a conversation, as far as they stand in the chunk
-    preferences: tuple[Lines, ...] = ()  # in which somebody says how they want things
+    preferences: tuple[Lines, ...] = ()  # instructions and preferences of the user
     first_day: str | None = None  # where the date is the last one of a span
 
 
@@ -184,13 +183,12 @@ class SourceLines(Record):
     hash: bytes  # of the lines when they were summarised, 16 bytes
 
 
-# What a summary may be: to be believed, of lines that have changed, changed by somebody, or telling
-# what its lines do not say.
+# States of a summary: valid; its lines have changed; somebody edited it; its lines do not say so.
 STATES = ("valid", "stale", "edited", "forged")
 
 
 class Lineage(Record):
-    """Where a summary comes from, as its front matter tells."""
+    """The lineage of a summary, from its front matter."""
 
     sources: tuple[SourceLines, ...]  # never empty
     parents: tuple[str, ...]  # paths of the summaries among the sources
@@ -259,21 +257,21 @@ class Encoder(Protocol):
 
 
 class Where(Record):
-    """What the front matter of a document has to say; `markdown.properties` compares."""
+    """A condition on front matter; `markdown.properties` evaluates it."""
 
     key: str
-    value: str | None = None  # as it was typed; None for any
-    negated: bool = False  # documents that do not say it
+    value: str | None = None  # as typed; None for any value
+    negated: bool = False  # documents without it
 
     def __str__(self) -> str:
-        """Write it as `--where` takes it."""
+        """Return the text that `--where` accepts."""
         if self.value is None:
             return f"{'!' if self.negated else ''}{self.key}"
         return f"{self.key}{'!=' if self.negated else '='}{self.value}"
 
 
 class Filters(Record):
-    """What a search is limited to; applied before the top-k of each leg."""
+    """What a search is limited to; applied before the top-k of each retriever."""
 
     since: str | None = None
     until: str | None = None
@@ -282,20 +280,20 @@ class Filters(Record):
     kinds: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
     trusts: tuple[str, ...] = ()
-    headings: tuple[str, ...] = ()  # text that a heading of the path holds
+    headings: tuple[str, ...] = ()  # text that a heading above must contain
     tags: tuple[str, ...] = ()  # all of them, or tags below them: infra/db for infra
     where: tuple[Where, ...] = ()  # all of them
-    by: tuple[str, ...] = ()  # lines that one of these speakers says
-    undated: bool = False  # keep undated records in spite of since and until
+    by: tuple[str, ...] = ()  # lines of one of these speakers
+    undated: bool = False  # keep undated documents in spite of since and until
     view: str = "all"  # all | active: no line twice | raw: no summaries
     within: tuple[SourceLines, ...] = ()  # only chunks of the memory that touch these lines
 
 
 class Term(Record):
-    """A word or a phrase as an index holds it (see `language.words`)."""
+    """A word or a phrase in the form of the index (see `language.words`)."""
 
     text: str
-    prefix: bool = False  # its end may go on
+    prefix: bool = False  # the last word may be longer
 
 
 class Wanted(Record):
@@ -303,14 +301,14 @@ class Wanted(Record):
 
     any: tuple[Term, ...] = ()
     all: tuple[tuple[Term, ...], ...] = ()
-    none: tuple[Term, ...] = ()  # a chunk with one of these is not found
-    # Terms that find nothing alone and count in what is found, each with how many chunks hold it.
+    none: tuple[Term, ...] = ()  # excludes chunks with one of these
+    # Common terms, which score but find nothing alone, each with its number of chunks.
     also: tuple[tuple[Term, int], ...] = ()
     together: tuple[tuple[Term, ...], ...] = ()  # of them: a chunk with all of a group is found
 
 
 class PartScore(Record):
-    """The cosine of one part of a candidate, None without a vector."""
+    """The cosine of one segment of a candidate; None without a vector."""
 
     start_line: int
     end_line: int
@@ -320,7 +318,7 @@ class PartScore(Record):
 
 
 class About(Record):
-    """What is told of lines of a document besides their text."""
+    """The metadata of lines of a document."""
 
     chunk_id: int
     source: str
@@ -340,7 +338,7 @@ class About(Record):
 
     @property
     def days(self) -> str:
-        """Name its day, week or month as notes do; "" where it is undated."""
+        """Return its day, week or month as notes write it; "" if it is undated."""
         return named_days((self.first_day or self.date, self.date)) if self.date else ""
 
     @property
@@ -355,12 +353,12 @@ class About(Record):
 
     @property
     def is_summary(self) -> bool:
-        """Tell that there are lines behind it; another source may use the word for a kind."""
+        """Return whether it is a summary of memcli; other sources may use that kind for theirs."""
         return self.kind == SUMMARY and is_memory(self.source)
 
     @property
     def ref(self) -> str:
-        """Name the record: it stays when lines move."""
+        """Return the record ref, which does not change when lines move."""
         return f"{self.source}:{self.path}#{self.anchor}"
 
     @property
@@ -370,18 +368,18 @@ class About(Record):
 
 
 def split_source(source: str) -> tuple[str, str]:
-    """Give the workspace of a source, "" where only one is asked, and the source's own name."""
+    """Split a source into its workspace ("" with only one workspace) and its own name."""
     workspace, _, own = source.rpartition(":")
     return workspace, own
 
 
 def is_memory(source: str) -> bool:
-    """Tell that a source is the memory, of whichever workspace."""
+    """Return whether a source is the memory of a workspace."""
     return split_source(source)[1] == MEMORY_SOURCE
 
 
 def memory_path(source: str, path: str) -> str:
-    """Name a document of the memory as lineages do.
+    """Return the path that lineages use for a document of the memory.
 
     It is the path, behind the name of its workspace where several are asked as one.
     """
@@ -390,7 +388,7 @@ def memory_path(source: str, path: str) -> str:
 
 
 def shown(source: str, path: str) -> str:
-    """Name a document as people and `memcli get` do: the source only where it is another's.
+    """Return the name of a document for people and for `memcli get`.
 
     A path of the memory that begins as a source or an option does stands behind `./`, as it does
     for scp and rsync. Where several workspaces are asked as one, a source begins with the name of
@@ -403,7 +401,7 @@ def shown(source: str, path: str) -> str:
 
 
 def date_of(days: Stretch | None) -> tuple[str | None, str | None]:
-    """Give the date that stands for some days, the last one, and the first one if it is another."""
+    """Return the last of some days, and the first one if it is another."""
     if days is None:
         return None, None
     first, last = days
@@ -429,7 +427,7 @@ def named_days(days: Stretch) -> str:
 
 
 def split_name(name: str, sources: Collection[str]) -> tuple[str, str]:
-    """Take the source off a name, a citation or a ref: (source, what stands behind it)."""
+    """Split a name, a citation or a ref into (source, rest)."""
     source, colon, rest = name.partition(":")
     return (source, rest) if colon and source in sources else (MEMORY_SOURCE, name)
 
@@ -440,7 +438,7 @@ def cite(source: str, path: str, first: int, last: int) -> str:
 
 
 class Candidate(Record):
-    """A chunk that a leg of recall found, with the raw score of both legs."""
+    """A chunk that a retriever of recall found, with the raw score of both retrievers."""
 
     about: About
     tokens: int
@@ -450,14 +448,14 @@ class Candidate(Record):
     importance: float | None
     parts: tuple[PartScore, ...]
     bm25: float = 0.0  # larger is better, 0 without a match
-    lexical_rank: int | None = None  # from 1; None where the leg's universe did not hold it
+    lexical_rank: int | None = None  # from 1; None where the retriever's universe did not hold it
     dense_rank: int | None = None
     literal: bool = False  # all non-stop terms, a quoted phrase or an identifier in this chunk
     named_by: str = ""  # JSON: the front matter of its document, of the first chunk only
 
 
 class Excerpt(Record):
-    """Lines of a document as they stand, and what is told of it."""
+    """Lines of a document with their metadata."""
 
     about: About
     text: str

@@ -18,7 +18,7 @@ from memcli.markdown.chunker import chunk_document
 from memcli.markdown.parse import parse
 from memcli.markdown.parts import choose_context
 from memcli.render.reasons import sentence
-from memcli.search.legs import Vector
+from memcli.search.retrievers import Vector
 from memcli.types import Chunk, Encoder, Limits, Source, named_days
 from memcli.workspace.dating import heading_days
 

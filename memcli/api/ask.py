@@ -10,20 +10,20 @@ from memcli.embedding.encoders import Remembered
 from memcli.errors import Reason, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
-from memcli.search.course import Observer, unobserved
-from memcli.search.legs import MODE_IS_LEXICAL, Vector
+from memcli.search.options import unobserved
 from memcli.search.pipeline import NOTHING, Answer, search
+from memcli.search.retrievers import MODE_IS_LEXICAL, Vector
 from memcli.types import EMPTY, Filters
 
 if TYPE_CHECKING:
     from memcli.api.superseded import Superseded
     from memcli.api.workspace import Workspace
     from memcli.api.workspaces import Workspaces
-    from memcli.search.joined import Lot
-    from memcli.search.legs import Leg
-    from memcli.search.options import SearchOptions
+    from memcli.search.federation import ModelGroup
+    from memcli.search.options import Observer, SearchOptions
     from memcli.search.question import Question
-    from memcli.search.views import Expanded
+    from memcli.search.retrievers import RetrieverUse
+    from memcli.search.summaries import Expanded
     from memcli.store.port import Snapshot
     from memcli.types import Encoder
 
@@ -104,12 +104,12 @@ def _ask(
         answer = ask_as_it_is(memory, question, options, vector=vector, observe=observe)
     else:
         with memory.store.snapshot() as snapshot:
-            lots = lots_of(memory, snapshot, question, options, vector)
-            freshness = naming_models(freshness, lots)
+            groups = model_groups(memory, snapshot, question, options, vector)
+            freshness = naming_models(freshness, groups)
             if expand:
-                answer, expanded = _expanded(memory, snapshot, lots, question, options)
+                answer, expanded = _expanded(memory, snapshot, groups, question, options)
             else:
-                answer = _of_lots(lots, question, options, observe)
+                answer = _of_groups(groups, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
     answer = answer._replace(dense=for_all(memory, answer.dense))
     found = Answered(question, freshness, answer, tuple(expanded), nothing)
@@ -125,20 +125,20 @@ def _listed(found: Answered) -> Answered:
     )
 
 
-def _of_lots(
-    lots: Sequence[Lot], question: Question, options: SearchOptions, observe: Observer
+def _of_groups(
+    groups: Sequence[ModelGroup], question: Question, options: SearchOptions, observe: Observer
 ) -> Answer:
-    from memcli.search.joined import PACK, joined, search_each
+    from memcli.search.federation import PACK, merge_answers, search_each
 
     answers = search_each(
-        lots,
+        groups,
         question.query,
         question.dates,
         options,
         age_days=question.age_days,
         observe=observe,
     )
-    answer = joined(answers, options=options)
+    answer = merge_answers(answers, options=options)
     if len(answers) > 1:
         observe(PACK, answer.hits)
     return answer
@@ -147,7 +147,7 @@ def _of_lots(
 def _expanded(
     memory: Workspaces,
     snapshot: Snapshot,
-    lots: Sequence[Lot],
+    groups: Sequence[ModelGroup],
     question: Question,
     options: SearchOptions,
 ) -> tuple[Answer, list[Expanded]]:
@@ -155,7 +155,7 @@ def _expanded(
 
     return search_expanded(
         snapshot,
-        lots,
+        groups,
         question.query,
         question.dates,
         options,
@@ -164,36 +164,34 @@ def _expanded(
     )
 
 
-def lots_of(
+def model_groups(
     memory: Workspaces,
     snapshot: Snapshot,
     question: Question,
     options: SearchOptions,
     vector: Callable[[str], Vector],
-) -> list[Lot]:
+) -> list[ModelGroup]:
     """Group the workspaces by the model of their vectors, if vectors are searched.
 
     `vector` is that of `begin_vector` for the memory, and `options` are its own.
     """
-    from memcli.search.joined import Lot
+    from memcli.search.federation import ModelGroup
 
-    own = Lot((), snapshot, options.encoder, options.reranker, vector)
-    if not memory.members or options.mode == "lexical":
-        return [own]
-    parts = memory.by_model(snapshot)
+    own = ModelGroup((), snapshot, options.encoder, options.reranker, vector)
+    parts = memory.by_model(snapshot) if options.mode != "lexical" else ()
     if len(parts) < 2:
         return [own]
     return [
         own._replace(names=names, snapshot=part)
         if workspace is memory.lead
-        else _lot_of(workspace, names, part, question, options)
+        else _group_of(workspace, names, part, question, options)
         for names, workspace, part in parts
     ]
 
 
-def naming_models(freshness: Freshness, lots: Sequence[Lot]) -> Freshness:
+def naming_models(freshness: Freshness, groups: Sequence[ModelGroup]) -> Freshness:
     """Say which workspaces use another model than the first, if any."""
-    others = [name for lot in lots[1:] for name in lot.names]
+    others = [name for group in groups[1:] for name in group.names]
     if not others:
         return freshness
     text = (
@@ -204,32 +202,32 @@ def naming_models(freshness: Freshness, lots: Sequence[Lot]) -> Freshness:
     return freshness._replace(notices=(*freshness.notices, other))
 
 
-def _lot_of(
+def _group_of(
     workspace: Workspace,
     names: tuple[str, ...],
     part: Snapshot,
     question: Question,
     options: SearchOptions,
-) -> Lot:
+) -> ModelGroup:
     """Ask by the model of a workspace, as its settings have it."""
-    from memcli.search.joined import Lot
+    from memcli.search.federation import ModelGroup
 
     index, encoder = workspace.remembered(), workspace.config("embedding.encoder")
     vector = begin_vector(workspace, question, options._replace(encoder=encoder), index)
-    return Lot(names, part, encoder, workspace.reranker(index), vector)
+    return ModelGroup(names, part, encoder, workspace.reranker(index), vector)
 
 
-def for_all(memory: Workspaces, leg: Leg) -> Leg:
+def for_all(memory: Workspaces, retriever: RetrieverUse) -> RetrieverUse:
     """Make the hint of a retriever that did not run apply to all workspaces.
 
     While a process makes the missing vectors, the hint is its progress.
     """
-    reason = leg.reason
+    reason = retriever.reason
     if reason is None or reason.hint != INDEX:
-        return leg
+        return retriever
     work = indexing_of(memory) if reason.code == "not-embedded" else None
     reason = work or reason._replace(hint=f"{INDEX} {memory.asked_by}".rstrip())
-    return leg._replace(reason=reason)
+    return retriever._replace(reason=reason)
 
 
 def indexing_of(memory: Workspaces) -> Reason | None:
@@ -303,10 +301,10 @@ def _nothing(
     phrases = question.query.phrases
     is_filtered = options.filters != Filters(view=options.filters.view)
     if is_filtered:
-        from memcli.search.left_out import left_out
+        from memcli.search.empty_result import blocking_filter
 
         with memory.store.snapshot() as snapshot:
-            reason = left_out(snapshot, options.filters)
+            reason = blocking_filter(snapshot, options.filters)
         if reason is not None:
             return reason
     if not phrases or not (is_filtered or question.query.excluded):

@@ -11,7 +11,7 @@ from memcli.api.ask import (
     bring_in_step,
     equipped,
     for_all,
-    lots_of,
+    model_groups,
     naming_models,
 )
 from memcli.checking import TYPE_CHECKING
@@ -24,8 +24,7 @@ from memcli.indexing.notices import unmatched
 from memcli.record import Record
 from memcli.render.reasons import sentence
 from memcli.search.authority import Authority
-from memcli.search.course import unobserved
-from memcli.search.options import options_of
+from memcli.search.options import options_of, unobserved
 from memcli.search.question import Question
 from memcli.store.naming import private_summaries
 from memcli.types import EMPTY, OPEN_SCOPES, PRIVATE, Filters, is_memory, memory_path
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from memcli.config.settings import Config
     from memcli.context.parts import ContextPart
     from memcli.indexing.freshness import Freshness
-    from memcli.search.course import Observer
+    from memcli.search.options import Observer
     from memcli.search.pipeline import Answer
     from memcli.types import About
 
@@ -130,19 +129,19 @@ def _of_a_question(
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
         fixed = fixed_of(snapshot, wanted, filters)
-        lots = lots_of(memory, snapshot, question, options, vector)
+        groups = model_groups(memory, snapshot, question, options, vector)
         answer, found = find(
             snapshot,
             question,
             options,
             fixed,
-            lots=lots,
+            groups=groups,
             following=following_of(memory.config),
             observe=observe,
         )
     assembled = assemble(fixed, found, wanted)
     answer = answer._replace(dense=for_all(memory, answer.dense))
-    freshness = naming_models(freshness, lots)
+    freshness = naming_models(freshness, groups)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 
 

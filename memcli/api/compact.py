@@ -165,7 +165,7 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
 
     The index is not updated; `today` is for questions without a day.
     """
-    from memcli.api.ask import begin_vector, lots_of
+    from memcli.api.ask import begin_vector, model_groups
     from memcli.api.workspaces import Workspaces
     from memcli.bench.summary_recall import SummaryRecall, recall
     from memcli.search.expansion import search_expanded
@@ -188,7 +188,7 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
             )  # fmt: skip
             sums[0] += recall(query.relevant, found.hits)
             found, behind = search_expanded(
-                snapshot, lots_of(Workspaces(workspace), snapshot, question, active, vector),
+                snapshot, model_groups(Workspaces(workspace), snapshot, question, active, vector),
                 question.query, question.dates, active,
                 tokens=workspace.config("expand.tokens"), age_days=question.age_days,
             )  # fmt: skip
@@ -201,12 +201,12 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
 def _tokens(snapshot: Snapshot, view: str) -> int:
     """Count the tokens of all that a view can find."""
     from memcli.search.validity import reach_of
-    from memcli.store.records import Legs
+    from memcli.store.records import RetrieverResults
 
     reach = reach_of(Filters(view=view), snapshot.supports())
     documents = [(found.source, found.path) for found in snapshot.documents(reach)]
     chunks = [excerpt.about.chunk_id for excerpt in snapshot.excerpts_of(documents, reach)]
-    nothing = Legs(Wanted(), (), None, ())
+    nothing = RetrieverResults(Wanted(), (), None, ())
     return sum(found.tokens for found in snapshot.candidates(chunks, nothing))
 
 

@@ -9,12 +9,12 @@ from memcli.checking import TYPE_CHECKING
 from memcli.indexing.document import made_or_skip
 from memcli.indexing.notices import not_read, unlisted, unmatched
 from memcli.indexing.planning import plan, read
-from memcli.lint.alone import alone
-from memcli.lint.contradicted import Contradicted
+from memcli.lint.contradictions import Contradictions
+from memcli.lint.document import LintDocument, inspect
+from memcli.lint.duplicates import Duplicates
 from memcli.lint.findings import INVALID_SUMMARY, UNMATCHED_GLOB, Finding, Location, order
-from memcli.lint.inspected import Inspected, inspect
 from memcli.lint.links import Links
-from memcli.lint.repeated import Repeated
+from memcli.lint.single_document import document_findings
 from memcli.lint.tasks import Tasks
 from memcli.markdown.lineage import is_place
 from memcli.types import MEMORY_SOURCE, Skip
@@ -48,13 +48,13 @@ class Inspection:
         names = [(file.source, file.path) for file in listing.files]
         roots = {source.name: source.root for source in settings.sources}
         links = Links(roots, names, lambda source, path: _is_there(roots[source], path))
-        across = (Repeated(), Contradicted(), Tasks(self._today), links)
+        across = (Duplicates(), Contradictions(), Tasks(self._today), links)
         for file in listing.files:
             document = self._inspected(file, settings)
             if document is None:
                 continue
             self.documents += 1
-            yield from alone(document)
+            yield from document_findings(document)
             for rule in across:
                 rule.take(document)
         yield from sorted((each for rule in across for each in rule.findings()), key=order)
@@ -62,7 +62,7 @@ class Inspection:
         for reason in unmatched(settings.sources, lambda: names):
             yield Finding(UNMATCHED_GLOB, None, reason.text)
 
-    def _inspected(self, file: FileStat, settings: Settings) -> Inspected | None:
+    def _inspected(self, file: FileStat, settings: Settings) -> LintDocument | None:
         found = read(settings, file.source, file.path)
         if isinstance(found, Skip):
             self.passed.append(not_read(found))

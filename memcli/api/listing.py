@@ -73,9 +73,9 @@ def _catalogue(
                 return Catalogue(freshness, empty_reason=told)
         if listed:
             return Catalogue(freshness, tuple(_ordered([*map(_entry, listed)], order)))
-        from memcli.search.left_out import left_out
+        from memcli.search.empty_result import blocking_filter
 
-        return Catalogue(freshness, empty_reason=left_out(snapshot, filters))
+        return Catalogue(freshness, empty_reason=blocking_filter(snapshot, filters))
 
 
 def months(documents: Sequence[DocumentEntry]) -> list[tuple[str, str, int]]:

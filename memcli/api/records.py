@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
-    from memcli.search.legs import Leg
     from memcli.search.passages import Passage
     from memcli.search.repair import Repair
     from memcli.search.rerank import Reranked
+    from memcli.search.retrievers import RetrieverUse
     from memcli.store.union import StoreState
 
 
@@ -31,8 +31,8 @@ class IndexFreshness(Record):
 class RetrieverStatus(Record):
     """Which retrievers ran, and why one did not."""
 
-    keyword: Leg
-    semantic: Leg
+    keyword: RetrieverUse
+    semantic: RetrieverUse
 
 
 class SearchResults(Record):

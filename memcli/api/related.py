@@ -84,9 +84,9 @@ def _likenesses(
         alike, nothing = related(snapshot, place, options), None
         alike = alike._replace(dense=for_all(memory, alike.dense))
         if not alike.hits and options.filters != Filters(view=options.filters.view):
-            from memcli.search.left_out import left_out
+            from memcli.search.empty_result import blocking_filter
 
-            nothing = left_out(snapshot, options.filters)
+            nothing = blocking_filter(snapshot, options.filters)
     return Likenesses(*found.document, start, end, freshness, alike, nothing)
 
 

@@ -17,7 +17,7 @@ from memcli.markdown.units import units
 from memcli.record import Record
 from memcli.search.recall import RecallBounds, reach_within, recall
 from memcli.search.related import words_of
-from memcli.search.views import citation_of, first_day
+from memcli.search.summaries import citation_of, first_day
 from memcli.types import Filters, cite
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Fit the constants with which `search.floor` judges hits, on judged questions; pure.
+"""Fit the constants with which `search.confidence` judges hits, on judged questions; pure.
 
 Each question is asked twice: normally, and without the chunks that have its evidence. An answer is
 right if its first FIRST passages have a judged line; without the evidence no answer is right. Two
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from memcli.embedding.models import Calibration
 from memcli.record import Record
-from memcli.search.floor import TENTH, THIRTIETH
+from memcli.search.confidence import TENTH, THIRTIETH
 
 if TYPE_CHECKING:
     from memcli.search.hits import Hit
@@ -92,7 +92,7 @@ def fit(samples: Sequence[Sample]) -> Fitted | None:
 
 
 def _line(samples: Sequence[Sample]) -> tuple[float, float]:
-    """Give the lead that an answer needs, and how much more of it for each 1.0 of the crowd."""
+    """Return the lead that an answer needs, and how much more of it for each 1.0 of the crowd."""
     labels = [float(each.is_right) for each in samples]
     if min(sum(labels), len(labels) - sum(labels)) < LEAST:
         return 0.0, 0.0
@@ -147,7 +147,7 @@ def logistic(rows: Sequence[tuple[float, float]], labels: Sequence[float]) -> li
 
 
 def area(scores: Sequence[float], labels: Sequence[float]) -> float:
-    """Give the share of pairs of a right and another answer that are ordered rightly, ties half.
+    """Return the share of pairs of a right and another answer that are ordered rightly, ties half.
 
     Example: area([1, 1, 3, 2, 0], [1, 1, 1, 0, 0]) -> 0.667
     """

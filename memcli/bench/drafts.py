@@ -116,7 +116,7 @@ def _headings(parsed: Parsed) -> Iterator[Block]:
 
 
 def _sections(path: str, parsed: Parsed, shared: Mapping[str, int]) -> Iterator[QuestionDraft]:
-    """Give the headings that have a body of their own, with the lines of that body."""
+    """Return the headings that have a body of their own, with the lines of that body."""
     blocks = parsed.blocks
     for at, block in enumerate(blocks):
         if block.kind != "heading":
@@ -131,7 +131,7 @@ def _sections(path: str, parsed: Parsed, shared: Mapping[str, int]) -> Iterator[
 
 
 def _decisions(path: str, parsed: Parsed) -> Iterator[QuestionDraft]:
-    """Give the paragraphs and items that decide something, as their first words."""
+    """Return the paragraphs and items that decide something, as their first words."""
     for block in parsed.blocks:
         if block.kind not in ("paragraph", "item"):
             continue

@@ -88,7 +88,7 @@ def newly_missed(baseline: Sequence[Row], rows: Sequence[Row]) -> list[Move]:
 
 
 def important_misses(rows: Sequence[Row], known: Collection[str]) -> list[Row]:
-    """Give the questions of high importance that miss the first 5; those with `known` ids aside."""
+    """Return important questions without an answer in the first 5, except those in `known`."""
     return [
         row
         for row in rows

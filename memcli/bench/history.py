@@ -15,7 +15,7 @@ FAILURES = 10  # worst questions that a trace lists
 
 
 def reference(history: Sequence[LaneTrace]) -> LaneTrace | None:
-    """Give the best run since the last one that a person accepted, oldest first on a tie.
+    """Return the best run since the last one that a person accepted, oldest first on a tie.
 
     The best and not the last: a slow decline of a little every night would pass otherwise.
     """
@@ -79,7 +79,7 @@ def changes(before: Run, after: Run) -> list[str]:
 
 
 def surplus(names: Sequence[str], kept: int = KEPT) -> list[str]:
-    """Give the file names that no longer fit a bounded history; names sort by time."""
+    """Return the file names that no longer fit a bounded history; names sort by time."""
     return sorted(names)[:-kept] if len(names) > kept else []
 
 

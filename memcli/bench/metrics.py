@@ -97,7 +97,7 @@ def _budget_recall(
 
 
 def reached(relevant: Sequence[Range], seen: set[Line]) -> float:
-    """Give the share of judged ranges of which a line was seen."""
+    """Return the share of judged ranges of which a line was seen."""
     found = sum(
         any((wanted.document, line) in seen for line in range(wanted.start, wanted.end + 1))
         if wanted.end - wanted.start < len(seen)

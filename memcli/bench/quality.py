@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import ceil
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memcli.bench.loss import Loss, lost_at
 from memcli.bench.metrics import LINE_END_TOKENS, LineCosts, Range, mean, score
@@ -15,11 +15,13 @@ from memcli.errors import NotFoundError
 from memcli.indexing.planning import Settings, read
 from memcli.language.tokens import quotient
 from memcli.record import Record
-from memcli.search.course import Observer, unobserved
-from memcli.search.options import SearchOptions
+from memcli.search.options import SearchOptions, unobserved
 from memcli.search.pipeline import Answer
 from memcli.search.why_not import Course
 from memcli.types import MEMORY_SOURCE, FileText
+
+if TYPE_CHECKING:
+    from memcli.search.options import Observer
 
 HIT_LIMIT = 5  # a question whose lines come later counts as missed
 
@@ -108,7 +110,7 @@ def line_costs(settings: Settings) -> LineCosts:
 
 
 def passages(answer: Answer) -> tuple[Range, ...]:
-    """Give the lines of each passage, best first."""
+    """Return the lines of each passage, best first."""
     return tuple(
         Range(hit.about.path, hit.start_line, hit.end_line, hit.about.source) for hit in answer.hits
     )
@@ -137,7 +139,7 @@ def hint_rate(asked: Sequence[QuestionResult]) -> HintRate:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Give the smallest value that at least `share` of the values do not exceed; 0 for none."""
+    """Return the smallest value that at least `share` of the values do not exceed; 0 for none."""
     ranked = sorted(values)
     return ranked[max(0, ceil(share * len(ranked)) - 1)] if ranked else 0.0
 

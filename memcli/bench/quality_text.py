@@ -16,7 +16,7 @@ SHOWN = 5
 
 
 def shortened(metric: str) -> str:
-    """Give the name of a metric as a head of a column. Example: Recall@500tok -> R@500t."""
+    """Return the name of a metric as a head of a column. Example: Recall@500tok -> R@500t."""
     return metric.replace("Recall", "R").replace("tok", "t")
 
 

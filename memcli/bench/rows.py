@@ -39,7 +39,7 @@ def row_of(asked: QuestionResult) -> Row | None:
 
 
 def first_rank(relevant: Sequence[Range], results: Sequence[Range]) -> int | None:
-    """Give the rank of the first passage that touches a judged range."""
+    """Return the rank of the first passage that touches a judged range."""
     touching = (
         rank
         for rank, r in enumerate(results, start=1)
@@ -119,7 +119,7 @@ def drop(before: Sequence[Row], after: Sequence[Row], metric: str = HEADLINE) ->
 
 
 def worst(rows: Sequence[Row], count: int) -> list[Row]:
-    """Give the questions that came out worst, the important ones first."""
+    """Return the questions that came out worst, the important ones first."""
     lacking = [row for row in rows if row.scores[HEADLINE] < 1.0]
     return sorted(lacking, key=lambda r: (r.scores[HEADLINE], -r.importance, r.id))[:count]
 

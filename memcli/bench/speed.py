@@ -81,7 +81,7 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def outliers(values: Sequence[float]) -> list[float]:
-    """Give the values that something else than what is measured has made.
+    """Return the values that something else than what is measured has made.
 
     Where more than half of them are equal, every other one is an outlier.
     """

@@ -62,7 +62,7 @@ class SummaryRecall(Record):
 
 
 def recall(relevant: Sequence[Range], hits: Iterable[Hit], budget: float = BUDGET) -> float:
-    """Give the share of judged ranges with a line among those read within `budget` tokens."""
+    """Return the share of judged ranges with a line among those read within `budget` tokens."""
     seen: set[Line] = set()
     for line, cost in (earned for hit in hits for earned in _read(hit)):
         budget -= cost

@@ -141,7 +141,7 @@ class QualityTrace(Record):
 
     @property
     def quality(self) -> QualityTrace:
-        """Give the trace itself, as a lane has one."""
+        """Return the trace itself, as a lane has one."""
         return self
 
     @property
@@ -241,7 +241,7 @@ class SpeedTrace(Record):
 
     @property
     def speed(self) -> SpeedTrace:
-        """Give the trace itself, as a lane has one."""
+        """Return the trace itself, as a lane has one."""
         return self
 
 
@@ -260,7 +260,7 @@ class LaneTrace(Record):
 
     @property
     def machine(self) -> BenchMachine:
-        """Give the machine of the run."""
+        """Return the machine of the run."""
         return self.quality.machine
 
 

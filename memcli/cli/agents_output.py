@@ -1,4 +1,4 @@
-"""What `memcli agents` shows: the table of agents, and what becomes of their files."""
+"""Print the output of `memcli agents`: the table of agents, and the changes to their files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memcli.agents.table import Agent
     from memcli.cli.terminal import Terminal
 
-AROUND = 1  # lines shown beside a change: settings hold keys of others
+AROUND = 1  # lines shown around a change; few, because settings contain keys of other programs
 _RED, _GREEN = "\x1b[31m", "\x1b[32m"
 _MOST, _FIRST = 400, 40  # signs of a line that are shown, and how many of them from its beginning
 _HEAD = 2  # lines of a difference that name its files
@@ -26,7 +26,7 @@ _HUNK = re.compile(r"@@ -(\d+)(\S*) \+(\d+)(\S*) @@")
 
 
 def table(record: dict[str, Any], terminal: Terminal) -> str:
-    """Set the agents in columns; those that are not here stand back."""
+    """Print the agents in columns, those that are not installed in gray."""
     rows = [["agent", "here", "memory", *PARTS]]
     for agent in record["agents"]:
         names = dict.fromkeys(each["name"].partition(".")[0] for each in agent["memory"])
@@ -46,7 +46,7 @@ def table(record: dict[str, Any], terminal: Terminal) -> str:
 
 
 def _cell(wired: Sequence[dict[str, Any]], part: str) -> str:
-    """Say what a part is, in the scopes that it has."""
+    """Return the state of a part in each of its scopes."""
     found = [each for each in wired if each["part"] == part]
     if not found:
         return "-"
@@ -60,7 +60,7 @@ def _cell(wired: Sequence[dict[str, Any]], part: str) -> str:
 
 
 def remarks(record: dict[str, Any]) -> Iterator[str]:
-    """Say what is wrong with what is wired, and what to do first where nothing is."""
+    """Return what is wrong with the installed parts, or the first step if nothing is installed."""
     for agent in record["agents"]:
         again = f"memcli agents install {agent['name']} --apply"
         for wire in agent["wired"]:
@@ -100,7 +100,7 @@ def plan_record(plan: WiringPlan) -> dict[str, Any]:
 
 
 def plan_text(plan: WiringPlan, terminal: Terminal) -> str:
-    """Show what changes as a difference, and what cannot be written as a text to paste."""
+    """Return the changes as a diff, and text to paste into files that memcli cannot edit."""
     coloured = terminal.style is not PLAIN
     lines = []
     for change in plan.changes:
@@ -116,12 +116,12 @@ def plan_text(plan: WiringPlan, terminal: Terminal) -> str:
 
 
 def _shortened(line: str) -> str:
-    """Cut a line down that holds a whole file; what is put in stands near its end."""
+    """Shorten a line that contains a whole file; the new text is near its end."""
     return line if len(line) <= _MOST else f"{line[:_FIRST]} … {line[_FIRST - _MOST :]}"
 
 
 def difference(change: FileChange) -> Iterator[str]:
-    """Give the lines of a unified difference."""
+    """Return the lines of a unified difference."""
     path = change.found.path
     before = (change.found.text or "").splitlines(keepends=True)
     after = (change.after or "").splitlines(keepends=True)
@@ -157,13 +157,13 @@ def _what(change: FileChange) -> str:
 
 
 def done(change: FileChange) -> str:
-    """Say what became of a file."""
+    """Return what happened to a file."""
     verb = {"create": "Wrote", "remove": "Removed", "edit": "Edited"}[_what(change)]
     return f"{verb} {change.found.path} ({', '.join(change.parts)})."
 
 
 def next_steps(agent: Agent, parts: Sequence[str]) -> Iterator[str]:
-    """Say what an agent needs before it uses what was written."""
+    """Return what an agent needs before it uses the new settings."""
     if HOOKS in parts and agent.name == "codex":
         yield "Codex runs the hooks once you have trusted them: /hooks"
     if MCP in parts or HOOKS in parts:

@@ -1,4 +1,4 @@
-"""Write what a memory has learned as text, Markdown or JSON."""
+"""Print the changes of a memory as text, Markdown or JSON."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 SHOWN, RANKED = 6, 10  # changes of a section, and of a question
 _MARK = re.compile(r"\A(?:[-*+]|\d{1,9}[.)]) +")
-LONGEST, LEAD = 240, 40  # characters of a passage, and before the place where two differ
+LONGEST, LEAD = 240, 40  # characters of a passage, and of the text before a difference
 
 
 class Section(Record):
-    """What changed in one section of a document on a day."""
+    """The changes in one section of a document on one day."""
 
     where: str
     headings: str
@@ -33,7 +33,7 @@ class Section(Record):
 
 
 def write(found: ChangeList, skin: Skin, *, form: str, question: str, limit: int | None) -> None:
-    """Write the changes to stdout, then what they rest on to stderr."""
+    """Write the changes to stdout, then their source and warnings to stderr."""
     WRITERS[form](found, skin, question, limit)
     terminal = skin.terminal
     terminal.flush()
@@ -77,7 +77,7 @@ def _write_markdown(found: ChangeList, skin: Skin, question: str, limit: int | N
 def _parts(
     found: ChangeList, question: str, limit: int | None
 ) -> Iterator[tuple[str, Sequence[str], Sequence[Section]]]:
-    """Give what stands below each headline: moved files, and sections."""
+    """Return the lines below each headline: moved files, and sections."""
     if question:
         for ranked in found.ranked[: limit or RANKED]:
             yield ranked.day, (), _sections([ranked.change], 1)
@@ -128,7 +128,7 @@ def _first_difference(old: str, new: str) -> int:
 
 
 def _shortened(text: str, start: int) -> str:
-    """Show what a passage says from a place on, as far as there is room."""
+    """Return the text of a passage from a place on, cut to the available width."""
     begin, end = ("…" if start else ""), ("…" if start + LONGEST < len(text) else "")
     return f"{begin}{text[start : start + LONGEST]}{end}"
 

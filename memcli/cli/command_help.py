@@ -18,7 +18,7 @@ _SHORT_COMMON = ("--json", "--workspace", "--help")  # the common options that -
 
 
 def default_of(option: Option) -> str:
-    """Say what applies without an option; empty if that is nothing."""
+    """Return the default of an option as text; "" if it has none."""
     if option.is_switch:
         return ""
     if option.shown_default or option.default is not None:

@@ -1,4 +1,4 @@
-"""All commands with their options: what the completions and the manual are made from."""
+"""The tree of all commands and options, for completions and the manual."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Command(Record):
     about: str  # all of its help
     options: tuple[Option, ...]
     arguments: tuple[CommandArgument, ...]
-    group: str  # the help of its group; empty for none
+    group: str  # the help of its group; "" without a group
 
     @property
     def sentence(self) -> str:
-        """Give the first line of its help."""
+        """Return the first line of its help."""
         return self.about.split("\n")[0]
 
 
@@ -50,12 +50,12 @@ def _command(name: str, module: Any, group: str = "") -> Command:  # noqa: ANN40
 
 
 def kind_of(row: CommandArgument | Option) -> str:
-    """Name the kind of thing that a value names, such as FILES; empty if it is none."""
+    """Return the kind of thing that a value names, such as FILES; "" if it is none."""
     return row.choices if isinstance(row.choices, str) else ""
 
 
 def words_of(row: CommandArgument | Option, topics: Sequence[str]) -> tuple[str, ...]:
-    """Give all words that a value may be, or none if they are not fixed."""
+    """Return all words that a value may be, or () if they are not fixed."""
     if isinstance(row, Option) and row.setting and not row.choices:
         return tuple(BY_NAME[row.setting].choices)
     if isinstance(row.choices, str):

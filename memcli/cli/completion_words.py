@@ -1,4 +1,4 @@
-"""What a shell asks at TAB: the documents and sources of a workspace, and the names of all.
+"""Answer the shell at TAB: the documents and sources of a workspace, and all workspaces.
 
 The completion scripts know commands, options and fixed words by heart; for the rest they run
 `_MEMCLI_COMPLETE=documents memcli FOLDER PREFIX`. Typer stays unloaded: somebody waits.
@@ -16,7 +16,7 @@ from memcli.types import shown
 def words(
     what: str, arguments: Sequence[str], environ: Mapping[str, str], cwd: str | None
 ) -> list[str]:
-    """List the documents, sources or workspaces that begin as asked; nothing for a problem."""
+    """List the documents, sources or workspaces with a prefix; nothing if there is a problem."""
     folder, prefix = (*arguments, "", "")[:2]
     try:
         found = _all(what, os.path.expanduser(folder) or None, environ, cwd)

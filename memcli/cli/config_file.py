@@ -1,4 +1,4 @@
-"""Write a configuration file in which all is a comment, and change one setting of a file."""
+"""Write a configuration file that contains only comments, and change one setting of a file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def commented(*, user: bool) -> str:
     text = _HEAD.format(what=_USER if user else _WORKSPACE)
     for section, each in sections:
         found = list(each)
-        # A key without a table has to stand before all tables.
+        # A key without a table must come before all tables.
         head = "\n" if found[0].name == section else f"\n[{section}]\n"
         text += head + "".join(map(_setting, found))
     return text + _SOURCE
@@ -70,7 +70,7 @@ def write_new(path: str, *, user: bool) -> None:
 
 
 def change(path: str, key: Key, value: Any) -> None:  # noqa: ANN401
-    """Set one setting in a file, which is made if there is none; its other lines stay."""
+    """Set one setting in a file, creating it if needed; its other lines stay."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             text = file.read()
@@ -89,7 +89,7 @@ def change(path: str, key: Key, value: Any) -> None:  # noqa: ANN401
 
 
 def with_setting(text: str, setting: str, value: Any) -> str | None:  # noqa: ANN401
-    """Give a TOML text with one setting changed, or None if its layout does not allow that.
+    """Return a TOML text with one setting changed, or None if its layout does not allow that.
 
     The text is parsed before and after: nothing except the setting may differ.
     """
@@ -132,7 +132,7 @@ def _edited(text: str, table: str, name: str, value: Any) -> str:  # noqa: ANN40
 
 
 def _remark(line: str) -> str:
-    """Give the comment at the end of a line of TOML, with the space before it."""
+    """Return the comment at the end of a line of TOML, with the space before it."""
     import tomllib
 
     for found in re.finditer(r"\s*#", line):

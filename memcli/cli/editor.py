@@ -1,6 +1,6 @@
-"""Open a file at a line in the editor of the user, as that editor is told of lines.
+"""Open a file at a line in the user's editor.
 
-The editor comes from the environment alone: no file of a workspace may name a program.
+Only the environment names the editor: no file of a workspace may name a program.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 VARIABLES = ("MEMCLI_EDITOR", "VISUAL", "EDITOR")
 
-# How an editor is told of a line, by the name of its program; any other opens the beginning.
+# The arguments for a line, by the name of the program; other editors open the first line.
 _PLUS = frozenset((
     "vi", "vim", "nvim", "gvim", "mvim", "view", "ex", "nano", "pico", "emacs", "emacsclient",
     "micro", "kak", "joe", "jed", "mg", "ne", "gedit", "xed", "pluma",
@@ -35,11 +35,11 @@ _LINE = frozenset(("kate", "kwrite", "idea", "pycharm", "mate"))
 
 
 def open_passage(found: Answered, number: int, skin: Skin) -> None:
-    """Open one of the passages that were found, the best being 1, at the line that matches best.
+    """Open passage `number` of a search, from 1, at the line that matches best.
 
-    NotFoundError where there are fewer, or its source is configured no longer; see `open_at`.
+    NotFoundError if there are fewer, or if its source is no longer configured; see `open_at`.
     """
-    from memcli.search.landing import landing
+    from memcli.search.cursor import cursor_of
 
     hit = passage(found, number)
     file = skin.file_of(*hit.about.document)
@@ -47,11 +47,11 @@ def open_passage(found: Answered, number: int, skin: Skin) -> None:
         raise NotFoundError(
             f"the source {hit.about.source} is configured no longer", hint="memcli config"
         )
-    open_at(file, landing(hit, found.words).line, os.environ)
+    open_at(file, cursor_of(hit, found.words).line, os.environ)
 
 
 def passage(found: Answered, number: int) -> Hit:
-    """Give one of the passages that were found; NotFoundError where there are fewer."""
+    """Return passage `number` of a search; NotFoundError if there are fewer."""
     hits = found.answer.hits
     if number > len(hits):
         count = {0: "no passage", 1: "1 passage"}.get(len(hits), f"{len(hits)} passages")
@@ -63,9 +63,9 @@ def passage(found: Answered, number: int) -> Hit:
 
 
 def open_at(file: str, line: int, environ: Mapping[str, str]) -> None:
-    """Open a file, named by its absolute path, and wait until the editor ends.
+    """Open a file, given by its absolute path, and wait until the editor ends.
 
-    UsageError where no editor is named or it cannot be run or fails, NotFoundError for no file.
+    UsageError if there is no editor, or it cannot be run or fails; NotFoundError for no file.
     """
     if not os.path.isfile(file):
         raise NotFoundError(f"{file} is not there any more", hint="memcli index")
@@ -81,7 +81,7 @@ def open_at(file: str, line: int, environ: Mapping[str, str]) -> None:
 
 
 def command_line(editor: Sequence[str], file: str, line: int) -> list[str]:
-    """Give the arguments that open a file at a line; `editor` is the program and its options.
+    """Return the arguments that open a file at a line; `editor` is the program and its options.
 
     Example: ["vim"] becomes ["vim", "+12", "/notes/MEMORY.md"].
     """
@@ -122,7 +122,7 @@ def attended(
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end; `how` is for Popen. With `given` it reads that and is read.
 
-    OSError where it cannot be run, KeyboardInterrupt where Ctrl-C has ended it.
+    OSError if it cannot be run, KeyboardInterrupt if Ctrl-C has ended it.
     """
     pipe = None if given is None else subprocess.PIPE
     with _terminal_kept() as put_right, ended_by_signals(), unheeded("SIGINT", "SIGQUIT"):
@@ -151,7 +151,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 @contextmanager
 def _terminal_kept() -> Iterator[Callable[[], None]]:
-    """Give what puts the terminal into the state that it has now."""
+    """Return a function that restores the present state of the terminal."""
     try:
         import termios
 
@@ -164,7 +164,7 @@ def _terminal_kept() -> Iterator[Callable[[], None]]:
         state = termios.tcgetattr(terminal)
 
     def put_right() -> None:
-        # Where a shell has the terminal back, it is the shell's to set.
+        # If the shell has the terminal again, the shell sets it.
         with suppress(OSError, termios.error):
             if state and os.tcgetpgrp(terminal) == os.getpgrp():
                 termios.tcsetattr(terminal, termios.TCSADRAIN, state)

@@ -1,4 +1,4 @@
-"""What the options of filters mean, and how far a command brings the index in step."""
+"""Read the filter options, and how far a command updates the index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def sync_of(options: Options, command: str) -> bool | None:
-    """Say how far the index is brought in step: all, not at all, or within the bounds (None)."""
+    """Return how far to update the index: all, not at all, or within the bounds (None)."""
     if options.sync and options.no_sync:
         raise UsageError(
             "--sync cannot be combined with --no-sync", hint=f"memcli {command} --help"
@@ -36,7 +36,7 @@ def check_as_of(options: Options, others: Mapping[str, object]) -> None:
 
 
 def filters_of(skin: Skin, options: Options, bounds: Sequence[DateSpan] = ()) -> Filters:
-    """Read the options of filters that a command has; UsageError for what there is not."""
+    """Read the filter options of a command; UsageError for an unknown tag, source or heading."""
     values = vars(options)
     given = {each.name: values.get(each.name) for each in FILTER_OPTIONS}
     check("--source", given.get("sources") or (), [each.name for each in skin.config.sources])
@@ -76,7 +76,7 @@ def _where(text: str) -> Where:
 
 
 def bounds_of(options: Options, skin: Skin, command: str) -> tuple[DateSpan, ...]:
-    """Read the dates of filters: what each option lets through."""
+    """Read the dates of filters: the days that each option allows."""
     dates = ((each.long, getattr(options, each.name)) for each in DATES)
     named = {option: text for option, text in dates if text is not None}
     if not named:
@@ -88,7 +88,7 @@ def bounds_of(options: Options, skin: Skin, command: str) -> tuple[DateSpan, ...
 
 
 def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
-    """Give the first and the last day that filters let through, None where there is no bound."""
+    """Return the first and the last day that the filters allow; None for no bound."""
     if not bounds:
         return None, None
     from memcli.dates.filters import span_of as read
@@ -97,10 +97,10 @@ def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
 
 
 def _paths_of(given: list[str] | None, skin: Skin) -> tuple[str, ...]:
-    """Let each name or glob stand for files and for all below a folder, from here or of a source.
+    """Resolve names and globs to files and folders, from here or from the root of a source.
 
-    The name of a source stands for all of it. One that begins with `./` or `../` is a path from
-    here alone, where it leads into a source.
+    The name of a source means all its documents. A name that begins with `./` or `../` is only a
+    path from here, if it leads into a source.
     """
     if not given:
         return ()

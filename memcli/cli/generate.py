@@ -59,7 +59,7 @@ def exit_code_table() -> str:
 
 
 def stages_table() -> str:
-    """Say what each stage of a search does, in their order."""
+    """Return the table of the stages of a search."""
     from memcli.search.stages import TABLE
 
     return _table(("Stage", "What it does"), [(f"`{row.name}`", row.does) for row in TABLE])
@@ -80,7 +80,7 @@ def agents_table() -> str:
 
 
 def agent_memory_table() -> str:
-    """List the folders in which other programs keep notes."""
+    """Return the table of the folders in which other programs keep notes."""
     from memcli.workspace.presets import PRESETS
 
     rows = [
@@ -166,7 +166,7 @@ def _generate(path: str) -> None:
 
 COLUMNS = 92
 FOLDER = "fixtures/workspaces/engineer"
-# What the picture at the head of the README shows.
+# The commands in the picture of the README.
 LINES = ('search "log retention" -n 1 --superseded', 'search "when may we deploy" -n 1')
 NOW = "2026-02-20"  # so that ages stay as they are
 CELL = 12.2  # the width of a column, in Rich's drawing
@@ -205,7 +205,7 @@ def _set_in(found: re.Match[str]) -> str:
 
 
 def _shown(line: str) -> str:
-    """Run a command, and give what it writes to a terminal."""
+    """Run a command, and return what it prints to a terminal."""
     from memcli.cli.main import run
 
     out, before = _Screen(), dict(os.environ)

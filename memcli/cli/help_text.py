@@ -9,7 +9,7 @@ from textwrap import wrap
 from memcli.record import Record
 
 MOST_COLUMNS = 79
-TIED = "\x1f"  # a space that is no place for a break
+TIED = "\x1f"  # a space at which lines do not break
 _ENTRY = re.compile(r"( *(?:[-*]|\d+\.) | *\S.*?  +)(\S.*)")
 _STANDS_ALONE = re.compile(r"#|Usage:|[A-Z][a-z]+:$")
 _CODE_INDENT = 4  # as Markdown has it
@@ -17,10 +17,7 @@ _GAP = "   "  # between the columns of a table
 
 
 def folded(text: str, width: int) -> str:
-    """Fold prose and lists to `width`; code, indented as in Markdown, and tables stay as they are.
-
-    Text that fits is given back unchanged.
-    """
+    """Fold prose and lists to `width`; indented code and tables stay unchanged."""
     if all(len(line) <= width for line in text.split("\n")):
         return text.replace(TIED, " ")
     lines = [line for block in _blocks(text) for line in _lines(block, width)]
@@ -31,7 +28,7 @@ class _Block(Record):
     """A paragraph or an entry of a list, in one line."""
 
     text: str
-    hang: int  # columns in front of the lines that go on; -1 where none may
+    hang: int  # indent of continuation lines; -1 if there may be none
     is_code: bool = False
 
 

@@ -1,7 +1,7 @@
-"""The one object that a hook writes, whoever writes it: the command, its time limit, or its end.
+"""The one JSON object that a hook prints, from the command, its time limit, or its end.
 
-An agent takes a hook that fails for a wish: Claude Code lets no prompt through where exit code 2
-is returned. So whatever happens there is one object on stdout, and the exit code is 0.
+A failing hook can block an agent: Claude Code rejects the prompt after exit code 2. So a hook
+always prints one object and exits with 0.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-# What an agent waits for a hook, less the start of Python on a busy machine.
+# The time that an agent waits for a hook, less the start of Python on a busy machine.
 LIMIT_SECONDS = 1.5
 _NOTHING = "{}\n"
 
 
 class HookReply:
-    """Writes once, to where stdout was when it was made."""
+    """Writes one object to the original stdout."""
 
     def __init__(self) -> None:
         """Take nothing yet."""
@@ -33,7 +33,7 @@ class HookReply:
         self._forever.acquire()
 
     def take(self) -> None:
-        """Take stdout away from everybody else: what a library writes there goes to stderr."""
+        """Redirect stdout to stderr, for libraries that print."""
         with suppress(OSError):  # closed by the caller: there is nobody to write for
             sink = os.dup(sys.stdout.fileno())
             self._sink = sink
@@ -48,9 +48,9 @@ class HookReply:
         self._write(json.dumps(record) + "\n" if record else _NOTHING)
 
     def limit(self, seconds: float, told: str, end: Callable[[int], object] = os._exit) -> None:
-        """Let the process `end` after so many seconds, whatever it is doing then.
+        """End the process with `end` after some seconds, whatever it is doing.
 
-        What is `told` goes to stderr.
+        The message `told` goes to stderr.
         """
 
         def watch() -> None:
@@ -63,7 +63,7 @@ class HookReply:
         start_new_thread(watch, ())
 
     def settle(self) -> int:
-        """Write nothing where the command could write no object; give the exit code."""
+        """Write `{}` if the command wrote nothing; return the exit code."""
         self._write(_NOTHING)
         return ExitCode.OK
 

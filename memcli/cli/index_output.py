@@ -1,4 +1,4 @@
-"""Say what a run of `memcli index` has done, or would do, and what it could not see."""
+"""Report what a run of `memcli index` has done, or would do, and what it could not read."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ SHOWN_SKIPS = 5  # that are named without -v
 
 
 def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> dict[str, Any]:
-    """Say what a run has done, and give its record, the text of which is left out `as_json`.
+    """Print what a run has done unless `as_json`, and return its record.
 
-    `opened` is the encoder, None where none was needed.
+    `opened` is the encoder, or None if none was needed.
     """
     terminal = skin.terminal
     reason = without_vectors(opened) if opened else None
@@ -92,7 +92,7 @@ def _warn(report: Report, terminal: Terminal) -> None:
 
 
 def skipped(skip: Skip) -> Reason:
-    """Say that a file was passed over, and why."""
+    """Return the message for a skipped file."""
     if skip.reason == "too-large":
         return not_searched(skip)
     detail = f" ({skip.detail})" if skip.detail else ""
@@ -124,7 +124,7 @@ def change_names(changes: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
 
 
 def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> dict[str, Any]:
-    """Say what a run would do, and give its record, the text of which is left out `as_json`."""
+    """Print what a run would do unless `as_json`, and return its record."""
     from memcli.render.jsonio import changes
 
     plan = changes(standing)

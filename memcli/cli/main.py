@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn, TextIO
 
-# What the system says of a disk that is full, and of what it does not allow or cannot do.
+# Errors of the system for a full disk, for forbidden operations and for impossible ones.
 NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 REFUSED = {
     errno.EACCES, errno.EPERM, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
@@ -70,7 +70,7 @@ def main() -> NoReturn:
 
 
 def _written(code: int) -> int:
-    """Hand over what was written; an answer that is lost changes the exit code."""
+    """Flush stdout; an answer that was lost changes the exit code."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -111,7 +111,7 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return _silenced()
     except MemoryError:
-        pass  # what has filled the memory goes with the error; then there is room for a report
+        pass  # the error keeps the data that filled the memory: drop it before the report
     except KeyboardInterrupt:
         message = "interrupted; what was done is kept"
         return _report(message, code="interrupted", exit_code=ExitCode.INTERRUPTED, as_json=as_json)
@@ -131,7 +131,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _unexpected(error: Exception, *, as_json: bool) -> int:
-    """Report what is the system's doing, and else a bug."""
+    """Report an error of the system, or else a bug."""
     if isinstance(error, OSError) and error.errno in NOT_WRITTEN:
         _silenced()
         return _cannot_write(error, as_json=as_json)
@@ -166,7 +166,7 @@ def _next_step(error: OSError) -> str:
 
 
 def _run_command(arguments: Sequence[str]) -> int:
-    """Run a command by the short way where its line is plain, else by Typer's."""
+    """Run a command with the fast parser if its line is plain, else with Typer."""
     arguments = [*ALIASES.get(arguments[0], arguments[:1]), *arguments[1:]]
     if arguments[0] not in COMMANDS:
         from memcli.cli.usage import no_command
@@ -191,7 +191,7 @@ def _run_command(arguments: Sequence[str]) -> int:
 
 
 def _wrote_topic(words: Sequence[str]) -> bool:
-    """Write a topic of the help or the list of them; what else `help` can do is the command's."""
+    """Print a help topic or the list of topics; return whether the line asks only for that."""
     from memcli.cli.program import page, topic_list, topics
 
     if not words:

@@ -61,7 +61,7 @@ def _option(option: Option) -> list[str]:
 
 
 def _verbatim(text: str) -> list[str]:
-    """Give a topic without its title; the manual has a heading of its own."""
+    """Return a topic without its title; the manual has a heading of its own."""
     lines = text.rstrip("\n").split("\n")
     return [_escaped(line) for line in lines[2:]]
 

@@ -1,4 +1,4 @@
-"""Options as data: the table of a command is the only place that describes its command line.
+"""Options as data: the table of a command describes its command line, and nothing else does.
 
 A command module has `OPTIONS`, often `ARGUMENTS`, and `run`, which takes the values as `Options`.
 The fast parser, Typer, the help, the completions and the manual are made from these tables. Options
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    # What TAB offers: words, a function that lists them, or the name of a kind of thing.
+    # Completions of a value: words, a function that lists them, or the name of a kind of thing.
     Choices = Sequence[str] | Callable[[], Sequence[str]]
 
 WORKSPACES, FILES, DOCUMENTS, SOURCES, TOPICS, SETTINGS = (
@@ -29,7 +29,7 @@ FILTERS = "Filters"
 RANKING = "Ranking"
 INDEX = "Index"
 
-# The words that options take, where no setting lists them.
+# The words that options accept, if no setting lists them.
 WHEN = ("auto", "always", "never")
 SHELLS = ("bash", "zsh", "fish")  # with a completion script
 SEARCH_FORMATS = ("text", "json", "jsonl", "markdown", "paths", "paths0", "vimgrep")
@@ -65,11 +65,11 @@ class Option(Record):
     kind: type = str  # of the value: str, int, float, or `list` of strings if it may be repeated
     setting: str = ""  # that it overrides, and that has its default and its choices
     default: Any = None
-    shown_default: str = ""  # what help says in place of the default
+    shown_default: str = ""  # shown in the help instead of the default
     group: str = ""
     least: int | None = None
     choices: Choices = ()
-    attribute: str = ""  # the name of its value in `Options`, if it is not that of the option
+    attribute: str = ""  # the name of its value in `Options`, if it differs from the option
 
     @property
     def name(self) -> str:
@@ -78,7 +78,7 @@ class Option(Record):
 
     @property
     def long(self) -> str:
-        """Give the name that messages use."""
+        """Return the name that messages use."""
         return self.names.rpartition(" ")[2]
 
     @property
@@ -90,7 +90,7 @@ class Option(Record):
 class Options:
     """The values of a command line, by the names of its options and arguments.
 
-    Those that every command may be asked for are declared here.
+    Options that most commands have are declared here.
     """
 
     workspace: list[str] | None = None
@@ -109,7 +109,7 @@ class Options:
 
     @property
     def asks_index(self) -> bool:
-        """Tell whether the index is enough, so that --everywhere asks a shared index too."""
+        """Return whether the index is enough, so that --everywhere includes a shared index."""
         return "tenant" in self.__dict__
 
     def named(self, hint: str) -> str:
@@ -122,13 +122,13 @@ class Options:
         return for_workspace(hint, folders[0])
 
     def having(self, **values: Any) -> Options:  # noqa: ANN401
-        """Give the same options with other values."""
+        """Return the same options with other values."""
         return type(self)(**{**self.__dict__, **values})
 
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-            """Give the value of an option of one command."""
+            """Return the value of an option of one command."""
 
     @classmethod
     def of(cls, command: Any, values: Mapping[str, Any]) -> Options:  # noqa: ANN401
@@ -145,13 +145,13 @@ class Options:
 
 
 def arguments_of(command: Any) -> Iterable[CommandArgument]:  # noqa: ANN401
-    """Give the arguments of a command module in their order."""
+    """Return the arguments of a command module in their order."""
     arguments: Iterable[CommandArgument] = getattr(command, "ARGUMENTS", ())
     return arguments
 
 
 def words_of(options: Options, rows: Iterable[Option]) -> list[str]:
-    """Give the words of a command line that set these options as they are set."""
+    """Return the words of a command line that set these options as they are set."""
     words = []
     for row in rows:
         value = getattr(options, row.name, None)
@@ -180,14 +180,14 @@ def check(option: str, given: Sequence[str], known: Sequence[str]) -> None:
 
 
 def result_keys() -> Sequence[str]:
-    """Give the keys of a passage in JSON."""
+    """Return the keys of a passage in JSON."""
     from memcli.render.jsonio import RESULT_KEYS
 
     return RESULT_KEYS
 
 
 def related_keys() -> Sequence[str]:
-    """Give the keys of a passage of `related` in JSON."""
+    """Return the keys of a passage of `related` in JSON."""
     from memcli.render.jsonio import RELATED_KEYS
 
     return RELATED_KEYS

@@ -14,7 +14,7 @@ _RULE = re.compile(r"\|[-:| ]+\|")
 _INDENT = "  "  # of code
 _EDGE = "  "  # before a table, and between its columns
 _TIED = "\x1f"  # a space at which no line ends
-_BREAK = re.compile(r"(?<=[ /])")  # where a cell may be folded
+_BREAK = re.compile(r"(?<=[ /])")  # where a cell may be broken
 
 
 def laid_out(text: str, width: int) -> str:

@@ -1,6 +1,6 @@
-"""Let a person choose a passage: with fzf if it is installed, else by a number.
+"""Let a person choose a passage: with fzf if it is installed, else by number.
 
-The list goes to the terminal, so that stdout is free for the choice.
+The list goes to the terminal, because stdout is for the chosen passage.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _typed(program: str, options: Options, repeated: Sequence[str]) -> tuple[str
 
 
 def _by_number(records: Sequence[Mapping[str, Any]], skin: Skin) -> int | None:
-    """Show a numbered list with the beginning of each text; None for an empty answer."""
+    """Print a numbered list with the start of each text; None for an empty answer."""
     err = skin.terminal.err
     for record in records:
         place = f"{record['file']}:{record['start_line']}-{record['end_line']}"
@@ -137,7 +137,7 @@ def _read(prompt: str, skin: Skin) -> str:
 
 
 def _preview(options: Options) -> list[str]:
-    """Give the options of fzf that show the passages; fzf quotes the citation."""
+    """Return the options of fzf that show the passages; fzf quotes the citation."""
     get = _memcli("get", "--color", "always", "-q", *words_of(options, _PLACE))
     return [
         "--delimiter", "\t", "--with-nth", "2..", "--no-multi", "--no-sort", "--layout", "reverse",
@@ -151,7 +151,7 @@ def _memcli(*arguments: str) -> str:
 
 
 def _fzf(command: Sequence[str], lines: str) -> list[str]:
-    """Run fzf and give the lines it prints; none if nothing was chosen."""
+    """Run fzf and return the lines it prints; none if nothing was chosen."""
     # Its commands are written for this shell.
     environ = {**os.environ, "SHELL": "/bin/sh"}
     done = attended(command, given=lines, env=environ)

@@ -1,7 +1,7 @@
-"""Read a command line that is plainly right, without Typer, which costs as much as a search.
+"""Parse a plainly correct command line without Typer, whose import takes as long as a search.
 
-A line of full option names, each with its value, and of arguments is read here by the table of its
-command, as Typer reads it. Any other line is left to Typer, which says what is wrong with it.
+It reads arguments and full option names with their values by the table of the command, as Typer
+does. Any other line goes to Typer, which reports what is wrong with it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Call(Record):
 
 
 def plain_call(line: Sequence[str]) -> Call | None:
-    """Read a line without the name of the program; None for a line that Typer has to read."""
+    """Parse a line (without the program name); None if Typer must parse it."""
     command, rest = command_of(line)
     if command is None:
         return None
@@ -49,7 +49,7 @@ def plain_call(line: Sequence[str]) -> Call | None:
 def _values(
     line: Sequence[str], arguments: Iterable[CommandArgument], options: Sequence[Option]
 ) -> dict[str, Any]:
-    """Give the values of a line by name; LookupError or ValueError if it is not plain."""
+    """Return the values of a line by name; LookupError or ValueError if it is not plain."""
     values: dict[str, Any] = {}
     words: list[str] = []
     rest = iter(line)

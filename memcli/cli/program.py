@@ -28,7 +28,7 @@ ALIASES = {"pick": ("search", "--interactive")}  # not in the help
 # line without a command means; "" if that is the help.
 GROUPS = ("config", "agents", "bench", "store")
 
-# What other programs call these commands.
+# Names of these commands in other programs.
 OTHER_NAMES = {
     **dict.fromkeys(("find", "query", "grep", "ask", "recall", "memory_search"), "search"),
     **dict.fromkeys(("show", "cat", "read", "open", "memory_get"), "get"),
@@ -110,7 +110,7 @@ def module_of(*name: str) -> Any:  # noqa: ANN401
 
 
 def command_of(line: Sequence[str]) -> tuple[Any, Sequence[str]]:
-    """Give the module of the command that a line names, and the rest of the line.
+    """Return the module of the command in a line, and the rest of the line.
 
     The module is None if the line names only a group.
     """
@@ -140,7 +140,7 @@ def write_page(text: str) -> None:
 
 
 def terminal() -> Terminal:
-    """Give the streams of the process, where no option says how to use them."""
+    """Return the terminal of the process, without any option."""
     from memcli.cli.options import Options
     from memcli.cli.terminal import Terminal
 

@@ -1,6 +1,6 @@
-"""A progress line on a stderr terminal, shown after a moment and cleared at the end.
+"""A progress line on a terminal, shown after a moment and cleared at the end.
 
-Where stderr is not a terminal, a search that reads for long says so in one line.
+If stderr is not a terminal, a search that reads many files prints one line instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memcli.cli.terminal import Terminal
 
 SHOW_AFTER_SECONDS = 0.3
-SAY_AFTER_SECONDS = 10.0  # where stderr is not a terminal
+SAY_AFTER_SECONDS = 10.0  # if stderr is not a terminal
 WAITING = "waiting for another memcli, which is reading the notes for the first time"
 LEAST_BAR, MOST_BAR = 4, 40  # columns
 BESIDE_BAR = len("embedding  100000/100000 0:00:00 left 100 a second ")
@@ -36,7 +36,7 @@ class Stopwatch:
         self._seconds[stage] = self._seconds.get(stage, 0.0) + self._marked - before
 
     def line(self) -> str:
-        """Say how long the run has taken so far, and how long each stage of it."""
+        """Return the time of the run so far, and of each stage."""
         stages = ", ".join(f"{stage} {spent:.3f}" for stage, spent in self._seconds.items())
         told = f"Took {self._clock() - self._started:.3f} s"
         return f"{told}: {stages}" if stages else told
@@ -48,7 +48,7 @@ class Progress:
     def __init__(
         self, terminal: Terminal, clock: Callable[[], float], *, of_search: bool = False
     ) -> None:
-        """Start the clock, which counts seconds; nothing is drawn yet."""
+        """Take a clock in seconds; nothing is drawn yet."""
         self._of_search = of_search
         self._terminal, self._clock = terminal, clock
         self._guard = Lock()
@@ -69,18 +69,18 @@ class Progress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Clear what was drawn."""
+        """Clear the line."""
         self.close()
 
     def close(self) -> None:
-        """Clear what was drawn."""
+        """Clear the line."""
         if self._bar is not None:
             self._bar.stop()  # type: ignore[attr-defined]
 
     def update(self, stage: str, done: int, total: int, *, at: int = 0) -> None:
-        """Say how far a stage is; the one before it is no longer shown.
+        """Show the progress of a stage instead of the previous one.
 
-        The counts of several workspaces, each with its number `at`, are added up.
+        The counts of several workspaces, each with its number `at`, are added.
         """
         with self._guard:
             self._counts[stage, at] = done, total
@@ -129,7 +129,7 @@ class Progress:
         )
 
     def _pace(self, done: int) -> str:
-        """Say how many of a stage are done a second, once that can be told."""
+        """Return the rate per second of a stage, once it is known."""
         since, before = self._began
         seconds = self._clock() - since
         if done <= before or seconds < SHOW_AFTER_SECONDS:

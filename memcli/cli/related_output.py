@@ -1,4 +1,4 @@
-"""Write the passages most like a place in the forms of a search, and say what they rest on."""
+"""Print the passages most similar to a place, in the forms of a search."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _write_json(found: Likenesses, skin: Skin, shape: Shape) -> None:
 
 
 def _results(found: Likenesses, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
-    """Describe each passage as search does, with what its score is made of for a confidence."""
+    """Describe each passage as search does, with the parts of its score instead of a confidence."""
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 

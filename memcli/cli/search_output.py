@@ -10,9 +10,9 @@ from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
 from memcli.language.tokens import estimate
 from memcli.render.reasons import quoted, repaired, sentence
+from memcli.search.budget import fit_budget, shortened
 from memcli.search.hits import mark_of
-from memcli.search.legs import MODE_IS_LEXICAL
-from memcli.search.pack import pack, shortened
+from memcli.search.retrievers import MODE_IS_LEXICAL
 from memcli.search.snippet import Snippet, make_snippet
 from memcli.types import EMPTY
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.indexing.freshness import Freshness
     from memcli.search.hits import Hit
-    from memcli.search.legs import Leg
     from memcli.search.pipeline import Answer
     from memcli.search.repair import Repair
     from memcli.search.rerank import Reranked
+    from memcli.search.retrievers import RetrieverUse
     from memcli.types import About
 
 NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli status")
@@ -74,7 +74,7 @@ def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Ans
     room = sum(estimate(hit.text) for hit in more)
     for _ in range(TRIES):  # the next one is cut down to its best lines
         room -= max(1, written(more)[2])
-        more, *_ = pack(whole[: fits + 1], budget=max(0, room))
+        more, *_ = fit_budget(whole[: fits + 1], budget=max(0, room))
         if len(more) <= fits:
             break
         if (cut := written(more))[2] <= 0:
@@ -83,7 +83,7 @@ def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Ans
 
 
 def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:
-    """Give the dates that were understood, in the question and in filters."""
+    """Return the dates that were understood, in the question and in filters."""
     return (*(found.answer.dates if shape.has_question else ()), *shape.filters)
 
 
@@ -98,11 +98,11 @@ def _write_paths(found: Answered, skin: Skin, shape: Shape) -> None:
 
 def _write_vimgrep(found: Answered, skin: Skin, shape: Shape) -> None:
     """Write `path:line:column:text` of the line that matches best in each passage."""
-    from memcli.search.landing import landing
+    from memcli.search.cursor import cursor_of
 
     terminal = skin.terminal
     for hit in (*found.answer.hits, *(each.hit for each in found.expanded)):
-        name, at = skin.file_from_here(*hit.about.document), landing(hit, found.words)
+        name, at = skin.file_from_here(*hit.about.document), cursor_of(hit, found.words)
         mark = f" [{mark_of(hit.corrected_by)}]" if hit.corrected_by else ""
         text = terminal.safe_line(f"{at.text}{mark}")
         line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{text}\n"
@@ -358,7 +358,7 @@ def _behind(freshness: Freshness, reason: Reason, answer: str) -> Reason:
     return reason._replace(text=f"{files} {verb} not in {answer} ({reason.text})")
 
 
-def say_dense(dense: Leg, skin: Skin) -> None:
+def say_dense(dense: RetrieverUse, skin: Skin) -> None:
     """Say why vectors took no part, or how many are missing.
 
     That the model cannot read a script is said once for a workspace, and with -v each time.

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from memcli.api.ask import Answered
     from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin
-    from memcli.search.legs import Leg
     from memcli.search.options import SearchOptions
     from memcli.search.question import Question
+    from memcli.search.retrievers import RetrieverUse
     from memcli.search.why_not import Course, Followed
 
 
@@ -131,7 +131,7 @@ def write_loss(ref: str, question: Question, asked: Asking, *, as_json: bool) ->
     return ExitCode.OK
 
 
-def _without_dense(dense: Leg) -> RetrieverError:
+def _without_dense(dense: RetrieverUse) -> RetrieverError:
     """Say why vectors took no part in the answer, which had to."""
     text, hint = (
         (dense.reason.text, dense.reason.hint) if dense.reason else ("nothing is indexed yet", "")

@@ -10,10 +10,10 @@ from memcli.record import Record
 from memcli.render import text as plain
 from memcli.render.sanitize import one_line
 from memcli.render.text import NOTHING_AROUND, Around
+from memcli.search.budget import shortened
 from memcli.search.hits import mark_of
-from memcli.search.legs import MODE_IS_LEXICAL
 from memcli.search.lines import cut_down
-from memcli.search.pack import shortened
+from memcli.search.retrievers import MODE_IS_LEXICAL
 from memcli.search.snippet import make_snippet, marked, numbered
 from memcli.types import MEMORY_SOURCE, shown
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin
     from memcli.search.hits import Correction, Hit
-    from memcli.search.views import Expanded
+    from memcli.search.summaries import Expanded
 
     Link = Callable[[str, str, int], str]  # from a source, a path and a line to a URL or nothing
     # A passage of a rank, with those that stand below the same heading.
@@ -232,9 +232,9 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
         return shown + (safe(plain.trace(hit.trace)) if shape.explain else "")
 
     def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
-        from memcli.search.landing import landing
+        from memcli.search.cursor import cursor_of
 
-        at = landing(hit, words)
+        at = cursor_of(hit, words)
         where = f"{skin.name(*hit.about.document)}:{at.line}"
         return plain.brief(hit, where, marked(at.text, words), style=style, safe=safe)
 
@@ -261,10 +261,10 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
         return shown + (terminal.safe(plain.trace(hit.trace)) + "\n" if shape.explain else "")
 
     def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
-        from memcli.search.landing import landing
+        from memcli.search.cursor import cursor_of
 
         is_alone = len(beside) < 2
-        return screen.brief(rank, hit, landing(hit, words), words, made, is_alone=is_alone)
+        return screen.brief(rank, hit, cursor_of(hit, words), words, made, is_alone=is_alone)
 
     def behind(each: Expanded) -> str:
         return screen.behind(each, made)
@@ -276,7 +276,7 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
 
 
 def _corrections(hit: Hit, found: Answered, skin: Skin) -> Iterator[tuple[str, str]]:
-    """Give the newer lines that correct a passage, then the older lines that it corrects.
+    """Return the newer lines that correct a passage, then the older lines that it corrects.
 
     Each is a head and a text, which may be empty.
     """

@@ -1,4 +1,4 @@
-"""Do with each of several workspaces what is no one question: tell how they stand, index them."""
+"""Run a command on each of several workspaces: status, index."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def each(
     as_json: bool,
     failed: int | None = None,
 ) -> int:
-    """Work on each workspace, as text below its name; the others go on where one fails.
+    """Work on each workspace, as text below its name; if one fails, the others continue.
 
     `work` gives a record and an exit code; `failed` is the code of one that fails, else the
     error's own. Of the codes the first that is not 0 counts. As JSON the records are gathered in
@@ -60,7 +60,7 @@ def each(
 
 
 def _name(name: str, terminal: Terminal, *, is_first: bool, is_data: bool) -> None:
-    """Write the name of a workspace above what is told of it."""
+    """Print the name of a workspace above its output."""
     line = terminal.safe_line(f"==> {name} <==")
     if not is_data:
         terminal.say(line)

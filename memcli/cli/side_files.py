@@ -1,4 +1,4 @@
-"""Files beside the memory (receipts, questions, reports): read, and never written into it."""
+"""Files that are not notes: traces, questions, reports. memcli never writes them into a memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SETTINGS = (
 
 
 def read_text(path: str, hint: str) -> str:
-    """Read a file of the bench; UsageError says why it cannot be read."""
+    """Read a file of the bench; UsageError if it cannot be read."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read(MOST_CHARS + 1)
@@ -91,6 +91,6 @@ def refuse_memory(path: str, skin: Skin) -> None:
 
 
 def settings_of(skin: Skin, *also: str) -> Mapping[str, Any]:
-    """Give the settings that an answer depends on; `also` names beginnings of more."""
+    """Return the settings that an answer depends on; `also` names beginnings of more."""
     values, wanted = skin.config.values, (*SETTINGS, *also)
     return {name: values[name].value for name in sorted(values) if name.startswith(wanted)}

@@ -1,4 +1,4 @@
-"""What a command is given: an opened memory, the terminal, and the moment it is asked at."""
+"""The context of a command: an opened memory, the terminal, and the current time."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from memcli.cli.options import Options
     from memcli.cli.progress import Progress
     from memcli.config.settings import Config
-    from memcli.search.course import Observer
     from memcli.search.hits import Hit
+    from memcli.search.options import Observer
 
 SHOWN_MEMORIES = 4  # of other programs, that are named; status lists all
 
@@ -37,47 +37,47 @@ class Skin(Record):
     memory: Workspaces
     terminal: Terminal
     moment: datetime  # of --now, else of the clock
-    here: str | None  # the current folder; None where it has been deleted
+    here: str | None  # the current folder; None if it was deleted
 
     @property
     def config(self) -> Config:
-        """Give the settings of the memory."""
+        """Return the settings of the memory."""
         return self.memory.config
 
     @property
     def today(self) -> date:
-        """Give the day that questions are asked on."""
+        """Return the current day, or the day of --now."""
         return self.moment.date()
 
     @property
     def question_time(self) -> date:
-        """Give the moment that questions are asked at; the day where --now names no more.
+        """Return the current time, or the day or time of --now.
 
-        A receipt writes such a day as its midnight, which counts as a day too.
+        A trace stores a day as its midnight, which therefore counts as a day.
         """
         return self.today if self.moment.time() == time.min else self.moment
 
     @property
     def has_day_first(self) -> bool:
-        """Tell how 7/12/2023 is read, as `dates.find_dates` takes it."""
+        """Return whether 7/12/2023 is 7 December, for `dates.find_dates`."""
         return bool(self.config("search.date_order") == "dmy")
 
     @property
     def now(self) -> str:
-        """Give the moment as an ISO time."""
+        """Return the moment as an ISO time."""
         return self.moment.isoformat(timespec="seconds")
 
     @property
     def workspace(self) -> Workspace:
-        """Give the one workspace that the command is about."""
+        """Return the one workspace that the command is about."""
         return self.memory.alone()
 
     def of(self, workspace: Workspace) -> Skin:
-        """Give the command line around one workspace."""
+        """Return the command line around one workspace."""
         return self._replace(memory=Workspaces(workspace))
 
     def file_of(self, source: str, path: str) -> str | None:
-        """Give the absolute path of a document; None where its source has no folder here."""
+        """Return the absolute path of a document; None if its source has no folder here."""
         roots = (each.root for each in self.config.sources if each.name == source)
         root = next(roots, None)
         return os.path.join(root, path) if root else None
@@ -118,10 +118,10 @@ def make_skin(
     anywhere: bool = False,
     here: str | None = None,
 ) -> Skin:
-    """Open the workspace for a command, with its settings and those that its options override.
+    """Open the workspace for a command; its options override settings.
 
-    Says once what is searched where no workspace is marked; `anywhere` is for who asks for none,
-    and `here` stands in the place of the current folder.
+    Without a marked workspace, it reports once what is searched. `anywhere` is for commands that
+    need no workspace, and `here` replaces the current folder.
     """
     terminal = Terminal.of_process(options)
     settings = {**(settings or {}), **options.settings}
@@ -162,7 +162,7 @@ def _open(
 
 @contextmanager
 def timed(skin: Skin) -> Iterator[Observer]:
-    """With -v, say how long the body takes, and each stage that it observes."""
+    """With -v, print the time of the body, and of each stage that it observes."""
     if not skin.terminal.verbose:
         yield lambda stage, hits: None
         return
@@ -175,7 +175,7 @@ def timed(skin: Skin) -> Iterator[Observer]:
 
 @contextmanager
 def progress_of(skin: Skin) -> Iterator[Observer]:
-    """Show what a question does for the index first, if anything, and with -v the time it takes."""
+    """Show the progress of indexing before a search, and with -v its time."""
     drawn: list[Progress] = []
 
     def update(at: int, stage: str, done: int, total: int) -> None:
@@ -194,7 +194,7 @@ def progress_of(skin: Skin) -> Iterator[Observer]:
 
 
 def _say_once(line: str, workspace: str, terminal: Terminal) -> None:
-    """Say what was chosen for a folder the first time, and with -v each time."""
+    """Report the choice for a folder the first time, and with -v each time."""
     from memcli.digests import blake2b
 
     if terminal.quiet:
@@ -205,7 +205,7 @@ def _say_once(line: str, workspace: str, terminal: Terminal) -> None:
 
 
 def _what_is_searched(config: Config) -> str:
-    """Say what stands in the place of a workspace that somebody has marked."""
+    """Return what is searched without a marked workspace."""
     every = {source.name for source in config.sources}
     # Rules of an agent beside its memory are that agent's.
     names = [
@@ -224,7 +224,7 @@ def _what_is_searched(config: Config) -> str:
 
 
 def marked(skin: Skin, command: str) -> Skin:
-    """Let a command go on that never guesses where it is meant; NotFoundError without a mark."""
+    """Return if the workspace is marked, for commands that never guess; else NotFoundError."""
     if not skin.config.is_marked:
         raise NotFoundError(
             f"{skin.config.workspace} is not a workspace",
@@ -254,10 +254,10 @@ def warn_of_secrets(skin: Skin, shown: Iterable[tuple[str, str]]) -> None:
 
 
 def is_news(what: str, workspace: str, environ: Mapping[str, str]) -> bool:
-    """Tell that something has not been said yet, and remember that it is now.
+    """Return whether a message was not printed before, and note that it is printed now.
 
-    If nothing can be remembered, it is news each time. The cache has it, not the index, which may
-    be read by many and written by somebody else.
+    If this cannot be noted, it is printed each time. The note is in the cache, not in the index,
+    which others may share.
     """
     from memcli.config.settings import folder_of
 

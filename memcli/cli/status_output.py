@@ -1,4 +1,4 @@
-"""Write the status as lines of a word and what there is to say; folded on a terminal."""
+"""Print the status, one line per subject; folded on a terminal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _folded(line: str, width: int) -> list[str]:
 
 
 def workspace_origin(by: str) -> str:
-    """Say how a workspace was found."""
+    """Return how a workspace was found."""
     if by in ("-w", ENV_NAME):
         return f"named by {by}"
     return f"marked by {by}" if by else "not marked; memcli init marks it"
@@ -83,7 +83,7 @@ def _dates(first: str | None, last: str | None, skin: Skin) -> str:
 
 
 def _away(record: dict[str, Any]) -> set[str]:
-    """Name the sources of which something cannot be listed."""
+    """Return the sources with a folder that cannot be listed."""
     skips = ((skip["source"], skip["path"]) for skip in record["skipped"])
     unlisted = record["unlisted"]
     return {source for source, path in skips if shown(source, path or ".") in unlisted}
@@ -108,7 +108,7 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
     for source in record["sources"]:
         dates = _dates(source["first_date"], source["last_date"], skin)
         there = f"{source['documents']} of {source['files']} files"
-        if source["name"] in away:  # what is indexed of them stays
+        if source["name"] in away:  # their indexed documents stay
             there = f"{source['documents']} files, of which {source['files']} are there now"
         chunks = "1 chunk" if source["chunks"] == 1 else f"{source['chunks']} chunks"
         where = "" if source["name"] == MEMORY_SOURCE else f", in {source['path']}"

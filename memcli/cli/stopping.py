@@ -11,11 +11,11 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 class Stopped(Exception):
-    """A signal has asked for the end: no error."""
+    """A signal asks for the end; not an error."""
 
 
 class Stop:
-    """Which signal asked for the end, if any; a second one does not wait."""
+    """The signal that asks for the end, if any; a second one does not wait."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
         """Call `wake` so that a waiting loop looks up."""
@@ -43,7 +43,7 @@ def stopped_by_signals(stop: Stop) -> Iterator[None]:
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP has come: what was begun is undone on the way out, as after Ctrl-C."""
+    """SIGTERM or SIGHUP; unfinished work is undone on the way out, as after Ctrl-C."""
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""The streams of the process: what is a terminal, how wide, whether coloured.
+"""The streams of the process: whether they are terminals, their width and colour.
 
-Data goes to stdout exactly as it is when that is a pipe, and made safe when it is a terminal or
---color always says that one is behind the pipe; messages go to stderr.
+Data goes to stdout: unchanged into a pipe, but made safe for a terminal or with --color always.
+Messages go to stderr.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from memcli.cli.options import Options
 
 # Columns; a longer line is hard to read back from its end to the next one.
-HANG = 4  # columns that a line of data goes on behind
+HANG = 4  # indent of the continuation of a line of data
 LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 20, 80, 120
-# Terminals that open OSC 8 links say who they are by these; inside tmux and screen links are lost.
+# Variables of terminals that open OSC 8 links; tmux and screen lose the links.
 _LINK_VARIABLES = ("WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "DOMTERM")
 _LINK_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio")
 _LINK_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "foot-extra", "contour")
@@ -80,17 +80,17 @@ class Terminal:
 
     @property
     def width(self) -> int:
-        """Count the columns to write in: those of stdout, at least 20 and at most 120."""
+        """Return the width of stdout in columns, at least 20 and at most 120."""
         columns = self._size("COLUMNS")
         return max(LEAST_WIDTH, min(columns or USUAL_WIDTH, MOST_WIDTH))
 
     @property
     def rows(self) -> int:
-        """Count the rows of stdout; 0 where that is not known, as of a pipe."""
+        """Return the rows of stdout; 0 if unknown, as for a pipe."""
         return self._size("LINES") if self.out_is_terminal else 0
 
     def _size(self, variable: str) -> int:
-        """Read COLUMNS or LINES, else ask the terminal; 0 where neither knows."""
+        """Read COLUMNS or LINES, else ask the terminal; 0 if both are unknown."""
         try:
             given = int(self._environ.get(variable) or 0)
         except ValueError:
@@ -99,13 +99,13 @@ class Terminal:
             return given
         try:
             size = os.get_terminal_size(self._out.fileno())
-        except (OSError, ValueError):  # no descriptor, or one that is no terminal
+        except (OSError, ValueError):  # no descriptor, or not a terminal
             return 0
         return size.columns if variable == "COLUMNS" else size.lines
 
     @property
     def has_links(self) -> bool:
-        """Tell that stdout is a terminal known to open OSC 8 links, and coloured."""
+        """Return whether stdout is a coloured terminal that opens OSC 8 links."""
         if not self.out_is_terminal or self.style is PLAIN:
             return False
         forced = self._environ.get("FORCE_HYPERLINK")
@@ -113,7 +113,7 @@ class Terminal:
 
     @property
     def err(self) -> TextIO:
-        """Give the stream of messages, to draw on."""
+        """Return the stream of messages, to draw on."""
         return self._err
 
     def write_json(self, record: Mapping[str, Any]) -> None:
@@ -127,7 +127,7 @@ class Terminal:
         self._out.write(text)
 
     def captured(self, write: Callable[[], None]) -> str:
-        """Give the data that `write` writes, without writing it."""
+        """Return the data that `write` writes, without writing it."""
         from io import StringIO
 
         out, self._out = self._out, StringIO()
@@ -138,12 +138,12 @@ class Terminal:
             self._out = out
 
     def write_line(self, text: str) -> None:
-        """Write a line of data, folded where a terminal is narrower."""
+        """Write a line of data, folded to the width of a terminal."""
         lines = _folded(text, self.width, HANG) if self.out_is_terminal else [text]
         self.write("".join(f"{line}\n" for line in lines))
 
     def safe(self, text: str) -> str:
-        """Make memory text harmless where a terminal shows it; any other pipe gets it exactly."""
+        """Return note text, made harmless for a terminal and unchanged for a pipe."""
         return visible(text) if self._is_shown else text
 
     def safe_line(self, text: str) -> str:
@@ -164,9 +164,9 @@ class Terminal:
             return
 
     def _message(self, text: str) -> list[str]:
-        """Fold a message where it does not fit a terminal; a command that it ends with stays whole.
+        """Fold a message to the terminal; a command at its end stays on one line.
 
-        The width is that of stdout, so it is known where that is the terminal too.
+        The width is that of stdout, so it is known only if stdout is the terminal too.
         """
         if not (self.err_is_terminal and self.out_is_terminal) or len(text) <= self.width:
             return [text]
@@ -178,11 +178,11 @@ class Terminal:
         self.say(f"memcli: {text}")
 
     def advise(self, reason: Reason) -> None:
-        """Warn of something, and say what to do about it."""
+        """Print a warning and its hint."""
         self.warn(sentence(reason))
 
     def flush(self) -> None:
-        """Hand over what was written so far."""
+        """Flush both streams."""
         self._out.flush()
 
 

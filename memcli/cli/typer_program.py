@@ -57,7 +57,7 @@ class _Group(TyperGroup):
         self.commands: Any = _Commands(package.NAMES, build)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        """Parse with the usual command if the line names none."""
+        """Parse with the default command if the line names none."""
         usual, first = self._package.USUAL, args[0] if args else ""
         takes_words = bool(usual) and bool(arguments_of(module_of(str(self.name), usual)))
         is_other = first not in (*HELP_NAMES, *self._package.NAMES)
@@ -72,7 +72,7 @@ class _Group(TyperGroup):
 
 
 def build() -> Any:  # noqa: ANN401
-    """Give the tree of all commands."""
+    """Return the tree of all commands."""
 
     def command(name: str) -> Any:  # noqa: ANN401
         return _Group(name) if name in GROUPS else typer_command(name, module_of(name))
@@ -83,7 +83,7 @@ def build() -> Any:  # noqa: ANN401
 
 
 def run_line(arguments: Sequence[str]) -> int:
-    """Run a line that names a command and give its exit code; UsageError for what is wrong."""
+    """Run a line with a command and return its exit code; UsageError if it is wrong."""
     # Click comes with Typer under a name of Typer's own; this is the base of its usage errors.
     click_error: Any = next(
         base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"
@@ -126,7 +126,7 @@ class _Command(typer.core.TyperCommand):
         return parser
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        """Parse with the numbers that were left out, and note which help is asked for."""
+        """Parse after inserting omitted numbers, and note which help is requested."""
         self._is_short = "--help" not in args
         numbers = (each for each in self.params if each.metavar == NUMBER_OR_NONE)
         bare = {name for each in numbers for name in each.opts}

@@ -1,4 +1,4 @@
-"""Say what is wrong with a command line, and give the line that it may have been meant to be."""
+"""Explain what is wrong with a command line, and suggest the line that was meant."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ALONE = ("--version", "--help")  # what goes without a command
+_ALONE = ("--version", "--help")  # options that need no command
 _WITH_WORDS = ("search", "get", "context", "related", "remember")  # commands that take any words
-_SOME_WORDS = "some words"  # stands for what the reader wants to ask
+_SOME_WORDS = "some words"  # placeholder for the query
 _NEAR = 0.75  # how like an option has to be to be meant: 0 to 1, of difflib
 _NUMBERS = {"int": "a whole number", "int range": "a whole number", "float": "a number"}
 
 
 def no_command(arguments: Sequence[str]) -> UsageError:
-    """Refuse a line whose first word is no command: it is misspelt, misplaced or a question."""
+    """Return the error for an unknown command: misspelt, misplaced, or a question."""
     name, *rest = arguments
     if name.startswith("-"):
         return _option_first(arguments)
@@ -54,7 +54,7 @@ def _option_first(arguments: Sequence[str]) -> UsageError:
 
 
 def refused(error: Any, tree: Any, arguments: Sequence[str]) -> UsageError:  # noqa: ANN401
-    """Put what Click refuses, in a line that names a command of `tree`, in the words of memcli."""
+    """Return memcli's error for a line that Click refuses, for a command of `tree`."""
     message = error.format_message().rstrip(".")
     command, path = tree, "memcli"
     for word in arguments:
@@ -120,7 +120,7 @@ class _Line:
         return UsageError(f"{parameter.opts[-1]} needs a value", hint=self._example(parameter))
 
     def no_number(self, parameter: Any, message: str) -> UsageError:  # noqa: ANN401
-        """Refuse a value that is no number, or below the least; `message` quotes it."""
+        """Return the error for a value that is no number or too small; `message` quotes it."""
         name, least = parameter.opts[-1], getattr(parameter.type, "min", None)
         typed, is_below, _ = message.partition(" is not in the range")
         if is_below:
@@ -132,7 +132,7 @@ class _Line:
         return UsageError(f"{name} takes {wanted}, not {typed}", hint=self._example(parameter))
 
     def no_child(self, names: Sequence[str]) -> UsageError:
-        """Refuse a group of commands with none of them, or with one that it does not have."""
+        """Return the error for a group without a command, or with an unknown one."""
         inner = self._arguments[self.path.count(" ") :]
         if not inner or inner[0].startswith("-"):
             return UsageError(
@@ -157,7 +157,7 @@ class _Line:
         return any(what in (each.metavar or "") for each in arguments)
 
     def _has_words(self, rest: Sequence[str]) -> bool:
-        """Tell whether arguments hold more than options and the values of these."""
+        """Return whether arguments contain more than options and their values."""
         options = (p for p in self._command.params if p.param_type_name == "option")
         flags = {name for option in options if option.is_flag for name in option.opts}
         is_value = False

@@ -1,4 +1,4 @@
-"""What `index --watch` says: a line of text for a person, or a JSON object for a program."""
+"""Print the events of `index --watch`: lines of text for people, JSON objects for programs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOWN_SKIPS = 5
 
 
 class Log:
-    """The lines of one watcher; it repeats neither skips nor failures that it has told."""
+    """The output of one watcher; it does not repeat skips and failures."""
 
     def __init__(self, terminal: Terminal, now_ns: Callable[[], int], *, as_json: bool) -> None:
         """Write to stdout as JSON, else to stderr as text."""
@@ -35,11 +35,11 @@ class Log:
         self._told_vectors: Reason | None = None
 
     def now(self) -> datetime:
-        """Give the time of a line."""
+        """Return the time of a line."""
         return local(datetime.fromtimestamp(self._now_ns() / 1e9, UTC))
 
     def started(self, workspace: str, store: str, pid: int) -> None:
-        """Say what is watched."""
+        """Report what is watched."""
         self._line(
             f"watching {workspace} (pid {pid}); Ctrl-C ends it",
             event="started", workspace=workspace, store=store, pid=pid,
@@ -49,7 +49,7 @@ class Log:
         self, reason: str, report: Report, files: dict[str, Any], *, chunks: int, embedded: int,
         pending: int, seconds: float, is_new: bool = False,
     ) -> None:  # fmt: skip
-        """Say what a run did; one that changed nothing is told only of the start, or with -v."""
+        """Report a run; one without changes is reported only at the start or with -v."""
         recovered = bool(self._failure)
         self._failure = self._told = ""
         told = _changes(report)
@@ -70,14 +70,14 @@ class Log:
         self._tell_skips(report)
 
     def embedded(self, embedded: int, pending: int, seconds: float) -> None:
-        """Say that texts left over by earlier runs have their vectors."""
+        """Report that texts of earlier runs now have vectors."""
         self._line(
             f"embedded ({_texts(embedded, pending)}{seconds:.1f} s)",
             event="embedded", embedded=embedded, pending=pending, seconds=round(seconds, 3),
         )  # fmt: skip
 
     def vectors(self, opened: Opened | None) -> None:
-        """Say once why there are no vectors, or which encoder stands in; and when that is over."""
+        """Report once why there are no vectors, or the fallback encoder; and when that ends."""
         reason = without_vectors(opened) if opened else None
         told, self._told_vectors = self._told_vectors, reason
         if reason == told:
@@ -88,7 +88,7 @@ class Log:
             self.notice("vectors are made again")
 
     def failed(self, error: BaseException, retry_seconds: float) -> None:
-        """Say why a run failed, once for each reason."""
+        """Report why a run failed, once per reason."""
         reason = _why(error)
         is_busy = reason.code == BusyError.code
         told, self._failure = self._told, reason.text
@@ -108,24 +108,24 @@ class Log:
 
     @property
     def failure(self) -> str:
-        """Give the reason of the last run's failure; empty when it succeeded."""
+        """Return the reason of the last run's failure; empty when it succeeded."""
         return self._failure
 
     def notice(self, message: str) -> None:
-        """Say something worth knowing."""
+        """Print a message."""
         self._line(message, event="notice", message=message)
 
     def advise(self, reason: Reason) -> None:
-        """Say something worth knowing, and what to do about it."""
+        """Print a message and its hint."""
         hint = {"hint": reason.hint} if reason.hint else {}
         self._line(sentence(reason), event="notice", message=reason.text, **hint)
 
     def stopped(self, signal: str) -> None:
-        """Say that the watcher ends."""
+        """Report the end of the watcher."""
         self._line(f"stopped by {signal}; what was done is kept", event="stopped", signal=signal)
 
     def _tell_skips(self, report: Report) -> None:
-        """Say what is newly passed over, and which folders can be listed again."""
+        """Report newly skipped files, and folders that can be listed again."""
         folders = {skip[:2]: skip for skip in report.unlisted}
         files = {s for s in report.skips if self._terminal.verbose or s.reason != "ignored"}
         for source, path in sorted(self._folders.keys() - folders.keys()):
@@ -157,7 +157,7 @@ class Log:
 
 
 def _why(error: BaseException) -> Reason:
-    """Say why a run failed; what nobody expected is named as it is."""
+    """Return why a run failed; unexpected errors are shown unchanged."""
     if isinstance(error, MemcliError):
         return error.reason
     if isinstance(error, OSError):
@@ -166,7 +166,7 @@ def _why(error: BaseException) -> Reason:
 
 
 def _changes(report: Report) -> str:
-    """Tell what changed: names while they are few, else counts and the first names."""
+    """Return the changes: names if they are few, else counts and the first names."""
     moved = [f"{old} -> {new}" for old, new in report.moved]
     kinds: list[tuple[str, Sequence[str]]] = [
         ("added", report.added),

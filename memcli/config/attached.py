@@ -51,7 +51,7 @@ def written(name: tuple[str, str]) -> str:
 
 
 def attached(environ: Mapping[str, str]) -> dict[str, str]:
-    """Give the name of each folder that is attached; ConfigError for what memcli did not write."""
+    """Return the name of each attached folder; ConfigError if memcli did not write the file."""
     path = _path(environ)
     try:
         with open(path, encoding="utf-8") as file:

@@ -59,7 +59,7 @@ class Config(Record):
         return self.by != ""
 
     def __call__(self, name: str) -> Any:  # noqa: ANN401
-        """Give the value of a setting."""
+        """Return the value of a setting."""
         return self.values[name].value
 
     def having(self, flags: Mapping[str, Any]) -> Config:

@@ -29,7 +29,7 @@ _NAME = r"[\w.-]{1,64}"
 
 
 def shortened(text: str) -> str:
-    """Give the beginning of a text for a message: anybody may have written it, at any length."""
+    """Return the beginning of a text for a message: anybody may have written it, at any length."""
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"
 
 
@@ -39,7 +39,7 @@ def quoted(value: object) -> str:
 
 
 def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]:
-    """Give the [[source]] blocks of a configuration file, every key of the right kind."""
+    """Return the [[source]] blocks of a configuration file, every key of the right kind."""
     blocks = table.get("source", [])
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
         raise ConfigError(f"{path}: write each source as a [[source]] block", hint=HINT)

@@ -24,7 +24,7 @@ _NAME = re.compile(r"[^\W_][\w.-]{1,63}")
 
 
 def named_workspaces(environ: Mapping[str, str]) -> dict[str, str]:
-    """Give the folder of each name, in the order of the file; ConfigError for what is none."""
+    """Return the folder of each name, in the order of the file; ConfigError for what is none."""
     path = user_file(environ)
     table = read_table(path, follow=True).get("workspaces", {})
     if not isinstance(table, dict):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.context.parts import PREFERENCES, ContextPart, make_part
 from memcli.language.words import prepare
-from memcli.store.records import Legs, Reach
+from memcli.store.records import Reach, RetrieverResults
 from memcli.types import Filters, Wanted
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def touching(
     wanted = [chunk for chunk in lines if chunk not in shown]
     if not wanted:
         return []
-    candidates = snapshot.candidates(wanted, Legs(Wanted(), (), vector, ()))
+    candidates = snapshot.candidates(wanted, RetrieverResults(Wanted(), (), vector, ()))
     held = {} if vector else _shares(snapshot, query, candidates, lines)
     least = LEAST_COSINE if vector else LEAST_SHARE
     chunks = snapshot.excerpts(wanted)

@@ -1,7 +1,7 @@
 """Write down a context so that it can be made again and held against what it was; pure.
 
 A receipt holds what `search --receipt` does, with the parts of the context as its passages, and
-names what had no room. Without a query there are no legs, and nothing is fused.
+names what had no room. Without a query there are no retrievers, and nothing is fused.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from memcli.errors import Reason
 from memcli.markdown.parts import digest
 from memcli.record import Record
 from memcli.search.hits import Hit
-from memcli.search.legs import Leg
 from memcli.search.pipeline import NOTHING, Answer
 from memcli.search.query import parse
 from memcli.search.question import Question
 from memcli.search.receipt import TEXT_CHARS, Inquiry, grounds, steps
+from memcli.search.retrievers import RetrieverUse
 
 SCHEMA = "memcli.context-receipt/1"
-_NOT_ASKED = Leg(False, Reason("not-asked", "nothing is asked"), 0, 0)
+_NOT_ASKED = RetrieverUse(False, Reason("not-asked", "nothing is asked"), 0, 0)
 
 
 class Made(Record):

@@ -15,14 +15,13 @@ from memcli.context.parts import PASSAGES, ContextPart, make_part
 from memcli.context.preferences import touching
 from memcli.markdown.comments import visible
 from memcli.markdown.links import related_targets
-from memcli.search.course import unobserved
-from memcli.search.floor import GOOD
+from memcli.search.confidence import GOOD
+from memcli.search.federation import in_turns, merge_answers, search_each
 from memcli.search.focus import Width
 from memcli.search.hits import Correction, Hit, Quotation
-from memcli.search.joined import in_turns, joined, search_each
 from memcli.search.lines import Run, narrowed
 from memcli.search.newer import POOL, Corrections, near
-from memcli.search.options import Inner, SearchOptions
+from memcli.search.options import Inner, SearchOptions, unobserved
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
 from memcli.search.recall import reach_within
@@ -35,8 +34,8 @@ from memcli.workspace.dating import moment_of
 if TYPE_CHECKING:
     from memcli.context.tail import TailRecord
     from memcli.search.authority import Authority
-    from memcli.search.course import Observer
-    from memcli.search.joined import Lot
+    from memcli.search.federation import ModelGroup
+    from memcli.search.options import Observer
     from memcli.search.question import Question
     from memcli.store.port import Snapshot
     from memcli.types import About
@@ -114,13 +113,13 @@ def find(
     options: SearchOptions,
     fixed: Fixed,
     *,
-    lots: Sequence[Lot],
+    groups: Sequence[ModelGroup],
     following: hops.Following,
     observe: Observer = unobserved,
 ) -> tuple[Answer, Retrieved]:
     """Answer a question from the rest of the memory, then follow links from its best passages.
 
-    `lots` are what the snapshot holds, by the models of its vectors, `following` how
+    `groups` are what the snapshot holds, by the models of its vectors, `following` how
     links lead on. Soft rules that had no room are found where the question asks for them.
     """
     # A prompt quotes what it speaks of; it does not ask for the quotation to the letter.
@@ -128,16 +127,16 @@ def find(
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
     query = question.query
     answers = search_each(
-        lots, query, question.dates, wide, age_days=question.age_days, observe=observe
+        groups, query, question.dates, wide, age_days=question.age_days, observe=observe
     )
     worth, idle = above_floor([_beside_rules(each, fixed) for each in answers])
-    hits, low = joined(worth, options=wide).hits, joined(idle, options=wide).hits
+    hits, low = merge_answers(worth, options=wide).hits, merge_answers(idle, options=wide).hits
     chunks = snapshot.excerpts(list({hit.about.chunk_id for hit in (*hits, *low)}))
     found, below = ([_part(h, chunks[h.about.chunk_id]) for h in some] for some in (hits, low))
     linked = _hops(snapshot, found[:PARENTS], fixed, following)
-    answer = joined(answers, options=wide)
+    answer = merge_answers(answers, options=wide)
     offered = raw_first(with_hops(found, linked))
-    nearest = _preferences(lots, answers, query, fixed)
+    nearest = _preferences(groups, answers, query, fixed)
     shown = _quoted([*nearest, *offered[:COMPARED]])
     pool = near(snapshot, shown, reach_within(snapshot, options.filters))
     pool += [Quotation(hit.about, hit.candidate.text) for hit in answer.fused[:POOL]]
@@ -148,7 +147,7 @@ def find(
         _is_unsure(answer),
         answer.named_speakers if answer.is_of_others else (),
         [_marked(part, newer) for part in nearest],
-        is_of_one_scale=len(lots) == 1,
+        is_of_one_scale=len(groups) == 1,
     )
 
 
@@ -159,16 +158,16 @@ def _beside_rules(answer: Answer, fixed: Fixed) -> Answer:
 
 
 def _preferences(
-    lots: Sequence[Lot], answers: Sequence[Answer], query: ParsedQuery, fixed: Fixed
+    groups: Sequence[ModelGroup], answers: Sequence[Answer], query: ParsedQuery, fixed: Fixed
 ) -> list[ContextPart]:
-    """Give the preferences near to the question, those of several lots in turns."""
+    """Give the preferences near to the question, those of several groups in turns."""
     vectors = [
-        lot.embed_query(query.text).blob if answer.dense.ran else None
-        for lot, answer in zip(lots, answers, strict=True)
+        group.embed_query(query.text).blob if answer.dense.ran else None
+        for group, answer in zip(groups, answers, strict=True)
     ]
     found = [
-        touching(lot.snapshot, query, vector, fixed.chunk_ids)
-        for lot, vector in zip(lots, vectors, strict=True)
+        touching(group.snapshot, query, vector, fixed.chunk_ids)
+        for group, vector in zip(groups, vectors, strict=True)
     ]
     return list(in_turns(found, lambda _: None))
 

@@ -1,1 +1,1 @@
-"""Dates: what a text says of days, months and years, and what a question asks of them; pure."""
+"""Read the dates in questions and notes; pure."""

@@ -43,7 +43,7 @@ _CENTURY = 2000  # of a year of two digits
 
 
 def is_ambiguous(text: str) -> bool:
-    """Tell whether a date in numbers could be meant in both orders: 7/12/2023, 7/12."""
+    """Return whether a date in numbers could be read in both orders: 7/12/2023, 7/12."""
     match = re.search(rf"(?<![\d/]){DAY_AND_MONTH}(?:/(?:19|20)?\d\d)?(?![\d/])", text)
     return bool(match and match[1] != match[2] and max(int(match[1]), int(match[2])) <= 12)
 
@@ -78,7 +78,7 @@ def numeric(raw: list[str], low: list[str], seen: Seen) -> Found | None:
 
 
 def day_and_month(raw: list[str], low: list[str], seen: Seen) -> Found | None:
-    """Read the last `7/12` that has come; alone it is as often a share or a number."""
+    """Read `7/12` as the last such day; alone it may be a fraction or a number."""
     match = re.fullmatch(DAY_AND_MONTH, raw[0])
     if not match or raw[0] == _ALWAYS or low[1] == "of" or low[1] in UNITS:
         return None
@@ -118,7 +118,7 @@ def month(raw: list[str], low: list[str], seen: Seen) -> Found | None:
 
 
 def year(raw: list[str], low: list[str], seen: Seen) -> Found | None:
-    """Read `year 2023`, `Jahr 2023`; a year alone is a number."""
+    """Read `year 2023`, `Jahr 2023`; without that word it is only a number."""
     year = as_year(low[1])
     is_near = year and year <= seen.today.year + 1
     return (2, year_days(year)) if year and is_near and low[0] in YEAR_WORDS else None

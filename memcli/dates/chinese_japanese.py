@@ -1,7 +1,7 @@
 """The grammar of dates in Chinese and Japanese, and of some in Korean; pure.
 
-One pattern finds every date that stands by itself; what joins two of them, or bounds a stretch of
-time by one, stands right beside them.
+One pattern finds every single date. Words that join two dates, or make a date a bound, come
+directly before or after it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from memcli.dates.words import (
 )
 from memcli.record import Record
 
-# A text without any of these holds no date of this grammar.
+# A text without any of these contains no date of this grammar.
 SIGNS = frozenset("天日月年周週期拜曜季昨今朝夜最次回批初おあき년월일제늘작올주달")
 
 _DIGITS = {sign: n for n, sign in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
@@ -64,7 +64,7 @@ _WEEK = "周|週間?|星期|礼拜|禮拜"
 _WEEKDAY = r"[一二三四五六日天](?![直些起样樣边邊共般个個次定天场場位名件])"
 _WEEKDAYS = ("一二三四五六日", "一二三四五六天", "月火水木金土日")
 _WORDS = sorted((word for word in DAY_WORDS if word > "\u3000"), key=len, reverse=True)
-# Where no year stands before it, the month has groups of its own.
+# A month without a year has its own groups.
 _WITHOUT_YEAR = re.sub(r"P<(.+?)>", r"P<\1_>", _OF_YEAR)
 _DATE = (
     rf"{_YEAR}[の的 ]?(?:{_OF_YEAR}|(?P<season>[春夏秋冬])[天季]?|年?(?P<edge>[初底末]))?"
@@ -78,14 +78,14 @@ _DATE = (
     r"|(?<![每毎])(?<![每毎][周週])(?P<曜>[月火水木金土日])曜日?"
     rf"|(?P<word>{'|'.join(_WORDS)})"
 )
-# What stands between two dates, behind them, and before them. Plain words: a pattern with many
-# of these signs takes a millisecond to compile.
+# Words between two dates, after them, and before them. They are not a pattern, because a pattern
+# with so many characters takes a millisecond to compile.
 _TO = ("到", "至", "~", "〜", "～", "–", "—", "-", "から")
 _AND = ("和", "与", "與", "と")
 _AND_ENDS = ("之间", "之間", "间", "間", "の間")
 _RANGE_ENDS = ("まで", "为止", "為止", *_AND_ENDS, "期间", "期間")
 _SINCE_LEADS = ("从", "從", "自", "自从", "自從", "不早于", "不早於")
-# In the order in which they are tried: 不早于 ends as 早于 does.
+# They are tried in this order: 不早于 ends with 早于.
 _LEADS: dict[str, tuple[str, ...]] = {
     "until": ("截至", "截止", "直到", "不晚于", "不晚於", "不迟于", "不遲於"),
     "since": _SINCE_LEADS,
@@ -94,7 +94,7 @@ _LEADS: dict[str, tuple[str, ...]] = {
     "except": ("除了", "不在"),
 }
 _LINKS = ("", "的", "の")
-# What bounds a stretch of time, and the signs behind a single one of which it is another word:
+# Words that make a date a bound, and characters that turn a single one into another word:
 # 前面, 后来, 起床.
 _BOUNDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("before", ("之前", "以前", "より前", "前"), "面往后後端任台天年日"),
@@ -113,7 +113,7 @@ _ORDERS = {
 _NO_ORDER = ("第一次世界", "第一次工业", "最新鲜", "最新鮮", "第一批判")
 
 
-# What Korean says in as many signs as Chinese or Japanese, so that places stay the same.
+# Korean words with as many characters as the Chinese or Japanese ones, so that indexes stay valid.
 _KOREAN = {
     "어제": "昨日", "오늘": "今日", "내일": "明日", "작년": "去年", "올해": "今年", "내년": "明年",
     "지난주": "先週の", "이번주": "今週の", "다음주": "来週の", "지난달": "上个月",
@@ -125,7 +125,7 @@ _KOREAN_WORD = rf"(?<=\d)[년월일]|{'|'.join(word for word in _KOREAN if len(w
 
 
 class _Atom(Record):
-    """A date that stands by itself."""
+    """A single date."""
 
     start: int
     end: int
@@ -134,7 +134,7 @@ class _Atom(Record):
 
 
 def read(text: str, today: date) -> Iterator[tuple[int, int, Reading]]:
-    """Find dates: where the words of each begin and end, and what they mean."""
+    """Yield the dates of a text: start, end and meaning."""
     if any("\uac00" <= sign <= "\ud7a3" for sign in text):
         text = re.sub(_KOREAN_WORD, lambda word: _KOREAN[word[0]], text)
     atoms = list(_atoms(text, today))
@@ -212,7 +212,7 @@ def _of_year(match: re.Match[str], year: int) -> Days:
 
 
 def _of_that_year(match: re.Match[str], mark: str, year: int) -> Days | None:
-    """Give the day, month, quarter or half of a year that the groups ending in `mark` name."""
+    """Return the day, month, quarter or half year in the groups that end in `mark`."""
     if quarter := match["quarter" + mark] or match["q" + mark]:
         return quarter_days(year, as_number(quarter))
     if half := match["half" + mark]:
@@ -228,7 +228,7 @@ def _of_that_year(match: re.Match[str], mark: str, year: int) -> Days | None:
 
 
 def _without_year(match: re.Match[str], today: date) -> Days | None:
-    """Read a part of the year that was last to begin."""
+    """Read a part of the year: the last one that has begun."""
     if match["day_"]:
         return one_day(latest(today, as_number(match["month_"]), as_number(match["day_"])))
     days = _of_that_year(match, "_", today.year)
@@ -238,7 +238,7 @@ def _without_year(match: re.Match[str], today: date) -> Days | None:
 
 
 def _joined(text: str, atoms: list[_Atom]) -> tuple[int, int, int, Reading] | None:
-    """Read two dates and what joins them: 5月3日到7日, 从5月到7月, 5月と7月の間."""
+    """Read two joined dates: 5月3日到7日, 从5月到7月, 5月と7月の間."""
     one = atoms[0]
     to = _joint(text, one.end, _TO)
     start = one.start - len(_lead(text, one.start, _SINCE_LEADS))
@@ -260,7 +260,7 @@ def _joined(text: str, atoms: list[_Atom]) -> tuple[int, int, int, Reading] | No
 
 
 def _day_behind(text: str, at: int, one: _Atom) -> tuple[int, date] | None:
-    """Read the 7日 of 5月3日到7日: where it ends, and which day it is."""
+    """Read the 7日 of 5月3日到7日: its end and its day."""
     match = re.compile(f"({_NUMBER}){_DAY_SIGN}").match(text, at)
     first, last = one.days
     if not match or first != last:
@@ -273,7 +273,7 @@ def _day_behind(text: str, at: int, one: _Atom) -> tuple[int, date] | None:
 
 
 def _in_order(one: _Atom, two: _Atom) -> Days:
-    """Give the days from one date to another; a year stands for both where one has it."""
+    """Return the days from one date to another; if only one has a year, both have it."""
     first, last = one.days[0], two.days[1]
     if one.has_year and not two.has_year:
         last = last.replace(year=first.year)
@@ -287,7 +287,7 @@ def _in_order(one: _Atom, two: _Atom) -> Days:
 
 
 def _bounded(text: str, atom: _Atom) -> tuple[int, int, Reading]:
-    """Read what makes a date a bound, or no wish: 5月4日以后, 从昨天起, 除了上周."""
+    """Read a date that is a bound or excluded: 5月4日以后, 从昨天起, 除了上周."""
     for name, words, unlike in _BOUNDS:
         end = _bound_end(text, atom.end, words, unlike)
         if end > atom.end and (reading := _meaning(name, atom.days)):
@@ -301,7 +301,7 @@ def _bounded(text: str, atom: _Atom) -> tuple[int, int, Reading]:
 
 
 def _meaning(name: str, days: Days) -> Reading | None:
-    """Give what lies on one side of a stretch of days, or around it; None behind the last day."""
+    """Return the days before, after or around a range; None after the last day of the calendar."""
     first, last = days
     day = timedelta(1)
     if name == "except":
@@ -314,17 +314,17 @@ def _meaning(name: str, days: Days) -> Reading | None:
 
 
 def _lead(text: str, at: int, words: tuple[str, ...]) -> str:
-    """Give the word right before a place, the longest; "" for none of them."""
+    """Return the longest of the words that ends right before a place, or ""."""
     return max((word for word in words if text.endswith(word, 0, at)), key=len, default="")
 
 
 def _behind(text: str, at: int, words: tuple[str, ...]) -> int:
-    """Tell where one of the words ends that stands at a place; the place itself for none."""
+    """Return the end of the word at a place; the place itself if there is none."""
     return at + max((len(word) for word in words if text.startswith(word, at)), default=0)
 
 
 def _joint(text: str, at: int, words: tuple[str, ...]) -> int:
-    """Tell where the next date would begin behind one of the words, with spaces around it."""
+    """Return where the next date would begin after a joining word and its spaces."""
     first = at + _spaces(text, at)
     end = _behind(text, first, words)
     return end + _spaces(text, end) if end > first else at
@@ -336,7 +336,7 @@ def _spaces(text: str, at: int) -> int:
 
 
 def _bound_end(text: str, at: int, words: tuple[str, ...], unlike: str) -> int:
-    """Tell where a bound ends behind the date that ends at a place; the place itself for none."""
+    """Return the end of the bound after a date that ends at a place, or the place itself."""
     for word in words:
         for link in _LINKS:
             end = at + len(link) + len(word)

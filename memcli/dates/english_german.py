@@ -1,9 +1,9 @@
 """The grammar of dates in English and German, and of some in Russian and Arabic; pure.
 
-A text is cut into words, and at each word the rules are tried in order: what joins two dates or
-bounds a stretch of time by one comes before what is a date by itself. Words that are also
-something else (`may`, `march`, `sun`, a year, `Q3`) are dates only beside a number or after a
-word that asks for one, and what is not in the calendar is no date.
+The reader cuts a text into words and tries the rules at each word in order: first rules for two
+joined dates and for bounds (`since May`), then rules for single dates. Ambiguous words (`may`,
+`march`, `sun`, a year, `Q3`) are dates only next to a number or after a word such as `in`. Days
+that are not in the calendar are not dates.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from memcli.dates.words import (
     as_year,
 )
 
-# A word with what hangs on it, so that a path, a version or an id is one word and no date; or a
+# A word with the characters attached to it, so that a path, a version or an id is one word; or a
 # dash that joins two dates.
 _WORD = re.compile(
     r"\d\d?\.\d\d?\.(?![\w.])|[0-9A-Za-z_À-ɏЀ-ӿء-ي]+(?:[./:'’–-][0-9A-Za-z_À-ɏЀ-ӿء-ي]+)*|(?<=\s)[-–—](?=\s)|(?<=\d\.)[-–](?=\d)|(?<=\w)\.\.(?=\w)"
@@ -50,12 +50,12 @@ _NUMBERED = (
 )  # fmt: skip
 _SENTENCE_ENDS = tuple(".;:?!\n")
 _NEARLY = ("shortly", "just", "right", "kurz")
-# Names of other things, and what comes again and again: on a Friday, an einem Freitag.
+# Names of other things, and recurring days: on a Friday, an einem Freitag.
 _NAMES_BEFORE_A_WEEKDAY = (
     "every", "each", "a", "any", "some", "jeden", "jede", "einem", "einen", "black", "good",
     "cyber", "ash", "palm", "easter", "casual", "shrove", "maundy",
 )  # fmt: skip
-# Was it not in June? Haben wir nicht gestern gesagt ...? Why not today? They ask of that day.
+# Was it not in June? Haben wir nicht gestern gesagt ...? Why not today? They ask about that day.
 _SUBJECTS = (
     "i", "you", "he", "she", "it", "we", "they", "this", "that", "there",
     "ich", "du", "er", "sie", "es", "wir", "ihr", "man", "das",
@@ -64,7 +64,7 @@ _WHY = ("why", "warum", "wieso", "weshalb", "or", "oder")
 
 
 def read(text: str, today: date, *, day_first: bool) -> Iterator[tuple[int, int, Reading]]:
-    """Find dates: where the words of each begin and end, and what they mean."""
+    """Yield the dates of a text: start, end and meaning."""
     words = [
         match
         for match in _WORD.finditer(text)
@@ -101,13 +101,13 @@ def read(text: str, today: date, *, day_first: bool) -> Iterator[tuple[int, int,
 
 
 def _asks_of_the_day(low: list[str], before: list[str]) -> bool:
-    """Tell a `not` that denies no date: was it not in June, why not today."""
+    """Return whether `not` does not exclude the date: was it not in June, why not today."""
     is_asked = len(before) == 2 and before[-1] in _SUBJECTS
     return low[0] in EXCEPT_WORDS and (is_asked or (before[-1:] or [""])[0] in _WHY)
 
 
 def _together(text: str, words: list[re.Match[str]]) -> list[re.Match[str]]:
-    """Give the first words up to a gap that no date bridges."""
+    """Return the first words, up to a gap that is too wide for a date."""
     for n, (one, two) in enumerate(pairwise(words), 1):
         gap = text[one.end() : two.start()]
         if len(gap) > _GAP or gap.strip() not in ("", ",", "."):
@@ -116,10 +116,10 @@ def _together(text: str, words: list[re.Match[str]]) -> list[re.Match[str]]:
 
 
 def _without_ends(words: list[re.Match[str]]) -> list[str]:
-    """Give the words without the end of a possessive, or of a sentence: 3.2. is no day there.
+    """Remove the ending of a possessive, or the full stop after `3.2.` unless it is a day.
 
-    It is one behind a word that asks for a day, behind another, or at the head of the text where
-    it is written in full.
+    It is a day after a word such as `on`, after another day, or at the start of the text if the
+    year is given.
     """
     texts: list[str] = []
     for match in words:
@@ -134,7 +134,7 @@ def _without_ends(words: list[re.Match[str]]) -> list[str]:
 
 
 def _other(low: list[str]) -> int:
-    """Count the words of what only looks like a date: every Monday, Black Friday, New Year 2025."""
+    """Count the words of a phrase that only looks like a date: every Monday, Black Friday."""
     if low[0] in _NUMBERED and re.fullmatch(r"q[1-4]|\d\d?/\d+", low[1]):
         return 2
     if low[0] in _NAMES_BEFORE_A_WEEKDAY and low[1] in WEEKDAYS:
@@ -142,14 +142,14 @@ def _other(low: list[str]) -> int:
         return 0 if feast and as_year(low[len(feast.split())]) else 2
     if low[0] == "new" and low[1] == "year" and as_year(low[2]):
         return 3
-    # Shortly before a day is near it, which is what a day that is named stands for.
+    # "Shortly before" a day means near that day, as the day itself does.
     if low[0] in _NEARLY and (low[1] in BEFORE_WORDS or low[1] in AFTER_WORDS):
         return 2
     return 2 if low[:2] == ["usa", "today"] else 0
 
 
 def _read(raw: list[str], low: list[str], seen: Seen, *, alone: bool) -> tuple[int, Reading] | None:
-    """Read the date that begins with the first word; `alone` there is no other."""
+    """Read the date that begins with the first word; `alone` if the text is nothing else."""
     try:
         if low[0] in EXCEPT_WORDS or low[0] == "no":
             return ranges.excepted(raw, low, seen)

@@ -1,4 +1,4 @@
-"""What the dates of filters let through; pure."""
+"""Turn the dates of --since, --until and --on into days; pure."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _HINT = "memcli help query-syntax"
 def bounds_of(
     given: Mapping[str, str], today: date, *, day_first: bool, hint: str = _HINT
 ) -> tuple[DateSpan, ...]:
-    """Read the dates of since, until and on, by the names their caller gives them.
+    """Read the dates of since, until and on, by the names that the caller uses.
 
-    UsageError for what is no date, and with `hint` for names that exclude one another.
+    UsageError if one is not a date, or, with `hint`, if two of them exclude each other.
     """
     names = {name.lstrip("-"): name for name in given}
     if "on" in names and len(names) > 1:
@@ -45,7 +45,7 @@ def bounds_of(
 
 
 def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
-    """Give the first and the last day that filters let through, None where there is no bound."""
+    """Return the first and the last day that the filters allow; None for no bound."""
     first = next((span.start for span in bounds if span.start), None)
     last = next((span.end for span in bounds if span.end), None)
     if first and last and first > last:

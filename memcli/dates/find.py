@@ -1,10 +1,9 @@
-"""Finds the dates that a text names in English, German, Chinese or Japanese; it reads no clock.
+"""Find the dates in a text in English, German, Chinese or Japanese; it does not read the clock.
 
-Of Russian, Arabic and Korean it knows months, days and what is told from today.
+In Russian, Arabic and Korean it knows months, days and relative dates.
 
-A small grammar over tables, because a date library costs more than the search: importing one takes
-70 to 340 ms, which a search would pay. It is loaded only for a text that may name a date;
-`question` tells. What a date is good for is left to the caller.
+It is a small grammar over tables, because importing a date library takes 70 to 340 ms, longer than
+a whole search. `search.question` loads it only for a text that may contain a date.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from memcli.dates import absolute, english_german, holidays
 from memcli.dates.words import SEASONS, Reading
 from memcli.record import Record
 
-# What is called by a name; the seasons of Chinese and Japanese are single signs.
+# Times that have a name; the seasons of Chinese and Japanese are single characters.
 _NAMED = re.compile(rf"\b(?:q[1-4]|quart\w+|{'|'.join((*SEASONS, *holidays.NAMES))})\b")
-# A month of which no day is named: in January 2023.
+# A month without a day: in January 2023.
 _MONTH = re.compile(
     r"^(?:[^\W\d]+ )?(january|february|march|april|may|june|july|august|september|october|november"
     r"|december|januar|februar|märz|mai|juni|juli|oktober|dezember)(?:,? (?:of )?\d{4})?$"
@@ -28,28 +27,27 @@ MAX_CHARS = 10_000  # dates stand in questions, not in pasted documents
 
 
 class DateSpan(Record):
-    """A stretch of days, both ends inclusive, or an order of days, and the words that name it."""
+    """A range of days (both ends included) or an order of days, and the words that name it."""
 
     start: str | None  # YYYY-MM-DD; None: open
     end: str | None
     text: str
-    at: int  # where the words begin
-    order: str = ""  # newest | oldest: no stretch, but which of the days come first
-    read: str = ""  # month first | day first: how a date was read that could be either
-    excluded: bool = False  # every day but these is wished for
+    at: int  # index of the first character
+    order: str = ""  # newest | oldest: not a range, but the preferred order
+    read: str = ""  # month first | day first: how an ambiguous date was read
+    excluded: bool = False  # the question asks for all other days
 
     @property
     def stops_at(self) -> int:
-        """Give the place behind the words."""
+        """Return the index after the last character."""
         return self.at + len(self.text)
 
     @property
     def literal_length(self) -> int:
-        """Count the characters of its beginning that a note may say itself.
+        """Return how many of its first characters a note may itself contain.
 
-        It tells of `last summer`, `Q3`, Christmas and January, or on 3 May of the week that the
-        question calls the week before 3 May; in what follows, a note has no words in common with
-        the question, nor where a stretch of time is open.
+        A note may say `last summer`, `Q3` or `January`, and a note of that week may say `the week
+        before 3 May`. The rest of the words only places the date, and so does an open range.
         """
         low = self.text.lower()
         is_closed = self.start is not None and self.end is not None
@@ -62,9 +60,9 @@ class DateSpan(Record):
 
 
 def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[DateSpan, ...]:
-    """Find the dates named in the text, in order and without overlap.
+    """Find the dates in the text, in order and without overlap.
 
-    `day_first` reads 7/12/2023 as 7 December, where both readings are in the calendar.
+    `day_first` reads 7/12/2023 as 7 December if both readings are in the calendar.
     """
     typed = text[:MAX_CHARS]
     text = _with_ascii_digits(typed)
@@ -75,7 +73,7 @@ def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[Date
         read = ""
         if "/" in words and absolute.is_ambiguous(words):
             read = "day first" if day_first else "month first"
-        # In `in 2023年5月` the year is taken.
+        # The year of `in 2023年5月` belongs to the Chinese date.
         if taken.isdisjoint(range(start, end)):
             found.append(_span(words, start, reading, read))
     found = [span._replace(text=typed[span.at : span.stops_at]) for span in found]
@@ -83,17 +81,17 @@ def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[Date
 
 
 def _with_ascii_digits(text: str) -> str:
-    """Write ١٢ as 12, in as many signs."""
+    """Write ١٢ as 12, with the same number of characters."""
     if text.isascii():
         return text
     return re.sub(r"[^\D0-9]", lambda digit: str(int(digit[0])), text)
 
 
 def parse_date(text: str, today: date, *, day_first: bool = False) -> DateSpan:
-    """Read a text that is a date as a whole; anything else is a ValueError."""
+    """Read a text that is one date; ValueError otherwise."""
     text = text.strip()
     asked = re.sub(r"(?i)^(?:(?:in|im|on|am) )?(?:(?:the|de[mnr]|das|die) )?", "", text)
-    # What a lone word needs beside it in a sentence, it does not need here.
+    # Here an ambiguous word needs no word next to it.
     forms = (("", asked), ("in ", asked), ("in ", asked.title()), ("on ", asked.title()))
     for lead, body in (*forms, ("am ", asked)):
         for span in find_dates(lead + body, today, day_first=day_first):

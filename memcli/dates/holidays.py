@@ -1,6 +1,6 @@
-"""Reads feasts that people count from, in English and German: `since Christmas`; pure.
+"""Read holidays that people use as dates, in English and German: `since Christmas`; pure.
 
-Alone they are words like others: a Christmas card is of no day.
+A holiday alone is an ordinary word: a Christmas card has no date.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from datetime import date, timedelta
 
 from memcli.dates.words import LAST_WORDS, NEXT_WORDS, THIS_WORDS, Days, Found, Seen, as_year
 
-# Month, first day and last day; in German Christmas begins on its eve, and so it is told of.
+# Month, first day and last day; in German, Christmas begins on Christmas Eve.
 _FIXED = {
     "christmas": (12, 24, 26), "xmas": (12, 24, 26), "weihnachten": (12, 24, 26),
     "christmas eve": (12, 24, 24), "heiligabend": (12, 24, 24), "christmas day": (12, 25, 25),
@@ -25,16 +25,16 @@ _MOVABLE = {
     "pfingsten": (49, 50),
 }  # fmt: skip
 NAMES = frozenset(_FIXED) | frozenset(_MOVABLE)
-# What stands before a feast that is meant as a time; of other dates `date_words` tells.
+# Words before a holiday that make it a date; `words` has those of other dates.
 AT_WORDS = ("at", "over", "zu", "über")
 _LONGEST_NAME = 3  # words
 
 
 def easter(year: int) -> date:
-    """Give Easter Sunday of a year of the Gregorian calendar.
+    """Return Easter Sunday of a year of the Gregorian calendar.
 
-    The rule without exceptions that Nature printed in April 1876, as J. Meeus tells it in
-    Astronomical Algorithms, chapter 8; the names of its numbers are his.
+    Source: Nature, April 1876, as in J. Meeus, Astronomical Algorithms, chapter 8, whose names of
+    the numbers are used here.
     """
     a, (b, c) = year % 19, divmod(year, 100)
     d, e = divmod(b, 4)
@@ -48,13 +48,13 @@ def easter(year: int) -> date:
 
 
 def named(low: list[str]) -> str:
-    """Give the feast that the words begin with, the longest name; "" for none."""
+    """Return the holiday that the words begin with, the longest name; "" for none."""
     names = (" ".join(low[:count]) for count in range(_LONGEST_NAME, 0, -1))
     return next((name for name in names if name in NAMES), "")
 
 
 def latest(raw: list[str], low: list[str], seen: Seen) -> Found | None:
-    """Read a feast behind a word that asks for a date: the last one that has begun."""
+    """Read a holiday after a word such as `since`: the last one that has begun."""
     name = named(low)
     if not name:
         return None

@@ -1,8 +1,7 @@
-"""Tell which dates of a question are wishes, and which are only talk; pure.
+"""Decide which dates of a question the answer should have, and which are small talk; pure.
 
-What is asked about last week is wished for from last week. But who begins with today's weather, or
-tells what happened yesterday before he asks something else, wants nothing of that day, and a
-birthday is no day on which a note was written.
+A question about last week wants notes of last week. But a date in a remark about today's weather,
+or in a story before the question, is small talk. A birthday is not the day of a note either.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from memcli.dates.words import MONTHS, WEEKDAYS
 # A text without any of these is one clause, and costs no pattern.
 _BREAKS = frozenset(".!?\n。！？，,;；、")
 # The patterns are matched against small letters.
-# Where a sentence ends: not behind an abbreviation or the day of a German date.
+# Ends of sentences, but not the dot of an abbreviation or of a German day.
 _SENTENCE_END = r"[。！？!?\n]+|(?<=[^\W\d]{3})\.+(?=\s)"
 _CLAUSE_END = r"[，,；;、]|(?<=[^\x00-\xff])\s+(?=[^\x00-\xff])"
 _ASKS = (
     r"\b(?:who|whom|whose|what|when|where|why|which|how|wer|wen|wem|was|wann|wo|warum|welche\w?"
     r"|wie)\b|什么|什麼|[谁誰哪吗嗎几幾]|怎[么麼样樣]|多少|多[大高久长]|何|いつ|どこ|どの|どう|ですか"
 )
-# A question that looks back at what was told before it.
+# A question that refers to the sentences before it.
 _LOOKS_BACK = (
     r"\b(?:he|she|they|him|them|it|there|then|that|this|er|sie|ihn|ihm|dort|da|damals|dabei)\b"
     r"|[他她它]|当时|當時|那时|那時|那天|そこ|その"
@@ -47,7 +46,7 @@ _YEAR = r"\d{4}|\d[/.]\d|年"
 
 
 def wishes(text: str, dates: Sequence[DateSpan]) -> tuple[DateSpan, ...]:
-    """Keep the dates that the answer should be of."""
+    """Return the dates that the answer should have."""
     text = text.lower() if len(text.lower()) == len(text) else text
     dates = [span for span in dates if not _is_habit(text, span)]
     is_spaced = text.isascii() or " " not in text
@@ -82,7 +81,7 @@ def _is_wish(
 
 
 def _is_habit(text: str, span: DateSpan) -> bool:
-    """Tell a part of a weekday that no word puts into one week, in no question about an event."""
+    """Return whether it is a recurring part of a weekday, not asked about one event."""
     lone = span.text.lower().removeprefix("on ").removeprefix("am ") in WEEKDAYS
     return (
         lone
@@ -92,13 +91,13 @@ def _is_habit(text: str, span: DateSpan) -> bool:
 
 
 def _is_birthday(clause: str, span: DateSpan) -> bool:
-    """Tell a day of the year on which someone was born."""
+    """Return whether it is a birthday."""
     is_told = any(word in clause for word in _BIRTH)
     return is_told and _names_month(span) and not re.search(_YEAR, span.text)
 
 
 def _names_month(span: DateSpan) -> bool:
-    """Tell a date that is written out from one that counts from today, which is lightly said."""
+    """Return whether the date is written out; relative dates are more often small talk."""
     names = re.findall(r"[^\W\d_]+", span.text.lower())
     return not MONTHS.keys().isdisjoint(names) or bool(
         re.search("[\\d一二三四五六七八九十]月", span.text)
@@ -112,7 +111,7 @@ def _ends_in_question(text: str, piece: tuple[int, int]) -> bool:
 def _pieces(
     text: str, ends: str, dates: Sequence[DateSpan], within: tuple[int, int] | None = None
 ) -> list[tuple[int, int]]:
-    """Cut a text, never inside a date; each piece holds the sign that ends it."""
+    """Cut a text, never inside a date; each piece includes its closing punctuation."""
     first, last = within or (0, len(text))
     cuts = [
         match.end()

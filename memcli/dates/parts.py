@@ -1,4 +1,4 @@
-"""Reads a part of a date or what lies beside it, in English and German: `early May`; pure."""
+"""Read parts and neighbours of dates, in English and German: `early May`; pure."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _THIRDS = {
 }  # fmt: skip
 _HALVES = ("half", "hälfte")
 _WITHIN_WORDS = ("in", "im", "during", "von")
-_MONTH_LENGTH = 28  # days, from which a stretch has a beginning, a middle and an end
+_MONTH_LENGTH = 28  # days; a longer range has a beginning, a middle and an end
 
 
 def one(raw: list[str], low: list[str], seen: Seen) -> Found | None:
-    """Read one date, with what tells which part or neighbour of it is meant."""
+    """Read one date, with the words that name a part or a neighbour of it."""
     rules: tuple[Rule, ...] = (relative.day, _beside, _part, _at)
     return next((found for rule in rules if (found := rule(raw, low, seen))), None) or _plain(
         raw, low, seen
@@ -56,7 +56,7 @@ def one(raw: list[str], low: list[str], seen: Seen) -> Found | None:
 
 
 def named(raw: list[str], low: list[str], seen: Seen, *, bare: bool) -> Found | None:
-    """Read a date behind a word that asks for one: there a bare month or year is a date too."""
+    """Read a date after a word such as `in`, where a bare month or year is a date too."""
     skip = 1 if low[0] in ARTICLES else 0
     raw, low = raw[skip:], low[skip:]
     found = relative.day(raw, low, seen) or _beside(raw, low, seen) or _part(raw, low, seen)
@@ -65,13 +65,13 @@ def named(raw: list[str], low: list[str], seen: Seen, *, bare: bool) -> Found | 
 
 
 def alone(raw: list[str], low: list[str], seen: Seen) -> Found | None:
-    """Read what is a date where a text is nothing else: `2026`, `7/12`."""
+    """Read a text that is a date only if it is nothing else: `2026`, `7/12`."""
     is_number = raw[0][:1].isdigit()
     return _bare(raw, low, seen) if is_number else None
 
 
 def _plain(raw: list[str], low: list[str], seen: Seen) -> Found | None:
-    """Read what is a date wherever it stands."""
+    """Read a date that needs no other word."""
     rules: tuple[Rule, ...] = (
         absolute.numeric, absolute.month, relative.month, relative.ago,
         absolute.year, absolute.quarter, absolute.season, relative.season,
@@ -81,7 +81,7 @@ def _plain(raw: list[str], low: list[str], seen: Seen) -> Found | None:
 
 
 def _bare(raw: list[str], low: list[str], seen: Seen) -> Found | None:
-    """Read what is a date only behind `since`, `in`, `between`: `May`, `2023`, `7/12`, `Sun`."""
+    """Read a date that needs `since`, `in` or `between`: `May`, `2023`, `7/12`, `Sun`."""
     number = MONTHS.get(low[0])
     if number and raw[0] not in AMBIGUOUS_MONTHS:
         return 1, month_days(seen.today.year - (number > seen.today.month), number)
@@ -100,7 +100,7 @@ def _bare(raw: list[str], low: list[str], seen: Seen) -> Found | None:
 
 
 def _at(raw: list[str], low: list[str], seen: Seen) -> Found | None:
-    """Read `in May`, `in 2023`, `im Mai`, `on Sun`; a date that needs no such word stands alone."""
+    """Read `in May`, `in 2023`, `im Mai`, `on Sun`."""
     if low[0] in holidays.AT_WORDS:
         found = holidays.latest(raw[1:], low[1:], seen)
         return found and (1 + found[0], found[1])
@@ -137,9 +137,9 @@ def _beside(raw: list[str], low: list[str], seen: Seen) -> Found | None:
 
 
 def _next_to(unit: int, first: date, last: date, *, is_before: bool) -> Days:
-    """Give the day, weekend or length of time that lies next to a stretch of days.
+    """Return the day, weekend or length of time next to a range of days.
 
-    A week, month or year reaches to the day beside the one that it is counted from.
+    A week, month or year ends next to the day from which it is counted.
     """
     day = timedelta(1)
     if unit == WEEKEND:

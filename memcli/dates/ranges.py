@@ -1,4 +1,4 @@
-"""Reads stretches of days that dates bound or join, in English and German: `since May`; pure."""
+"""Read ranges of days in English and German: `since May`, `from A to B`; pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JOINTS = frozenset("-–—") | {".."}
 _BETWEEN = {"between": ("and",), "zwischen": ("und",)}
 _FROM = {"from": ("to", "until", "till", "through"), "von": ("bis",), "vom": ("bis",)}
 _TO = ("to", "through", "bis")
-# Of what lies later or earlier than a day.
+# Words for later or earlier than a day.
 _EARLIER, _LATER, _THAN = ("earlier", "früher"), ("later", "später"), ("than", "als")
 
 
@@ -53,7 +53,7 @@ def joined(raw: list[str], low: list[str], seen: Seen) -> Found | None:
         return None
     if last is None:
         return _to_day(raw, low, (lead, at), first[1], seen)
-    # The year of one is that of the other: between August 11 and August 15 2023.
+    # Both dates share the year: between August 11 and August 15 2023.
     after = at + 1 + last[0]
     first_year, last_year = _year_in(low[lead:at]), _year_in(low[at + 1 : after])
     begin, end = first[1], last[1]
@@ -77,7 +77,7 @@ def _day_of_month(low: list[str]) -> tuple[int, int] | None:
 def _to_day(
     raw: list[str], low: list[str], span: tuple[int, int], begin: Days, seen: Seen
 ) -> Found | None:
-    """Read the day that ends `May 3 to 7, 2023`, behind the date that stands in `span`."""
+    """Read the `7` of `May 3 to 7, 2023`, after the date in `span`."""
     lead, at = span
     end_day = _day_of_month(low[at + 1 :])
     if end_day is None or begin[0] != begin[1]:
@@ -91,7 +91,7 @@ def _to_day(
 
 
 def _year_in(low: list[str]) -> str:
-    """Give the year that words name, as it is written."""
+    """Return the year in the words, as it is written."""
     return next((m[0] for word in low if (m := re.search(r"(?:19|20)\d\d", word))), "")
 
 

@@ -1,8 +1,8 @@
-"""Reads wishes for the newest or the oldest, in English and German: `the last delivery`; pure.
+"""Read questions for the newest or the oldest, in English and German: `the last delivery`; pure.
 
-`first` and `last` count many things that have no date: pages, names, prizes. So they are wishes
-where they stand at the head of what is asked for, or `last` behind an article, and only before a
-word that is none of those.
+`first` and `last` also count things without a date: pages, names, prizes. So they ask for an order
+of time only at the start of the question's object (or `last` after an article), and only before a
+word that is not in the tables of such things.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ NEWEST = (
 OLDEST = ("earliest", "oldest", "first time", "früheste", "frühesten", "erstes mal", "ersten mal")
 _LAST = ("last", "letzte", "letzten", "letzter", "letztes", "letztem")
 _FIRST = ("first", "erste", "ersten", "erster", "erstes", "erstem")
-# Records of which there is one after the other.
+# Kinds of entries that follow each other in time.
 _SEQUENCES = (
     "session", "sessions", "meeting", "meetings", "entry", "entries", "note", "notes",
     "conversation", "conversations", "chat", "message", "mention", "sitzung", "treffen",
     "besprechung", "eintrag", "notiz", "gespräch",
 )  # fmt: skip
-# What someone owns or counts is no matter of time: his first car.
+# Possessions are not an order of time: his first car.
 _OWNERS = (
     "my", "your", "his", "her", "its", "our", "their", "mein", "meine", "meinen", "sein", "seine",
     "seinen", "ihr", "ihre", "ihren", "unser", "unsere", "unseren",
@@ -32,17 +32,17 @@ _OWNERS = (
 _LINKS = ("that", "which")
 _OF_A_THING = ("a", "an", "the", "this", "each", "every")
 _PEOPLE = ("team", "people", "user", "customer", "client", "boss", "board")
-_TOGETHER = ("our", "unser", "unsere", "unseren")  # our first E17 is no thing that is owned
+_TOGETHER = ("our", "unser", "unsere", "unseren")  # our first E17 is not a possession
 _ARTICLES = ("the", "der", "die", "das", "den", "dem")
 _SUBJECTS = ("i", "you", "he", "she", "we", "they")
-# What may stand before the head of what is asked for: `what was the`, `zeig mir die`.
+# Words that may come before the object of a question: `what was the`, `zeig mir die`.
 _LEADS = (
     *_ARTICLES, *_OWNERS, "who", "what", "what's", "whats", "which", "where", "when", "is", "are",
     "was", "were", "show", "find", "give", "list", "get", "tell", "me", "us", "about", "please",
     "wer", "wann", "wo", "welche", "welcher", "welches", "ist", "war", "waren", "zeig", "zeige",
     "finde", "suche", "mir", "uns", "bitte",
 )  # fmt: skip
-# What is counted in a text, a thing or a contest, and what has its name from a place in a row.
+# Things that are counted in a text, an object or a contest, or named by their place in a row.
 _NOT_IN_TIME_TEXT = """
     place prize aid class floor name names half row rows line lines resort one ones stand page pages
     chapter chapters section sections paragraph column columns step steps word words letter letters
@@ -60,7 +60,7 @@ _NOT_IN_TIME_TEXT = """
     folie blatt zelle bus zug halt
 """
 _NOT_IN_TIME = frozenset(_NOT_IN_TIME_TEXT.split())
-# Behind `first` and `last` they tell that no thing is counted: at first, to last until spring.
+# After `first` and `last`, these words show that nothing is counted: at first, last until spring.
 _NO_THINGS_TEXT = """
     to of and but for or then than that the a an this these those it i we you he she they is are was
     were be been did do does has have had by in on at with from as so not all another more long
@@ -77,8 +77,7 @@ def read(
 ) -> tuple[int, Reading] | None:
     """Read `latest`, `most recent`, `the first session`, `when did we first`, `last van problem`.
 
-    `before` are the words in front of those in `low`; `asks_when` tells that the text asks for a
-    time.
+    `before` are the words before those in `low`; `asks_when` is true if the text asks for a time.
     """
     for words, order in ((NEWEST, "newest"), (OLDEST, "oldest")):
         count = 1 if low[0] in words else 2 if f"{low[0]} {low[1]}" in words else 0
@@ -95,9 +94,10 @@ def read(
 
 
 def _is_of_others(after: Sequence[str]) -> bool:
-    """Tell what is the oldest for a thing: the oldest compiler version that a package supports.
+    """Return whether it is the oldest or newest of something else, not of the notes.
 
-    What we do, or a note does, is told in notes: the latest decision that we made.
+    Example: the oldest compiler version that a package supports. But `the latest decision that we
+    made` is in the notes.
     """
     links = (at for at, word in enumerate(after) if word in _LINKS)
     at = next(links, 0)
@@ -105,12 +105,12 @@ def _is_of_others(after: Sequence[str]) -> bool:
 
 
 def _is_when(low: Sequence[str], before: Sequence[str]) -> bool:
-    """Tell a time from a thing: when did we first meet, but: when did we get our first car."""
+    """Return whether it is a time (when did we first meet), not a thing (our first car)."""
     return low[1] not in _NOT_IN_TIME and before[-1] not in _OWNERS
 
 
 def _is_head(low: Sequence[str], before: Sequence[str], count: int) -> bool:
-    """Tell that the words are the head of what is asked for, and a thing that has a date."""
+    """Return whether the words are the object of the question, and name a thing with a date."""
     thing, after = low[count], low[count + 1]
     if thing in _NOT_IN_TIME or thing in _NO_THINGS or not thing[:1].isalpha():
         return False

@@ -1,4 +1,4 @@
-"""Reads dates that are told from today, in English and German: `yesterday`, `last week`; pure."""
+"""Read dates relative to today, in English and German: `yesterday`, `last week`; pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The words that dates are made of, and the days they stand for; pure.
+"""The words that dates consist of, and the days that they mean; pure.
 
-The grammars are `spaced_dates`, with its rules in `calendar_dates`, `near_dates`, `date_parts`,
-`date_bounds` and `date_orders`, and `unspaced_dates`.
+The grammars are `english_german`, whose rules are in `absolute`, `relative`, `parts`, `ranges` and
+`recency`, and `chinese_japanese`.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ Days = tuple[date, date]
 
 
 class Seen(Record):
-    """Where dates are read from: the day, and how 7/12/2023 is meant."""
+    """The day of the question, and how 7/12/2023 is read."""
 
     today: date
     day_first: bool
 
 
-# The grammar of English and German is made of rules. A rule gets the words of a text from some
-# place on, as they are typed and in small letters, with empty ones behind the last.
-Found = tuple[int, Days]  # how many words were read, and what they mean
+# A rule of the English and German grammar gets the words of a text from one place on, as they are
+# typed and in lower case, with empty strings after the last word.
+Found = tuple[int, Days]  # how many words were read, and their meaning
 Rule = Callable[[list[str], list[str], Seen], Found | None]
 
 
 class Reading(Record):
-    """What words mean: a stretch of days, where None is open, or an order of days."""
+    """The meaning of words: a range of days (None: open), or an order of days."""
 
     first: date | None = None
     last: date | None = None
     order: str = ""  # newest | oldest
-    excluded: bool = False  # every day but these is meant
+    excluded: bool = False  # all other days are meant
 
 
 def _table(*groups: str, first: int = 1) -> dict[str, int]:
-    """Give each word the number of its group."""
+    """Map each word to the index of its group."""
     return {word: number for number, group in enumerate(groups, first) for word in group.split()}
 
 
@@ -101,7 +101,7 @@ UNITS = _table(
     "weekend wochenende 周末 週末",
     first=DAY,
 )
-# Seasons as meteorology and the northern half of the world have them.
+# Meteorological seasons of the northern hemisphere.
 SPRING, SUMMER, AUTUMN, WINTER = range(4)
 SEASONS = _table(
     "spring frühling frühjahr 春",
@@ -123,7 +123,7 @@ LAST_WORDS = _table(
 THIS_WORDS = _table("this diese diesen dieser dieses этой этом эту")
 NEXT_WORDS = _table("next coming nächste nächsten nächster nächstes kommende kommenden")
 BEFORE_LAST_WORDS = _table("vorletzte vorletzten vorletzter vorletztes")
-# What stands before a date and bounds a stretch of time by it, or only leads to it.
+# Words before a date that make it a bound, or only introduce it.
 AT_WORDS = _table("in on during from im am vom von в во في")
 SINCE_WORDS = _table("since seit ab с со منذ")
 UNTIL_WORDS = _table("until till bis")
@@ -131,7 +131,7 @@ BEFORE_WORDS = _table("before vor до")
 AFTER_WORDS = _table("after nach после")
 EXCEPT_WORDS = _table("not nicht except excluding außer ausser")
 YEAR_WORDS = _table("year jahr jahre")
-_FIRST_YEAR, _LAST_YEAR = 1900, 2100  # another number is more often an amount
+_FIRST_YEAR, _LAST_YEAR = 1900, 2100  # other numbers are more often amounts
 
 
 def as_number(word: str) -> int | None:
@@ -146,52 +146,52 @@ def as_year(word: str) -> int | None:
 
 
 def as_weekday(word: str) -> int | None:
-    """Read a weekday; the short ones need a capital, for `sun` and `wed` are words."""
+    """Read a weekday; short ones need a capital, because `sun` and `wed` are words."""
     low = word.lower()
     short = _SHORT_WEEKDAYS.get(low) if word[:1].isupper() else None
     return WEEKDAYS.get(low, short)
 
 
 def one_day(day: date) -> Days:
-    """Give the span of one day."""
+    """Return the span of one day."""
     return day, day
 
 
 def year_days(year: int) -> Days:
-    """Give the first and the last day of a year."""
+    """Return the first and the last day of a year."""
     return date(year, 1, 1), date(year, 12, 31)
 
 
 def month_days(year: int, month: int) -> Days:
-    """Give the first and the last day of a month."""
+    """Return the first and the last day of a month."""
     following = date(year + month // 12, month % 12 + 1, 1)
     return date(year, month, 1), following - timedelta(1)
 
 
 def quarter_days(year: int, quarter: int) -> Days:
-    """Give the first and the last day of a quarter, 1 to 4."""
+    """Return the first and the last day of a quarter, 1 to 4."""
     return month_days(year, 3 * quarter - 2)[0], month_days(year, 3 * quarter)[1]
 
 
 def latest_quarter(quarter: int, today: date) -> Days:
-    """Give the last such quarter that has begun."""
+    """Return the last such quarter that has begun."""
     days = quarter_days(today.year, quarter)
     return days if days[0] <= today else quarter_days(today.year - 1, quarter)
 
 
 def half_days(year: int, half: int) -> Days:
-    """Give the first and the last day of half a year, 1 or 2."""
+    """Return the first and the last day of half a year, 1 or 2."""
     return quarter_days(year, 2 * half - 1)[0], quarter_days(year, 2 * half)[1]
 
 
 def season_days(year: int, season: int) -> Days:
-    """Give the first and the last day of a season; a winter ends in the year after."""
+    """Return the first and the last day of a season; a winter ends in the year after."""
     first, month = month_days(year, 3 * season + 3)[0], 3 * season + 5
     return first, month_days(year + month // 13, (month - 1) % 12 + 1)[1]
 
 
 def near_season(season: int, back_by: int, today: date) -> Days:
-    """Give this season (0), the last that is over (1) or the next to begin (-1)."""
+    """Return this season (0), the last one that is over (1) or the next one (-1)."""
     years = range(today.year - 2, today.year + 3)
     seasons = [season_days(year, season) for year in years]
     if back_by > 0:
@@ -202,20 +202,20 @@ def near_season(season: int, back_by: int, today: date) -> Days:
 
 
 def third(days: Days, number: int) -> Days:
-    """Give the beginning (0), the middle (1) or the end (2) of a stretch."""
+    """Return the beginning (0), the middle (1) or the end (2) of a range."""
     length = (days[1] - days[0]).days + 1
     first, following = (days[0] + timedelta(length * n // 3) for n in (number, number + 1))
     return first, following - timedelta(1)
 
 
 def half(days: Days, number: int) -> Days:
-    """Give the first (1) or the second (2) half of a stretch."""
+    """Return the first (1) or the second (2) half of a range."""
     middle = days[0] + timedelta(((days[1] - days[0]).days + 1) // 2)
     return (days[0], middle - timedelta(1)) if number == 1 else (middle, days[1])
 
 
 def back(unit: int, number: int, today: date) -> Days:
-    """Give the whole day, week, month, quarter, year or weekend so many before this one."""
+    """Return the whole day, week, month, quarter, year or weekend `count` before this one."""
     if unit == DAY:
         return one_day(today - timedelta(number))
     if unit == MONTH:
@@ -231,7 +231,7 @@ def back(unit: int, number: int, today: date) -> Days:
 
 
 def before(unit: int, number: int, today: date) -> date:
-    """Give the day that lies so many days, weeks, months, quarters or years before today."""
+    """Return the day `count` days, weeks, months, quarters or years before today."""
     if unit in (DAY, WEEK):
         return today - timedelta(number * (7 if unit == WEEK else 1))
     months = {QUARTER: 3, YEAR: 12}.get(unit, 1)
@@ -240,12 +240,12 @@ def before(unit: int, number: int, today: date) -> date:
 
 
 def recent(weekday: int, today: date) -> date:
-    """Give the last such weekday that is not after today."""
+    """Return the last such weekday that is not after today."""
     return today - timedelta((today.weekday() - weekday) % 7)
 
 
 def latest(today: date, month: int, day: int) -> date:
-    """Give the last such day that is not after today; 29 February may be years ago."""
+    """Return the last such day that is not after today; 29 February may be years ago."""
     for year in range(today.year, today.year - 9, -1):
         if (month, day) == (2, 29) and year % 4:
             continue

@@ -92,7 +92,7 @@ LATIN_LIMIT = 0.5
 
 
 class Calibration(Record):
-    """The constants with which `search.floor` computes confidence, and checks a hit's lead."""
+    """The constants with which `search.confidence` computes confidence, and checks a hit's lead."""
 
     bias: float  # these three of the logistic that makes a confidence of cosine and coverage
     cosine: float
@@ -108,7 +108,7 @@ class KnownModel(Record):
     name: str  # the first field of its fingerprints
     latin_only: bool = False  # it has learnt English; another script says nothing to it
     belief: float = 1.0  # weight of its cosines, as a share of the weight of words
-    calibration: Calibration | None = None  # see `search.floor`
+    calibration: Calibration | None = None  # see `search.confidence`
 
 
 _MINILM = Calibration(bias=-5.09, cosine=5.40, coverage=12.32, lead=0.05, crowd=0.29, near=0.3)

@@ -26,12 +26,12 @@ class Commit(Record):
 
     @property
     def short(self) -> str:
-        """Give the beginning of its hash."""
+        """Return the beginning of its hash."""
         return self.oid[:SHORT]
 
     @property
     def day(self) -> str:
-        """Give the day of it as an ISO date."""
+        """Return the day of it as an ISO date."""
         return self.moment.date().isoformat()
 
 
@@ -106,7 +106,7 @@ def beginning_of(git: Git) -> str:
 
 
 def _named_by(path: str, lead: str) -> str:
-    """Give a folder, or the one that a file in its place names."""
+    """Return a folder, or the one that a file in its place names."""
     if not os.path.isfile(path):
         return path
     with open(path, encoding="utf-8", errors="surrogateescape") as file:

@@ -226,7 +226,7 @@ def _paired(
 
 
 def _likeness(one: MemoryPassage, other: MemoryPassage) -> float:
-    """Give the share of words that both have; lines of front matter are alike by their key."""
+    """Return the share of words that both have; lines of front matter are alike by their key."""
     if one.is_metadata and other.is_metadata:
         return float(one.text.partition(":")[0] == other.text.partition(":")[0])
     either = one.words | other.words

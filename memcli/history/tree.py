@@ -54,7 +54,7 @@ class TreeEntry(Record):
         return stat.S_ISLNK(self.mode)
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Give the size of a file, and what its hash begins with as its number."""
+        """Return the size of a file, and what its hash begins with as its number."""
         return self.look(self.oid)
 
 
@@ -170,7 +170,7 @@ class CommitFiles:
         return self._git(folder).read(entry.oid).data
 
     def device(self, folder: int | str) -> int:
-        """Give the same device for all."""
+        """Return the same device for all."""
         return 0
 
     def is_mounted(self, root: int | str, path: str) -> bool:

@@ -20,7 +20,7 @@ from memcli.hook.session import line_keys
 from memcli.language.tokens import estimate
 from memcli.language.words import fold
 from memcli.render.sanitize import fence_for
-from memcli.search.pack import pack
+from memcli.search.budget import fit_budget
 from memcli.search.snippet import make_snippet
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def fitting(hits: Sequence[Hit], given: Collection[str], *, budget: int) -> list
             known.update(keys_of(hit))
     room = budget
     while True:
-        kept = pack(fresh, budget=max(0, room))[0]
+        kept = fit_budget(fresh, budget=max(0, room))[0]
         over = estimate(block(kept)) - budget
         if over <= 0 or not kept:
             return kept

@@ -43,7 +43,7 @@ _DENSE = "[\u0400-\u052f\u0590-\u06ff\u0750-\u077f\u0e00-\u0e7f]"
 
 
 def price(text: str) -> float:
-    """Give the unrounded token estimate of a text."""
+    """Return the unrounded token estimate of a text."""
     data = text.encode("ascii", "ignore")
 
     def count(kinds: bytes) -> int:
@@ -66,7 +66,7 @@ def estimate(text: str) -> int:
 
 
 def quotient(text: str) -> float:
-    """Give the unrounded measure of a text."""
+    """Return the unrounded measure of a text."""
     if text.isascii():
         return len(text) / CHARS_PER_TOKEN
     cjk, dense = len(re.findall(_CJK, text)), len(re.findall(_DENSE, text))
@@ -115,12 +115,12 @@ def script_shares(text: str) -> Shares:
 
 
 def latin_share(text: str) -> float:
-    """Give the share of letters that are Latin; 1.0 for a text without letters."""
+    """Return the share of letters that are Latin; 1.0 for a text without letters."""
     return script_shares(text).latin
 
 
 def fertility(tokens: int, text: str) -> float:
-    """Give the tokens a word of `text` was cut into, 1.0 at best (Rust et al., ACL 2021).
+    """Return the tokens a word of `text` was cut into, 1.0 at best (Rust et al., ACL 2021).
 
     English questions come to 1.1 to 1.6 with an English vocabulary, Spanish ones to 1.5 to 2.7.
     """

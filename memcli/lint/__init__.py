@@ -1,1 +1,1 @@
-"""What is rotten in a memory: rules over parsed documents, each with a code; it changes nothing."""
+"""Find bad content in parsed documents: one rule for each code. It changes nothing."""

@@ -1,11 +1,11 @@
-"""What a rule finds, and the codes of all rules; data alone."""
+"""The record of a finding, and the codes of all rules; only data."""
 
 from __future__ import annotations
 
 from memcli.record import Record
 from memcli.types import cite, shown
 
-# By code, what it is called in a sentence. A code stays what it is: gates name it.
+# What each code means. Codes never change: people name them in scripts.
 CODES = {
     "secret": "a note contains a key or a token",
     "duplicate": "the same words appear elsewhere",
@@ -18,7 +18,7 @@ CODES = {
     "undated-log": "the date of a log cannot be read",
     "invalid-summary": "a summary is not valid",
 }
-# By code, what to do about it.
+# What to do about each code.
 NEXT = {
     "secret": "revoke it where it was issued, then take it out of the file",
     "duplicate": "keep one place, and link to it from the others",
@@ -36,7 +36,7 @@ UNMATCHED_GLOB, STALE_TASK, LONG_MEMORY, UNDATED_LOG, INVALID_SUMMARY = tuple(CO
 
 
 class Location(Record):
-    """Lines of a document, from 1 and both included; a whole document has none."""
+    """Lines `first` to `last` of a document, counted from 1; None for a whole document."""
 
     source: str
     path: str
@@ -45,23 +45,23 @@ class Location(Record):
 
     @property
     def citation(self) -> str:
-        """Name them as `get` takes them."""
+        """Return the citation that `memcli get` accepts."""
         if self.first is None or self.last is None:
             return shown(self.source, self.path)
         return cite(self.source, self.path, self.first, self.last)
 
 
 class Finding(Record):
-    """Something that is wrong."""
+    """One thing that is wrong."""
 
     code: str  # one of CODES
-    at: Location | None  # None of a setting
-    message: str  # neither a capital nor a full stop; places stand in `others`
-    others: tuple[Location, ...] = ()  # what it is like, is corrected by, or leads to
+    at: Location | None  # None: in a setting
+    message: str  # without capital and full stop
+    others: tuple[Location, ...] = ()  # copies, corrections, or more links like this
 
 
 def order(finding: Finding) -> tuple[str, str, int, str]:
-    """Sort by place; what has no place comes last."""
+    """Return the sort key: by place; findings without a place come last."""
     if finding.at is None:
         return "\uffff", "", 0, finding.message
     return finding.at.source, finding.at.path, finding.at.first or 0, finding.code

@@ -1,8 +1,8 @@
-"""Links that lead nowhere, and those by which a newer note corrects an older one; pure.
+"""Find broken links, and links with which a newer note corrects an older one; pure.
 
-A link may name a file, relative to its own or to the root of its source, or as `[[wiki links]]` do
-a title, a file name or an alias. So a link is judged when every document has been seen. What leads
-out of all sources is not judged, nor what no file could be named: a variable, a pattern.
+A link names a file, relative to its own folder or to the root of its source. A `[[wiki link]]` may
+also name a title or an alias, so links are checked when all documents are known. memcli ignores
+links to places outside all sources, and text that cannot be a file name (a variable, a pattern).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from itertools import accumulate
 from memcli.context.hops import Link, candidates, name
 from memcli.language.correction import revokes_link
 from memcli.language.salience import DECISION, RULE, why_kept
+from memcli.lint.document import LintDocument
 from memcli.lint.findings import BROKEN_LINK, CONTRADICTION, Finding, Location
-from memcli.lint.inspected import Inspected
 from memcli.markdown.comments import visible
 from memcli.markdown.links import link_targets, related_targets
 from memcli.record import Record
@@ -26,23 +26,23 @@ from memcli.workspace.ignore import is_markdown
 
 DocumentName = tuple[str, str]  # (source, path)
 _CODE = re.compile(r"(?<!`)`{1,3}(?!`)[^`\n]{1,500}+`{1,3}")
-# Variables, patterns, examples (path/to/file), what a generator of sites puts a text in place of,
-# and how agents address a reply: [[reply_to_current]], [[reply_to: 12]], [[audio_as_voice]].
+# Variables, patterns, examples (path/to/file), placeholders of site generators, and the way in
+# which agents address a reply: [[reply_to_current]], [[reply_to: 12]], [[audio_as_voice]].
 _NO_NAME = re.compile(
     r"[{}$<>*\\\"'=|]|\.\.\.|^@|^_?toc_?$|^reply_to(?:_current$|\s*:)|^audio_as_voice$"
     r"|(?<![a-z])(?:path[_/-]to|your)[_/-]",
     re.IGNORECASE,
 )
-# Numbers of footnotes, and days: a link to one may well stand before its log is written.
+# Footnote numbers, and days: people link to a day before its log exists.
 _NUMBER = re.compile(r"[\s\d.-]*")
 _DECIDED = (DECISION, RULE)
-FEWEST_LOST = 4  # links into a folder that is not there, which are one finding
-_PAGE = ".html"  # which a generator makes of a document
-_INDEXES = ("index.md", "README.md", "_index.md")  # of a folder that a link names
+FEWEST_LOST = 4  # so many links into one missing folder are one finding
+_PAGE = ".html"  # a site generator makes this from a document
+_INDEXES = ("index.md", "README.md", "_index.md")  # the documents that a link to a folder means
 
 
 class AuthoredLink(Record):
-    """A link, where it stands, and the line around it."""
+    """A link, its place, and its line."""
 
     link: Link
     at: Location
@@ -51,7 +51,7 @@ class AuthoredLink(Record):
 
 
 class Links:
-    """Takes in one document after the other, and judges all links at the end."""
+    """Collects the links of all documents, and checks them at the end."""
 
     def __init__(
         self,
@@ -59,62 +59,62 @@ class Links:
         documents: Collection[DocumentName],
         exists: Callable[[str, str], bool],
     ) -> None:
-        """Take the roots of the sources, what is listed, and what tells that another file is there.
+        """Take the roots of the sources by name, and all documents.
 
-        `exists` is asked for (source, path) inside a source alone.
+        `exists(source, path)` returns whether a source contains another file or folder.
         """
         self._roots, self._exists = roots, exists
         self._documents = {(source, _folded(path)): path for source, path in documents}
         self._dates: dict[DocumentName, str] = {}
-        self._decisions: dict[DocumentName, Location] = {}  # the first of each, or its first line
+        self._decisions: dict[DocumentName, Location] = {}  # the first decision of each document
         self._names: set[str] = set()
         self._folders: set[DocumentName] = set()
         for source, path in documents:
             self._folders |= {(source, f) for f in accumulate(path.split("/")[:-1], posixpath.join)}
             stem = _folded(path.rpartition(".")[0])
             self._names |= {stem, stem.rpartition("/")[2]}
-        # What no path is, or what may correct an older document.
+        # Links without a target, and links that may correct an older document.
         self._kept: list[tuple[AuthoredLink, DocumentName | None]] = []
 
-    def take(self, document: Inspected) -> None:
-        """Keep the links of a document that are to be judged."""
+    def take(self, document: LintDocument) -> None:
+        """Collect the links of a document."""
         if document.date:
             name = document.source, document.path
             self._dates[name] = document.date
-            for saying in document.sayings:
-                if why_kept(saying.text) in _DECIDED:
-                    self._decisions.setdefault(name, saying.at)
+            for statement in document.statements:
+                if why_kept(statement.text) in _DECIDED:
+                    self._decisions.setdefault(name, statement.at)
         self._names |= set(_names_of(document))
         if document.is_summary:
             return
-        for told in _links(document):
-            target = self._target(told.link)
-            if target is None or (told.date and revokes_link(told.line, told.link.target)):
-                self._kept.append((told, target))
+        for link in _links(document):
+            target = self._target(link.link)
+            if target is None or (link.date and revokes_link(link.line, link.link.target)):
+                self._kept.append((link, target))
 
     def findings(self) -> Iterator[Finding]:
-        """Judge them."""
+        """Yield the findings."""
         lost: defaultdict[str | None, list[AuthoredLink]] = defaultdict(list)
-        for told, target in self._kept:
+        for link, target in self._kept:
             if target is None:
-                if not self._is_known(told.link):
-                    lost[self._lost_folder(told.link)].append(told)
+                if not self._is_known(link.link):
+                    lost[self._lost_folder(link.link)].append(link)
                 continue
             older = self._dates.get(target)
-            if older and told.date and older < told.date:
+            if older and link.date and older < link.date:
                 spot = self._decisions.get(target, Location(*target, 1, 1))
-                yield Finding(CONTRADICTION, spot, "a newer note corrects it", (told.at,))
+                yield Finding(CONTRADICTION, spot, "a newer note corrects it", (link.at,))
         for folder, links in lost.items():
             if folder and len(links) >= FEWEST_LOST:
-                what = f"the folder {folder} is not there, which {len(links)} links lead into"
-                others = tuple(told.at for told in links[1:])
+                what = f"the folder {folder} does not exist, but {len(links)} links lead into it"
+                others = tuple(link.at for link in links[1:])
                 yield Finding(BROKEN_LINK, links[0].at, what, others)
             else:
-                for told in links:
-                    yield Finding(BROKEN_LINK, told.at, f"{told.link.target} is not there")
+                for link in links:
+                    yield Finding(BROKEN_LINK, link.at, f"{link.link.target} does not exist")
 
     def _lost_folder(self, link: Link) -> str | None:
-        """Give the outermost folder that is missing on the way to what a link names."""
+        """Return the outermost missing folder in the path of a link."""
         source, path = candidates(link, self._roots)[0]
         for folder in accumulate(path.split("/")[:-1], posixpath.join):
             if (source, folder) not in self._folders and not self._exists(source, folder):
@@ -122,7 +122,7 @@ class Links:
         return None
 
     def _target(self, link: Link) -> DocumentName | None:
-        """Find the document or file that a link names by its path; None where there is none."""
+        """Return the document or file that a link names by its path, or None."""
         for source, path in candidates(link, self._roots):
             pages = (f"{path.removesuffix(_PAGE)}{each}" for each in (".md", "/README.md"))
             below = (posixpath.join(path, index) for index in _INDEXES)
@@ -140,19 +140,19 @@ class Links:
         return wanted in self._names or wanted.rpartition(".md")[0] in self._names
 
     def _is_outside(self, link: Link) -> bool:
-        """Tell that it leads out of all sources, or that it is a route of a site."""
+        """Return whether it leads out of all sources, or is a route of a web site."""
         if link.target.startswith("/") and not is_markdown(name(link)):
             return True
         return not candidates(link, self._roots)
 
 
 def _folded(text: str) -> str:
-    """Write names alike that a file system may take for one: by case, and by their accents."""
+    """Return a name without the differences in case and accents that file systems ignore."""
     return composed(text).casefold()
 
 
-def _names_of(document: Inspected) -> Iterator[str]:
-    """Give the names that a wiki link may call a document by besides that of its file."""
+def _names_of(document: LintDocument) -> Iterator[str]:
+    """Yield the names by which a wiki link may call a document, except its file name."""
     metadata = document.metadata
     for key in ("title", "name", "aliases", "alias", "id"):
         value = metadata.get(key)
@@ -164,11 +164,11 @@ def _names_of(document: Inspected) -> Iterator[str]:
         yield _folded(heading)
 
 
-def _links(document: Inspected) -> Iterator[AuthoredLink]:
+def _links(document: LintDocument) -> Iterator[AuthoredLink]:
     for target in related_targets(document.metadata):
         lines = enumerate(document.lines, start=1)
         number = next((at for at, line in lines if target in line), 1)
-        yield _told(document, target, number)
+        yield _authored(document, target, number)
     for block in document.blocks:
         if block.kind in ("fence", "html"):
             continue
@@ -180,10 +180,10 @@ def _links(document: Inspected) -> Iterator[AuthoredLink]:
                 continue
             for target in link_targets(_CODE.sub(" ", visible(line))):
                 if not _NO_NAME.search(target):
-                    yield _told(document, target, number + 1)
+                    yield _authored(document, target, number + 1)
 
 
-def _told(document: Inspected, target: str, number: int) -> AuthoredLink:
+def _authored(document: LintDocument, target: str, number: int) -> AuthoredLink:
     spot = Location(document.source, document.path, number, number)
     link = Link(document.source, document.path, target, 0.0, spot.citation)
     return AuthoredLink(link, spot, document.lines[number - 1], document.date)

@@ -1,8 +1,7 @@
 """Cut a parsed document into chunks of whole blocks under one heading path.
 
-Sections restart packing at each heading. Inside a section blocks become parts
-(`markdown.parts`) and parts are packed into chunks; a line stays whole unless it alone is over
-the limit.
+Packing starts again at each heading. Inside a section, blocks become segments (`markdown.parts`),
+and segments are packed into chunks. A line is split only if it alone exceeds the limit.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
     from memcli.markdown.parse import Block, Parsed
     from memcli.types import Stretch
 
-# A last chunk below this share of the limit takes lines from the one before it.
+# A last chunk below this share of the limit takes lines from the previous one.
 TAIL_SHARE = 0.25
 
 _SLUG = re.compile(r"[^\w]+")
 
 
 class Heading(Record):
-    """The headings above a block, and the days the nearest one states."""
+    """The headings above a block, and the days in the nearest one."""
 
     path: tuple[str, ...]
     days: Stretch | None
@@ -47,10 +46,10 @@ def chunk_document(
     days: Stretch | None = None,
     stamped: bool = False,
 ) -> tuple[Chunk, ...]:
-    """Cut a document of some days; `heading_days` reads those of a heading.
+    """Cut a document into chunks; `days` are its days, and `heading_days` reads those of a heading.
 
-    `stamped` days only tell when it was written: they give way to those of a heading, and are not
-    embedded, so that a new stamp embeds nothing.
+    `stamped` days are only the time of writing: the days of a heading replace them, and they are
+    not embedded, so that a new time stamp embeds nothing.
     """
     text = "\n".join(parsed.lines)
     starts = _line_starts(parsed.lines)
@@ -96,7 +95,7 @@ def chunk_document(
 
 
 def _narrowed(days: Stretch | None, of_heading: Stretch | None) -> Stretch | None:
-    """Give the days of a section: those of its heading unless they are not of its document's."""
+    """Return the days of a section: those of its heading if they are within its document's."""
     if days is None or of_heading is None:
         return days or of_heading
     are_among = days[0] <= of_heading[0] and of_heading[1] <= days[1]
@@ -119,10 +118,10 @@ def _part(span: Span, chunk_start: int, starts: list[int], text: str, context: s
 def _sections(
     parsed: Parsed, heading_days: Callable[[str], Stretch | None]
 ) -> Iterator[tuple[Heading, int | None, list[Block]]]:
-    """Yield heading path, the line its heading begins at and the blocks below it.
+    """Yield the heading path, the line of the heading, and the blocks below it.
 
-    A heading without a body waits for its first child; one that never gets any is a
-    block of its own, so that a document of headings can be found.
+    A heading without text joins its first child. If it has none, it is a block by itself, so that a
+    document that contains only headings can be found.
     """
     stack: list[Block] = []
     first: int | None = None
@@ -156,9 +155,9 @@ def _sections(
 
 
 def _pack(spans: list[Span], text: str, begin: int, limits: Limits) -> list[list[Span]]:
-    """Put parts together up to the limit; `begin` is where the first chunk begins, headings too.
+    """Pack segments up to the limit; the first chunk starts at `begin`, with its headings.
 
-    Only a line that is over the limit by itself, with the headings above it, makes a longer chunk.
+    Only a line that exceeds the limit by itself makes a longer chunk.
     """
     groups: list[list[list[Span]]] = []
     group: list[list[Span]] = []
@@ -195,7 +194,7 @@ def _balanced(
 
 
 def _atoms(spans: list[Span], text: str, chunk_tokens: int) -> Iterator[list[Span]]:
-    """Keep the parts of one line together, unless that line alone is over the limit."""
+    """Keep the segments of one line together, unless that line alone exceeds the limit."""
     atom: list[Span] = []
     for span in spans:
         if atom and "\n" in text[atom[-1].end : span.start]:
@@ -216,7 +215,7 @@ def _atom_pieces(atom: list[Span], text: str, chunk_tokens: int) -> Iterator[lis
 def _overlap(
     group: list[list[Span]], following: list[Span], text: str, limits: Limits
 ) -> list[list[Span]]:
-    """Give the last lines of a chunk that fit the overlap, and into one chunk with what follows."""
+    """Return the last lines of a chunk that fit the overlap and the next chunk."""
     first = len(group)
     for at in range(len(group) - 1, 0, -1):
         start = group[at][0].start
@@ -237,12 +236,12 @@ def _line_starts(lines: tuple[str, ...]) -> list[int]:
 
 
 def _lines_of(starts: list[int], start: int, end: int) -> tuple[int, int]:
-    """Give the 1-based first and last line of a character range."""
+    """Return the 1-based first and last line of a character range."""
     return bisect_right(starts, start), bisect_right(starts, max(start, end - 1))
 
 
 def _byte_offsets(text: str) -> Callable[[int], int]:
-    """Give a function from character to byte offsets; near the last answer it is fast."""
+    """Return a function from character to byte offsets; near the last answer it is fast."""
     if text.isascii():
         return lambda offset: offset
     char = byte = 0
@@ -259,5 +258,5 @@ def _byte_offsets(text: str) -> Callable[[int], int]:
 
 
 def slug(name: str) -> str:
-    """Name a heading in an anchor. Example: "What Happened?" -> "what-happened"."""
+    """Return a heading as part of an anchor. Example: "What Happened?" -> "what-happened"."""
     return _SLUG.sub("-", name.casefold()).strip("-_")[:80]

@@ -1,11 +1,11 @@
 """Find HTML comments as CommonMark does: they are neither searched nor embedded.
 
-Nor is what editors note for themselves: `collapsed:: true` and `id:: ...` of Logseq, and the ids
-by which Logseq and Obsidian name a block.
+The same applies to marks of editors: `collapsed:: true` and `id:: ...` of Logseq, and the block ids
+of Logseq and Obsidian.
 
-A comment that begins a line goes on to its `-->`, over blank lines, or to the end of the text;
-one inside a line must close before the next blank line, else its `<!--` is text. Code spans
-hold no comments.
+A comment at the start of a line ends at its `-->`, also after blank lines, or at the end of the
+text. A comment inside a line must end before the next blank line; otherwise its `<!--` is text.
+Code spans contain no comments.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from collections.abc import Iterator
 # Compiled at first use: most notes have no comments.
 _OPENER = r"`[^`\n]{1,200}`|<!--"
 _BLANK_LINE = r"\n[ \t\r]*\n"
-# What may stand before a block in its line: indents, quote and list marks.
+# Indents, quote marks and list marks that may come before a block in its line.
 _LINE_START = r"[ \t>*+\-0-9.)]{0,64}\Z"
 
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-# Compiled at its first use, as those of names and vaults: most commands need none of them.
+# Compiled at first use, as in names and vaults: most commands need none of them.
 _EDITORS_OWN = (
     r"(?m)^[ \t]*(?:[-*][ \t]+)?(?:collapsed|id|heading|created-at|updated-at|background-color"
     r"|logseq\.[\w.-]{1,60}|card-[a-z-]{1,30})::[ \t][^\n]*"
@@ -35,7 +35,7 @@ def comments(text: str) -> Iterator[tuple[int, int]]:
         return
     opener, blank_line = re.compile(_OPENER), re.compile(_BLANK_LINE)
     at = 0
-    close: int | None = 0  # the next "-->", None where there is none
+    close: int | None = 0  # the next "-->", or None
     blank = -1  # the next blank line
     while found := opener.search(text, at):
         start, at = found.span()
@@ -61,7 +61,7 @@ def comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def visible(text: str) -> str:
-    """Leave out comments, marks of editors, carriage returns: the text to search and to embed."""
+    """Remove comments, marks of editors and carriage returns: the text to search and to embed."""
     if "<!--" in text:
         pieces, at = [], 0
         for start, end in comments(text):

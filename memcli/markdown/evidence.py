@@ -1,13 +1,12 @@
-"""Tell whether a summary may be believed: the one definition of a valid summary; pure.
+"""Decide whether a summary is valid; the only definition of it; pure.
 
-Its lines stand in the logs as they did, wherever they have moved to; nobody has changed it since
-it was written; and what it says stands word for word in the lines it cites, sentences whole, with
-the name of who said them. Whoever writes a summary by hand can seal it, but not make the logs say
-what they do not.
+A summary is valid if the logs still contain its source lines (they may have moved), nobody has
+edited it, and it quotes whole sentences of the lines that it cites, with the right speaker. Anybody
+can write a summary with a correct seal, but not change what the logs say.
 
-A program may put a summary in words of its own. Its statements cannot be checked word for word:
-they need the names, the numbers and the negations of the lines they cite (`keep.is_supported`), and
-all rules of its lines word for word. It stands in for none of the lines that contain a rule.
+A program may write a summary in its own words, which cannot be compared word for word. They must
+have the names, the numbers and the negations of the lines that they cite, and all rules of these
+lines word for word. Such a summary never replaces a line that contains a rule.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from memcli.markdown.units import Unit, units, without_data
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
-BY_COMMAND = "command"  # the method of a program of the user's own
-BY_MODEL = "onnx"  # that of a local model
-WORDED = frozenset({BY_COMMAND, BY_MODEL})  # methods that say things in words of their own
-NOTHING = "…"  # a line that only leads to its lines
+BY_COMMAND = "command"  # written by the user's own program
+BY_MODEL = "onnx"  # written by a local model
+WORDED = frozenset({BY_COMMAND, BY_MODEL})  # methods that use their own words
+NOTHING = "…"  # a line that only cites
 ALSO = "also: "
-TITLE_CHARS = 200  # as much of a heading as may have been told
-# Anybody can write a summary, so there has to be an end: those of memcli stay far below.
+TITLE_CHARS = 200  # a summary quotes at most so much of a heading
+# A bound, because anybody can write a summary; those of memcli need far fewer steps.
 MOST_CHARS = 400_000
 MOST_STEPS = 100_000  # comparisons for one line
 
-# How often a line recurs, and what came in its place: the end of what a line of a summary says.
+# The mark at the end of a summary's line: how often it recurs, and the line that replaced it.
 _TIMES = re.compile(r" \[(\d{1,9}) times\]\Z")
 _SUPERSEDED = re.compile(r" \[superseded by ([^\n]{1,1024}:\d{1,9}(?:-\d{1,9})?)\]\Z")
 _END = re.compile(r"""[.!?…]["')\]*_]{0,3}(?=\s|\Z)|[。！？]""")
@@ -46,13 +45,13 @@ _DATES = re.compile(r"\d{4}-\d{2}-\d{2}(?: to \d{4}-\d{2}-\d{2})?")
 
 
 def mark(times: int, newer: str) -> str:
-    """Write behind a line how often it was said, and the citation of what came in its place."""
+    """Append to a line how often it recurs, and the citation of the line that replaced it."""
     often = f" [{times} times]" if times > 1 else ""
     return f"{often} [superseded by {newer}]" if newer else often
 
 
 def unmarked(said: str) -> tuple[str, int, str]:
-    """Give what a line says without its mark, how often it was said and what came in its place."""
+    """Split a line into its text, how often it recurs, and the citation of its replacement."""
     by = _SUPERSEDED.search(said)
     said = said[: by.start()] if by else said
     often = _TIMES.search(said)
@@ -61,39 +60,39 @@ def unmarked(said: str) -> tuple[str, int, str]:
 
 
 class Evidence(Record):
-    """What speaks for a summary, and what against it."""
+    """The result of checking a summary."""
 
-    places: tuple[SourceLines | None, ...]  # where its lines stand now; None: nowhere
-    is_sealed: bool  # nobody has changed it since it was written
-    invented: tuple[str, ...]  # lines of it that the lines they cite do not say
-    reworded: tuple[str, ...] = ()  # lines of it that cannot be checked word for word
-    covered: tuple[SourceLines, ...] = ()  # what it stands in for, if not for all its lines
+    places: tuple[SourceLines | None, ...]  # the current places of its source lines; None: gone
+    is_sealed: bool  # nobody has edited it
+    invented: tuple[str, ...]  # its lines that the cited lines do not say
+    reworded: tuple[str, ...] = ()  # its lines that cannot be compared word for word
+    covered: tuple[SourceLines, ...] = ()  # the lines that it replaces, if not all
 
     @property
     def holds(self) -> bool:
-        """Tell that the summary is valid, if those it rests on are."""
+        """Return whether the summary is valid, if the summaries below it are."""
         return None not in self.places and self.is_sealed and not self.invented
 
 
 class CitedFile:
-    """A file that a summary rests on, read as far as it is asked for."""
+    """A file that a summary cites, parsed as far as needed."""
 
     def __init__(self, path: str, lines: Sequence[str]) -> None:
         self.path, self.lines = path, lines
 
     @cached_property
     def blocks(self) -> Sequence[Block]:
-        """Give the blocks of the file."""
+        """Return the blocks of the file."""
         return parse("\n".join(self.lines)).blocks
 
     @cached_property
     def units(self) -> Sequence[Unit]:
-        """Give the running text of the file."""
+        """Return the running text of the file."""
         return [unit for block in self.blocks for unit in units(block, self.lines)]
 
     @cached_property
     def headings(self) -> frozenset[str]:
-        """Give the headings of the file, its title among them."""
+        """Return the headings of the file, its title among them."""
         stem = os.path.splitext(os.path.basename(self.path))[0]
         title = split(tuple(self.lines))[0].get("title")
         named = [" ".join(title.split())] if isinstance(title, str) else []
@@ -104,7 +103,7 @@ class CitedFile:
 
     @cached_property
     def cited_lines(self) -> Sequence[tuple[int, Cited]]:
-        """Give what each line of a summary says, by its number."""
+        """Return the text of each line of a summary, by its number."""
         found = ((number, cited(line)) for number, line in enumerate(self.lines, start=1))
         return [(number, each) for number, each in found if each]
 
@@ -113,9 +112,9 @@ Open = Callable[[str], "CitedFile | None"]
 
 
 def weigh(text: str, lineage: Lineage, read: Open, others: Sequence[str]) -> Evidence:
-    """Weigh a summary; `read` gives a file of the memory, None where there is none.
+    """Check a summary; `read` returns a file of the memory, or None.
 
-    `others` are the files that a log may have become which is gone, the likeliest first.
+    `others` are files that a missing log may have been renamed to, the likeliest first.
     """
     read = _remembering(read)
     places: dict[SourceLines, SourceLines | None] = {}
@@ -140,7 +139,7 @@ def weigh(text: str, lineage: Lineage, read: Open, others: Sequence[str]) -> Evi
 
 
 def _without_rules(place: SourceLines, file: CitedFile | None) -> tuple[SourceLines, ...]:
-    """Cut the lines that contain a rule out of some lines; if none is left, give an empty range."""
+    """Remove the lines that contain a rule from a range; an empty range if none is left."""
     first, last = place.start_line, place.end_line
     rules = {n for unit in _rules(place, file) for n in unit.numbers} if file else set()
     free = [n for n in range(first, last + 1) if n not in rules]
@@ -159,7 +158,7 @@ def _rules(place: SourceLines, file: CitedFile) -> list[Unit]:
 def _lost(
     text: str, lineage: Lineage, places: Sequence[tuple[SourceLines, SourceLines]], read: Open
 ) -> Iterator[str]:
-    """Yield the rules that a worded summary does not say word for word."""
+    """Yield the rules that a reworded summary does not quote word for word."""
     for source, place in places:
         file = read(place.path)
         if file is None or source.path in lineage.parents:
@@ -171,7 +170,7 @@ def _lost(
 
 
 def is_said(told: Cited, lines: Sequence[str]) -> bool:
-    """Tell whether what is told of some lines of a file stands in them, sentences whole."""
+    """Return whether lines of a file contain a text, in whole sentences."""
     return _is_said(told.text, _read(CitedFile(told.path, lines), told.first, told.last).units)
 
 
@@ -189,7 +188,7 @@ def _remembering(read: Open) -> Open:
 def _found(
     path: str, sources: Sequence[SourceLines], read: Open, others: Sequence[str]
 ) -> list[SourceLines | None]:
-    """Look for lines in their file; where that is gone, in another one that has all of them."""
+    """Find lines in their file, or, if it is gone, in another file that has all of them."""
     file = read(path)
     if file is not None:
         return locate(sources, file.lines)
@@ -208,9 +207,9 @@ def _invented(
     read: Open,
     reworded: list[str] | None = None,
 ) -> Iterator[str]:
-    """Yield the lines of a summary that the lines they cite do not say.
+    """Yield the lines of a summary that the cited lines do not say.
 
-    `reworded` takes the lines that they may say, in other words; None: none may.
+    Lines that may say the same in other words are added to `reworded`, unless it is None.
     """
     lines = tuple(text.split("\n"))
     files = {place.path: file for _, place in places if (file := read(place.path))}
@@ -232,7 +231,7 @@ def _invented(
 
 
 def _headings(file: CitedFile, lineage: Lineage) -> Iterable[str]:
-    """Name what a heading of a summary may say; those of a summary below it begin with a date."""
+    """Return the allowed headings; headings of a summary of summaries begin with a date."""
     if file.path not in lineage.parents:
         return file.headings
     return [told for title in file.headings for told in (title, _undated(title))]
@@ -252,11 +251,11 @@ def _undated(title: str) -> str:
 
 
 class Quoted(Record):
-    """What stands in the lines that a line of a summary cites."""
+    """The content of the lines that a line of a summary cites."""
 
     units: tuple[Unit, ...]
-    lines: tuple[str, ...]  # as they stand in the file
-    has_other: bool  # code or tables stand there
+    lines: tuple[str, ...]  # of the file
+    has_other: bool  # they contain code or tables
 
 
 def _cited(
@@ -265,7 +264,7 @@ def _cited(
     places: Sequence[tuple[SourceLines, SourceLines]],
     files: dict[str, CitedFile],
 ) -> Quoted | None:
-    """Read the lines that are cited, where they stand now; None where they are no source."""
+    """Read the cited lines at their current place; None if they are not a source."""
     told: list[Unit] = []
     for source, place in places:
         file = files[place.path]
@@ -304,7 +303,7 @@ def _is_told(
     places: Sequence[tuple[SourceLines, SourceLines]],
     files: dict[str, CitedFile],
 ) -> bool:
-    """Tell whether what a line says stands in the lines it cites."""
+    """Return whether the cited lines say what a line says."""
     said = cite.text
     if said == NOTHING or any(said == unit.text for unit in here.units):
         return True
@@ -324,7 +323,7 @@ def _is_told(
 
 
 def _is_close(cite: Cited, here: Quoted) -> bool:
-    """Tell that a line has the names, numbers and negations of what it cites, and no mark."""
+    """Return whether a line has the names, numbers and negations of its citation, and no mark."""
     units = (f"{u.speaker}: {u.text}" if u.speaker else u.text for u in here.units)
     lines = [*units, *here.lines]
     return unmarked(cite.text) == (cite.text, 1, "") and is_supported(cite.text, lines)
@@ -344,7 +343,7 @@ def _times(
     places: Iterable[tuple[SourceLines, SourceLines]],
     files: dict[str, CitedFile],
 ) -> int:
-    """Count how often something is said in the lines behind a summary, at most."""
+    """Count how often a text can appear in the source lines of a summary."""
     found = 0
     for source, place in places:
         file = files[place.path]
@@ -366,7 +365,7 @@ def _times(
 
 
 def _is_said(said: str, told: Sequence[Unit]) -> bool:
-    """Tell whether a text is made of whole sentences of units, each by whoever said it."""
+    """Return whether a text consists of whole sentences of units, each with its speaker."""
     todo, seen = [(0, "")], set()
     steps = iter(range(MOST_STEPS))
     while todo and next(steps, None) is not None:
@@ -390,7 +389,7 @@ def _is_said(said: str, told: Sequence[Unit]) -> bool:
 
 
 def _ends(said: str, begin: int, text: str, steps: Iterator[int]) -> Iterator[int]:
-    """Yield where whole sentences of a text end that begin here in what is said."""
+    """Yield the ends of whole sentences of a unit that begin at a place of the text."""
     marks = [found.end() for found in _END.finditer(text)]
     starts = [0, *marks]
     ends = sorted({*marks, len(text)})
@@ -408,7 +407,7 @@ def _ends(said: str, begin: int, text: str, steps: Iterator[int]) -> Iterator[in
 
 
 def _behind(said: str, end: int) -> Iterator[int]:
-    """Yield where the next sentence may begin: behind a blank or a semicolon, or at once."""
+    """Yield where the next sentence may begin: after a space or a semicolon, or at once."""
     if end == len(said) or said[end - 1] in "。！？…":
         yield end
     if said.startswith(" ", end):
@@ -418,7 +417,7 @@ def _behind(said: str, end: int) -> Iterator[int]:
 
 
 def _is_described(said: str, here: Quoted) -> bool:
-    """Tell whether a line that stands for code, a log or a table names what stands there."""
+    """Return whether a line that describes code, a log or a table names its content."""
     for found in _CODE.finditer(said):
         lead, body = said[: found.start()].strip(), said[found.start() :]
         if lead and not _is_said(lead, here.units):
@@ -435,7 +434,7 @@ def _is_described(said: str, here: Quoted) -> bool:
 
 
 def _stands(text: str, here: Quoted) -> bool:
-    """Tell whether a few words stand in a line as they are."""
+    """Return whether a line contains a few words exactly."""
     wanted = text.strip()
     rows = [*(without_data(line) for line in here.lines), *(unit.text for unit in here.units)]
     return any(wanted in row or wanted in row.replace("`", "'") for row in rows)

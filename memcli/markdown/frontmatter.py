@@ -1,12 +1,11 @@
 """Read the YAML front matter of a document as plain JSON values.
 
-It stands in the first lines of a file that nobody has checked, so its size, its nesting and
-its aliases are bounded. Many tools write lines of `key: text` that YAML refuses (`globs: *.ts`):
-these are read as they stand. Whatever is no mapping either way stays in the body as text. A tag
-is a claim of the file: where its value does not fit it, the value stays as it is written.
+Front matter is untrusted, so its size, nesting and aliases are bounded. Many tools write lines of
+`key: text` that YAML rejects (`globs: *.ts`); these are read literally. Anything that is not a
+mapping stays in the body as text. A value that does not fit its YAML tag is read as text.
 
-One claim holds even where nothing else can be read: what is marked private would else be told to
-everybody for a bracket that is not closed, or another line that gives `scope` again.
+`scope: private` counts even if nothing else can be read. Otherwise an unclosed bracket or a second
+`scope` would reveal a private note.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ MOST_PROPERTIES = 50  # lines
 MAX_BRACKETS = 1000
 MAX_OPEN = 100
 _KEY = re.compile(r"[A-Za-z][\w-]{0,99}")
-_BEGUN = ("[", "{", "&", "!", "|", ">")  # of what is more than a line of text
+_BEGUN = ("[", "{", "&", "!", "|", ">")  # a value of more than a line of text
 _WORDS = {"true": True, "false": False, "": None}
-# Lines that YAML reads as they stand: words that mean nothing else to it, or a day. Most front
-# matter has no others, and loading YAML takes longer than to bring an edited note in step.
+# Lines that YAML reads literally: plain words, or a day. Most front matter has only such lines, and
+# importing YAML takes longer than indexing an edited note.
 _OTHERWISE = "(?i:yes|no|on|off|true|false|null)"
 _AS_IT_STANDS = (
     rf"(?!{_OTHERWISE}:)[A-Za-z][\w-]{{0,99}}: *"
@@ -43,12 +42,12 @@ _AS_IT_STANDS = (
 )
 # At the beginning of a line no other key, comment or value of YAML can look like it.
 _SAID_PRIVATE = rf"(?im)^[\"']?scope[\"']?[ \t]*:[^\w#]*{PRIVATE}(?![\w-])"
-# Longer numbers are no metadata, and Python refuses to print some of them.
+# Longer numbers are not metadata, and Python refuses to print some of them.
 _MAX_NUMBER = 2**63
 
 
 def split(lines: tuple[str, ...]) -> tuple[dict[str, Any], int]:
-    """Give the metadata and the number of lines it takes, 0 where it stays in the body."""
+    """Return the metadata and its number of lines, 0 if it stays in the body."""
     if lines[0].rstrip() != "---":
         return _page_properties(lines) if "::" in lines[0] else {}, 0
     size, blank = 0, len(lines)
@@ -62,12 +61,12 @@ def split(lines: tuple[str, ...]) -> tuple[dict[str, Any], int]:
         size += len(line)
         if size > MAX_CHARS:
             break
-    # Without an end it may be the text itself, which begins behind a blank line at the latest.
+    # Without an end mark it may be the text itself; then it ends before the first blank line.
     return _private({}, "\n".join(lines[1:blank])[:MAX_CHARS]), 0
 
 
 def _page_properties(lines: tuple[str, ...]) -> dict[str, Any]:
-    """Read the lines `key:: text` with which a page of Logseq begins; they stay in the body."""
+    """Read the lines `key:: text` at the start of a Logseq page; they stay in the body."""
     found: dict[str, Any] = {}
     for line in lines[:MOST_PROPERTIES]:
         said = re.fullmatch(r"([A-Za-z][\w-]{0,99}):: *(.{1,1000}?)\s*", line)
@@ -79,7 +78,7 @@ def _page_properties(lines: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _private(metadata: dict[str, Any], text: str) -> dict[str, Any]:
-    """Keep to what a line says, whatever has become of the others."""
+    """Apply `scope: private` of a line, whatever the other lines contain."""
     if PRIVATE not in text.casefold() or not re.search(_SAID_PRIVATE, text):
         return metadata
     return {**metadata, "scope": PRIVATE}
@@ -105,7 +104,7 @@ def _mapping(text: str) -> dict[str, Any] | None:
 
 
 def _lines(text: str) -> dict[str, Any] | None:
-    """Read lines of `key: text` as they stand; None where there are others."""
+    """Read lines of `key: text` literally; None if there are other lines."""
     found: dict[str, Any] = {}
     for line in text.splitlines():
         if not line.strip() or line.startswith("#"):
@@ -126,11 +125,11 @@ def _loader() -> type[SafeLoader]:
     import yaml
 
     standard = "tag:yaml.org,2002:"
-    # What the constructors of scalars let through besides errors of their own.
+    # Other errors that the constructors of scalars can raise.
     misfits = (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
     class Lenient(yaml.SafeLoader):
-        """A list is a list and a mapping a mapping, whatever they are called."""
+        """Build a list or a mapping, whatever its tag."""
 
         def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: ANN401
             if isinstance(node, yaml.ScalarNode):
@@ -154,7 +153,7 @@ def _most_open(text: str) -> int:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  (whatever YAML makes)
-    """Turn a YAML value into JSON's types; what JSON does not know becomes text."""
+    """Convert a YAML value to JSON types; other types become text."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):

@@ -1,8 +1,8 @@
-"""Read the lineage that a summary carries in its front matter, and tell whether it still holds.
+"""Read the lineage in the front matter of a summary, and find its source lines.
 
-A summary is a document of the memory in a folder `summaries`; its lineage names the lines it was
-made of with the hash they had. Anybody can write such a file, so every field is checked and a
-front matter that does not fit makes an ordinary document.
+A summary is a document in a folder `summaries` of the memory. Its lineage names its source lines
+with their hashes. Anybody can write such a file, so every field is checked; if one is wrong, the
+file is an ordinary document.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _SEAL = r'^seal: "([0-9a-f]{32})"\n'
 
 
 def is_place(path: str) -> bool:
-    """Tell whether a path of the memory is where summaries lie."""
+    """Return whether a path of the memory is in a folder of summaries."""
     return path.startswith(FOLDERS)
 
 
 def read_lineage(metadata: Mapping[str, Any]) -> Lineage | None:
-    """Read the lineage of a front matter; None where it is not one, whole and well-formed."""
+    """Read the lineage of a front matter; None if it is not complete and well-formed."""
     if metadata.get("schema") != SCHEMA:
         return None
     tokens = metadata.get("tokens")
@@ -92,15 +92,15 @@ def _source(row: object) -> SourceLines | None:
 
 
 def lines_hash(lines: Sequence[str], first: int, last: int) -> bytes:
-    """Hash the lines `first` to `last`, from 1: what `memcli get` shows as their text_hash."""
+    """Hash the lines `first` to `last`, from 1; `memcli get` prints it as text_hash."""
     return digest("\n".join(lines[first - 1 : last]))
 
 
 def locate(sources: Sequence[SourceLines], lines: Sequence[str]) -> list[SourceLines | None]:
-    """Say where in a file, given as its lines, each of some lines stands now; None: nowhere.
+    """Return the current places of source lines in a file, given as its lines; None: gone.
 
-    Lines that are not at their place are found again by their hash, the nearest first, counted from
-    where they would be had they moved as far as those before them.
+    Lines that have moved are found by their hash. The search starts where they would be if they had
+    moved as far as the lines before them.
     """
     found: list[SourceLines | None] = []
     shift = 0
@@ -114,7 +114,7 @@ def locate(sources: Sequence[SourceLines], lines: Sequence[str]) -> list[SourceL
 
 def _place(source: SourceLines, lines: Sequence[str], shift: int) -> SourceLines | None:
     length = source.end_line - source.start_line + 1
-    last = len(lines) - length + 1  # line at which they can begin at most
+    last = len(lines) - length + 1  # the last line at which they can begin
     tries = MOST_HASHED // length
     guess = source.start_line + shift
     for first in dict.fromkeys((source.start_line, *_around(guess, last, tries))):
@@ -140,7 +140,7 @@ def seal_of(text: str) -> str:
 
 
 class Cited(Record):
-    """A line of a summary: what it says, and the lines that say so."""
+    """A line of a summary: its text, and the lines that it cites."""
 
     text: str
     path: str
@@ -149,7 +149,7 @@ class Cited(Record):
 
 
 def cited(line: str) -> Cited | None:
-    """Read the citation that closes every line of a summary; headings have none.
+    """Read the citation at the end of a summary's line; headings have none.
 
     Example: "- said (memory/2025-03-03.md:9-14)" -> ("said", "memory/2025-03-03.md", 9, 14)
     """

@@ -1,7 +1,6 @@
 """Find the targets of authored links: `[text](target)`, `[[wiki link]]`, front matter `related`.
 
-Only targets inside the workspace matter; URLs with a scheme are left out. Resolving a
-target to a document is left to the reader of these.
+URLs with a scheme are left out. The caller resolves a target to a document.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def link_targets(text: str) -> tuple[str, ...]:
 
 
 def is_links_only(text: str) -> bool:
-    """Tell that a text is nothing but links: lines of an index, a table of contents."""
+    """Return whether a text contains only links: an index, a table of contents."""
     left = re.sub(_TASK, "", _WIKI.sub("", re.sub(_TEXT_LINK, "", text)))
     return not any(map(str.isalnum, left))
 

@@ -1,6 +1,6 @@
-"""What a document is called: title, file name, aliases; and the tags it is filed under; pure.
+"""The names and tags of a document: title, file name, aliases; pure.
 
-These words are searched together with the headings of its first chunk.
+They are searched together with the headings of its first chunk.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ NAME_CHARS = 200
 LEAST_ID = 11  # digits of a Zettel id; a shorter name of digits is a date
 _AROUND_NAMES = " \t[]\"'?!.？！。"
 _ALIAS_KEYS = ("aliases", "alias")
-# A tag begins behind a space and with no digit alone; a colour or a fragment of a URL does not.
+# A tag follows a space and is not only digits, unlike a colour or a fragment of a URL.
 _TAG = r"(?<![^\s(,;。，、])#(?:\[\[([^\[\]\n]{1,100})\]\]|([\w][\w/-]{0,99}))"
 _CODE = r"(?s)(`+)(?!`).{1,2000}?(?<!`)\1(?!`)"
 
 
 def names(title: str, path: str, front_matter: Mapping[str, Any]) -> tuple[str, ...]:
-    """List what a document is called, each once: its title, its file name, its aliases."""
+    """List the names of a document, each once: its title, its file name, its aliases."""
     stem = path.rpartition("/")[2].rpartition(".")[0]
     if "%" in stem:
         from urllib.parse import unquote
@@ -47,7 +47,7 @@ def aliases(front_matter: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def is_name(text: str, title: str, path: str, front_matter: str) -> bool:
-    """Tell that a text is a name of a document, whatever its case and the brackets of a link."""
+    """Return whether a text is a name of a document, ignoring case and the brackets of a link."""
     matter = json.loads(front_matter) if front_matter != "{}" else {}
     asked = folded(text.strip(_AROUND_NAMES).removesuffix(".md"))
     return bool(asked) and asked in map(folded, names(title, path, matter))
@@ -56,10 +56,10 @@ def is_name(text: str, title: str, path: str, front_matter: str) -> bool:
 def headings_of(
     title: str, path: str, front_matter: str, heading_path: Sequence[str]
 ) -> tuple[str, ...]:
-    """List what is searched as the headings of a chunk; `front_matter` is "" behind the first.
+    """List the searchable headings of a chunk; `front_matter` is "" after the first chunk.
 
     The first chunk also has the names and tags of the document. A file name that is only a date is
-    left out: a date is searched as such.
+    left out, because dates are searched as dates.
     """
     if not front_matter:
         return tuple(heading_path)
@@ -86,7 +86,7 @@ def with_tags(front_matter: dict[str, Any], lines: Iterator[str]) -> dict[str, A
 
 
 def inline_tags(line: str) -> Iterator[str]:
-    """Give the tags in a line: `#infra/db`, `#茶`, `#[[two words]]`; not `#12`, not in code."""
+    """Return the tags in a line: `#infra/db`, `#茶`, `#[[two words]]`; not `#12`, not in code."""
     if "#" not in line:
         return
     for found in re.finditer(_TAG, re.sub(_CODE, " ", line)):

@@ -1,8 +1,8 @@
 """Split Markdown text into front matter, headings and atomic blocks with line ranges.
 
-Only the block rules of markdown-it-py run: line ranges are all that is needed, text is
-always sliced from the source. A line ends at a line feed alone; a lone CR counts as a space.
-Lines that no token covers (link definitions) become paragraphs, so no line is lost.
+Only the block rules of markdown-it-py run, because memcli needs line ranges and takes the text from
+the source. Only a line feed ends a line; a lone CR counts as a space. Lines without a token (link
+definitions) become paragraphs, so no line is lost.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 # The commonmark preset ends a document at level 20, which ten list levels reach. Each level
-# costs stack and another pass over the lines below, so there has to be an end.
+# costs stack and another pass over the lines below, so there is a limit.
 MAX_NESTING = 100
-# Characters of a heading; what is longer is a paragraph. Each chunk below a heading holds it, so
-# the index would grow by the square of a long one, and so does the time to find its tags.
+# Characters of a heading; a longer one is a paragraph. Each chunk below a heading contains it, so
+# the index, and the time to find tags, would grow with the square of its length.
 LONGEST_TITLE = 1000
 # `<T>` and `<name>` stay: nothing closes them, and they have no attributes.
 _TAGS = re.compile(
@@ -37,7 +37,7 @@ _TAGS = re.compile(
 
 
 class Block(Record):
-    """A block that is not split while it fits: lines `start` to `end`, from 0, end exclusive."""
+    """A block, not split if it fits: lines `start` to `end`, from 0, `end` not included."""
 
     kind: str  # heading | paragraph | item | fence | table | quote | html
     start: int
@@ -144,14 +144,14 @@ def _paragraphs(lines: tuple[str, ...], start: int, end: int) -> Iterator[Block]
 
 
 def _is_rule(line: str) -> bool:
-    """Tell a thematic break, which holds nothing to find."""
+    """Return whether it is a thematic break, which has nothing to search."""
     marks = line.split()
     joined = "".join(marks)
     return len(joined) >= 3 and joined[0] in "-*_" and joined == joined[0] * len(joined)
 
 
 def _without_comments(blocks: Iterator[Block], lines: tuple[str, ...]) -> Iterator[Block]:
-    """Leave out what is only a comment; one that an HTML block leaves open goes on behind it."""
+    """Remove blocks that are only comments; an unclosed comment continues after its HTML block."""
     until = 0
     for found in blocks:
         if found.end <= until:

@@ -1,9 +1,8 @@
-"""Cut the blocks of one section into parts, the texts that are embedded.
+"""Cut the blocks of one section into segments, the texts that are embedded.
 
-A part is about two lines of prose or list, or up to PART_TOKENS of a fence or table. Where a
-run of list items is paired, some lines open a new pair by their own hash, so that a line
-inserted above moves only a few pairs. What is too long to embed whole is cut at sentence, then
-word boundaries, never inside a comment.
+A segment is about two lines of prose or list, or up to PART_TOKENS of a fence or table. In a run of
+list items, some lines start a new pair because of their own hash, so that an inserted line changes
+only a few pairs. Longer text is cut at sentences, then at words, never inside a comment.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ RESTART_ODDS = 6
 PREFIX_CHARS = 400
 CONTEXT_CHARS = 240
 DESCRIPTION_CHARS = 160
-# No character costs more than 3 tokens, so this many fit beside any text.
+# No character costs more than 3 tokens, so this many characters always fit.
 SHORT_CONTEXT_CHARS = 36
 HASH_BYTES = 16
 
@@ -41,7 +40,7 @@ Count = Callable[[str], int]
 
 
 class Span(Record):
-    """Characters of the document that become one part, and what is repeated before them."""
+    """Characters of the document that become one segment, and the text repeated before them."""
 
     start: int
     end: int
@@ -51,9 +50,9 @@ class Span(Record):
 def contexts(
     title: str, heading_path: Iterable[str], date: str | None, description: str = ""
 ) -> tuple[str, ...]:
-    """Say where a part comes from: title, headings and date, each once; in full, short, not at all.
+    """Return the contexts of a segment, longest first: title, headings and date; shorter; none.
 
-    Before them all stands the full line with the beginning of the description, if there is one.
+    If the document has a description, the first one also contains its beginning.
     Example: ("Notes", ("Notes", "Pool"), "2025-06-12", "How much water is left")
     -> "Notes > Pool (2025-06-12): How much water is left"
     """
@@ -70,7 +69,7 @@ def _dated(names: str, date: str | None) -> str:
 
 
 def description_of(metadata: Mapping[str, Any]) -> str:
-    """Give what front matter says a document is about: its other names, and a description."""
+    """Return the description of a document in its front matter: its other names, and a summary."""
     from memcli.markdown.names import aliases
 
     said = metadata.get("description")
@@ -91,18 +90,17 @@ def choose_context(
 
 
 def embedded_text(context: str, prefix: str, text: str) -> str:
-    """Give the text that is embedded for a part; `text` is the part as it stands in the file."""
+    """Return the text to embed for a segment; `text` is the segment in the file."""
     return "\n".join(piece for piece in (context, prefix, visible(text).strip()) if piece)
 
 
 def embedded_again(
     hash_: bytes, context: tuple[str, Sequence[str], str | None, str], prefix: str, text: str
 ) -> str:
-    """Put together the embedded text that has a hash, from its pieces.
+    """Rebuild the embedded text with a given hash from its pieces.
 
-    `context` is what `contexts` is asked for. The hash tells which of its forms was chosen when
-    the part was cut, and whether with the date, which is left out where it only tells when the
-    document was written.
+    `context` has the arguments of `contexts`. The hash shows which of its forms was used, and
+    whether with the date, which is left out if it is only the time of writing.
     """
     title, heading_path, date, description = context
     lines = (
@@ -127,7 +125,7 @@ def cut_parts(
     context: str,
     limits: Limits,
 ) -> list[Span]:
-    """Turn the blocks of one section into parts, in order and without gaps of text."""
+    """Turn the blocks of one section into segments, in order and without gaps."""
     spans: list[Span] = []
     room = limits.part_max - limits.count(context)
     for run in _runs(blocks):
@@ -147,7 +145,7 @@ def cut_parts(
 
 
 def _prefix(block: Block, parsed: Parsed) -> str:
-    """Give what the later parts of a split block repeat: the fence opener, the table header."""
+    """Return the text that later segments of a split block repeat: fence opener, table header."""
     header = 2 if block.kind == "table" else 1 if block.kind == "fence" else 0
     if not header or block.end - block.start <= header:
         return ""
@@ -156,7 +154,7 @@ def _prefix(block: Block, parsed: Parsed) -> str:
 
 
 def _runs(blocks: list[Block]) -> Iterator[list[Block]]:
-    """Group neighbouring list items; every other block stands alone."""
+    """Group neighbouring list items; every other block is its own group."""
     run: list[Block] = []
     for block in blocks:
         if run and not (block.kind == run[-1].kind == "item"):
@@ -199,7 +197,7 @@ def _closes(
     paired: bool,
     items: bool,
 ) -> bool:
-    """Tell whether the next line opens a new part."""
+    """Return whether the next line starts a new segment."""
     if paired and len(group) >= PART_LINES:
         return True
     line = text[unit[0] : unit[1]]
@@ -211,7 +209,7 @@ def _closes(
 def _fit(
     group: list[tuple[int, int]], text: str, prefix: str, room: int, limits: Limits
 ) -> Iterator[Span]:
-    """Yield a group as one part, or as several where it is too long to embed whole."""
+    """Yield a group as one segment, or as several if it is too long."""
     if not group:
         return
     start, end = group[0][0], group[-1][1]
@@ -233,7 +231,7 @@ def _fit(
 
 
 def _stops(text: str, count: Count, room: int) -> Iterator[int]:
-    """Say where the pieces of a text end; a comment goes with the piece behind it."""
+    """Yield the ends of the pieces of a text; a comment belongs to the piece after it."""
     at = 0
     for start, end in [*comments(text), (len(text), len(text))]:
         if text[at:start].strip():
@@ -242,7 +240,7 @@ def _stops(text: str, count: Count, room: int) -> Iterator[int]:
 
 
 def _tokens(text: str, count: Count, room: int) -> int:
-    """Count tokens, skipping the work where even one token a character would fit."""
+    """Count tokens, unless even one token per character would fit."""
     return len(text) if text.isascii() and len(text) <= room else count(text)
 
 
@@ -275,7 +273,7 @@ def _boundaries(text: str) -> Iterator[int]:
 def _hard_pieces(
     text: str, start: int, end: int, count: Count, room: int
 ) -> Iterator[tuple[int, int]]:
-    """Cut one long sentence at spaces near PART_TOKENS, or anywhere where there are none."""
+    """Cut one long sentence at spaces near PART_TOKENS, or anywhere if there are no spaces."""
     density = quotient(text[start:end]) / (end - start)
     step = max(1, int(PART_TOKENS / density))
     while start < end:

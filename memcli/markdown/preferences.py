@@ -1,9 +1,9 @@
-"""Find the lines in which somebody says how they want things: instructions, preferences; pure.
+"""Find instructions and preferences of the user; pure.
 
-In a conversation with an assistant what its user says counts, in the first person ("I prefer") and
-as an order ("Always ...", "please never ..."). Elsewhere an order may be anybody's to anybody, so
-only what is said of oneself or of the user counts there. The words are a table, not a grammar: a
-line too many costs tokens in a context, one too few has to be found by its subject.
+In a conversation with an assistant, these are sentences of the user in the first person ("I
+prefer") and orders ("Always ...", "please never ..."). Elsewhere an order may be from anybody to
+anybody, so only sentences about oneself or about the user count. The words are a table, not a
+grammar: a wrong line costs tokens in a context, a missing one must be found by its subject.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _PROSE = ("paragraph", "item", "quote")
 
 
 def preferences_of(parsed: Parsed, turns: Sequence[Turn]) -> tuple[Lines, ...]:
-    """Give the first and last line of every run of sentences that are such, in order.
+    """Return the first and last line of every run of such sentences, in order.
 
-    `turns` are those of the document, none where it is no conversation.
+    `turns` are the turns of a conversation, () for any other document.
     """
     found: list[Lines] = []
     for first, last in sorted(_found(parsed, turns)):
@@ -40,7 +40,7 @@ def preferences_of(parsed: Parsed, turns: Sequence[Turn]) -> tuple[Lines, ...]:
 
 
 def begun_within(preferences: Sequence[Lines], start: int, end: int) -> tuple[Lines, ...]:
-    """Give those that begin on a run of lines, as far as they stand on it."""
+    """Return those that begin within a range of lines, cut to that range."""
     begun = preferences[
         bisect_left(preferences, (start, 0)) : bisect_left(preferences, (end + 1, 0))
     ]
@@ -64,7 +64,7 @@ def _found(parsed: Parsed, turns: Sequence[Turn]) -> Iterator[Lines]:
 def _runs(unit: Unit, pattern: re.Pattern[str]) -> Iterator[Lines]:
     last = 0
     for match in pattern.finditer(unit.text):
-        if match.end() >= last:  # else it is of the same sentence, which may be long
+        if match.end() >= last:  # else it belongs to the same, perhaps long, sentence
             end = _ENDS.search(unit.text, match.end())
             last = end.end() if end else len(unit.text)
         yield unit.line_at(match.start()), unit.line_at(last - 1)

@@ -1,9 +1,9 @@
 """Read front matter as filters ask for it: keys with their values, and tags; pure.
 
-A key is found whatever its case; keys of a mapping within a mapping stand behind a dot, and a
-list gives its key several values. Texts are compared without regard to case and spaces, numbers
-as numbers, dates as ISO text. What is empty counts as not given. Tags are those of `tags` and
-`tag`: a list, or a text with commas or spaces between them, with or without `#`.
+Keys ignore case. A key of a nested mapping follows a dot, and a list gives its key several values.
+Texts are compared without case and extra spaces, numbers as numbers, dates as ISO text. Empty
+values do not count. Tags are the values of `tags` and `tag`: a list, or a text with commas or
+spaces between them, with or without `#`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TAGS = "tags"  # the key of all tags
 _TAG_KEYS = (TAGS, "tag")
 _NUMBER = re.compile(r"[-+]?[0-9]{1,18}(\.[0-9]{1,18})?")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-# What YAML reads as true and false besides these words.
+# Other words that YAML reads as true and false.
 _SPOKEN = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 
 
@@ -55,7 +55,7 @@ def tags(front_matter: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def bare(tag: str) -> str:
-    """Take off a tag what Markdown editors write around it: `#infra/` is `infra`."""
+    """Remove the marks that Markdown editors write around a tag: `#infra/` is `infra`."""
     return tag.strip().lstrip("#").rstrip("/").strip()
 
 
@@ -72,13 +72,13 @@ def key_of(text: str) -> str:
 
 
 def day_of(text: str) -> str | None:
-    """Give the ISO day that a text is: times of that day have it too."""
+    """Return the ISO day of a date or a time."""
     word = folded(text)
     return word if _DAY.fullmatch(word) else None
 
 
 def same_values(text: str) -> Sequence[Value]:
-    """List the values that a text may stand for: itself, a number, true or false."""
+    """List the values that a text may mean: itself, a number, true or false."""
     word = folded(text)
     found: list[Value] = [word]
     if number := _NUMBER.fullmatch(word):
@@ -93,7 +93,7 @@ def _is_of_tags(key: str) -> bool:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Cut what stands behind `tags` into tags."""
+    """Cut the value of `tags` into tags."""
     if isinstance(value, list):
         waiting = [*reversed(value)]
         while waiting:

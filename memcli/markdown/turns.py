@@ -1,13 +1,12 @@
-"""Find who says which lines in the record of a conversation; pure.
+"""Find the turns of a conversation: who says which lines; pure.
 
-A turn begins at a line that opens with a name and a colon, as `- **Kate** (D1:3): ...`,
+A turn begins at a line that starts with a name and a colon, such as `- **Kate** (D1:3): ...`,
 `Project Manager: ...` or `[10:32] User: ...`, or at a heading that is only the name of a role. It
-ends where the next one begins, at a heading that does not stand below its own, or with the list
-item that it opens.
+ends at the next turn, at a heading that is not below its own, or with its list item.
 
-Notes have lines of that form too (`Owner: ...`), so a document counts as a conversation only where
-a user and an assistant are named, who are its only speakers then, or where the lines of at least
-two names, MIN_TURNS of each or more, make up half of what begins a paragraph or an item.
+Notes also contain such lines (`Owner: ...`). So a document is a conversation only if its speakers
+are a user and an assistant, or if at least two names with at least MIN_TURNS lines each start half
+of its paragraphs and items.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ NAME_CHARS = 40
 NAME_WORDS = 4
 
 USER, ASSISTANT, TOOL = ROLES = ("user", "assistant", "tool")
-# Of the exports of chats and agents, and as people write them.
+# Names in exports of chats and agents, and in notes of people.
 _ROLES = {
     USER: "user human me customer benutzer ich usuario yo utilisateur moi 用户 我 人类",
     ASSISTANT: (
@@ -44,7 +43,7 @@ _MACHINES = ("assistant", "ai", "bot", "agent", "assistent", "asistente")  # as 
 _ROLE_OF = {name: role for role, names in _ROLES.items() for name in names.split()}
 
 _TIME = r"[\[(]?\d\d?:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?"
-_ASIDE = r"[(\[][^()\[\]\n]{0,40}[)\]]"  # an id or a time behind the name
+_ASIDE = r"[(\[][^()\[\]\n]{0,40}[)\]]"  # an id or a time after the name
 _OPENS = re.compile(
     r" {0,3}(?:[-*+] +|\d{1,3}[.)] +)?"
     rf"(?:{_TIME}[ ,-]*)?"
@@ -58,7 +57,7 @@ _HEADING = re.compile(rf"\W*(?P<name>[^\W\d_][\w .'-]{{0,{NAME_CHARS - 1}}}?)(?:
 
 
 def turns_of(parsed: Parsed) -> tuple[Turn, ...]:
-    """Give the turns of a document in order; none where it is no conversation."""
+    """Return the turns of a conversation in order; () for any other document."""
     openings = list(_openings(parsed))
     counts = Counter(opening.speaker.casefold() for opening in openings)
     kept = {name for name in counts if role_of(name)}
@@ -71,7 +70,7 @@ def turns_of(parsed: Parsed) -> tuple[Turn, ...]:
 
 @lru_cache
 def role_of(speaker: str) -> str:
-    """Tell what a speaker is by name: user, assistant, tool, or "" for any other name.
+    """Return the role of a speaker: user, assistant, tool, or "" for any other name.
 
     Example: role_of("AI assistant") -> "assistant"
     """
@@ -81,7 +80,7 @@ def role_of(speaker: str) -> str:
 
 
 class _Opening(Record):
-    """Where a turn begins: a line and a block, from 0."""
+    """The start of a turn: a line and a block, from 0."""
 
     line: int
     block: int
@@ -101,7 +100,7 @@ def _openings(parsed: Parsed) -> Iterator[_Opening]:
 
 
 def _named(line: str) -> str:
-    """Give the name that a line opens with, "" for none."""
+    """Return the name at the start of a line, or ""."""
     found = _OPENS.match(line)
     name = " ".join(found["name"].split()) if found else ""
     looks_like_one = name and (not name[0].islower() or bool(role_of(name)))
@@ -122,7 +121,7 @@ def _fill_half(openings: Iterable[_Opening], kept: set[str], blocks: Sequence[Bl
 
 def _ended(openings: Sequence[_Opening], parsed: Parsed) -> Iterator[Turn]:
     blocks = parsed.blocks
-    level = 0  # of the heading that the turns stand below; those inside a turn are deeper
+    level = 0  # of the heading above the turns; headings inside a turn are deeper
     at = 0
     for opening, following in zip(openings, [*openings[1:], None], strict=True):
         level = _level(blocks[at : opening.block], level)
@@ -143,20 +142,20 @@ def _ends(block: Block, level: int) -> bool:
 
 
 def _level(blocks: Iterable[Block], level: int) -> int:
-    """Give the level of the last heading of some blocks, or the one before them."""
+    """Return the level of the last heading of some blocks, or the one before them."""
     levels = [block.level for block in blocks if block.kind == "heading"]
     return levels[-1] if levels else level
 
 
 def _last_text(lines: Sequence[str], start: int, end: int) -> int:
-    """Give the last line that is not blank, counted from 1."""
+    """Return the last line that is not blank, counted from 1."""
     while end > start + 1 and not lines[end - 1].strip():
         end -= 1
     return end
 
 
 def within(turns: Sequence[Turn], start_line: int, end_line: int) -> tuple[Turn, ...]:
-    """Give what stands of the turns of a document on a run of lines; none begins in another."""
+    """Return the turns of a document, cut to a range of lines."""
     first = bisect_left(turns, start_line, key=lambda turn: turn.end_line)
     beyond = bisect_right(turns, end_line, key=lambda turn: turn.start_line)
     return tuple(

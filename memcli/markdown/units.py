@@ -1,7 +1,7 @@
-"""Give the running text of a block: list items, nested ones apart, and paragraphs; pure.
+"""Return the running text of a block: paragraphs and list items, nested ones apart; pure.
 
-Marks of lists, quotes and headings are left out, comments too, and what is no text becomes a note
-of its length. A summary quotes units, and what it says is looked up in them again.
+Marks of lists, quotes and headings are left out, and so are comments; binary data becomes a note of
+its length. A summary quotes units, and is checked against them.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ class Unit(Record):
     numbers: tuple[int, ...]  # of these lines, from 1
 
     def line_at(self, offset: int) -> int:
-        """Give the number of the line that holds a character."""
+        """Return the number of the line that contains a character."""
         return self.numbers[max(0, bisect_right(self.starts, offset) - 1)]
 
 
 def with_speaker(unit: Unit) -> str:
-    """Give what a unit says and who says it, or which thing it is about."""
+    """Split a unit into its text and its speaker or subject."""
     return f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text
 
 
 def units(block: Block, lines: Sequence[str]) -> Iterator[Unit]:
     """Cut a block of a document, given as its lines."""
     shown = visible("\n".join(lines[block.start : block.end])).split("\n")
-    if len(shown) != block.end - block.start:  # a comment has taken lines away
+    if len(shown) != block.end - block.start:  # a comment has removed lines
         shown = [visible(line) for line in lines[block.start : block.end]]
     found: list[tuple[int, str]] = []
     for number, line in enumerate(shown, start=block.start + 1):

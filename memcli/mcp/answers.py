@@ -16,7 +16,7 @@ from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import fence_for, visible_line
 from memcli.search.hits import mark_of
-from memcli.search.legs import MODE_IS_LEXICAL
+from memcli.search.retrievers import MODE_IS_LEXICAL
 from memcli.search.snippet import make_snippet
 from memcli.types import EMPTY, FRESH, shown
 

@@ -152,8 +152,8 @@ def _page(
     If none is sure they are three, and no later page is offered. Also gives the answer with only
     these passages, whose verdict is that of the page.
     """
-    from memcli.search.floor import verdict
-    from memcli.search.pack import pack, shortened
+    from memcli.search.budget import fit_budget, shortened
+    from memcli.search.confidence import verdict
     from memcli.search.pipeline import ended
 
     budget = room = options.budget or 0
@@ -169,7 +169,7 @@ def _page(
     found, rest, weaker = found._replace(answer=page), page.hits, page.weaker
     free = max(0, options.free - (len(hits) - len(rest)))
     while True:
-        kept, dropped, far = pack(rest, budget=max(0, room), free=free)
+        kept, dropped, far = fit_budget(rest, budget=max(0, room), free=free)
         lines = answers.of_search(found, kept, bounds, embeds=embeds)
         if whole := shortened(kept):
             lines.append(f"shown only in part: {whole}")

@@ -9,7 +9,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import estimate
 from memcli.markdown.parts import digest
 from memcli.render.sanitize import escaped
-from memcli.search.pack import shortened
+from memcli.search.budget import shortened
 from memcli.search.passages import Passage
 from memcli.types import FAILED, FRESH, MEMORY_SOURCE, split_source
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.look import Standing
     from memcli.search.hits import Step
-    from memcli.search.legs import Leg
     from memcli.search.pipeline import Answer
-    from memcli.search.views import Expanded
+    from memcli.search.retrievers import RetrieverUse
+    from memcli.search.summaries import Expanded
     from memcli.store.union import StoreState
     from memcli.types import About
 
@@ -253,14 +253,17 @@ def source_of(source: str) -> dict[str, Any]:
 
 def retrievers(answer: Answer) -> dict[str, Any]:
     """Describe which retrievers ran, and why one did not."""
-    return {"keyword": _leg(answer.lexical, False), "semantic": _leg(answer.dense, True)}
+    return {
+        "keyword": _retriever(answer.lexical, False),
+        "semantic": _retriever(answer.dense, True),
+    }
 
 
-def _leg(leg: Leg, counted: bool) -> dict[str, Any]:
-    record: dict[str, Any] = {"ran": leg.ran, **_reason(leg.reason)}
+def _retriever(retriever: RetrieverUse, counted: bool) -> dict[str, Any]:
+    record: dict[str, Any] = {"ran": retriever.ran, **_reason(retriever.reason)}
     if counted:
-        record["embedded"] = leg.embedded
-    record["total"] = leg.total
+        record["embedded"] = retriever.embedded
+    record["total"] = retriever.total
     return record
 
 

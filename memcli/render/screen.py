@@ -15,9 +15,9 @@ from memcli.search.snippet import Snippet, marked
 from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
+    from memcli.search.cursor import CursorPlace
     from memcli.search.hits import Hit
-    from memcli.search.landing import Landing
-    from memcli.search.views import Expanded
+    from memcli.search.summaries import Expanded
     from memcli.types import About
 
 LEAST_NAME, LEAST_BRIEF = 8, 20  # columns of place and text in a line that shows a passage
@@ -129,7 +129,7 @@ def _facts(about: About, style: Style) -> list[tuple[str, str]]:
 def brief(
     rank: int,
     hit: Hit,
-    place: Landing,
+    place: CursorPlace,
     words: Sequence[str],
     screen: Screen,
     *,

@@ -5,7 +5,7 @@ score = alpha * sim + beta * recency + gamma * scope, in [0, 1]; the weights sum
 sim is the cosine clamped to [0, 1], of a chunk that is not embedded yet the one assumed for it,
 without vectors bm25 / best bm25 (see `Hit.similarity`); recency = e^(-lambda * age in seconds), 1
 for undated records, lambda by scope. As everywhere, a summary's score is then multiplied by its
-quality (see `views`).
+quality (see `summaries`).
 """
 
 from __future__ import annotations

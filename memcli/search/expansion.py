@@ -11,19 +11,19 @@ from collections.abc import Callable, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import estimate
+from memcli.search.budget import fit_budget
+from memcli.search.federation import merge_answers, search_each
 from memcli.search.focus import Width
 from memcli.search.hits import Hit
-from memcli.search.joined import joined, search_each
 from memcli.search.options import Inner, SearchOptions
-from memcli.search.pack import pack
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
+from memcli.search.summaries import Expanded, attach, behind, path_of
 from memcli.search.validity import leaves as raw_lines
-from memcli.search.views import Expanded, attach, behind, path_of
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
-    from memcli.search.joined import Lot
+    from memcli.search.federation import ModelGroup
     from memcli.store.port import Snapshot
 
 # Narrow passages: within so many tokens more of them, from more places. On LoCoMo conversations 26
@@ -36,7 +36,7 @@ ASKED = 0.6
 
 def search_expanded(
     snapshot: Snapshot,
-    lots: Sequence[Lot],
+    groups: Sequence[ModelGroup],
     query: ParsedQuery,
     dates: Sequence[DateSpan],
     options: SearchOptions,
@@ -46,14 +46,14 @@ def search_expanded(
 ) -> tuple[Answer, list[Expanded]]:
     """Answer a query, and add up to `tokens` of the raw lines behind summaries, best first.
 
-    With a budget the added lines take what the passages leave of it. `lots` are what the snapshot
+    With a budget the added lines take what the passages leave of it. `groups` are what the snapshot
     holds, by the models of its vectors.
     """
     spread = Inner(also=frozenset(("spread",)))
     wide = options._replace(limit=MMR_POOL, budget=None, ends=False, inner=spread)
-    answers = search_each(lots, query, dates, wide, age_days=age_days)
-    answer = joined(answers, options=wide)
-    kept, dropped, _ = pack(answer.hits[: options.limit], budget=options.budget)
+    answers = search_each(groups, query, dates, wide, age_days=age_days)
+    answer = merge_answers(answers, options=wide)
+    kept, dropped, _ = fit_budget(answer.hits[: options.limit], budget=options.budget)
     shown = answer._replace(hits=tuple(kept), omitted_over_budget=dropped)
     if options.budget is not None:
         tokens = min(tokens, options.budget - sum(estimate(hit.text) for hit in kept))
@@ -62,7 +62,7 @@ def search_expanded(
     near = {line for hit in summaries for line in behind(hit, leaves[path_of(hit.about)])}
     far = {line for path in leaves for line in leaves[path]} - near
     added: list[Hit] = []
-    least = [0.0] * len(lots)  # scores of two models cannot be compared
+    least = [0.0] * len(groups)  # scores of two models cannot be compared
     for lines in (near, far):
         left = tokens - sum(estimate(hit.text) for hit in added)
         if not lines or left < 1:
@@ -79,7 +79,7 @@ def search_expanded(
                 view="raw", within=tuple(sorted(lines)), paths=(), kinds=(), headings=()
             ),
         )
-        answers = search_each(lots, query, dates, narrow, age_days=age_days)
+        answers = search_each(groups, query, dates, narrow, age_days=age_days)
         least = [
             known or ASKED * max((hit.score for hit in answer.hits), default=0.0)
             for known, answer in zip(least, answers, strict=True)
@@ -88,8 +88,8 @@ def search_expanded(
             answer._replace(hits=tuple(hit for hit in answer.hits if hit.score >= bound))
             for bound, answer in zip(least, answers, strict=True)
         ]
-        found = joined(asked, options=narrow).hits
-        added += pack(_unseen(found, [*kept, *added]), budget=left)[0]
+        found = merge_answers(asked, options=narrow).hits
+        added += fit_budget(_unseen(found, [*kept, *added]), budget=left)[0]
     return shown, attach(added, summaries, leaves)
 
 

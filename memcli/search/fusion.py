@@ -1,8 +1,8 @@
-"""Join the lexical and the dense leg into one score; pure.
+"""Join the lexical and the semantic retriever into one score; pure.
 
 scaled    w_v * cosine + w_t * c * bm25 / (best bm25 of the query), c = sqrt(best coverage)
 weighted  w_v * cosine / (best cosine) + w_t / (1 + rank), rank from 0
-rrf       sum over legs of 1 / (60 + rank), rank from 1, over 2 / 61, its greatest value
+rrf       sum over retrievers of 1 / (60 + rank), rank from 1, over 2 / 61, its greatest value
 
 Coverage is the share of the query's IDF that a chunk matches: where no chunk holds more than a
 few words of a question, the best of them is no match, and words count for less.
@@ -32,7 +32,7 @@ WORD_CHARS = 6  # of a word and the space behind it
 
 
 class Weights(Record):
-    """How much each leg counts; they sum to 1."""
+    """How much each retriever counts; they sum to 1."""
 
     vector: float
     text: float
@@ -57,7 +57,7 @@ def fuse(
     weights: Weights,
     text_share: float,
 ) -> list[Hit]:
-    """Score candidates; with a weight of 0 a leg is out."""
+    """Score candidates; with a weight of 0 a retriever is out."""
     cosines = {c.about.chunk_id: best_cosine(c) for c in candidates}
     known = [cosine for cosine in cosines.values() if cosine is not None]
     stand_in = _median(known) if known else 0.0

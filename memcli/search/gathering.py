@@ -8,9 +8,8 @@ from functools import partial
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.record import Record
-from memcli.search.course import through
 from memcli.search.fusion import Weights, fuse, text_share
-from memcli.search.legs import MODE_IS_DENSE, Leg, Vector, dense_leg, leg_weights
+from memcli.search.options import run_stages
 from memcli.search.proximity import (
     FIRST_DAY,
     LAST_DAY,
@@ -30,13 +29,19 @@ from memcli.search.recall import (
     recall,
     with_moments,
 )
+from memcli.search.retrievers import (
+    MODE_IS_DENSE,
+    RetrieverUse,
+    Vector,
+    retriever_weights,
+    semantic_retriever,
+)
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
-    from memcli.search.course import Observer
     from memcli.search.focus import Tokens
     from memcli.search.hits import Hit
-    from memcli.search.options import SearchOptions
+    from memcli.search.options import Observer, SearchOptions
     from memcli.search.proximity import Spans
     from memcli.search.query import ParsedQuery
     from memcli.search.repair import Repair
@@ -66,8 +71,8 @@ class Gathered(Record):
     dates_alone: bool  # the query is nothing else, and there are records of that time
     weights: Weights
     text_share: float
-    lexical: Leg
-    dense: Leg
+    lexical: RetrieverUse
+    dense: RetrieverUse
     revision: str
     fingerprint: str
 
@@ -90,8 +95,10 @@ def gather(
     query, repaired = _as_meant(snapshot, query, options)
     wants_lexical = options.mode != "dense"
     facts, counts = snapshot.facts, snapshot.counts()
-    dense, vector = dense_leg(snapshot, query, options, embed_query, counts)
-    lexical = Leg(wants_lexical, None if wants_lexical else MODE_IS_DENSE, 0, counts.chunks)
+    dense, vector = semantic_retriever(snapshot, query, options, embed_query, counts)
+    lexical = RetrieverUse(
+        wants_lexical, None if wants_lexical else MODE_IS_DENSE, 0, counts.chunks
+    )
     found = recall(
         snapshot,
         query,
@@ -102,7 +109,7 @@ def gather(
     )
     if found.common:
         lexical = lexical._replace(reason=_common(found.common))
-    weights = leg_weights(options, vector, lexical=wants_lexical)
+    weights = retriever_weights(options, vector, lexical=wants_lexical)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
     fused = _fused(found, weights, believed, repaired, options.fusion)
     if options.formula is not None or options.decay_floor < 1.0:
@@ -115,7 +122,7 @@ def gather(
     closer = partial(
         choose, spans=spans, order=order, alone=dates_alone, limit=FOCUS_POOL, sort=options.sort
     )
-    hits = through([("pool", closer)], fused, options, observe)
+    hits = run_stages([("pool", closer)], fused, options, observe)
     chunks = [hit.candidate for hit in hits] if options.has("focus") else []
     return Gathered(
         question=query.text,

@@ -27,7 +27,7 @@ from memcli.language.terms import content
 from memcli.record import Record
 from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.mmr import KEPT_TEXTS, token_set
-from memcli.search.views import is_later
+from memcli.search.summaries import is_later
 from memcli.types import About, Term, Wanted, Where
 
 if TYPE_CHECKING:

@@ -14,13 +14,17 @@ from memcli.search.fusion import Weights
 from memcli.search.stages import SWITCHES, switch_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Protocol
 
     from memcli.embedding.models import Calibration
     from memcli.search.hits import Hit
     from memcli.search.rerank import Reranker
     from memcli.types import Filters
+
+    Observer = Callable[[str, Sequence[Hit]], None]  # gets a stage and the hits it left
+    # A stage, and the function that turns hits into hits.
+    StageStep = tuple[str, Callable[[Sequence[Hit]], Sequence[Hit]]]
 
     class Formula(Protocol):
         """Scores anew what was found."""
@@ -78,7 +82,7 @@ class SearchOptions(Record):
     reranker: Reranker | None = None  # reads the best passages once more
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
     formula: Formula | None = None  # of the profile, with its constants
-    quality_weight: float = 0.5  # see `views`
+    quality_weight: float = 0.5  # see `summaries`
     inner: Inner = Inner()
 
     def has(self, name: str) -> bool:
@@ -170,7 +174,9 @@ class Profile(Record):
 
     settings: Mapping[str, float | int | str]  # where the user has not set them
     stages: frozenset[str]  # of `stages.SWITCHES`
-    by_limit: bool  # candidates a leg: limit * search.candidate_multiplier, not search.universe
+    by_limit: (
+        bool  # candidates a retriever: limit * search.candidate_multiplier, not search.universe
+    )
     floor_on_score: bool  # search.min_score judges the fused score, not the confidence
     formula: str = ""  # of stage `score`: convex | two-pass
 
@@ -199,3 +205,18 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
         ),
     }
 )
+
+
+def unobserved(stage: str, hits: Sequence[Hit]) -> None:
+    """Ignore a stage: the observer of a search that nobody watches."""
+
+
+def run_stages(
+    steps: Iterable[StageStep], hits: Sequence[Hit], options: SearchOptions, observe: Observer
+) -> Sequence[Hit]:
+    """Pass hits through those steps whose stages are on."""
+    for stage, step in steps:
+        if options.has(stage):
+            hits = step(hits)
+            observe(stage, hits)
+    return hits

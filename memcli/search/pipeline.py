@@ -14,8 +14,8 @@ from functools import partial
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.record import Record
-from memcli.search.course import Step, through, unobserved
-from memcli.search.floor import (
+from memcli.search.budget import fit_budget
+from memcli.search.confidence import (
     ONE_WORD,
     WORDS_ALONE,
     apply_floor,
@@ -30,11 +30,10 @@ from memcli.search.floor import (
 from memcli.search.focus import Adjustments, focus
 from memcli.search.gathering import gather
 from memcli.search.hits import Hit, Quotation
-from memcli.search.legs import Leg
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
 from memcli.search.newer import near, newer_first, with_corrections
-from memcli.search.pack import pack
+from memcli.search.options import run_stages, unobserved
 from memcli.search.proximity import (
     apply_decay,
     apply_proximity,
@@ -45,18 +44,18 @@ from memcli.search.proximity import (
     single_days,
 )
 from memcli.search.recall import reach_within
-from memcli.search.views import apply_quality, spread
+from memcli.search.retrievers import RetrieverUse
+from memcli.search.summaries import apply_quality, spread
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.embedding.models import Calibration
-    from memcli.search.course import Observer
     from memcli.search.gathering import Gathered
-    from memcli.search.legs import Vector
-    from memcli.search.options import SearchOptions
+    from memcli.search.options import Observer, SearchOptions, StageStep
     from memcli.search.query import ParsedQuery
     from memcli.search.repair import Repair
     from memcli.search.rerank import Lifts, Reranked
+    from memcli.search.retrievers import Vector
     from memcli.store.port import Snapshot
 
 MMR_POOL = 100  # hits that are compared for novelty; --limit lives within
@@ -69,8 +68,8 @@ class Answer(Record):
 
     hits: tuple[Hit, ...]
     verdict: str  # good | weak | none
-    lexical: Leg
-    dense: Leg
+    lexical: RetrieverUse
+    dense: RetrieverUse
     candidates: int
     omitted_over_budget: int  # passages that did not fit the budget
     omitted_low_confidence: int  # that would have fitted, and are far from the question
@@ -82,7 +81,7 @@ class Answer(Record):
     split_phrases: tuple[str, ...]  # phrases that no chunk holds together
     revision: str
     fingerprint: str = ""  # of the vectors that took part
-    fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused legs
+    fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused retrievers
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
     reranked: Reranked | None = None  # where a reranker is configured
@@ -96,8 +95,8 @@ class Answer(Record):
     uncalibrated: Reason | None = None  # what confidences rest on, where there are none
 
 
-_NO_LEGS = (Leg(True, None, 0, 0), Leg(False, None, 0, 0))
-NOTHING = Answer((), "none", *_NO_LEGS, 0, 0, 0, 0, False, False, (), (), (), "0")
+_NOTHING_RAN = (RetrieverUse(True, None, 0, 0), RetrieverUse(False, None, 0, 0))
+NOTHING = Answer((), "none", *_NOTHING_RAN, 0, 0, 0, 0, False, False, (), (), (), "0")
 
 
 def search(
@@ -166,17 +165,18 @@ def _rank(
     """Make an answer of what the index gave; pure."""
     passages, reranked, unread = _passages(gathered, options, observe)
     scoring = _scoring(gathered, options, age_days)
-    scored = through(scoring, passages, options, observe)
+    scored = run_stages(scoring, passages, options, observe)
     floor = partial(_floored, gathered, options)
-    judged = through([("floor", floor)], scored, options, observe)
+    judged = run_stages([("floor", floor)], scored, options, observe)
     options = _timed(options) if gathered.order else options
     is_sorted = options.sort != "score"
     is_timed = gathered.dates_alone or is_sorted
     steps = _in_order_of_time(options) if is_timed else _ordering(options, gathered.question)
-    ranked = through(steps, judged, options, observe)
+    ranked = run_stages(steps, judged, options, observe)
     if gathered.dates_alone and not is_sorted:
         ranked = _named_first(gathered.named, ranked)
-    packed, dropped, far = pack(ranked[: options.limit], budget=options.budget, free=options.free)
+    top = ranked[: options.limit]
+    packed, dropped, far = fit_budget(top, budget=options.budget, free=options.free)
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)
@@ -191,7 +191,7 @@ def _rank(
     elif found == "good":
         # What a reranker adds to scores is not of the measure of the lead.
         is_read = reranked is not None and reranked.ran
-        led = through(scoring, unread, options, unobserved) if is_read else scored
+        led = run_stages(scoring, unread, options, unobserved) if is_read else scored
         reason = _doubt(gathered, options, led)
     return Answer(
         hits=tuple(shown),
@@ -286,7 +286,7 @@ def _passages(
             adjusted=Adjustments(gathered.believed, lifts, gathered.headings, gathered.named),
         )
 
-    hits = through([("focus", lambda _: focused({}))], gathered.hits, options, observe)
+    hits = run_stages([("focus", lambda _: focused({}))], gathered.hits, options, observe)
     is_off = "rerank" in options.inner.without or gathered.dates_alone
     if options.reranker is None or is_off:
         return hits, None, hits
@@ -305,7 +305,7 @@ def _passages(
 
 def _scoring(
     gathered: Gathered, options: SearchOptions, age_days: Callable[[str], float]
-) -> list[Step]:
+) -> list[StageStep]:
     """List the stages that score passages."""
     raised = of_dates_alone if gathered.dates_alone else partial(apply_proximity, out=gathered.out)
     valued = partial(
@@ -317,7 +317,7 @@ def _scoring(
         half_life_days=options.half_life_days,
         floor=options.decay_floor,
     )
-    scored: list[Step] = []
+    scored: list[StageStep] = []
     if options.formula is not None:
         again = partial(options.formula.score, matched=gathered.recalled.matched, age_days=age_days)
         scored.append(("score", again))
@@ -330,7 +330,7 @@ def _scoring(
     ]
 
 
-def _ordering(options: SearchOptions, question: str) -> list[Step]:
+def _ordering(options: SearchOptions, question: str) -> list[StageStep]:
     """List the stages that set the order of passages whose confidence is known."""
     return [
         ("newer", newer_first),
@@ -356,7 +356,7 @@ def _timed(options: SearchOptions) -> SearchOptions:
     return options._replace(mmr_lambda=1.0, inner=options.inner._replace(without=without))
 
 
-def _in_order_of_time(options: SearchOptions) -> list[Step]:
+def _in_order_of_time(options: SearchOptions) -> list[StageStep]:
     """List the stages that keep the order of time, and fold what says the same."""
 
     def fold(hits: Sequence[Hit]) -> Sequence[Hit]:

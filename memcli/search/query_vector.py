@@ -1,4 +1,4 @@
-"""Embed the query in a thread while the files are walked and the keyword leg runs."""
+"""Embed the query in a thread while the files are walked and the keyword retriever runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MORE_MEMORY, NO_MEMORY, Reason
-from memcli.search.legs import Vector
+from memcli.search.retrievers import Vector
 
 if TYPE_CHECKING:
     from _thread import LockType

@@ -1,7 +1,7 @@
 """Ask the store for the candidates of a query and for what they cover of it.
 
-The one stage of a search that touches the store. Candidates are the union of what the legs find;
-each of them has the raw score of both legs, whichever found it.
+The candidates are the union of what both retrievers find. Each candidate has the raw scores of
+both, whichever found it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from memcli.language.words import prepare, stem
 from memcli.markdown.comments import visible
 from memcli.markdown.names import NAME_CHARS, headings_of, is_name
 from memcli.record import Record
-from memcli.search.common import SMALL, greatest_share, groups_of, parted, without_majority
 from memcli.search.focus import SoughtTerm
 from memcli.search.query import JOINED
+from memcli.search.rare_terms import SMALL, greatest_share, groups_of, parted, without_majority
 from memcli.search.validity import reach_of
-from memcli.store.records import Legs, Near, Reach
+from memcli.store.records import Near, Reach, RetrieverResults
 from memcli.types import Candidate, Filters, Term, Wanted, memory_path
 
 if TYPE_CHECKING:
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery, QueryTerm
     from memcli.store.port import Snapshot
 
-# Candidates a leg beyond the universe: a vector table gives some thousand neighbours at most.
+# Candidates a retriever beyond the universe: a vector table gives some thousand neighbours at most.
 MOST_OUTSIDE = 1000
-TEXTS_A_CHUNK = 4  # asked for at first, where a leg counts chunks
+TEXTS_A_CHUNK = 4  # asked for at first, where a retriever counts chunks
 
 
 class RecallBounds(Record):
     """Which chunks may become candidates, and how many."""
 
-    universe: int  # most that each leg gives
+    universe: int  # most that each retriever gives
     reach: Reach
     dates: Sequence[tuple[str, str]] = ()  # spans whose chunks are candidates by their date too
     outside: frozenset[int] = frozenset()  # chunks that are none
     demands_phrases: bool = False  # a phrase of the query that anything holds has to be there
-    by_chunk: bool = False  # each leg gives so many chunks; else the dense one so many texts
+    by_chunk: bool = False  # each retriever gives so many chunks; else the dense one so many texts
 
 
 class Recalled(Record):
@@ -67,8 +67,8 @@ def recall(
     vector: bytes | None,
     bounds: RecallBounds,
 ) -> Recalled:
-    """Run the legs that are on over `total` chunks; a vector of None is a leg that is off."""
-    # Each leg may find chunks that are left out, so it is asked for as many more.
+    """Run both retrievers over `total` chunks; a vector of None turns semantic search off."""
+    # Each retriever may find chunks that are left out, so it is asked for as many more.
     outside = bounds.outside
     wide = bounds._replace(universe=bounds.universe + min(len(outside), MOST_OUTSIDE))
     near = (
@@ -151,20 +151,20 @@ def _first_chunks(found: Sequence[Near], limit: int) -> list[Near]:
 
 
 class Sought(Record):
-    """What the legs look for."""
+    """What the retrievers look for."""
 
     wanted: Wanted
     literal: Wanted
     vector: bytes | None
     near: Callable[[], Sequence[Near]]  # gives the neighbours that are looked up meanwhile
-    unwanted: Sequence[Term]  # what no candidate may hold, whichever leg found it
+    unwanted: Sequence[Term]  # what no candidate may hold, whichever retriever found it
     demanded: Mapping[str, Term]  # phrases that candidates have to hold, as they were typed
 
 
 def _union(
     snapshot: Snapshot, sought: Sought, bounds: RecallBounds
 ) -> tuple[list[Candidate], tuple[str, ...], tuple[int, ...]]:
-    """Join what each leg finds, and chunks of the days that are named.
+    """Join what each retriever finds, and chunks of the days that are named.
 
     Beside them the phrases that had to be there and are nowhere together, and the tiers that
     answered for meaning.
@@ -192,7 +192,7 @@ def _union(
             literal=candidate.about.chunk_id in literals,
         )
         for candidate in snapshot.candidates(
-            ids, Legs(sought.wanted, lexical, sought.vector, nearest)
+            ids, RetrieverResults(sought.wanted, lexical, sought.vector, nearest)
         )
     ]
     return found, apart, tuple(sorted({text.tier for text in nearest} - {0}))

@@ -1,6 +1,6 @@
 """Write down a search so that it can be run again and held against what it gave; pure.
 
-A receipt holds what was asked, the settings, the index and model it rests on, what each leg
+A receipt holds what was asked, the settings, the index and model it rests on, what each retriever
 found, the fused order, and the passages with their traces. Texts are bounded.
 """
 
@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 from memcli.markdown.parts import digest
 from memcli.record import Record
 from memcli.search.hits import Hit, Step
-from memcli.search.legs import Leg
 from memcli.search.pipeline import Answer
 from memcli.search.query import ParsedQuery
+from memcli.search.retrievers import RetrieverUse
 from memcli.types import Filters, Where
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.search.rerank import Reranked
-    from memcli.search.views import Expanded
+    from memcli.search.summaries import Expanded
 
 SCHEMA = "memcli.search-receipt/1"
 TEXT_CHARS = 700  # as much as a snippet shows
-LEG_TOP = 50  # of each leg; the fused list holds every candidate
+LEG_TOP = 50  # of each retriever; the fused list holds every candidate
 
 
 class Inquiry(Record):
@@ -75,7 +75,7 @@ def _behind(rank: int, each: Expanded) -> dict[str, Any]:
 def grounds(
     asked: Inquiry, parsed: ParsedQuery, dates: Sequence[DateSpan], answer: Answer
 ) -> dict[str, Any]:
-    """Describe what was asked and what the legs found, as the receipts of contexts do too."""
+    """Describe what was asked and what the retrievers found, as the receipts of contexts do too."""
     return {
         "query": asked.text,
         "now": asked.now,
@@ -96,8 +96,8 @@ def grounds(
         **({"calibration": answer.constants._asdict()} if answer.constants else {}),
         "verdict": answer.verdict,
         "retrievers": {
-            "keyword": _leg(answer.lexical, answer.fused, "lexical_rank"),
-            "semantic": _leg(answer.dense, answer.fused, "dense_rank"),
+            "keyword": _retriever(answer.lexical, answer.fused, "lexical_rank"),
+            "semantic": _retriever(answer.dense, answer.fused, "dense_rank"),
         },
         "fused": [_candidate(hit) for hit in answer.fused],
     }
@@ -135,7 +135,7 @@ def _where(told: Sequence[Any]) -> Where:
     return Where(key, value, negated)
 
 
-def _leg(leg: Leg, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
+def _retriever(retriever: RetrieverUse, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
     found = [hit for hit in fused if getattr(hit.candidate, rank) is not None]
     found.sort(key=lambda hit: int(getattr(hit.candidate, rank)))
     score = "bm25" if rank == "lexical_rank" else "cosine"
@@ -147,8 +147,8 @@ def _leg(leg: Leg, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
         }
         for hit in found[:LEG_TOP]
     ]
-    reason = leg.reason.text if leg.reason else ""
-    return {"ran": leg.ran, "reason": reason, "candidates": len(found), "top": top}
+    reason = retriever.reason.text if retriever.reason else ""
+    return {"ran": retriever.ran, "reason": reason, "candidates": len(found), "top": top}
 
 
 def _reranked(told: Reranked) -> dict[str, Any]:

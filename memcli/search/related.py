@@ -27,19 +27,19 @@ from memcli.markdown.names import names
 from memcli.markdown.properties import folded
 from memcli.record import Record
 from memcli.search.hits import Hit, Quotation, ordered
-from memcli.search.legs import (
-    MODE_IS_DENSE,
-    MODE_IS_LEXICAL,
-    OTHER_MODELS,
-    Leg,
-    Vector,
-    leg_weights,
-)
 from memcli.search.mmr import diversify
 from memcli.search.newer import near, with_corrections
 from memcli.search.pipeline import MMR_POOL, NOTHING
 from memcli.search.query import ParsedQuery, parse
 from memcli.search.recall import RecallBounds, reach_within, recall
+from memcli.search.retrievers import (
+    MODE_IS_DENSE,
+    MODE_IS_LEXICAL,
+    OTHER_MODELS,
+    RetrieverUse,
+    Vector,
+    retriever_weights,
+)
 
 if TYPE_CHECKING:
     from memcli.search.fusion import Weights
@@ -58,8 +58,8 @@ class Alike(Record):
 
     hits: tuple[Hit, ...]
     query: ParsedQuery  # of the words of the place
-    lexical: Leg
-    dense: Leg
+    lexical: RetrieverUse
+    dense: RetrieverUse
     candidates: int
     revision: str
 
@@ -75,7 +75,7 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     query = words_of(text)
     dense, vector = _meaning(snapshot, own, text, options, counts)
     by_words = options.mode != "dense"
-    lexical = Leg(by_words, None if by_words else MODE_IS_DENSE, 0, counts.chunks)
+    lexical = RetrieverUse(by_words, None if by_words else MODE_IS_DENSE, 0, counts.chunks)
     found = recall(
         snapshot,
         query,
@@ -88,7 +88,7 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
             outside=frozenset(own),
         ),
     )
-    weights = leg_weights(options, vector, lexical=by_words)
+    weights = retriever_weights(options, vector, lexical=by_words)
     cosines = _cosines(snapshot, found.candidates, vector)
     linked = _linked(snapshot, place, found.candidates)
     hits = ordered([_hit(c, cosines, found.coverage, weights, linked) for c in found.candidates])
@@ -169,11 +169,11 @@ def _meaning(
     text: str,
     options: SearchOptions,
     counts: Counts,
-) -> tuple[Leg, Vector | None]:
+) -> tuple[RetrieverUse, Vector | None]:
     """Give the vector of the place, or say why meaning takes no part."""
 
-    def off(reason: Reason) -> tuple[Leg, None]:
-        return Leg(False, reason, counts.embedded, counts.embeddable), None
+    def off(reason: Reason) -> tuple[RetrieverUse, None]:
+        return RetrieverUse(False, reason, counts.embedded, counts.embeddable), None
 
     fingerprint = snapshot.facts.fingerprint
     if options.mode == "lexical":
@@ -192,7 +192,9 @@ def _meaning(
             )
         )
     blob = struct.pack(f"<{len(vector)}f", *vector)
-    return Leg(True, None, counts.embedded, counts.embeddable), Vector(blob, fingerprint, None, 1.0)
+    return RetrieverUse(True, None, counts.embedded, counts.embeddable), Vector(
+        blob, fingerprint, None, 1.0
+    )
 
 
 def _hit(

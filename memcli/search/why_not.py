@@ -52,7 +52,7 @@ class Waypoint(Record):
     stage: str
     hits: int
     rank: int | None  # from 1; None: no hit holds them
-    score: float | None  # None after recall, which scores by leg alone
+    score: float | None  # None after recall, which scores by retriever alone
     citation: str | None
 
 
@@ -121,6 +121,6 @@ def why(trail: Trail, options: SearchOptions) -> str:
 
 
 def _better_rank(hit: Hit) -> float:
-    """Give the better of the ranks that the legs gave a candidate."""
+    """Give the better of the ranks that the retrievers gave a candidate."""
     ranks = (hit.candidate.lexical_rank, hit.candidate.dense_rank)
     return min((rank for rank in ranks if rank is not None), default=inf)

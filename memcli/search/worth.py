@@ -117,9 +117,9 @@ def _may_answer(hit: Hit) -> bool:
 
 
 def _best_line(hit: Hit, words: Sequence[str]) -> Hit:
-    from memcli.search.landing import landing
+    from memcli.search.cursor import cursor_of
 
-    line = landing(hit, words).line
+    line = cursor_of(hit, words).line
     candidate = by_line(hit.candidate)
     at = [n for n, p in enumerate(candidate.parts) if p.start_line == line == p.end_line]
     if hit.is_cut or len(at) != 1:

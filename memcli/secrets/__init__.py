@@ -1,1 +1,1 @@
-"""Keys and tokens in notes: the rules that know them, and what stands in their place."""
+"""Find and redact keys and tokens in notes."""

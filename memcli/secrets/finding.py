@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from memcli.secrets.rules import Rule
 
-# What stands in the place of a key in documentation; no issuer writes words into keys.
+# Placeholders for keys in documentation; real keys contain no words.
 _PLACEHOLDERS = (
     "example", "placeholder", "redacted", "dummy", "changeme", "change-me", "your_", "your-",
     "yourtoken", "yourkey", "insert", "xxxxx", "00000000", "1234567890abcdef", "abcdefghijkl",
@@ -35,16 +35,16 @@ FINGERPRINT_BYTES = 3
 
 
 class Secret(Record):
-    """Where a secret stands in a text, and of which kind it is."""
+    """The place of a secret in a text, and its kind."""
 
     kind: str
     start: int
     end: int
-    fingerprint: str  # tells secrets apart without telling them
+    fingerprint: str  # distinguishes secrets without revealing them
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """List the secrets of a text in their order; where two overlap, the one that begins first."""
+    """Return the secrets of a text in order; of two that overlap, the one that begins first."""
     found = [secret for rule in RULES for secret in _of_rule(rule, text)]
     found += _folded(text)
     found.sort(key=lambda secret: (secret.start, -secret.end))
@@ -76,7 +76,7 @@ def _of_rule(rule: Rule, text: str) -> Iterator[Secret]:
 
 
 def _begins(text: str, at: int, literal: str) -> bool:
-    """Tell that a word begins here, where the literal is the beginning of one."""
+    """Return whether a word begins here, if the literal is the beginning of a word."""
     if not at or not literal[0].isalnum():
         return True
     before = text[at - 1]
@@ -98,7 +98,7 @@ def _is_placeholder(value: str, kind: str) -> bool:
 
 
 def _folded(text: str) -> Iterator[Secret]:
-    """Find folded base64 of which the beginning is not here; certificates are public."""
+    """Find wrapped base64 without its first line, except certificates, which are public."""
     for found in re.finditer(_FOLDED, text):
         before = text[max(0, found.start() - _FOLD) : found.start()]
         if not _PUBLIC.search(before):

@@ -1,4 +1,4 @@
-"""What a secret looks like: a table of prefixes that issuers put before their keys; data alone.
+"""The patterns of secrets: a table of the prefixes that issuers use; only data.
 
 There is no rule for what merely looks random: hashes of commits, ids and digests are not secret and
 notes are full of them. A rule knows a secret by its prefix, by the name that it is assigned to or
@@ -15,9 +15,9 @@ class Rule(Record):
     """How one kind of secret is known."""
 
     name: str
-    # One of them stands where the pattern begins; upper and lower case differ.
+    # The pattern begins with one of them; case matters.
     literals: tuple[str, ...]
-    # Of the group `secret` where it has one, else of all that is secret.
+    # The group `secret` if there is one, else the whole match.
     pattern: str
     example: str  # of a text that holds one; what it holds was never issued
     harmless: str  # a text alike that holds none
@@ -26,7 +26,7 @@ class Rule(Record):
 
 _GITLEAKS = "gitleaks 8.30"
 _OWN = "written for memcli"
-# What examples are made of; cut up, so that no scanner takes this file for a leak.
+# Pieces of the examples, so that scanners do not report this file as a leak.
 _LETTERS = "q8ZrT2mVx7Kd" + "Lw4Hs9Bn3Yf" + "Gc6Jp5Rt1Ea" + "Uv0Ok8Xi2Wz" + "Dq7Nb4Mh6Cy"
 _DIGITS = "4917305826" + "1749203856"
 _HEX = (
@@ -200,7 +200,7 @@ RULES: tuple[Rule, ...] = (
          f"Authorization: Basic {_LETTERS[:24]}==", "Authorization: Basic auth", _GITLEAKS),
     Rule("url-password", ("://",),
          r"://[^\s:/@\"'`<>()\[\]{}$%]{0,64}+:(?P<secret>[^\s/@\"'`<>()\[\]{}$%*]{3,128}+)"
-         # What is at the hosts that are kept for documentation (RFC 2606) is no secret.
+         # URLs of hosts that are reserved for documentation (RFC 2606) contain no secrets.
          r"@(?!(?:[\w-]{1,63}\.){0,4}example(?:\.(?:com|net|org|edu))?(?![\w.-]))[\w.-]",
          f"postgres://app:{_LETTERS[:12]}@db.internal:5432/app", "postgres://app:${PGPASSWORD}@db",
          _OWN),

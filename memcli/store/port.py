@@ -18,11 +18,11 @@ if TYPE_CHECKING:
         Counts,
         Facts,
         Key,
-        Legs,
         Looked,
         Near,
         Ranked,
         Reach,
+        RetrieverResults,
         Support,
         TermChunks,
     )
@@ -131,10 +131,12 @@ class Snapshot(Stock, Protocol):
         """Give the vectors of the parts of those chunks that have any, in their order."""
         ...
 
-    def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
-        """Read chunks with the raw scores of both legs, ordered by source, path and place.
+    def candidates(
+        self, chunk_ids: Sequence[int], retrievers: RetrieverResults
+    ) -> Sequence[Candidate]:
+        """Read chunks with the raw scores of both retrievers, ordered by source, path and place.
 
-        What a leg has found it has scored; the others are scored here, never taken for 0.
+        What a retriever has found it has scored; the others are scored here, never taken for 0.
         """
         ...
 

@@ -80,8 +80,8 @@ class Near(Record):
     tier: int = 0  # first components by which it was found; 0: all
 
 
-class Legs(Record):
-    """What the legs of a search were asked and have found."""
+class RetrieverResults(Record):
+    """What the retrievers of a search were asked and have found."""
 
     wanted: Wanted
     lexical: Sequence[Ranked]

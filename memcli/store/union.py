@@ -10,7 +10,7 @@ wins ties; of the others no document whose scope is private is found, nor a summ
 one, though their words are counted.
 A store whose vectors another encoder has made than those of the first that has any takes part by
 words alone; `by_model` parts them into unions that find each by its own vectors, and weigh words by
-the totals of all the same. `search.joined` joins their answers.
+the totals of all the same. `search.federation` joins their answers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,17 @@ from memcli.record import Record
 from memcli.store.documents import with_chunks
 from memcli.store.guarded import Guarded, failing
 from memcli.store.naming import Naming, resting_on, split
-from memcli.store.records import Counts, Facts, Key, Legs, Near, Ranked, Reach, Support, TermChunks
+from memcli.store.records import (
+    Counts,
+    Facts,
+    Key,
+    Near,
+    Ranked,
+    Reach,
+    RetrieverResults,
+    Support,
+    TermChunks,
+)
 from memcli.store.rounds import one_by_one
 from memcli.store.totals import Totals, added
 from memcli.threads import side_by_side
@@ -346,23 +356,25 @@ class Union:
         with_vectors = [c for c in chunk_ids if self._has_vectors(c % self._count)]
         return self._by_chunk(lambda snapshot, own: snapshot.vectors(own), with_vectors)
 
-    def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
-        wanted = _with_all(legs.wanted)
-        by = legs.totals or self.totals(wanted)
+    def candidates(
+        self, chunk_ids: Sequence[int], retrievers: RetrieverResults
+    ) -> Sequence[Candidate]:
+        wanted = _with_all(retrievers.wanted)
+        by = retrievers.totals or self.totals(wanted)
 
         def read(own_of: tuple[int, list[int]]) -> list[Candidate]:
             turn, own = own_of
             scored = [
                 each._replace(chunk_id=each.chunk_id // self._count)
-                for each in legs.lexical
+                for each in retrievers.lexical
                 if each.chunk_id % self._count == turn
             ]
             has = self._has_vectors(turn)
-            mine = Legs(
+            mine = RetrieverResults(
                 wanted,
                 scored,
-                legs.vector if has else None,
-                legs.near if has else (),
+                retrievers.vector if has else None,
+                retrievers.near if has else (),
                 by,
             )
             found = self._all[turn].candidates(own, mine)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from memcli.types import Stretch
 
-# Front matter that tells when a file was written, which need not be the day that it is about.
+# Front matter with the time of writing, which may differ from the day that the file is about.
 STAMPS = frozenset({"modified", "updated", "created"})
 
 # Each digit run has a fixed length, so a search is linear and the matches of a form never overlap.
@@ -63,14 +63,14 @@ _HEADING = (
 )
 _ZONE = r"(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])"
 _TIME = rf"(?<![0-9:])(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?{_ZONE}?(?![0-9:])"
-# What may precede a date in a heading: brackets and emphasis.
+# Brackets and emphasis that may come before a date in a heading.
 _OPENERS = "[(*_`~ \t"
 
 
 def document_days(
     metadata: Mapping[str, Any], path: str, keys: Collection[str]
 ) -> tuple[Stretch | None, bool]:
-    """Return the days of a document, and whether they only say when it was written.
+    """Return the days of a document, and whether they are only the time of writing.
 
     The first of `keys` with a date comes before the path, and the path before the STAMPS among the
     keys. None means evergreen.
@@ -94,7 +94,7 @@ def _value_days(value: object) -> Stretch | None:
 
 
 def value_days(value: object) -> Stretch | None:
-    """Read what a front matter value begins with: a date, a string or a number like 20260210."""
+    """Read the date at the start of a front matter value: a date, a string or 20260210."""
     if isinstance(value, date):  # a datetime is one
         day = (value.date() if isinstance(value, datetime) else value).isoformat()
         return day, day
@@ -109,7 +109,7 @@ def value_days(value: object) -> Stretch | None:
 
 
 def path_days(path: str) -> Stretch | None:
-    """Give the rightmost days in a path, so the file name comes before its folders."""
+    """Return the rightmost days in a path, so the file name comes before its folders."""
     found = [
         (match.start(), days)
         for form in _FORMS
@@ -123,7 +123,7 @@ def path_days(path: str) -> Stretch | None:
 
 
 def heading_days(text: str) -> Stretch | None:
-    """Give the days of a heading that begins with them: `2026-02-10 Tuesday`, `2026-W07`."""
+    """Return the days of a heading that begins with them: `2026-02-10 Tuesday`, `2026-W07`."""
     text = text.lstrip(_OPENERS)
     return _read_start(_HEADING, text) or _written_days(text, at_start=True)
 
@@ -151,7 +151,7 @@ def age_days(day: str, today: str) -> int:
 
 
 def day_of(moment: date) -> date:
-    """Give the day of a moment, which may be one already."""
+    """Return the day of a moment, which may be one already."""
     return moment.date() if isinstance(moment, datetime) else moment
 
 
@@ -197,7 +197,7 @@ def _read_start(forms: Iterable[str], text: str) -> Stretch | None:
 
 
 def _days(found: re.Match[str]) -> Stretch | None:
-    """Write what a form found as days when the calendar has them."""
+    """Return the match of a form as days, if they are in the calendar."""
     told = {name: number for name, number in found.groupdict().items() if number is not None}
     year = int(told.pop("year"))
     try:

@@ -1,4 +1,4 @@
-"""Compare a listing with what the index knows; leaves reading the changed files to the indexer."""
+"""Compare a listing with the index; the indexer then reads the changed files."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def diff(
 
 
 def _truly_gone(gone: set[tuple[str, str]], listing: Listing) -> list[tuple[str, str]]:
-    """Leave out what merely could not be seen."""
+    """Leave out documents whose folder could not be listed."""
     hidden = {(skip.source, skip.path) for skip in listing.unlisted}
     hidden |= {(skip.source, skip.path) for skip in listing.skips if skip.reason == "unreadable"}
     if not hidden:

@@ -39,8 +39,8 @@ def discover(
 ) -> Listing:
     """Walk the sources and list their documents, sorted by (source, path).
 
-    Folders that cannot be listed, a missing root among them, go into `unlisted`. The folders are
-    those of the disk, or of another place that has the same.
+    Folders that cannot be listed, such as a missing root, go into `unlisted`. `place` is the disk,
+    or another `FilePlace`.
     """
     real = os.path.realpath
     sources = sorted(sources, key=lambda s: (-len(real(s.root)), s.name == MEMORY_SOURCE))
@@ -63,7 +63,7 @@ def discover(
 
 
 def _leads_to_another(skip: Skip, source: Source, sources: Sequence[Source]) -> bool:
-    """Return whether another source is below a hidden folder; then nothing is left out there."""
+    """Return whether another source is below a hidden folder, which is then not left out."""
     path = os.path.join(os.path.realpath(source.root), skip.path, "")
     return skip.detail == HIDDEN and any(
         os.path.join(os.path.realpath(other.root), "").startswith(path) for other in sources
@@ -84,7 +84,7 @@ class _Walk:
         self.source = source
         self.max_bytes = max_bytes
         self.follow = follow
-        self.taken = taken  # real paths of listed files; None when none can come twice
+        self.taken = taken  # real paths of listed files; None if no file can appear twice
         self.files: list[FileStat] = []
         self.skips: list[Skip] = []
         self.unlisted: list[Skip] = []
@@ -106,7 +106,7 @@ class _Walk:
             try:
                 self.rules = load_rules(self.source, root, at=self.at)
             except OSError as error:
-                # Without its ignore file, the source would show what should stay hidden.
+                # Without its ignore file, the source would show files that should stay hidden.
                 self.unlist(ROOT, f"{IGNORE_FILE}: {openat.reason(error)}")
                 return
             self.device = self.at.device(root)
@@ -253,7 +253,7 @@ class _Walk:
         )
 
     def other(self, entry: FolderEntry, prefix: str, real: str) -> None:
-        """Deal with what is neither a plain document nor a folder."""
+        """Handle an entry that is neither a plain document nor a folder."""
         path, is_link = prefix + (name := entry.name), entry.is_symlink()
         if not self.rules.includes(prefix, name) and not (
             is_link and self.rules.leads_into(f"{path}/") and _is_folder(entry)
@@ -324,7 +324,7 @@ class _Walk:
             openat.close(handle)
 
     def skip(self, path: str, reason: str, detail: str) -> None:
-        """Report what was passed over."""
+        """Report a skipped entry."""
         self.skips.append(Skip(self.source.name, names.printable(path), reason, detail))
 
     def unlist(self, path: str, detail: str) -> None:
@@ -370,7 +370,7 @@ def missing_mounts(
 
 
 def _read_mounts(remembered: str) -> list[tuple[str, str]]:
-    """Read what `mounts_as_json` wrote; whatever else stands in an index is no mount point."""
+    """Read the text of `mounts_as_json`; anything else means no mount points."""
     try:
         found = json.loads(remembered)
     except (ValueError, TypeError, RecursionError):

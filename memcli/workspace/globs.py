@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from memcli.errors import ConfigError
 from memcli.record import Record
 
-# What needs pathspec: character classes, escapes and negation.
+# Character classes, escapes and negation need pathspec.
 _COMPLEX = frozenset("?[\\")
 # Regular expressions take about length**stars steps; three keep a 255 byte name at 20 ms, and the
 # patterns of one origin together at 60.
@@ -41,7 +41,7 @@ def parse(pattern: str, *, anchored: bool) -> Glob | None:
     loose = "/" not in body and not anchored
     segments = body.removeprefix("/").split("/")
     if segments[-1] == "**":
-        # Everything below: one more segment of any name says the same.
+        # Everything below: one more segment means the same.
         segments[-1] = "*"
         loose = len(segments) == 1
     if loose:
@@ -137,7 +137,7 @@ def match_path(glob: Glob, path: str, is_folder: bool) -> bool:
 
 
 def literal_start(glob: Glob) -> str:
-    """Give the folders before the first star, with a slash: what every match begins with."""
+    """Return the folders before the first star, with a slash; every match begins with them."""
     start = ""
     for segment in glob.segments[:-1]:
         if "*" in segment:

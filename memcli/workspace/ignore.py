@@ -1,4 +1,4 @@
-"""Say which paths of a source are documents and which are passed over; leaves walking to discover.
+"""Decide which paths of a source are documents and which are skipped; `discover` walks them.
 
 One set of rules serves the index, the watcher and `get`.
 """
@@ -106,7 +106,7 @@ def _plain_start(prefix: str, below: bool) -> tuple[str, bool]:
 
 
 class Rules:
-    """What a source includes: its include globs minus everything that is ignored.
+    """The rules of a source: its include globs minus everything that is ignored.
 
     Include globs are relative to the root (`*.md` is the root level, `**/*.md` any depth). Only
     files with Markdown names are included, whatever the globs say.
@@ -171,7 +171,7 @@ class Rules:
         )
 
     def endings(self, folder: str) -> tuple[str, ...]:
-        """List what the names in this folder may end with to be a document."""
+        """Return the endings of document names in this folder."""
         folder = globs.composed(folder)
         found = {e for prefix, e in self.endings_below if folder.startswith(prefix)}
         found |= {e for prefix, e in self.endings_in if folder == prefix}
@@ -196,7 +196,7 @@ class Rules:
         return self.complex is not None and (self.complex(path) or self.complex(lowered))
 
     def why_ignored(self, path: str, name: str, is_folder: bool) -> str:
-        """Name the rule that passes over this entry; empty when none does."""
+        """Return the rule that skips this entry; "" if none does."""
         if is_folder and name in NOISE_FOLDERS:
             return NOISE
         if name.startswith("."):

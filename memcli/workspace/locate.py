@@ -17,7 +17,7 @@ CONFIG_FILE = "memcli.toml"
 MEMORY_FILE = "MEMORY.md"
 MEMORY_FOLDER = "memory"
 ENV_NAME = "MEMCLI_WORKSPACE"
-# What makes a folder a workspace: our own marks, then those of vaults and of other agents.
+# Marks of a workspace: those of memcli, then those of vaults and of agents.
 MARK_FOLDERS = (
     MEMORY_FOLDER, ".memcli", "memory-bank", "memories", "journals", ".obsidian", ".zk",
 )  # fmt: skip
@@ -32,7 +32,7 @@ _MEMORY_INCLUDE = (*_ROOT_FILES, *(f"{MEMORY_FOLDER}/{glob}" for glob in _MARKDO
 
 
 class Site(Record):
-    """A workspace, and by what it was found."""
+    """A workspace, and how it was found."""
 
     root: str  # real path
     by: str  # -w, MEMCLI_WORKSPACE, or the mark in it; "" for a folder without one
@@ -83,7 +83,7 @@ def locate(
 
 
 def nothing_in(folder: str) -> NotFoundError:
-    """Say that a folder without a mark has nothing to search."""
+    """Return the error for a folder without a mark and without Markdown."""
     return NotFoundError(
         f"no workspace at or above {folder}, no Markdown below it, and no agent's memory of it",
         hint=_HINT,
@@ -91,7 +91,7 @@ def nothing_in(folder: str) -> NotFoundError:
 
 
 def _upward(folder: str) -> Iterator[str]:
-    """Give a folder and those above it."""
+    """Return a folder and those above it."""
     while True:
         yield folder
         parent = os.path.dirname(folder)
@@ -146,7 +146,7 @@ def main_root(root: str) -> str:
 
 
 def _first_line(path: str) -> str:
-    """Read a line that git has written; "" if there is none."""
+    """Read the first line of a file of git; "" if there is none."""
     from memcli.workspace import openat
 
     try:
@@ -179,7 +179,7 @@ def _named(path: str, cwd: str | None, origin: str) -> str:
 
 
 def _neighbour(path: str) -> str:
-    """Say which folder may have been meant by one that is not there, or where to look for it."""
+    """Suggest an existing folder for a missing one, or a place to look."""
     from difflib import get_close_matches
     from shlex import quote
 
@@ -198,7 +198,7 @@ def _neighbour(path: str) -> str:
 
 
 def mark_of(folder: str) -> str:
-    """Name what makes a folder a workspace; "" if nothing does."""
+    """Return the mark that makes a folder a workspace; "" without a mark."""
     for name in MARK_FILES:
         if os.path.isfile(os.path.join(folder, name)):
             return name

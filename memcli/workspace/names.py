@@ -27,7 +27,7 @@ def printable(path: str) -> str:
 def name_from(
     here: str | None, file: str, *, memory: str, exists: Callable[[str], bool] = os.path.lexists
 ) -> str:
-    """Name a file for a program that runs in `here`; `memcli get` reads the name back from there.
+    """Return the name of a file from the folder `here`; `memcli get` accepts it there.
 
     If there is no path from here to there (a deleted folder, another drive), the name is absolute.
     A bare name belongs to the memory first, so a name of another file below the root of the
@@ -41,14 +41,14 @@ def name_from(
         return file
     of_memory = os.path.join(memory, name)
     is_bare = not name.startswith(f"..{os.sep}")
-    # Editors take what begins with a plus for a command.
+    # Editors take a name that begins with a plus for a command.
     if name.startswith("+") or (is_bare and of_memory != file and exists(of_memory)):
         return os.path.join(".", name)
     return shown(MEMORY_SOURCE, name)
 
 
 def documents_at(here: str | None, name: str, roots: Mapping[str, str]) -> list[tuple[str, str]]:
-    """List what a name may mean from here: (source, path) for each real root above it."""
+    """Return the documents that a name may mean from here: (source, path) for each root above."""
     if "\0" in name or (here is None and not os.path.isabs(name)):
         return []
     file = os.path.join(here or "", name)

@@ -1,4 +1,4 @@
-"""Open, make and remove files relative to a folder without following links; decides nothing.
+"""Open, create and remove files relative to a folder, without following links.
 
 A folder is a descriptor where the platform can open relative to one, else its path.
 """
@@ -106,7 +106,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def let_go(descriptor: int) -> None:
-    """Close a file whose bytes are synced: what the system says of that changes nothing."""
+    """Close a file whose bytes are synced, and ignore errors of the system."""
     with suppress(OSError):
         os.close(descriptor)
 
@@ -130,7 +130,7 @@ def replace(folder: int | str, old: str, new: str) -> None:
 
 
 def rename_new(folder: int | str, old: str, new: str) -> None:
-    """Rename a file in a folder; FileExistsError where something has the new name.
+    """Rename a file in a folder; FileExistsError if the new name is taken.
 
     Where the old name cannot be removed then, the file has both.
     """
@@ -177,13 +177,13 @@ def lstat(parent: int | str, name: str) -> os.stat_result:
 
 
 def close(folder: int | str) -> None:
-    """Close what `open_root` or `open_folder` gave."""
+    """Close a folder of `open_root` or `open_folder`."""
     if isinstance(folder, int):
         os.close(folder)
 
 
 def device(folder: int | str) -> int:
-    """Give the device that a folder is on."""
+    """Return the device that a folder is on."""
     return (os.fstat(folder) if isinstance(folder, int) else os.stat(folder)).st_dev
 
 
@@ -196,12 +196,12 @@ def is_mounted(root: int | str, path: str) -> bool:
 
 
 def inode(status: os.stat_result) -> int:
-    """Give the inode, or 0 where a folder listing does not know it (Windows)."""
+    """Return the inode, or 0 if the folder listing does not have it (Windows)."""
     return status.st_ino & MOST if HAS_DIR_FD else 0
 
 
 def times(status: os.stat_result) -> tuple[int, int]:
-    """Give the times of the last change of the content and of the file, in ns from 1970."""
+    """Return the times of the last change of the content and of the file, in ns from 1970."""
     found = (status.st_mtime_ns, status.st_ctime_ns)
     return found if max(map(abs, found)) <= MOST else (_bounded(found[0]), _bounded(found[1]))
 
@@ -270,5 +270,5 @@ def is_empty(root: int | str) -> bool:
 
 
 def reason(error: OSError) -> str:
-    """Say in the system's words what went wrong."""
+    """Return the system's message for an error."""
     return error.strerror or type(error).__name__

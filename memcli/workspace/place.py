@@ -58,7 +58,7 @@ class FilePlace(Protocol):
         ...
 
     def device(self, folder: int | str) -> int:
-        """Give the device that a folder is on."""
+        """Return the device that a folder is on."""
         ...
 
     def is_mounted(self, root: int | str, path: str) -> bool:
@@ -70,7 +70,7 @@ class FilePlace(Protocol):
         ...
 
     def close(self, folder: int | str) -> None:
-        """Close what `open_root` or `open_folder` gave."""
+        """Close a folder of `open_root` or `open_folder`."""
         ...
 
 
@@ -82,5 +82,5 @@ class DocumentFiles(Protocol):
         ...
 
     def read(self, root: str, path: str, *, source: str, max_bytes: int) -> FileText | Skip:
-        """Read a document below the root of its source, or say why it cannot be read."""
+        """Read a document below the root of its source; a Skip if it cannot be read."""
         ...

@@ -1,4 +1,4 @@
-"""The memories of agents and note tools: where they are kept, and which of them exist.
+"""The notes that agents and other programs keep: their folders, and which of them exist.
 
 Only existing folders are matched. The target of a table row must be inside the place that its owner
 writes to, so that a link in a clone adds nothing from elsewhere.
@@ -39,14 +39,14 @@ class Spot(Record):
 
 
 class Preset(Record):
-    """A layout: its places, its documents, and the documentation that says so."""
+    """A layout: its folders, its documents, and the documentation of it."""
 
     name: str
     about: str  # the source of these facts
     places: tuple[Spot, ...] = ()
     include: tuple[str, ...] = ("**/*.md",)
     exclude: tuple[str, ...] = ()
-    soft: tuple[str, ...] = ()  # rules and facts of the person, not what an agent has noted
+    soft: tuple[str, ...] = ()  # rules and facts of the person, not notes of an agent
     kinds: tuple[tuple[str, str], ...] = ()
 
 
@@ -132,7 +132,7 @@ def _read(folder: str, name: str) -> str | None:
 
 
 def _told(path: str, key: str) -> str:
-    """Read a text from an object of JSON; "" if there is none."""
+    """Return a text from a JSON object; "" if there is none."""
     try:
         value = json.loads(_read(*os.path.split(path)) or "{}")
     except (ValueError, RecursionError):
@@ -219,7 +219,7 @@ PRESETS = (
 )
 BY_NAME: Mapping[str, Preset] = {preset.name: preset for preset in PRESETS}
 NAMES = tuple(BY_NAME)
-# Those whose place is known.
+# Agents whose folder is known.
 FINDABLE = tuple(preset.name for preset in PRESETS if preset.places)
 
 
@@ -258,7 +258,7 @@ def source_at(root: str, preset: Preset, name: str) -> Source:
 
 
 def _why_not(lead: Lead, around: Surroundings) -> str:
-    """Say why a folder cannot be its owner's memory; "" if it can."""
+    """Return why a folder cannot be the memory of its agent; "" if it can."""
     real, within = os.path.realpath(lead.path), os.path.realpath(lead.within)
     if real != within and not real.startswith(os.path.join(within, "")):
         return f"is a link that leads out of {lead.within}"

@@ -27,7 +27,7 @@ _ATTEMPTS = 2
 def read_file(
     root: str, path: str, *, source: str, max_bytes: int, follow_symlinks: bool = False
 ) -> FileText | Skip:
-    """Read a document below an absolute root, or say why it cannot be read.
+    """Read a document below an absolute root; a Skip if it cannot be read.
 
     A path that leads outside (`..`, absolute) is a NotFoundError. A file that has
     vanished is a Skip `unreadable`: the next listing shows that it is gone.
@@ -65,7 +65,7 @@ def read_file(
 
 
 def _parts(path: str) -> list[str]:
-    """Split a relative path, refusing what could lead outside."""
+    """Split a relative path; NotFoundError if it could lead outside."""
     parts = path.split("/")
     bad = any(part in ("", ".", "..") for part in parts) or "\0" in path
     if os.sep != "/":
@@ -87,7 +87,7 @@ def _step(folder: int | str, name: str) -> int | str | Skip:
 
 
 def _refusal(folder: int | str, name: str, error: OSError) -> Skip:
-    """Say why an entry was not opened: a link, or what the system says."""
+    """Return why an entry was not opened: it is a link, or the system's message."""
     try:
         if stat.S_ISLNK(openat.lstat(folder, name).st_mode):
             return Skip("", "", "symlink", f"{name} is a link")
@@ -99,7 +99,7 @@ def _refusal(folder: int | str, name: str, error: OSError) -> Skip:
 def _attempt(
     folder: int | str, name: str, source: str, path: str, max_bytes: int
 ) -> FileText | Skip | None:
-    """Read a file once; None when it changed meanwhile."""
+    """Read a file once; None if it changed meanwhile."""
     try:
         # Looked at first, because opening a device can have effects.
         mode = openat.lstat(folder, name).st_mode
@@ -131,7 +131,7 @@ def _attempt(
 
 
 def text_of(stat: FileStat, data: bytes) -> FileText | Skip:
-    """Decode the bytes of a file, or say why they are not readable text."""
+    """Decode the bytes of a file; a Skip if they are not readable text."""
     decoded = decode(data)
     if isinstance(decoded, str):
         return Skip(stat.source, stat.path, "not-text", decoded)
@@ -144,7 +144,7 @@ def text_of(stat: FileStat, data: bytes) -> FileText | Skip:
 
 
 def _too_long(text: str) -> str:
-    """Name the limit of the parser that a text exceeds; empty if none."""
+    """Return the limit of the parser that a text exceeds; "" if none."""
     for sign, what, most in (("\n", "lines", MOST_LINES), ("|", "cells", MOST_CELLS)):
         if (count := text.count(sign)) > most:
             return f"{count} {what}, the limit is {most}"
@@ -152,12 +152,12 @@ def _too_long(text: str) -> str:
 
 
 def _stamp(status: os.stat_result) -> tuple[int, int, int]:
-    """Give what changes when a file is written."""
+    """Return the values that change when a file is written."""
     return status.st_size, *openat.times(status)
 
 
 def decode(data: bytes) -> tuple[str, bool] | str:
-    """Decode to (text, damaged), or say why the bytes are not text.
+    """Decode to (text, damaged), or return why the bytes are not text.
 
     UTF-8 and UTF-16 with their BOM, else UTF-8; what cannot be decoded and stray NULs
     become U+FFFD and the text counts as damaged.

@@ -1,4 +1,4 @@
-"""Say why existing files are not documents any more."""
+"""Explain why existing files are no longer documents."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def left(
 
 
 def _why(source: str, path: str, skips: dict[Key, Skip]) -> _Why:
-    """Find the rule that leaves a file out: its own or that of a folder above it."""
+    """Return the rule that leaves a file out, its own or that of a folder above it."""
     place = path
     while place:
         skip = skips.get((source, place))

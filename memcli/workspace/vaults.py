@@ -1,4 +1,4 @@
-"""Read how Obsidian and Logseq keep a folder: its templates, and where a note of the day goes."""
+"""Read the settings of Obsidian and Logseq: the folder of templates and the daily notes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ OBSIDIAN, LOGSEQ = ".obsidian", "logseq"
 TEMPLATES = "Templates"  # unless set otherwise
 MOST_BYTES = 65_536
 _OF_LOGSEQ = (("yyyy", "YYYY"), ("dd", "DD"), ("EEEE", "dddd"), ("do", "Do"))  # as Moment.js
-# A word in brackets, or a unit: what Obsidian takes of Moment.js for a file name.
+# A word in brackets, or a unit: the part of the Moment.js format that Obsidian uses.
 _TOKENS = r"\[(?P<text>[^\]]*)\]|YYYY|YY|MMMM|MMM|MM|M|DDDD|DDD|DD|Do|D|dddd|ddd|GGGG|WW|W|ww|w|Q"
 
 
 def templates(root: str) -> tuple[str, ...]:
-    """Give the folders of a vault that contain templates, as patterns to leave out."""
+    """Return the folders of a vault that contain templates, as patterns to leave out."""
     core = _json(root, "templates.json").get("folder")
     plugin = _json(root, "plugins/templater-obsidian/data.json").get("templates_folder")
     named = [each.strip("/") for each in (core, plugin) if isinstance(each, str)]
@@ -25,7 +25,7 @@ def templates(root: str) -> tuple[str, ...]:
 
 
 def daily_note(root: str, day: date) -> str | None:
-    """Name the file in which a vault keeps the note of a day; None if that is unknown."""
+    """Return the file of a vault's daily note; None if it is unknown."""
     if os.path.isfile(os.path.join(root, OBSIDIAN, "daily-notes.json")):
         said = _json(root, "daily-notes.json")
         folder, form = said.get("folder", ""), said.get("format", "")
@@ -55,7 +55,7 @@ def written(form: str, day: date) -> str:
 
 
 def _path(folder: object, name: str) -> str | None:
-    """Join folder and name; None for what leads out of the vault."""
+    """Join folder and name; None if the path leads out of the vault."""
     path = f"{folder.strip('/')}/{name}" if isinstance(folder, str) and folder.strip("/") else name
     is_inside = path.isprintable() and not {"", ".", ".."}.intersection(path.split("/"))
     return f"{path}.md" if is_inside else None

@@ -1,7 +1,7 @@
-"""Write a small file as a whole: it is as it was, or as it is to be, whatever fails on the way.
+"""Write a small file atomically: it is either unchanged or complete.
 
-What is begun has a hidden name of its own and is locked, so that the next writer can tell what a
-killed one left, and takes it away.
+An unfinished file has a hidden name and a lock, so that the next writer recognises and removes the
+files of killed processes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memcli.workspace import openat
 # Before the name; hidden, so that no index ever lists it.
 BEGUN = ".memcli-new-"
 _PRIVATE, _COMMON = 0o600, 0o666
-# One who looks for leftovers may come between a file and its lock, and take it for one.
+# A `sweep` may come between the creation of a file and its lock, and remove the file.
 _ATTEMPTS = 3
 
 
@@ -30,7 +30,7 @@ def write_whole(path: str, text: str, *, mode: int = _PRIVATE) -> None:
 
 
 def write_new(path: str, text: str) -> None:
-    """Make a file and its folder; FileExistsError where something has its name."""
+    """Create a file and its folder; FileExistsError if the name is taken."""
     folder, name = os.path.split(os.path.abspath(path))
     os.makedirs(folder, exist_ok=True)
     handle = openat.open_root(os.path.realpath(folder))
@@ -41,7 +41,7 @@ def write_new(path: str, text: str) -> None:
 
 
 def create(folder: int | str, name: str, data: bytes) -> None:
-    """Make a file in a folder; FileExistsError where something has its name."""
+    """Create a file in a folder; FileExistsError if the name is taken."""
     _put(folder, name, data, mode=_COMMON, is_new=True)
 
 
@@ -70,7 +70,7 @@ def _put(folder: int | str, name: str, data: bytes, *, mode: int, is_new: bool) 
 
 
 def sweep(folder: int | str) -> None:
-    """Remove the unfinished files of killed processes, whose locks are free."""
+    """Remove the unfinished files of killed processes; their locks are free."""
     for name in os.listdir(folder):
         if name.startswith(BEGUN):
             with suppress(OSError):

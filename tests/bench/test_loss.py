@@ -10,9 +10,9 @@ from memcli.bench.loss import Loss, lost_at
 from memcli.bench.metrics import Range
 from memcli.config.settings import load
 from memcli.search.hits import Hit
-from memcli.search.legs import MODE_IS_LEXICAL, Leg
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import NOTHING, Answer
+from memcli.search.retrievers import MODE_IS_LEXICAL, RetrieverUse
 from memcli.search.why_not import Course
 from memcli.types import Filters
 from tests.bench.makers import hit
@@ -20,7 +20,9 @@ from tests.bench.makers import hit
 WANTED = Range("a.md", 3, 4)
 OTHERS = [hit("b.md", n, n, chunk=n) for n in range(1, 131)]
 HELD = hit("a.md", 4, 6, chunk=500)
-ANSWER = NOTHING._replace(lexical=Leg(True, None, 0, 9), dense=Leg(True, None, 9, 9))
+ANSWER = NOTHING._replace(
+    lexical=RetrieverUse(True, None, 0, 9), dense=RetrieverUse(True, None, 9, 9)
+)
 
 
 @pytest.fixture
@@ -78,9 +80,9 @@ def test_a_file_that_is_gone_is_said_before_all(options: SearchOptions) -> None:
     assert cut == Loss("files", "a.md has 2 lines, and line 3 was judged")
 
 
-def test_what_no_leg_found_is_lost_at_recall(options: SearchOptions) -> None:
+def test_what_no_retriever_finds_is_lost_at_recall(options: SearchOptions) -> None:
     course = _course(recall=OTHERS, fuse=OTHERS)
-    answer = ANSWER._replace(dense=Leg(False, MODE_IS_LEXICAL, 0, 9), unmatched=("heron",))
+    answer = ANSWER._replace(dense=RetrieverUse(False, MODE_IS_LEXICAL, 0, 9), unmatched=("heron",))
     assert _lost(options, course, answer=answer) == Loss(
         "recall",
         "neither retriever ranks it among its best 200, or a filter or quoted phrase excludes it; "

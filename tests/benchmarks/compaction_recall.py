@@ -35,17 +35,17 @@ from memcli.embedding.registry import open_encoder
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings as IndexSettings
 from memcli.search.expansion import search_expanded
+from memcli.search.federation import ModelGroup
 from memcli.search.hits import Hit
-from memcli.search.joined import Lot
-from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
+from memcli.search.retrievers import Vector
+from memcli.search.summaries import Expanded
 from memcli.search.validity import reach_of
-from memcli.search.views import Expanded
 from memcli.store.open import store_at
 from memcli.store.port import Snapshot
-from memcli.store.records import Legs
+from memcli.store.records import RetrieverResults
 from memcli.types import Filters, Limits, Wanted
 from memcli.workspace.dating import age_days
 from tests.benchmarks.figures import add_write, share, table, write
@@ -104,7 +104,7 @@ class Workspace:
             reach = reach_of(Filters(view=view), snapshot.supports())
             documents = [(found.source, found.path) for found in snapshot.documents(reach)]
             chunks = [e.about.chunk_id for e in snapshot.excerpts_of(documents, reach)]
-            nothing = Legs(Wanted(), (), None, ())
+            nothing = RetrieverResults(Wanted(), (), None, ())
             return sum(found.tokens for found in snapshot.candidates(chunks, nothing))
 
     def recall(self, view: str, *, tokens: int, limit: int, budget: int) -> float:
@@ -129,7 +129,8 @@ class Workspace:
             behind: list[Expanded] = []
         else:
             answer, behind = search_expanded(
-                snapshot, [Lot((), snapshot, options.encoder, None, self.vector)], parsed, spans,
+                snapshot, [ModelGroup((), snapshot, options.encoder, None, self.vector)],
+                parsed, spans,
                 options, tokens=tokens, age_days=age,
             )  # fmt: skip
         return [*answer.hits, *(each.hit for each in behind)]

@@ -24,7 +24,7 @@ from memcli.context.assemble import Sharing, assemble
 from memcli.context.hops import Following
 from memcli.context.retrieve import find, fixed_of
 from memcli.dates.find import find_dates
-from memcli.search.joined import Lot
+from memcli.search.federation import ModelGroup
 from memcli.search.options import PROFILES, SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
 from memcli.search.query import parse
@@ -100,7 +100,9 @@ class Asker:
             fixed = fixed_of(self.snapshot, wanted, options.filters)
             _, found = find(
                 self.snapshot, question, options, fixed, following=Following({}),
-                lots=[Lot((), self.snapshot, options.encoder, None, self.workspace.vector)],
+                groups=[
+                    ModelGroup((), self.snapshot, options.encoder, None, self.workspace.vector)
+                ],
             )  # fmt: skip
             made = assemble(fixed, found, wanted)
             places = [

@@ -44,11 +44,11 @@ from memcli.config import settings as configuration
 from memcli.embedding.encoders import Choice
 from memcli.embedding.registry import open_encoder
 from memcli.search import gathering, pipeline
-from memcli.search.common import greatest_share, groups_of, parted
-from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
+from memcli.search.rare_terms import greatest_share, groups_of, parted
+from memcli.search.retrievers import Vector
 from memcli.store import fixed
 from memcli.store.records import Reach
 from memcli.store.run_records import Stamp

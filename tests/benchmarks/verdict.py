@@ -22,7 +22,7 @@ none    the same; its precision is the share without a right answer, its recall 
 `--fit` asks which lead makes an answer `good`: a logistic regression over named features, fitted
 with equal weight on all collections but one and told of the one that is left out. Its row has the
 constants and what the verdict would be there: as today, but with the regression in place of
-`floor.stands_out`. `--stores` keeps the indexes, so that the next run embeds nothing anew.
+`confidence.stands_out`. `--stores` keeps the indexes, so that the next run embeds nothing anew.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from memcli.api.memory import Memory
 from memcli.api.sync import Job, Vectors, sync
 from memcli.bench.metrics import Range
 from memcli.bench.queries import Query, read_queries
-from memcli.search.floor import TENTH, THIRTIETH, verdict
+from memcli.search.confidence import TENTH, THIRTIETH, verdict
 from memcli.search.hits import Hit
 from memcli.search.options import options_of
 from memcli.search.question import Question

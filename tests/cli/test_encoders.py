@@ -75,8 +75,8 @@ class Desk:
     def dense(self, query: str = "pool") -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.run("search", query, "--json", "--more", "-v")[0])
         assert found["results"], "words are found whatever becomes of the vectors"
-        leg: dict[str, Any] = found["retrievers"]["semantic"]
-        return leg
+        retriever: dict[str, Any] = found["retrievers"]["semantic"]
+        return retriever
 
 
 @pytest.fixture

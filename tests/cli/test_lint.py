@@ -31,8 +31,8 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 LINES = """\
 MEMORY.md:4: secret: github-token (07aa03)
 memory/2026-01-05.md:2: secret: github-token (07aa03)
-MEMORY.md:3: duplicate: it occurs once more: memory/2026-01-05.md:1
-MEMORY.md:4: broken-link: gone is not there
+MEMORY.md:3: duplicate: it appears once more: memory/2026-01-05.md:1
+MEMORY.md:4: broken-link: gone does not exist
 memory/2026-01-05.md:2: stale-task: open since 2026-01-05, 36 days
 unmatched-glob: files.always: RULES.md matches no document
 """

@@ -96,7 +96,7 @@ def test_the_time_of_a_file_is_no_date(notes: Path) -> None:
 def test_a_filter_acts_before_ranking(
     notes: Path, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    """What it lets through is found though more than a leg takes ranks before it."""
+    """What it lets through is found though more than a retriever takes ranks before it."""
     monkeypatch.setenv("MEMCLI_SEARCH_UNIVERSE", "5")
     for number in range(20):
         write(notes, f"memory/best{number:02}.md", f"# Pool\n\nThe pool {number}.\n")

@@ -59,7 +59,7 @@ def test_what_is_most_like_comes_first_and_the_place_itself_never(notes: Path, m
     assert "memory/2025-06-12.md:1-3" not in citations
     scores = [each["score"] for each in found["results"]]
     assert scores == sorted(scores, reverse=True)
-    assert [found["retrievers"][leg]["ran"] for leg in ("keyword", "semantic")] == [
+    assert [found["retrievers"][retriever]["ran"] for retriever in ("keyword", "semantic")] == [
         mode != "dense",
         mode != "lexical",
     ]

@@ -14,7 +14,7 @@ from memcli.api.memory import Memory
 from memcli.embedding.models import INT8, KNOWN
 from memcli.hook.notes import PASSAGES, block, deserved, fitting, keys_of
 from memcli.language.tokens import estimate
-from memcli.search.floor import WORDS_ALONE
+from memcli.search.confidence import WORDS_ALONE
 from memcli.search.hits import Hit
 from memcli.search.options import options_of
 from memcli.search.pipeline import NOTHING

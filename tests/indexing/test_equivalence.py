@@ -22,10 +22,10 @@ from memcli.indexing.indexer import embed, index
 from memcli.indexing.look import take_stock
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
-from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
+from memcli.search.retrievers import Vector
 from memcli.store.open import store_at
 from memcli.store.port import Change
 from memcli.store.sqlite.reader import Reader

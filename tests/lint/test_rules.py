@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from memcli.lint.alone import alone
-from memcli.lint.contradicted import Contradicted
+from memcli.lint.contradictions import Contradictions
+from memcli.lint.document import LintDocument, inspect
+from memcli.lint.duplicates import Duplicates
 from memcli.lint.findings import CODES, Finding
-from memcli.lint.inspected import Inspected, inspect
 from memcli.lint.links import Links
-from memcli.lint.repeated import Repeated
+from memcli.lint.single_document import document_findings
 from memcli.lint.tasks import Tasks
 
 TOKEN = "ghp_" + "q8ZrT2mVx7KdLw4Hs9Bn3YfGc6Jp5Rt1EaUv"
@@ -19,11 +19,11 @@ FACT = "The pool of tracker-api holds sixty connections to the primary database"
 Found = list[tuple[str, str, tuple[str, ...]]]
 
 
-def seen(path: str, text: str, *, is_evergreen: bool = False) -> Inspected:
+def seen(path: str, text: str, *, is_evergreen: bool = False) -> LintDocument:
     return inspect("memory", path, text, date_keys=("date",), is_evergreen=is_evergreen)
 
 
-def documents(files: Mapping[str, str]) -> Iterator[Inspected]:
+def documents(files: Mapping[str, str]) -> Iterator[LintDocument]:
     return (seen(path, text) for path, text in sorted(files.items()))
 
 
@@ -35,14 +35,14 @@ def brief(found: Iterator[Finding]) -> Found:
 
 
 def repeated(files: Mapping[str, str]) -> Found:
-    rule = Repeated()
+    rule = Duplicates()
     for document in documents(files):
         rule.take(document)
     return brief(rule.findings())
 
 
 def contradicted(files: Mapping[str, str]) -> Found:
-    rule = Contradicted()
+    rule = Contradictions()
     for document in documents(files):
         rule.take(document)
     return brief(rule.findings())
@@ -69,7 +69,7 @@ def test_a_secret_is_named_by_its_lines_and_put_out_of_sight() -> None:
         ["-----BEGIN PRIVATE KEY-----", "q8ZrT2mVx7KdLw4H" * 4, "-----END PRIVATE KEY-----"]
     )
     document = seen("a.md", f"# A\n\nPush with {TOKEN}.\n\n{key}\n")
-    assert brief(alone(document)) == [
+    assert brief(document_findings(document)) == [
         ("secret", "a.md:3-3", ()),
         ("secret", "a.md:5-6", ()),
     ]
@@ -96,11 +96,11 @@ def test_a_secret_is_named_by_its_lines_and_put_out_of_sight() -> None:
     ],
 )
 def test_rules_of_one_document(path: str, text: str, codes: list[str]) -> None:
-    assert [found.code for found in alone(seen(path, text))] == codes
+    assert [found.code for found in document_findings(seen(path, text))] == codes
 
 
 def test_what_is_evergreen_by_a_setting_needs_no_date() -> None:
-    assert list(alone(seen("memory/02-16-2026.md", "x", is_evergreen=True))) == []
+    assert list(document_findings(seen("memory/02-16-2026.md", "x", is_evergreen=True))) == []
 
 
 def test_the_same_words_are_found_once_with_all_their_places() -> None:
@@ -293,8 +293,8 @@ def test_links_into_a_folder_that_is_not_there_are_one_finding() -> None:
 
 
 def test_changes_to_code_are_no_contradiction() -> None:
-    told = "single values must not print as a table ([#88](https://h.example/pull/88))"
-    files = {"memory/2026-01-05.md": f"- {told}\n", "memory/2026-03-05.md": f"- replaced: {told}\n"}
+    link = "single values must not print as a table ([#88](https://h.example/pull/88))"
+    files = {"memory/2026-01-05.md": f"- {link}\n", "memory/2026-03-05.md": f"- replaced: {link}\n"}
     assert contradicted(files) == []
     parted = {path: text.replace("pull/88", f"pull/{len(text)}") for path, text in files.items()}
     assert contradicted(parted) == []

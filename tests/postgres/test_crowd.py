@@ -14,10 +14,10 @@ from memcli.api.memory import Memory
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings
 from memcli.dates.find import find_dates
-from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
+from memcli.search.retrievers import Vector
 from memcli.store.open import store_at
 from memcli.store.port import Snapshot
 from memcli.store.postgres.address import Address

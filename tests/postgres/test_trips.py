@@ -13,10 +13,10 @@ import pytest
 
 from memcli.config import settings
 from memcli.dates.find import find_dates
-from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
+from memcli.search.retrievers import Vector
 from memcli.store.port import Store
 from memcli.store.postgres import reader
 from memcli.store.postgres.address import Address

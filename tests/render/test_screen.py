@@ -21,7 +21,7 @@ from memcli.render.screen import (
 )
 from memcli.render.text import COLOURED, PLAIN
 from memcli.render.width import columns, shortened, wrap
-from memcli.search.landing import Landing
+from memcli.search.cursor import CursorPlace
 from memcli.search.snippet import Snippet
 from memcli.types import shown as name
 from memcli.workspace.dating import age_days
@@ -191,7 +191,7 @@ def test_a_brief_passage_takes_one_line_that_fits(
     text: str, path: str, width: int, line: int
 ) -> None:
     screen = _screen(width, name=lambda source, _: path or "a.md")
-    shown = brief(12, HIT, Landing(line, 1, text), ("pool", "ab"), screen)
+    shown = brief(12, HIT, CursorPlace(line, 1, text), ("pool", "ab"), screen)
     assert shown.endswith("\n")
     assert shown.count("\n") == 1
     assert columns(shown.rstrip("\n").rstrip()) <= width
@@ -200,7 +200,7 @@ def test_a_brief_passage_takes_one_line_that_fits(
 def test_a_brief_passage_shows_the_match_and_the_end_of_a_long_name() -> None:
     text = "They say that after the long summer of that year the pool ran dry."
     screen = _screen(50, style=TAGS)
-    place = Landing(7, 1, text)
+    place = CursorPlace(7, 1, text)
     assert brief(1, HIT, place, ("pool",), screen) == (
         " 1. <path>memory/pool.md:7</>  …the <term>pool</> ran dry.\n"
     )

@@ -1,4 +1,4 @@
-"""How much each leg counts: by the settings, the query's words and the model."""
+"""How much each retriever counts: by the settings, the query's words and the model."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from memcli.config.settings import load
 from memcli.embedding.multilingual import e5_fingerprint
-from memcli.search.legs import FERTILITY_LIMIT, Vector, leg_weights
 from memcli.search.options import SearchOptions, options_of
+from memcli.search.retrievers import FERTILITY_LIMIT, Vector, retriever_weights
 from memcli.types import Filters
 
 
@@ -34,10 +34,10 @@ def vector(fingerprint: str, fertility: float = 1.0) -> Vector:
 def test_what_a_model_is_believed(
     options: SearchOptions, fingerprint: str, fertility: float, expected: float
 ) -> None:
-    weights = leg_weights(options, vector(fingerprint, fertility), lexical=True)
+    weights = retriever_weights(options, vector(fingerprint, fertility), lexical=True)
     assert weights == pytest.approx((expected, 1 - expected))
 
 
 def test_a_leg_alone_counts_whole(options: SearchOptions) -> None:
-    assert leg_weights(options, vector(e5_fingerprint()), lexical=False) == (1.0, 0.0)
-    assert leg_weights(options, None, lexical=True) == (0.0, 1.0)
+    assert retriever_weights(options, vector(e5_fingerprint()), lexical=False) == (1.0, 0.0)
+    assert retriever_weights(options, None, lexical=True) == (0.0, 1.0)

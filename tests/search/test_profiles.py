@@ -255,15 +255,15 @@ def test_omega_stays_between_0_and_1_whatever_the_weights(
 
 
 def test_the_legs_of_classic_count_chunks(tmp_path: Path) -> None:
-    """Twelve long notes of many texts each: with a limit of 2, eight chunks a leg."""
+    """Twelve long notes of many texts each: with a limit of 2, eight chunks a retriever."""
     for at in range(12):
         said = "\n\n".join(f"- The slow pool ran dry in week {at}, item {n}." for n in range(30))
         write(tmp_path, f"memory/note-{at}.md", f"# Note {at}\n\n{said}\n")
     asked = ("slow pool", "--profile", "classic", "-n", "2", "-w", str(tmp_path))
     receipt = tmp_path.parent / "receipt.json"
     assert run("search", *asked, "--receipt", str(receipt), "--sync").returncode == 0
-    legs = json.loads(receipt.read_text())["retrievers"]
-    assert [legs[leg]["candidates"] for leg in ("keyword", "semantic")] == [8, 8]
+    retrievers = json.loads(receipt.read_text())["retrievers"]
+    assert [retrievers[retriever]["candidates"] for retriever in ("keyword", "semantic")] == [8, 8]
 
 
 def test_ages_are_fractional_where_a_time_of_day_is_known(tmp_path: Path) -> None:

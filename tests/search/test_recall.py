@@ -1,4 +1,4 @@
-"""What the legs find, and what is told of it."""
+"""What the retrievers find, and what is told of it."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import memcli
 from memcli.config.settings import load
 from memcli.errors import Reason, RetrieverError
+from memcli.search.federation import ModelGroup, search_each
 from memcli.search.focus import Adjustments, Width, focus
 from memcli.search.hits import Hit
-from memcli.search.joined import Lot, search_each
-from memcli.search.legs import Vector
 from memcli.search.options import options_of
 from memcli.search.query import parse
 from memcli.search.rerank import LIFT, SURE, SURE_LEAD, TOP, Lifts, Reranked, rerank
+from memcli.search.retrievers import Vector
 from memcli.store.open import open_store
 from memcli.types import Filters
 from tests.search.makers import HALVES, candidate, fused
@@ -172,8 +172,10 @@ def test_each_lot_is_read_by_its_own_reranker_and_by_none_where_none_is_wanted(
     wanted, own = Reader([1.0]), Reader([2.0])
     store = open_store(config, os.environ, lambda: FAR_FUTURE_NS)
     with store.snapshot() as snapshot:
-        lot = Lot((), snapshot, "none", own, lambda _: Vector(None, "", None, 1.0))
+        group = ModelGroup((), snapshot, "none", own, lambda _: Vector(None, "", None, 1.0))
         for asked, reranker in ((0, None), (1, wanted)):
-            search_each([lot], parse("pool"), (), options._replace(reranker=reranker), age_days=len)
+            search_each(
+                [group], parse("pool"), (), options._replace(reranker=reranker), age_days=len
+            )
             assert (len(wanted.asked), len(own.asked)) == (0, asked)
     store.close()

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from memcli.dates.find import find_dates
 from memcli.embedding.models import Calibration
 from memcli.language.tokens import estimate
-from memcli.search.floor import apply_floor, judge, sure_of_its_day, verdict
+from memcli.search.budget import fit_budget, shortened
+from memcli.search.confidence import apply_floor, judge, sure_of_its_day, verdict
 from memcli.search.focus import SoughtTerm, Width, focus, occurrences
 from memcli.search.fusion import Weights, fuse, text_share
 from memcli.search.hits import Hit, ordered
 from memcli.search.mmr import diversify, likeness, token_set
-from memcli.search.pack import pack, shortened
 from memcli.search.proximity import (
     FIRST_DAY,
     LAST_DAY,
@@ -72,7 +72,7 @@ def test_weighted_fusion_without_a_positive_cosine_goes_by_words() -> None:
 
 
 def test_rrf_sums_reciprocal_ranks_from_one() -> None:
-    """First in both legs is 2/61 over 2/61; first in one only is half of that."""
+    """First in both retrievers is 2/61 over 2/61; first in one only is half of that."""
     hits = fused(
         candidate(1, bm25=1.0, ranks=(1, 1)), candidate(2, bm25=0.5, ranks=(2, None)), method="rrf"
     )
@@ -493,7 +493,7 @@ def test_the_floor_never_hides_a_literal_match() -> None:
 @given(st.lists(st.text(min_size=1, max_size=40), max_size=8), st.integers(0, 60))
 def test_packing_takes_the_longest_beginning_of_the_ranking(texts: list[str], budget: int) -> None:
     hits = [_with_text(i, 1.0, text) for i, text in enumerate(texts)]
-    kept, dropped, _ = pack(hits, budget=budget)
+    kept, dropped, _ = fit_budget(hits, budget=budget)
     costs = [estimate(hit.text) for hit in hits]
     assert sum(costs[: len(kept)]) <= budget
     assert kept == hits[: len(kept)]
@@ -507,10 +507,10 @@ def test_the_passage_that_does_not_fit_is_cut_down_to_its_best_lines_and_is_the_
     cosines = (0.1, 0.9, 0.1)
     middle = fused(candidate(2, lines=(large,) * 3, cosines=cosines))[0]
     hits = [small, middle._replace(last=2, best=1), _with_text(3, 0.1, "c" * 24)]
-    kept, dropped, _ = pack(hits, budget=60)
+    kept, dropped, _ = fit_budget(hits, budget=60)
     assert [hit.text for hit in kept] == ["a" * 32, large]
     assert (shortened(kept), dropped) == ("2.md:1-3", 1)
-    kept, dropped, _ = pack(hits, budget=12)
+    kept, dropped, _ = fit_budget(hits, budget=12)
     assert ([hit.text for hit in kept], shortened(kept), dropped) == (["a" * 32], "", 2)
 
 

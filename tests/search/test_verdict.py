@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memcli.cli.main import run
 from memcli.embedding.models import Calibration
-from memcli.search.floor import THIRTIETH, judge, stands_out, verdict
+from memcli.search.confidence import THIRTIETH, judge, stands_out, verdict
 from memcli.search.hits import Hit
 from tests.search.makers import candidate, fused
 from tests.support import write

@@ -21,10 +21,10 @@ from memcli.config.settings import load
 from memcli.dates.find import find_dates
 from memcli.errors import Reason
 from memcli.search.hits import Hit
-from memcli.search.legs import Vector
 from memcli.search.options import PROFILES, Inner, SearchOptions, options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
+from memcli.search.retrievers import Vector
 from memcli.search.stages import LOST, STAGES, SWITCHES, TABLE, switch_of
 from memcli.search.why_not import Course, follow, why
 from memcli.store.sqlite.reader import Reader

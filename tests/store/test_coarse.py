@@ -12,7 +12,7 @@ import pytest
 
 from memcli.errors import DamagedError
 from memcli.store.fixed import packed
-from memcli.store.records import Legs, Reach
+from memcli.store.records import Reach, RetrieverResults
 from memcli.store.run_records import Stamp, VectorSearch
 from memcli.store.sqlite import aside, coarse, matrix
 from memcli.store.sqlite import reader as reading
@@ -185,7 +185,7 @@ def test_codes_that_a_connection_keeps_find_what_those_of_the_file_find(
             table = snapshot._vec_table()
             asked = VectorQuery(FINGERPRINT, made[at].tobytes(), 20)
             _, of_file = nearest(snapshot._connection, table, asked, has_vec=True)
-            snapshot.candidates(found[0].chunk_ids, Legs(Wanted(), [], None, found))
+            snapshot.candidates(found[0].chunk_ids, RetrieverResults(Wanted(), [], None, found))
         assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:20]]
         assert {(near.hash, near.cosine) for near in found} <= {*of_file}
     store.close()

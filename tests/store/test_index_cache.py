@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memcli.store.port import Snapshot
-from memcli.store.records import Legs
+from memcli.store.records import RetrieverResults
 from memcli.store.sqlite import index_cache
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.store import SqliteStore
@@ -74,8 +74,8 @@ def answers(snapshot: Snapshot) -> list[Any]:
         told += [
             near,
             ranked,
-            snapshot.candidates(ids, Legs(wanted, ranked, vector, near)),
-            snapshot.candidates(ids[::-1], Legs(wanted, [], None, [])),
+            snapshot.candidates(ids, RetrieverResults(wanted, ranked, vector, near)),
+            snapshot.candidates(ids[::-1], RetrieverResults(wanted, [], None, [])),
             snapshot.matching(wanted, ids),
             snapshot.holding(terms, ids),
             snapshot.occurring(terms),
@@ -113,9 +113,9 @@ def test_passages_that_have_no_vector_yet_are_asked_for_again(tmp_path: Path) ->
     for _ in range(2):
         with store.snapshot() as snapshot:
             ranked = snapshot.lexical(wanted, 9, EVERYTHING)
-            legs = Legs(wanted, ranked, ENCODER.encode_query("a fox"), [])
+            retrievers = RetrieverResults(wanted, ranked, ENCODER.encode_query("a fox"), [])
             ids = [each.chunk_id for each in ranked]
-            asked = snapshot.candidates(ids, legs)
+            asked = snapshot.candidates(ids, retrievers)
             assert [part.cosine for each in asked for part in each.parts] == [None] * 3
     store.close()
 

@@ -20,12 +20,12 @@ from memcli.context.retrieve import find, fixed_of
 from memcli.dates.find import find_dates
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import make_document, plan, read
-from memcli.search.joined import Lot
-from memcli.search.legs import Vector
+from memcli.search.federation import ModelGroup
 from memcli.search.options import PROFILES, SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
 from memcli.search.query import parse
 from memcli.search.question import Question
+from memcli.search.retrievers import Vector
 from memcli.store.port import Change, Snapshot
 from memcli.store.run_records import Stamp
 from memcli.store.union import Member, Union
@@ -273,7 +273,7 @@ def test_a_text_that_ties_is_told_with_its_chunks_in_all_stores(
 
 
 def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
-    """Ask for everything beside the legs, chunks by their citations."""
+    """Ask for everything beside the retrievers, chunks by their citations."""
     excerpts = snapshot.excerpts_of(list(snapshot.known()), EVERYTHING)
     names = {each.about.chunk_id: as_whole(each.about.citation) for each in excerpts}
     ids = list(names)
@@ -332,12 +332,12 @@ def context(snapshot: Snapshot, text: str, roots: Mapping[str, str]) -> list[tup
     )  # fmt: skip
     fixed, encoder = fixed_of(snapshot, wanted, Filters()), Tree()
     options = options_of(config.load("/", {}, {}), filters=Filters())
-    lot = Lot(
+    group = ModelGroup(
         (), snapshot, "hashing", None,
         lambda t: Vector(encoder.encode_query(t), encoder.fingerprint, None, 1.0),
     )  # fmt: skip
     _, found = find(
-        snapshot, Question(text, TODAY, (), parse(text)), options, fixed, lots=[lot],
+        snapshot, Question(text, TODAY, (), parse(text)), options, fixed, groups=[group],
         following=Following(roots),
     )  # fmt: skip
     assert found.is_of_one_scale

@@ -1,4 +1,4 @@
-"""`memcli changes`: tell what the memory has learned, by day and section."""
+"""`memcli changes`: list what is new in the memory, by day and section."""
 
 from __future__ import annotations
 

@@ -251,7 +251,7 @@ def _tell(
 
 
 def _apply_line(options: Options) -> str:
-    """Give the line that writes what was planned, with the options that changed the plan."""
+    """Return the line that writes what was planned, with the options that changed the plan."""
     from shlex import join  # a hint is pasted
 
     return join(("memcli", "compact", "--apply", *words_of(options, _REPEATED)))

@@ -121,7 +121,7 @@ def _history(options: Options, skin: Skin) -> int:
 
 
 def _opened(options: Options, settings: Mapping[str, Any]) -> Skin:
-    """Open the workspace, or where there is none all those whose names the targets begin with."""
+    """Open the workspace, or without one, all workspaces that the targets name."""
     try:
         return make_skin(options, settings)
     except NotFoundError:
@@ -134,14 +134,14 @@ def _opened(options: Options, settings: Mapping[str, Any]) -> Skin:
 
 
 def _absolute(target: str) -> str:
-    """Give an absolute path, as a citation may have it; empty where a target names none."""
+    """Return the absolute path of a citation; "" if it has none."""
     from memcli.api.targets import bare
 
     return bare(target) if os.path.isabs(bare(target)) else ""
 
 
 def _is_named(target: str) -> bool:
-    """Tell that a target begins with the name of a workspace."""
+    """Return whether a target begins with the name of a workspace."""
     from memcli.config.workspaces import named_workspaces
 
     name, colon, _ = target.partition(":")
@@ -149,7 +149,7 @@ def _is_named(target: str) -> bool:
 
 
 def _read(target: str, options: Options, skin: Skin) -> tuple[Lines, Skin]:
-    """Read lines, of a workspace that has a name where the own one has no such document."""
+    """Read lines; a named workspace answers if the open one has no such document."""
     from memcli.api.read import get
 
     def lines(skin: Skin) -> Lines:
@@ -187,7 +187,7 @@ def _memory_of(target: str, skin: Skin) -> Workspaces:
 
 
 def _print_several(options: Options, skin: Skin) -> int:
-    """Print what each is, below its citation; what is missing is said and changes the exit code."""
+    """Print each below its citation; a missing one is reported and changes the exit code."""
     code: int = ExitCode.OK
     for target in options.targets:
         try:
@@ -199,7 +199,7 @@ def _print_several(options: Options, skin: Skin) -> int:
 
 
 def _print(target: str, options: Options, skin: Skin, *, named: bool = False) -> int:
-    """Print what was asked for, `named` below its citation."""
+    """Print the lines, below their citation if `named`."""
     found, skin = _read(target, options, skin)
     _say_which(target, found, skin)
     citation = f"{skin.name(found.source, found.path)}:{found.start_line}-{found.end_line}"
@@ -230,13 +230,13 @@ def _print(target: str, options: Options, skin: Skin, *, named: bool = False) ->
 
 
 def _say_which(target: str, found: Lines, skin: Skin) -> None:
-    """Say which document a bare name was taken for, where another may have been meant."""
+    """Report which document a bare name was taken for, if it is ambiguous."""
     source, path = found.source, found.path
     elsewhere = skin.memory.provenance()
     if elsewhere is not None:
         skin.terminal.advise(elsewhere)
         return
-    if skin.memory.members:  # a name says whose it is
+    if skin.memory.members:  # the name contains its workspace
         return
     name = skin.name(source, path)
     if source != MEMORY_SOURCE:
@@ -247,7 +247,7 @@ def _say_which(target: str, found: Lines, skin: Skin) -> None:
 
 
 def _is_other(path: str, file: str | None) -> bool:
-    """Tell whether a path from here names a file, and not the one that was found."""
+    """Return whether a path from here names another file than the one found."""
     return os.path.isfile(path) and not (file and os.path.samefile(path, file))
 
 

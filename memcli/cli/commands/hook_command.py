@@ -112,7 +112,7 @@ class HookLine(Record):
         return skin._replace(memory=memory)
 
     def session(self, given: Happening, skin: Skin) -> SessionFile | None:
-        """Give the file of a conversation; None of one without a name."""
+        """Return the file of a conversation; None of one without a name."""
         if not given.session:
             return None
         folder = os.path.join(cache_folder(os.environ), HOOKS)
@@ -154,7 +154,7 @@ def _read(event: str, line: HookLine) -> Happening | None:
 
 
 def _session_start(given: Happening, line: HookLine) -> str:
-    """Give the context of a session, once: a resumed one has had it."""
+    """Return the context of a session, once: a resumed one has had it."""
     from memcli.api.assemble import context_of, wanted_of
     from memcli.context.assemble import check_shares
     from memcli.context.parts import markdown
@@ -181,7 +181,7 @@ def _session_start(given: Happening, line: HookLine) -> str:
 
 
 def _prompt(given: Happening, line: HookLine) -> str:
-    """Give the notes for a prompt that the memory has a sure answer to."""
+    """Return the notes for a prompt that the memory has a sure answer to."""
     from memcli.hook.prompts import has_subject, is_wish, query_of
 
     text = query_of(given.prompt)

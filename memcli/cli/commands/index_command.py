@@ -1,7 +1,4 @@
-"""`memcli index`: bring the index in step with the files, then embed what is new.
-
-With --watch it goes on doing so; that is `cli/watch_run.py`.
-"""
+"""`memcli index`: update the index, then embed new text; `cli/watch_run.py` has --watch."""
 
 from __future__ import annotations
 
@@ -59,7 +56,7 @@ def run(options: Options) -> int:
 
 
 def _run_once(options: Options, skin: Skin) -> int:
-    """Index the workspace, or each of several, and report what was done."""
+    """Index the workspace, or each of several, and report the result."""
     work = _dry_run if options.dry_run else _index
     if skin.memory.members:
         from memcli.cli.several import each
@@ -91,13 +88,13 @@ def _index(options: Options, skin: Skin) -> tuple[dict[str, Any], int]:
         skin.terminal.say(watch.line())
     record = write(done, vectors.opened, skin, as_json=options.json)
     encoder, opened = skin.config.values["embedding.encoder"], vectors.opened
-    # Who names an encoder on the command line means that one and no other.
+    # An encoder on the command line has no fallback.
     is_meant = encoder.origin == FLAG_ORIGIN and encoder.value != "none"
     return record, ExitCode.NO_RETRIEVER if is_meant and opened and opened.reason else ExitCode.OK
 
 
 def _dry_run(options: Options, skin: Skin) -> tuple[dict[str, Any], int]:
-    """Say what a run would do, whatever that takes to read."""
+    """Report what a run would do; it reads all changed files."""
     from memcli.cli.index_output import write_plan
     from memcli.indexing.look import stand
 

@@ -56,7 +56,7 @@ def run(options: Options) -> int:
 
 
 def _record(skin: Skin, mark: str) -> dict[str, Any]:
-    """Describe what is searched here, and which memories lie beside it."""
+    """Describe what is searched here, and which agents keep notes about it."""
     from memcli.workspace.dating import path_days
     from memcli.workspace.discover import discover
 
@@ -88,7 +88,7 @@ def _beside(root: str, sources: Sequence[Source]) -> list[Source]:
 
 
 def _lines(found: dict[str, Any], skin: Skin) -> list[str]:
-    """Say it to a person, with what to do next."""
+    """Return the text for a person, with the next step."""
     root, mark = found["workspace"], found["mark"]
     if found["written"]:
         lines = [f"Wrote {os.path.join(root, mark)}, which marks the folder as a workspace."]

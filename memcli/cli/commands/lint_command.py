@@ -1,4 +1,4 @@
-"""`memcli lint`: list what is rotten in the notes, with where it stands; changes nothing."""
+"""`memcli lint`: list bad content in the notes with its place; it changes nothing."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _write_all(found: Sequence[Finding], skin: Skin) -> None:
 
 
 def _kind(finding: Finding) -> Kind:
-    """Tell what is of one kind: a code, and the documents it was found in; secrets stand alone."""
+    """Return the group of a finding: its code and documents; each secret is its own group."""
     from memcli.lint.findings import SECRET
 
     if finding.at is None or finding.code == SECRET:
@@ -94,7 +94,7 @@ def _kind(finding: Finding) -> Kind:
 
 
 def _line(finding: Finding, skin: Skin) -> str:
-    """Say where, which code and what; then the other places."""
+    """Return place, code and message; then the other places."""
     where = f"{_name(finding.at, skin)}: " if finding.at else ""
     line = f"{where}{finding.code}: {finding.message}"
     if finding.others:
@@ -126,7 +126,7 @@ def _record(finding: Finding) -> dict[str, Any]:
 
 
 def _summary(documents: int, counts: dict[str, int]) -> Iterator[str]:
-    """Say how much was found, the most frequent first, and what to do about it."""
+    """Return the counts, the most frequent code first, and what to do."""
     from memcli.lint.findings import NEXT
 
     total = sum(counts.values())

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from memcli.api.workspaces import Workspaces
 
-# A call that goes on, and a client that reads no longer, keep a server no longer than this.
+# A running call, or a client that no longer reads, delays the end of the server at most so long.
 END_SECONDS = 0.7
 _AT_A_TERMINAL = (
     "Waiting for an agent on stdin; Ctrl-D ends it. To wire it: memcli help agent-setup\n"

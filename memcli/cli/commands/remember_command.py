@@ -83,7 +83,7 @@ def run(options: Options) -> int:
 
 
 def _text(words: list[str]) -> str:
-    """Give the words of the command line, or what stdin holds."""
+    """Return the words of the command line, or what stdin holds."""
     if words != ["-"]:
         if not words:
             raise UsageError("there is nothing to remember", hint=_HINT)

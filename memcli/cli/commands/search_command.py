@@ -193,7 +193,7 @@ def _count_used(refs: Sequence[str], query: list[str] | None, skin: Skin) -> int
 
 
 def _filled(shape: Shape, options: Options) -> Shape:
-    """Give the form of output with what the options add to it."""
+    """Return the form of output with what the options add to it."""
     is_sized = options.limit or options.budget
     return shape._replace(
         full=options.full,

@@ -1,4 +1,4 @@
-"""`memcli status`: what the index knows, what it does not, and why; computed from disk."""
+"""`memcli status`: compare the files with the index, and explain the differences."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def run(options: Options) -> int:
 def show(
     skin: Skin, *, check: bool, deep: bool, as_json: bool, named: bool = False
 ) -> tuple[dict[str, Any], int]:
-    """Compare files and index, and show both unless that is left to the record.
+    """Compare files and index, and print the result unless only the record is wanted.
 
-    Hints are `named` where the next command has to name the workspace.
+    Hints name the workspace if `named`.
     """
     from memcli.api.standing import gather, judge, record
 

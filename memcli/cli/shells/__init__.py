@@ -1,7 +1,7 @@
 """Completion scripts of bash, zsh and fish, written from the commands and options.
 
-Names and fixed words stand in the script, so TAB costs no process; documents and sources are
-asked for (`completion_words`). A name from a folder is never expanded: it may hold `$(…)`.
+The script contains all names and fixed words, so TAB starts no process for them; for documents and
+sources it runs `completion_words`. It never expands a file name, which may contain `$(…)`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HEAD = "# Completion of memcli, written by: memcli completion {shell}"
 
 
 def groups_of(commands: Iterable[Command]) -> dict[str, list[tuple[str, str]]]:
-    """Give the words after "" and after each group of commands, with a sentence each."""
+    """Return the words after "" and after each group of commands, with a sentence each."""
     groups: dict[str, list[tuple[str, str]]] = {"": []}
     for command in commands:
         first, _, second = command.name.partition(" ")

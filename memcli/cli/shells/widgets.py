@@ -18,7 +18,7 @@ bind -x '"\C-xm": __memcli_insert'
 bind -x '"\C-xo": memcli search -i'
 """
 
-# The line editor leaves the terminal in a mode in which no program can read a line.
+# The line editor leaves the terminal in a mode in which programs cannot read a line.
 _ZSH = r"""
 __memcli_pick() {
   local modes=$(stty -g < /dev/tty)

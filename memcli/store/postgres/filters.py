@@ -1,4 +1,4 @@
-"""Translate what is within reach to SQL that every leg applies before its top-k."""
+"""Translate what is within reach to SQL that every retriever applies before its top-k."""
 
 from __future__ import annotations
 

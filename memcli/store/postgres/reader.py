@@ -24,7 +24,17 @@ from memcli.store.postgres.filters import (
 )
 from memcli.store.postgres.postings import Places, Postings, Size
 from memcli.store.postgres.statements import Statement, Values
-from memcli.store.records import Counts, Facts, Key, Legs, Near, Ranked, Reach, Support, TermChunks
+from memcli.store.records import (
+    Counts,
+    Facts,
+    Key,
+    Near,
+    Ranked,
+    Reach,
+    RetrieverResults,
+    Support,
+    TermChunks,
+)
 from memcli.store.tokens import cut
 from memcli.types import Candidate, Known, PartScore, Term, Wanted
 
@@ -189,14 +199,14 @@ class SharedReader(Rows):
         with self._asking():
             return vectors.of_chunks(self._connection, self._id, fingerprint, chunk_ids)
 
-    def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> list[Candidate]:
+    def candidates(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> list[Candidate]:
         if not chunk_ids:
             return []
-        scores = {ranked.chunk_id: ranked.bm25 for ranked in legs.lexical}
+        scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.lexical}
         if others := [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]:
             with self._asking():
-                scores |= words.scores(self._words, legs.wanted, legs.totals, others)
-        statements = [self._parts(chunk_ids, legs.vector)]
+                scores |= words.scores(self._words, retrievers.wanted, retrievers.totals, others)
+        statements = [self._parts(chunk_ids, retrievers.vector)]
         if new := [chunk_id for chunk_id in chunk_ids if chunk_id not in self._chunk_rows]:
             chunks = (
                 f"select {ABOUT}, {_CANDIDATE} from {NAMED_CHUNKS} where c.workspace = $1"

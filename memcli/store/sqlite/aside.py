@@ -1,6 +1,6 @@
 """Ask a large index on a connection of its own, in the background, for one state of it.
 
-Both legs of a search take about as long there, and SQLite lets other threads run while it works.
+Both retrievers take about as long there, and SQLite lets other threads run while it works.
 """
 
 from __future__ import annotations

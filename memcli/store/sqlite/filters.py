@@ -1,4 +1,4 @@
-"""Translate what is within reach to SQL that both legs apply before their top-k."""
+"""Translate what is within reach to SQL that both retrievers apply before their top-k."""
 
 from __future__ import annotations
 

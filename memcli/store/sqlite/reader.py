@@ -12,7 +12,17 @@ from contextlib import contextmanager
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
 from memcli.store import fixed
-from memcli.store.records import Counts, Facts, Key, Legs, Near, Ranked, Reach, Support, TermChunks
+from memcli.store.records import (
+    Counts,
+    Facts,
+    Key,
+    Near,
+    Ranked,
+    Reach,
+    RetrieverResults,
+    Support,
+    TermChunks,
+)
 from memcli.store.sqlite import (
     coarse,
     documents,
@@ -280,13 +290,13 @@ class Reader:
             found.setdefault(chunk_id, []).append(fixed.unpacked(vector))
         return found
 
-    def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> list[Candidate]:
+    def candidates(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> list[Candidate]:
         if not chunk_ids:
             return []
         with understood(self.path):
-            scores = self._scores(chunk_ids, legs)
+            scores = self._scores(chunk_ids, retrievers)
             read = self._chunk_rows(chunk_ids)
-            cosines = self._cosines(read, legs)
+            cosines = self._cosines(read, retrievers)
         made = []
         for row in sorted(read, key=_place):
             about, tokens, text, text_hash, authority, importance, _, named_by, parts = row
@@ -387,21 +397,21 @@ class Reader:
             held = vectors.tiers_beside(self._connection, table)
         return [tier for tier in self._tiers if tier.components in held]
 
-    def _scores(self, chunk_ids: Sequence[int], legs: Legs) -> dict[int, float]:
-        """Give the BM25 of chunks; what the leg has found it has scored."""
-        scores = {ranked.chunk_id: ranked.bm25 for ranked in legs.lexical}
+    def _scores(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> dict[int, float]:
+        """Give the BM25 of chunks; what the retriever has found it has scored."""
+        scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.lexical}
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]
-        weighed = [found for ranked, found in self._weighed if ranked is legs.lexical]
-        if missing and legs.totals is None and (weighed or legs.wanted.also):
+        weighed = [found for ranked, found in self._weighed if ranked is retrievers.lexical]
+        if missing and retrievers.totals is None and (weighed or retrievers.wanted.also):
             if not weighed:
                 from memcli.store.sqlite import rare_first
 
-                weighed = [rare_first.scores(self._connection, legs.wanted, None)]
+                weighed = [rare_first.scores(self._connection, retrievers.wanted, None)]
             found = weighed[0]
             return scores | {chunk_id: found.get(chunk_id, 0.0) for chunk_id in missing}
-        match = expression(legs.wanted) if missing else None
+        match = expression(retrievers.wanted) if missing else None
         if match:
-            score = self._score(match, legs.totals)
+            score = self._score(match, retrievers.totals)
             scores |= keywords.scores(self._connection, match, missing, score)
         return scores
 
@@ -423,16 +433,18 @@ class Reader:
 
         return self._cache.chunks(chunk_ids, read) if self._cache else [*read(chunk_ids).values()]
 
-    def _cosines(self, chunks: Sequence[ChunkRow], legs: Legs) -> Mapping[int | None, float]:
+    def _cosines(
+        self, chunks: Sequence[ChunkRow], retrievers: RetrieverResults
+    ) -> Mapping[int | None, float]:
         """Give the cosines of the parts of chunks, by the numbers of their vectors."""
-        if legs.vector is None:
+        if retrievers.vector is None:
             return {}
         numbers = [part[1] for chunk in chunks for part in chunk.parts if part[1] is not None]
         connection, has_vec = self._connection, not self.vec_problem
         if self._cache is None:
-            return vectors.cosines(connection, legs.vector, numbers, has_vec=has_vec)
+            return vectors.cosines(connection, retrievers.vector, numbers, has_vec=has_vec)
         mirrored = self._cache.mirrored(connection, numbers)
-        return vectors.mirrored_cosines(connection, legs.vector, mirrored, has_vec=has_vec)
+        return vectors.mirrored_cosines(connection, retrievers.vector, mirrored, has_vec=has_vec)
 
     def _held(self, term: Term, chunk_ids: Sequence[int]) -> TermChunks:
         holders = self._cache.holders(self._connection, term) if self._cache else None

@@ -23,11 +23,11 @@ from memcli.store.records import (
     Counts,
     Facts,
     Key,
-    Legs,
     Looked,
     Near,
     Ranked,
     Reach,
+    RetrieverResults,
     Support,
     TermChunks,
 )
@@ -247,8 +247,10 @@ class MemorySnapshot:
         known = {chunk: [each for each in vectors if each] for chunk, vectors in found.items()}
         return {chunk: vectors for chunk, vectors in known.items() if vectors}
 
-    def candidates(self, chunk_ids: Sequence[int], legs: Legs) -> Sequence[Candidate]:
-        scores = self._words.scores(legs.wanted, legs.totals)
+    def candidates(
+        self, chunk_ids: Sequence[int], retrievers: RetrieverResults
+    ) -> Sequence[Candidate]:
+        scores = self._words.scores(retrievers.wanted, retrievers.totals)
         return [
             Candidate(
                 row.about,
@@ -257,7 +259,7 @@ class MemorySnapshot:
                 row.chunk.text_hash,
                 row.document.authority,
                 row.document.importance,
-                tuple(self._scored(part, legs.vector) for part in row.chunk.parts),
+                tuple(self._scored(part, retrievers.vector) for part in row.chunk.parts),
                 scores.get(row.id, 0.0),
                 named_by="" if row.chunk.ordinal else row.document.front_matter,
             )

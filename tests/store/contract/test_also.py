@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memcli.search.common import greatest_share
+from memcli.search.rare_terms import greatest_share
 from memcli.store.port import Snapshot, Store
-from memcli.store.records import Legs, Reach
+from memcli.store.records import Reach, RetrieverResults
 from memcli.types import Filters, Term, Wanted
 from tests.store.contract.conftest import STORES
 from tests.store.contract.makers import (
@@ -107,7 +107,7 @@ def test_a_score_by_hand(store: Store) -> None:
         )
         assert ranked(snapshot, Wanted(also=((term("train"), 3),)), 9) == {}
         ids = {path: chunk_id for chunk_id, path in every_chunk(snapshot).items()}
-        candidates = snapshot.candidates(list(ids.values()), Legs(wanted, (), None, ()))
+        candidates = snapshot.candidates(list(ids.values()), RetrieverResults(wanted, (), None, ()))
         scores = {c.about.path: c.bm25 for c in candidates}
         assert {path: score for path, score in scores.items() if score} == pytest.approx(hits)
         assert snapshot.matching(wanted, list(ids.values())) == {ids["10.md"], ids["11.md"]}
@@ -140,7 +140,7 @@ def test_common_terms_find_what_holds_a_group_of_them(store: Store) -> None:
         assert ranked(snapshot, alone, 9) == pytest.approx({"11.md": expected["11.md"]}, rel=1e-9)
         assert found(snapshot, alone._replace(none=(pool,))) == []
         chunks = every_chunk(snapshot)
-        candidates = snapshot.candidates([*chunks], Legs(wanted, (), None, ()))
+        candidates = snapshot.candidates([*chunks], RetrieverResults(wanted, (), None, ()))
         scores = {c.about.path: c.bm25 for c in candidates if c.bm25}
         assert scores == pytest.approx(expected, rel=1e-9)
 

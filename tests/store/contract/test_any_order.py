@@ -32,7 +32,7 @@ from tests.store.contract.test_same_answers import (
 )
 from tests.support import write
 
-# Few candidates a leg, so that ties lie on the edge.
+# Few candidates a retriever, so that ties lie on the edge.
 universes = st.sampled_from((1, 2, 3, 5, 200))
 questions = st.tuples(
     queries, filters, st.sampled_from(("hybrid", "lexical", "dense")), st.sampled_from([*PROFILES]),

@@ -6,7 +6,7 @@ import json
 
 from memcli.store.documents import IndexedDocument, Linking, Titled
 from memcli.store.port import Store
-from memcli.store.records import Legs, Reach
+from memcli.store.records import Reach, RetrieverResults
 from memcli.types import About, Candidate, Excerpt, Filters, Wanted
 from tests.store.contract.makers import (
     ENCODER,
@@ -48,7 +48,7 @@ def test_a_candidate_is_what_was_put(store: Store) -> None:
     with store.snapshot() as snapshot:
         excerpts = snapshot.excerpts_of(keys("memory/p.md"), EVERYTHING)
         ids = [excerpt.about.chunk_id for excerpt in excerpts]
-        candidates = snapshot.candidates(ids, Legs(Wanted(), (), None, ()))
+        candidates = snapshot.candidates(ids, RetrieverResults(Wanted(), (), None, ()))
         assert snapshot.excerpts(ids) == dict(zip(ids, excerpts, strict=True))
     assert len(made.chunks) == 2
     for chunk, excerpt, candidate in zip(made.chunks, excerpts, candidates, strict=True):
@@ -93,7 +93,7 @@ def test_candidates_have_the_scores_of_both_legs_whoever_found_them(store: Store
             for chunk in text.chunk_ids
         }
         ids = [chunk_id for chunk_id, path in every_chunk(snapshot).items() if path in PATHS]
-        candidates = snapshot.candidates(ids, Legs(wanted, lexical, vector, near))
+        candidates = snapshot.candidates(ids, RetrieverResults(wanted, lexical, vector, near))
         assert [candidate.about.path for candidate in candidates] == PATHS
         for candidate in candidates:
             chunk_id = candidate.about.chunk_id
@@ -102,9 +102,9 @@ def test_candidates_have_the_scores_of_both_legs_whoever_found_them(store: Store
             assert part.cosine is not None
             assert abs(part.cosine - cosines[chunk_id]) <= 1e-6
         assert [candidate.bm25 > 0 for candidate in candidates] == [True, True, False]
-        (alone,) = snapshot.candidates(ids[:1], Legs(Wanted(), (), None, ()))
+        (alone,) = snapshot.candidates(ids[:1], RetrieverResults(Wanted(), (), None, ()))
         assert (alone.bm25, [part.cosine for part in alone.parts]) == (0.0, [None])
-        assert list(snapshot.candidates([], Legs(wanted, lexical, vector, near))) == []
+        assert list(snapshot.candidates([], RetrieverResults(wanted, lexical, vector, near))) == []
 
 
 PATHS = ["a.md", "b.md", "c.md"]
@@ -119,7 +119,7 @@ def test_candidates_come_by_source_path_and_place(store: Store) -> None:
         ids = [hit.chunk_id for hit in snapshot.lexical(any_of("fox"), 9, EVERYTHING)]
         order = [
             (c.about.source, c.about.path, c.about.start_line)
-            for c in snapshot.candidates(ids[::-1], Legs(Wanted(), (), None, ()))
+            for c in snapshot.candidates(ids[::-1], RetrieverResults(Wanted(), (), None, ()))
         ]
     assert order == [
         ("memory", "a.md", 1),

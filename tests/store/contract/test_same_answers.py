@@ -19,10 +19,10 @@ from memcli.config import settings as config
 from memcli.dates.find import find_dates
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.planning import Settings
-from memcli.search.legs import Vector
 from memcli.search.options import PROFILES, SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
 from memcli.search.query import parse
+from memcli.search.retrievers import Vector
 from memcli.store.port import Store
 from memcli.types import Filters, Source, SourceLines
 from memcli.workspace.dating import age_days
@@ -197,10 +197,10 @@ def told(answer: Answer, named: Callable[[str], str] = str) -> Told:
         for hit in (*answer.hits, *sorted(answer.fused, key=lambda hit: named(hit.citation)))
         for number in (hit.score, hit.candidate.bm25, hit.cosine or 0.0, hit.coverage)
     ]
-    legs = answer.lexical, answer.dense
+    retrievers = answer.lexical, answer.dense
     counts = answer.candidates, answer.omitted_over_budget
     asked = answer.unmatched, answer.repaired
-    return Told((passages, answer.verdict, asked, legs, counts), numbers)
+    return Told((passages, answer.verdict, asked, retrievers, counts), numbers)
 
 
 @pytest.mark.timeout(400)  # on a busy machine, where a store is a server beside it

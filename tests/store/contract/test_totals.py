@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memcli.store.port import Store
-from memcli.store.records import Legs, Ranked
+from memcli.store.records import Ranked, RetrieverResults
 from memcli.store.totals import Totals, added
 from memcli.types import Term, Wanted
 from tests.store.contract.conftest import STORES
@@ -67,8 +67,10 @@ def test_by_the_totals_of_all_each_store_scores_as_the_whole_does(
             own = snapshot.lexical(wanted, 9, EVERYTHING, totals)
             assert [r.bm25 for r in own] == sorted((r.bm25 for r in own), reverse=True)
             found |= zip(places(snapshot, (r.chunk_id for r in own)), own, strict=True)
-            legs = Legs(wanted, (), None, (), totals)  # what no leg has found is scored alike
-            for candidate in snapshot.candidates([*every_chunk(snapshot)], legs):
+            retrievers = RetrieverResults(
+                wanted, (), None, (), totals
+            )  # what no retriever has found is scored alike
+            for candidate in snapshot.candidates([*every_chunk(snapshot)], retrievers):
                 path = candidate.about.path
                 score = expected[path].bm25 if path in expected else 0.0
                 assert candidate.bm25 == pytest.approx(score, rel=1e-9)

@@ -8,7 +8,7 @@ import pytest
 
 from memcli.indexing.indexer import text_of
 from memcli.store.port import Store
-from memcli.store.records import Legs, Reach
+from memcli.store.records import Reach, RetrieverResults
 from memcli.store.run_records import Pending
 from memcli.types import Filters, PartScore, Wanted
 from tests.hashing import HashingEncoder
@@ -38,10 +38,10 @@ NOTES = {
 def cosines(store: Store, encoder: HashingEncoder = ENCODER) -> dict[str, list[float | None]]:
     """Give the cosine of every part to a query, by path."""
     with store.snapshot() as snapshot:
-        legs = Legs(Wanted(), (), encoder.encode_query("the pool"), ())
+        retrievers = RetrieverResults(Wanted(), (), encoder.encode_query("the pool"), ())
         return {
             found.about.path: [part.cosine for part in found.parts]
-            for found in snapshot.candidates(list(every_chunk(snapshot)), legs)
+            for found in snapshot.candidates(list(every_chunk(snapshot)), retrievers)
         }
 
 
@@ -256,7 +256,7 @@ def test_a_part_is_scored_by_its_own_text(store: Store) -> None:
     query = ENCODER.encode_query("word7")
     with store.snapshot() as snapshot:
         (chunk_id,) = every_chunk(snapshot)
-        (found,) = snapshot.candidates([chunk_id], Legs(Wanted(), (), query, ()))
+        (found,) = snapshot.candidates([chunk_id], RetrieverResults(Wanted(), (), query, ()))
     (chunk,) = made.chunks
     assert len(found.parts) > 2
     expected = [cosine(query, ENCODER.encode([texts[part.hash]])[0]) for part in chunk.parts]

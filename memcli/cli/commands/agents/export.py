@@ -48,7 +48,7 @@ def _named(places: list[PartPlace]) -> str:
 
 
 def _text(agent: Agent, place: PartPlace, started: Launcher) -> str:
-    """Give a file that has nothing but a part of memcli."""
+    """Return a file that has nothing but a part of memcli."""
     text = None
     for entry in entries(agent, place, started):
         text, _ = edits.put(text, entry)

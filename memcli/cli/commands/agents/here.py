@@ -1,4 +1,4 @@
-"""What surrounds a command of `memcli agents`: the machine, the state, how memcli is started."""
+"""The surroundings of `memcli agents`: the machine, the state file, the command of memcli."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from memcli.workspace.locate import is_everything, is_repository, locate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MODULE = "__main__.py"  # what `python -m memcli` runs
+MODULE = "__main__.py"  # run by `python -m memcli`
 
 
 def this_machine() -> Machine:
-    """Describe the machine, and the project that somebody stands in."""
+    """Describe the machine, and the project of the current folder."""
     home = os.path.expanduser("~")
     return Machine(sys.platform, home, os.environ, _project(home))
 
@@ -44,12 +44,12 @@ def _project(home: str) -> str:
 
 
 def state_path() -> str:
-    """Name the file that tells what was written."""
+    """Return the path of the record of installed parts."""
     return os.path.join(os.path.dirname(user_file(os.environ)), state.FILE)
 
 
 def launcher(workspace: Sequence[str] | None = None) -> Launcher:
-    """Tell how this memcli is started from anywhere, for a workspace that is always meant."""
+    """Return the command that starts this memcli from any folder, for one fixed workspace."""
     from shutil import which
 
     program = _whole(which(sys.argv[0]) or sys.argv[0])
@@ -68,13 +68,13 @@ def launcher(workspace: Sequence[str] | None = None) -> Launcher:
 
 
 def _whole(path: str) -> str:
-    """Name a file from the root; "" where the current folder, which it is named from, is gone."""
+    """Return an absolute path; "" if it is relative and the current folder was deleted."""
     here = "" if os.path.isabs(path) else current_folder()
     return "" if here is None else os.path.normpath(os.path.join(here, path))
 
 
 def _workspace(given: Sequence[str] | None) -> str:
-    """Name the workspace that was given; "" for the one of each project."""
+    """Return the workspace of -w; "" for the workspace of each project."""
     if not given:
         return ""
     if len(given) > 1:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # The default: the tools, and the line that makes agents use them. Hooks run at each prompt, and a
 # skill repeats the line, so both are opt-in.
 USUAL = ("mcp", "instructions")
-_PACKAGE = "mcp"  # what the server is built on
+_PACKAGE = "mcp"  # the SDK of the server
 
 
 ARGUMENTS = (AGENT,)
@@ -93,7 +93,7 @@ def _parts(
 
 
 def _places(agent: Agent, scope: str, parts: Sequence[str]) -> list[PartPlace]:
-    """Find where the parts go; UsageError for one that the agent does not have."""
+    """Return the places of the parts; UsageError if the agent does not have one."""
     from memcli.agents.table import PARTS, SCOPES
 
     has = [part for part in PARTS if agent.place(part, scope)]

@@ -1,4 +1,4 @@
-"""`memcli agents`: which agents are here, what they remember, and what is wired."""
+"""`memcli agents`: list the agents on this machine, their notes, and the installed parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make a plan for an agent, show it, and carry it out where that was asked for."""
+"""Plan the changes for an agent, show them, and apply them with --apply."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class AgentJob(Record):
-    """What a command line asks for."""
+    """The job of a command line."""
 
     agent: Agent
     action: str  # install or uninstall
@@ -34,7 +34,7 @@ class AgentJob(Record):
     workspace: tuple[str, ...] = ()  # as it was named
 
     def line(self, parts: Sequence[str]) -> str:
-        """Give the command for some parts, without its last word."""
+        """Return the command for some parts, without its last word."""
         words = ["memcli", "agents", self.action, self.agent.name]
         is_said = self.action == "uninstall" or self.agent.folder is not None
         if self.scope == PROJECT or (self.scope and is_said):
@@ -49,7 +49,7 @@ class AgentJob(Record):
 def run(
     job: AgentJob, terminal: Terminal, plan_with: Callable[[Planner], WiringPlan], machine: Machine
 ) -> WiringPlan:
-    """Do a job; UsageError where an installation is refused, and then nothing is written."""
+    """Do a job; UsageError, with nothing written, if an installation is refused."""
     path = state_path()
     with state.locked(path) if job.is_applied else nullcontext():
         before = state.load(path)
@@ -67,7 +67,7 @@ def run(
 
 
 def _show(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_applied: bool) -> None:
-    """Write what changes to stdout."""
+    """Write the changes to stdout."""
     if job.as_json:
         record = {
             "schema": "memcli.agents-plan/1",
@@ -84,7 +84,7 @@ def _show(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_applied: bo
 
 
 def _tell(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_needed: bool) -> None:
-    """Say what was done, or what is to do."""
+    """Print what was done, or what to do."""
     for note in plan.notes:
         terminal.say(f"{note}.")
     for refusal in plan.refusals:
@@ -103,7 +103,7 @@ def _tell(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_needed: boo
 
 
 def _refused(job: AgentJob, plan: WiringPlan) -> UsageError:
-    """Say which files cannot be edited, and how to go on without them."""
+    """Print which files cannot be edited, and how to continue without them."""
     told = "; ".join(f"{refusal.path} ({refusal.part}) {refusal.why}" for refusal in plan.refusals)
     refused = {refusal.part for refusal in plan.refusals}
     rest = [part for part in PARTS if part in job.parts and part not in refused]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memcli.bench.queries import Query
     from memcli.search.hits import Hit
 
-ANSWERS = 100  # passages an answer; the lead is told by the tenth
+ANSWERS = 100  # passages per answer; the lead is measured against the tenth
 
 
 ARGUMENTS = (
@@ -87,7 +87,7 @@ def run(options: Options) -> int:
 
 
 def _samples(skin: Skin, judged: Sequence[Query]) -> tuple[str, list[Sample]]:
-    """Ask all questions in both ways; beside the answers the fingerprint of their vectors.
+    """Ask all questions in both ways; return the answers and the fingerprint of the vectors.
 
     Without vectors the fingerprint is "".
     """
@@ -106,7 +106,7 @@ def _samples(skin: Skin, judged: Sequence[Query]) -> tuple[str, list[Sample]]:
 
 
 def _answered(search: running.Searcher, query: Query, *, is_whole: bool) -> tuple[str, Sample]:
-    """Ask one question; an answer without its lines holds none of them, so it is not right."""
+    """Ask one question; an answer without the judged lines is never right."""
     from memcli.bench.calibration import FIRST, sample_of
     from memcli.bench.quality import passages
 
@@ -125,7 +125,7 @@ def _answered(search: running.Searcher, query: Query, *, is_whole: bool) -> tupl
 
 
 def _chunks(skin: Skin) -> list[tuple[Range, int]]:
-    """Give the lines of every chunk, with its number."""
+    """Return the lines of every chunk, with its number."""
     from memcli.bench.metrics import Range
     from memcli.store.records import Reach
 

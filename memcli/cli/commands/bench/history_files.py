@@ -1,4 +1,4 @@
-"""The bounded folder of lane receipts beside the index, never inside the memory."""
+"""The bounded folder of traces of `bench lane`, next to the index, never inside the memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def folder_of(skin: Skin) -> str:
-    """Name the folder: beside the index file and called after it."""
+    """Return the folder, which is next to the index file and named after it."""
     return f"{skin.workspace.store.local}.bench"
 
 

@@ -23,7 +23,7 @@ NO_MODEL = "(none)"  # the fingerprint of no vector: every text waits for one
 class Place(Record):
     """A copy that may be changed: notes, their index, and the variables that lead there."""
 
-    lock: int  # of the folder that holds all this; the processes that work there inherit it
+    lock: int  # of the temporary folder; processes that work there inherit it
     notes: str
     store: str
     environ: Mapping[str, str]

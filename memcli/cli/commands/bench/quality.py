@@ -82,7 +82,7 @@ def _check_sets(files: Sequence[str], options: Options) -> None:
 
 
 def _variants(options: Options) -> tuple[Variant, ...]:
-    """Give the other ways to search that are asked for."""
+    """Return the other ways to search that the options ask for."""
     if not options.ablate and options.compare is None:
         return ()
     from memcli.bench.ablation import ABLATIONS, BY_PROFILE
@@ -98,7 +98,7 @@ def _variants(options: Options) -> tuple[Variant, ...]:
 
 
 def _run_one(queries_file: str | None, options: Options, skin: Skin, gates: Gates) -> int:
-    """Sync, ask, score, compare, hold against the gates."""
+    """Update the index, ask, score, compare, check the gates."""
     from memcli.bench import gates as gating
     from memcli.bench.quality_text import text as text_of
     from memcli.bench.rows import movement, pairs, read_baseline

@@ -1,4 +1,4 @@
-"""`memcli bench replay`: run the search or context of a receipt again and show what moved."""
+"""`memcli bench replay`: run the search or context of a trace again, and show what moved."""
 
 from __future__ import annotations
 

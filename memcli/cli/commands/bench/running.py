@@ -1,4 +1,4 @@
-"""What the bench commands share: questions, an index that is up to date, and one run of search."""
+"""Shared by the bench commands: the questions, an up-to-date index, and one run of search."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memcli.bench.quality import QuestionResult
     from memcli.bench.queries import Query
     from memcli.bench.traces import IndexState, QualityTrace
-    from memcli.search.course import Observer
+    from memcli.search.options import Observer
     from memcli.search.pipeline import Answer
 
 QUESTIONS = os.path.join(".memcli", "questions.jsonl")  # hidden: never part of the memory
@@ -48,13 +48,13 @@ def questions(path: str | None, skin: Skin, *, silent: bool) -> tuple[str, list[
 
 
 def bring_in_step(skin: Skin, *, silent: bool) -> dict[str, int]:
-    """Bring the index in step, vectors included, and say what that took."""
+    """Update the index and its vectors, and return the time it took."""
     from memcli.api.sync import Job, Vectors, sync
     from memcli.cli.progress import Progress
     from memcli.indexing.notices import unlisted
 
     terminal = skin.terminal
-    # Questions that go by words alone need no vectors.
+    # Keyword search needs no vectors.
     texts = 0 if skin.config("search.mode") == "lexical" else None
     job = Job(wait_seconds=SYNC_WAIT_SECONDS, texts=texts)
     with Progress(terminal, skin.memory.clock.monotonic) as progress:
@@ -78,7 +78,7 @@ def bring_in_step(skin: Skin, *, silent: bool) -> dict[str, int]:
 
 
 class Searcher:
-    """Questions asked of the index as it is, passage by passage to the depth of a run."""
+    """Asks questions of the index, to the depth of a run."""
 
     def __init__(
         self, skin: Skin, *, limit: int = RUN_DEPTH, without: frozenset[str] = frozenset()
@@ -92,16 +92,16 @@ class Searcher:
         self.options = wanted._replace(limit=limit, inner=Inner(without=without))
 
     def __call__(self, text: str, day: str | None, observe: Observer | None = None) -> Answer:
-        """Answer a question as `search` does, on the day on which it is asked."""
+        """Answer a question as `search` does, on the day of the question."""
         from memcli.api.ask import ask_as_it_is
-        from memcli.search.course import unobserved
+        from memcli.search.options import unobserved
         from memcli.search.pipeline import NOTHING
         from memcli.search.question import Question
 
         today = date.fromisoformat(day) if day else self._skin.today
         try:
             question = Question.by(self._skin.config, text, today)
-        except UsageError:  # nothing is asked, so nothing is found
+        except UsageError:  # an empty question has no results
             return NOTHING
         answer = ask_as_it_is(
             self._skin.memory, question, self.options, observe=observe or unobserved
@@ -110,9 +110,9 @@ class Searcher:
         return answer
 
     def _tell(self, answer: Answer) -> None:
-        """Say once why vectors or a reranker took no part, where they were asked for."""
+        """Print once why semantic search or a reranker did not run, although requested."""
         from memcli.cli.search_output import by_keywords, say_reranked
-        from memcli.search.legs import MODE_IS_LEXICAL
+        from memcli.search.retrievers import MODE_IS_LEXICAL
 
         if answer.reranked is not None and not (answer.reranked.ran or self._has_told_order):
             self._has_told_order = True
@@ -134,12 +134,12 @@ class Searcher:
 
 
 class Measured(Record):
-    """The figures of a run, and what they are made of."""
+    """The figures of a run, and the data behind them."""
 
     trace: QualityTrace
     results: list[QuestionResult]
     line_costs: LineCosts
-    synced: dict[str, int]  # what it took to update the index
+    synced: dict[str, int]  # seconds to update the index
 
 
 def measure(

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from memcli.bench.gates import Gates
     from memcli.cli.options import Options
 
-WORKSPACE = "workspace"  # a folder beside a file of questions, which they are asked of
+WORKSPACE = "workspace"  # the folder next to a file of questions that the questions are about
 
 
 def run(options: Options, gates: Gates) -> int:
-    """Ask every set of its own workspace, pool the figures, hold them against the gates."""
+    """Run every set on its own workspace, pool the figures, check the gates."""
     from memcli.bench import gates as gating
     from memcli.bench.pooled import HINT, pooled, read, text
     from memcli.bench.quality import percentile
@@ -51,13 +51,13 @@ def run(options: Options, gates: Gates) -> int:
 
 
 def _beside(file: str) -> list[str]:
-    """Give the folder `workspace` beside a file of questions; nothing where there is none."""
+    """Return the folder `workspace` next to a file of questions, if there is one."""
     folder = os.path.join(os.path.dirname(os.path.abspath(file)), WORKSPACE)
     return [folder] if os.path.isdir(folder) else []
 
 
 def _names(files: Sequence[str]) -> list[str]:
-    """Name sets by what their paths do not share; UsageError for one that is given twice.
+    """Name sets by the parts in which their paths differ; UsageError for a duplicate.
 
     Example: a/one/q.jsonl, a/two/q.jsonl -> one, two
     """

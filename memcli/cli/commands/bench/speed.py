@@ -1,4 +1,4 @@
-"""`memcli bench speed`: what a search costs, beside what this machine can do at all."""
+"""`memcli bench speed`: measure a search, and the limits of this machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memcli.bench.traces import SpeedTrace
 
 MEMCLI = "from memcli.cli.main import main; main()"
-RUNS = 5  # of each kind, unless told otherwise
+RUNS = 5  # of each kind, by default
 SAMPLE_TEXTS = 32  # embedded for the throughput
 COPIED_BYTES = 64 << 20  # copied for the bandwidth, well above the processor's caches
 HINT = "memcli bench speed --documents 1000"
@@ -85,7 +85,7 @@ def measure(skin: Skin, *, documents: int | None, runs: int) -> SpeedTrace:
 
 
 def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process]]:
-    """Start every program `runs` times: searches in turns, then what changes the index."""
+    """Start every program `runs` times: searches in turns, then commands that change the index."""
     _run(place, 1, "index", "-q", *(() if hybrid else ("--encoder", "none")))  # settles
     query = ("-q", "--", place.queries[0])  # a heading may begin with a dash
     keyword = ("search", "--mode", "lexical")
@@ -207,9 +207,9 @@ def _in_process(skin: Skin, place: Place, *, hybrid: bool, runs: int) -> InsideF
 
 
 def _warm(skin: Skin, place: Place, mode: str, runs: int) -> list[float]:
-    """Search in this process, store and model open, and give the seconds of each search.
+    """Search in this process, with store and model open; return the seconds of each search.
 
-    Texts are searched for once, and anew while there are fewer times than `runs`.
+    Texts are searched once, and again until there are `runs` times.
     """
     values = dict(skin.config.values)
     values["search.mode"] = values["search.mode"]._replace(value=mode)
@@ -236,7 +236,7 @@ def _there(skin: Skin, place: Place) -> Skin:
 def _embedding(
     skin: Skin, texts: Sequence[str], timed: Callable[[Callable[[], object]], float], runs: int
 ) -> dict[str, list[float]]:
-    """Give the seconds of the encoder and of the bare model for some texts, turn by turn."""
+    """Return the seconds of the encoder and of the bare model for some texts, turn by turn."""
     from memcli.embedding.quick import PinnedEncoder
 
     encoder = skin.workspace.open_encoder().encoder

@@ -1,4 +1,4 @@
-"""A temporary folder for a copy of notes, which is removed however its process ends.
+"""A temporary folder for a copy of notes, removed however its process ends.
 
 SIGTERM and SIGHUP end a run as Ctrl-C does: what was laid out is removed first. What a kill that
 nobody can catch leaves is found by the next run: folders of our own, with our mark in them, that
@@ -19,14 +19,14 @@ from memcli.record import Record
 from memcli.system import FOLDER_FLAGS, try_lock
 
 PREFIX = "memcli-bench-"
-MARK = "made-by-memcli-bench"  # an empty file: a folder of that name alone may be anybody's
+MARK = "made-by-memcli-bench"  # an empty file; the name of the folder is no proof
 
 
 class LockedFolder(Record):
     """A temporary folder that is in use."""
 
     path: str
-    lock: int  # a descriptor: who inherits it uses the folder too
+    lock: int  # a descriptor; a process that inherits it uses the folder too
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def _sweep(path: str) -> bool:
 
 
 def _remove(path: str, held: int) -> None:
-    """Remove a folder, its mark last: where this is killed too, the next run goes on."""
+    """Remove a folder, its mark last, so that the next run continues after a kill."""
     from shutil import rmtree
 
     for name in sorted(os.listdir(held), key=MARK.__eq__):

@@ -66,7 +66,7 @@ def _how_to_change(key: Key) -> str:
 
 
 def named(name: str | None) -> list[Key]:
-    """Give the setting of that name, the settings of that group, or all."""
+    """Return the setting of that name, the settings of that group, or all."""
     if name is None:
         return list(KEYS)
     found = [key for key in KEYS if key.name == name or key.name.startswith(f"{name}.")]
@@ -127,7 +127,7 @@ def _files(workspace: str) -> tuple[str, str]:
 
 
 def _text(keys: list[Key], skin: Skin) -> str:
-    """Set settings, values and origins in columns; what somebody changed stands out."""
+    """Print settings, values and origins in columns; changed settings are highlighted."""
     config, style, safe = skin.config, skin.terminal.style, skin.terminal.safe_line
     lines = []
     if len(keys) == len(KEYS):
@@ -153,7 +153,7 @@ def _text(keys: list[Key], skin: Skin) -> str:
 
 
 def _told(key: Key, config: Config) -> Any:  # noqa: ANN401
-    """Give a value as it may be shown."""
+    """Return a value as it may be shown."""
     value = config(key.name)
     if key.name.endswith(".url") and value:
         from memcli.config.masks import masked

@@ -8,14 +8,16 @@ if TYPE_CHECKING:
     from memcli.cli.skin import Skin
 
 ABOUT = "Share an index between machines on PostgreSQL."
-NAMES = ("status", "init", "attach", "detach", "upgrade")
+NAMES = (
+    "status", "init", "grants", "members", "attach", "detach", "rename", "delete", "upgrade",
+)  # fmt: skip
 USUAL = "status"
 
 
 def tell(
     skin: Skin, text: str, *, as_json: bool, store: str, changed: bool, name: str | None = None
 ) -> None:
-    """Say it in a line, or write `memcli.store/1`."""
+    """Print one line, or write `memcli.store/1`."""
     if not as_json:
         skin.terminal.say(text)
         return

@@ -1,4 +1,4 @@
-"""Decide which legs of a search run, how they are weighed, and why one does not."""
+"""Decide which retrievers of a search run, how they are weighed, and why one does not."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ MODE_IS_LEXICAL = Reason("mode", "the mode is keyword")
 MODE_IS_DENSE = Reason("mode", "the mode is semantic")
 
 
-class Leg(Record):
-    """Whether a leg ran, why not or not in full, and on how much."""
+class RetrieverUse(Record):
+    """Whether a retriever ran, why not or not in full, and on how much."""
 
     ran: bool
     reason: Reason | None
@@ -45,8 +45,8 @@ class Vector(Record):
     fertility: float  # tokens a word of the query was cut into
 
 
-def leg_weights(options: SearchOptions, vector: Vector | None, *, lexical: bool) -> Weights:
-    """Weigh the legs that ran; what the model can hardly read leans on words."""
+def retriever_weights(options: SearchOptions, vector: Vector | None, *, lexical: bool) -> Weights:
+    """Weigh the retrievers that ran; what the model can hardly read leans on words."""
     if vector is None:
         return Weights(0.0, 1.0)
     if not lexical:
@@ -58,17 +58,17 @@ def leg_weights(options: SearchOptions, vector: Vector | None, *, lexical: bool)
     return Weights(options.weights.vector * trust, 1.0 - options.weights.vector * trust)
 
 
-def dense_leg(
+def semantic_retriever(
     snapshot: Snapshot,
     query: ParsedQuery,
     options: SearchOptions,
     embed_query: Callable[[str], Vector],
     counts: Counts,
-) -> tuple[Leg, Vector | None]:
+) -> tuple[RetrieverUse, Vector | None]:
     """Decide whether vectors take part; each reason is said to the user."""
 
-    def off(reason: Reason | None) -> tuple[Leg, None]:
-        return Leg(False, reason, counts.embedded, counts.embeddable), None
+    def off(reason: Reason | None) -> tuple[RetrieverUse, None]:
+        return RetrieverUse(False, reason, counts.embedded, counts.embeddable), None
 
     if options.mode == "lexical":
         return off(MODE_IS_LEXICAL)
@@ -95,4 +95,4 @@ def dense_leg(
         return off(vector.reason)
     if index_fingerprint != vector.fingerprint:
         return off(OTHER_MODEL)
-    return Leg(True, None, counts.embedded, counts.embeddable), vector
+    return RetrieverUse(True, None, counts.embedded, counts.embeddable), vector

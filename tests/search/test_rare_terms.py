@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
-from memcli.search import common, recall
-from memcli.search.common import (
+from memcli.search import rare_terms, recall
+from memcli.search.query import parse
+from memcli.search.rare_terms import (
     FEW_ROWS,
     GROUP_ROWS,
     MOST_ROWS,
@@ -17,7 +18,6 @@ from memcli.search.common import (
     parted,
     without_majority,
 )
-from memcli.search.query import parse
 from memcli.types import Term
 
 TOTAL = 100 * MOST_ROWS
@@ -131,7 +131,7 @@ def test_a_search_names_the_words_it_left_out(
     assert run(command) == 0
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(recall, "SMALL", 3)
-    monkeypatch.setattr(common, "MOST_ROWS", 3)
+    monkeypatch.setattr(rare_terms, "MOST_ROWS", 3)
     assert run([*command, "--json"]) == 0
     out, err = capsys.readouterr()
     assert err == "words: too many chunks contain these words to search for them: note, log\n"
@@ -146,7 +146,7 @@ def test_the_words_of_a_search_by_meaning_find_nothing_in_a_large_index_either(
         "".join(f"## {n}\n\nnote log\n\n" for n in range(8)) + "## pool\n\npool log\n"
     )
     monkeypatch.setattr(recall, "SMALL", 3)
-    monkeypatch.setattr(common, "MOST_ROWS", 3)
+    monkeypatch.setattr(rare_terms, "MOST_ROWS", 3)
     asked = 'pool "note log"'  # the phrase says which chunks may be shown
     assert run(["search", asked, "-w", str(tmp_path), "--mode", "dense", "--json"]) == 0
     results = json.loads(capsys.readouterr().out)["results"]
@@ -161,7 +161,7 @@ def test_two_words_that_are_found_only_as_one_are_no_share_of_a_query(
     texts = ["roadtrip", *["road", "trip"] * 4, *["fox"] * 9]
     (tmp_path / "MEMORY.md").write_text("".join(f"## {text}\n\nx\n\n" for text in texts))
     monkeypatch.setattr(recall, "SMALL", 1)
-    monkeypatch.setattr(common, "MOST_ROWS", 1)
+    monkeypatch.setattr(rare_terms, "MOST_ROWS", 1)
     command = ["search", "road trip", "-w", str(tmp_path), "--mode", "lexical", "--json"]
     assert run(command) == 0
     assert json.loads(capsys.readouterr().out)["results"][0]["citation"] == "MEMORY.md:1-3"
@@ -172,7 +172,7 @@ def test_common_words_that_find_only_together_are_believed(
 ) -> None:
     texts = ["pool log", *["pool"] * 7, *["log"] * 7, *["fox"] * 20]
     (tmp_path / "MEMORY.md").write_text("".join(f"## {text}\n\nx\n\n" for text in texts))
-    for module, name, value in ((recall, "SMALL", 1), (common, "MOST_ROWS", 2)):
+    for module, name, value in ((recall, "SMALL", 1), (rare_terms, "MOST_ROWS", 2)):
         monkeypatch.setattr(module, name, value)
     command = ["search", "pool log", "-w", str(tmp_path), "--mode", "lexical", "--json", "-v"]
     assert run(command) == 0

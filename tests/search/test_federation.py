@@ -6,11 +6,11 @@ import pytest
 
 from memcli.config.settings import load
 from memcli.errors import Reason
+from memcli.search.federation import merge_answers as merged
 from memcli.search.hits import Hit
-from memcli.search.joined import joined
-from memcli.search.legs import Leg
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import NOTHING, Answer
+from memcli.search.retrievers import RetrieverUse
 from memcli.types import Filters
 from tests.search.makers import candidate, fused
 
@@ -27,7 +27,7 @@ def answer(name: str, *confidences: float | None, verdict: str = "good") -> Answ
     for rank, each in enumerate(confidences, 1):
         (hit,) = fused(candidate(rank, lines=(f"{name}{rank} says something of this",)))
         hits.append(hit._replace(confidence=each))
-    dense = Leg(True, None, 3, 5)
+    dense = RetrieverUse(True, None, 3, 5)
     unknown = None in confidences
     return NOTHING._replace(
         hits=tuple(hits), verdict=verdict, dense=dense, missing_phrases=("x", name),
@@ -40,37 +40,49 @@ def words(found: Answer) -> list[str]:
 
 
 def test_the_surest_comes_next_and_each_keeps_its_order() -> None:
-    found = joined([answer("a", 0.5, 0.9, 0.1), answer("b", 0.7, 0.5)], options=options())
+    found = merged([answer("a", 0.5, 0.9, 0.1), answer("b", 0.7, 0.5)], options=options())
     assert words(found) == ["b1", "a1", "a2", "b2", "a3"]
-    assert (found.dense, found.missing_phrases) == (Leg(True, None, 6, 10), ("x",))
+    assert (found.dense, found.missing_phrases) == (RetrieverUse(True, None, 6, 10), ("x",))
     answers = [answer(name)._replace(missing_phrases=absent) for name, absent in NOWHERE.items()]
-    assert joined(answers, options=options()).missing_phrases == ("x",)
+    assert merged(answers, options=options()).missing_phrases == ("x",)
 
 
 def test_the_first_wins_ties_and_the_verdict_is_that_of_the_first_passage() -> None:
     sure, unsure = answer("a", 0.5), answer("b", 0.5, verdict="weak")
-    assert words(joined([sure, unsure], options=options())) == ["a1", "b1"]
-    assert joined([sure, unsure], options=options()).verdict == "good"
-    assert joined([unsure, sure], options=options()).verdict == "weak"
-    assert joined([answer("a", verdict="none"), sure], options=options()).verdict == "good"
+    assert words(merged([sure, unsure], options=options())) == ["a1", "b1"]
+    assert merged([sure, unsure], options=options()).verdict == "good"
+    assert merged([unsure, sure], options=options()).verdict == "weak"
+    assert merged([answer("a", verdict="none"), sure], options=options()).verdict == "good"
 
 
 def test_who_was_never_calibrated_takes_turns() -> None:
     unknown, sure = answer("a", None, None, None), answer("b", 0.9, 0.2)
-    assert words(joined([unknown, sure], options=options())) == ["a1", "b1", "a2", "b2", "a3"]
-    assert words(joined([sure, unknown], options=options())) == ["b1", "a1", "b2", "a2", "a3"]
+    assert words(merged([unknown, sure], options=options())) == [
+        "a1",
+        "b1",
+        "a2",
+        "b2",
+        "a3",
+    ]
+    assert words(merged([sure, unknown], options=options())) == [
+        "b1",
+        "a1",
+        "b2",
+        "a2",
+        "a3",
+    ]
     both = [unknown, answer("b", None, None)]
-    assert words(joined(both, options=options())) == ["a1", "b1", "a2", "b2", "a3"]
+    assert words(merged(both, options=options())) == ["a1", "b1", "a2", "b2", "a3"]
 
 
 def test_the_verdict_is_never_that_of_a_model_nothing_is_known_of() -> None:
     unknown, good = answer("a", None, verdict="weak"), answer("b", 0.9)
-    assert joined([unknown, good], options=options()).verdict == "good"
+    assert merged([unknown, good], options=options()).verdict == "good"
     none = answer("b", 0.1, verdict="none")
-    assert joined([unknown, none], options=options()).verdict == "weak"  # it may have found it
+    assert merged([unknown, none], options=options()).verdict == "weak"  # it may have found it
     literal = answer("a", None, verdict="good")  # what is asked for to the letter is there
     weak = answer("b", 0.3, verdict="weak")
-    assert joined([literal, weak], options=options()).verdict == "good"
+    assert merged([literal, weak], options=options()).verdict == "good"
 
 
 def test_passages_are_told_in_the_order_of_time_where_that_is_wanted() -> None:
@@ -82,20 +94,20 @@ def test_passages_are_told_in_the_order_of_time_where_that_is_wanted() -> None:
             for hit, day in zip(each.hits, days[at], strict=True)
         ]
         answers[at] = each._replace(hits=tuple(hits))
-    found = joined(answers, options=options()._replace(sort="newest"))
+    found = merged(answers, options=options()._replace(sort="newest"))
     assert words(found) == ["b1", "a1", "b2", "a2"]
-    assert words(joined(answers, options=options(2)._replace(sort="newest"))) == ["b1", "a1"]
+    assert words(merged(answers, options=options(2)._replace(sort="newest"))) == ["b1", "a1"]
 
 
 def test_vectors_that_took_no_part_are_those_of_the_workspaces_that_are_named() -> None:
-    legs = {
-        name: Leg(not why, Reason("off", f"{name}: {why}") if why else None, 1, 2)
+    retrievers = {
+        name: RetrieverUse(not why, Reason("off", f"{name}: {why}") if why else None, 1, 2)
         for name, why in (("a", "none"), ("b", ""), ("c, d", "none"), ("e", "other"))
     }
 
     def told(*names: str) -> tuple[bool, str | None]:
-        answers = [answer(name)._replace(dense=legs[name]) for name in names]
-        dense = joined(answers, options=options()).dense
+        answers = [answer(name)._replace(dense=retrievers[name]) for name in names]
+        dense = merged(answers, options=options()).dense
         return dense.ran, dense.reason and dense.reason.text
 
     assert told("a", "b", "c, d") == (True, "a, c, d: none")
@@ -106,12 +118,12 @@ def test_vectors_that_took_no_part_are_those_of_the_workspaces_that_are_named() 
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_a_shorter_list_is_the_beginning_of_a_longer_one(limit: int) -> None:
     answers = [answer("a", 0.5, 0.4), answer("b", 0.6, 0.3)]
-    assert words(joined(answers, options=options(limit))) == [
+    assert words(merged(answers, options=options(limit))) == [
         "b1", "a1", "a2", "b2"
     ][:limit]  # fmt: skip
 
 
 def test_a_budget_holds_for_all_together() -> None:
     answers = [answer("a", 0.9, 0.8), answer("b", 0.7, 0.6)]
-    found = joined(answers, options=options(budget=9))
+    found = merged(answers, options=options(budget=9))
     assert (len(found.hits), found.omitted_over_budget > 0) == (1, True)

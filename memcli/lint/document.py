@@ -1,6 +1,6 @@
-"""A document as the rules see it: its blocks, lines that say something, days and secrets; pure.
+"""Parse a document for the rules: its blocks, statements, dates and secrets; pure.
 
-Secrets are found first and put out of sight, so that no rule behind can repeat one.
+Secrets are redacted first, so that no rule can print one.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from memcli.markdown.parse import Block, Parsed
 
-_SAYING = ("paragraph", "item", "quote")  # blocks that say something
-# A fence, also where it stands in an item or a quote.
+_STATEMENTS = ("paragraph", "item", "quote")  # kinds of blocks that contain statements
+# A code fence, which may be inside an item or a quote.
 _FENCE = re.compile(r"\s*(?:>\s?)*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?P<sign>`{3,}|~{3,})(?P<info>.*)")
 _BOX = re.compile(r"\[([ xX])\][ \t]+")
 
 
 class SecretPlace(Record):
-    """A secret of a text: where it stands and how it is told from others, never what it is."""
+    """The place and the fingerprint of a secret, but never its text."""
 
     kind: str
     fingerprint: str
@@ -39,38 +39,38 @@ class SecretPlace(Record):
     last: int
 
 
-class Saying(Record):
+class NoteStatement(Record):
     """A list item or a paragraph."""
 
     at: Location
     text: str
-    speaker: str  # in the record of a conversation; else empty
-    date: str | None  # of its section, else of the document
-    box: str  # of a task: " " while it is open, "x" when it is done; else empty
+    speaker: str  # "" outside conversations
+    date: str | None  # the date of its section, or of the document
+    box: str  # " " for an open task, "x" for a finished one, "" for no task
 
 
-class Inspected(Record):
-    """A document."""
+class LintDocument(Record):
+    """A parsed document."""
 
     source: str
     path: str
     metadata: Mapping[str, Any]
     lines: tuple[str, ...]
     blocks: tuple[Block, ...]
-    code: frozenset[int]  # lines of fences that stand within items and quotes, from 0
-    sayings: tuple[Saying, ...]
-    date: str | None  # the last day that it is of
-    is_evergreen: bool  # a setting says so
+    code: frozenset[int]  # lines of code fences inside items and quotes, from 0
+    statements: tuple[NoteStatement, ...]
+    date: str | None  # its last day
+    is_evergreen: bool  # set by files.evergreen
     is_summary: bool
-    is_talk: bool  # the record of a conversation, which nobody writes anew
-    size: int  # bytes of the text, as UTF-8
+    is_talk: bool  # a recorded conversation, which nobody will edit
+    size: int  # bytes as UTF-8
     secrets: tuple[SecretPlace, ...]
 
 
 def inspect(
     source: str, path: str, text: str, *, date_keys: Collection[str], is_evergreen: bool
-) -> Inspected:
-    """Look at the text of a document as it stands on disk."""
+) -> LintDocument:
+    """Parse the text of a document."""
     secrets = tuple(_secrets(text))
     shown = redacted(text) if secrets else text
     parsed = parse(shown)
@@ -80,14 +80,14 @@ def inspect(
     running = parsed._replace(
         lines=tuple("" if at in code else line for at, line in enumerate(parsed.lines))
     )
-    return Inspected(
+    return LintDocument(
         source=source,
         path=path,
         metadata=parsed.front_matter,
         lines=parsed.lines,
         blocks=parsed.blocks,
         code=code,
-        sayings=tuple(_sayings(source, path, running, date)),
+        statements=tuple(_statements(source, path, running, date)),
         date=date,
         is_evergreen=is_evergreen,
         is_summary=source == MEMORY_SOURCE and is_place(path),
@@ -98,7 +98,7 @@ def inspect(
 
 
 def _secrets(text: str) -> Iterator[SecretPlace]:
-    """Count lines from one secret to the next, once over the text."""
+    """Yield the secrets with their lines, in one pass over the text."""
     line, at = 1, 0
     for found in find_secrets(text):
         line += text.count("\n", at, found.start)
@@ -108,7 +108,7 @@ def _secrets(text: str) -> Iterator[SecretPlace]:
 
 
 def _code(parsed: Parsed) -> Iterator[int]:
-    """Give the lines of fences in items and quotes, those that open and close them included."""
+    """Yield the lines of code fences inside items and quotes, with their marks."""
     for block in parsed.blocks:
         if block.kind not in ("item", "quote"):
             continue
@@ -123,19 +123,21 @@ def _code(parsed: Parsed) -> Iterator[int]:
                 opened = ""
 
 
-def _sayings(source: str, path: str, parsed: Parsed, date: str | None) -> Iterator[Saying]:
-    """Give what a document says, each below the date of its heading where that has one."""
-    dated: list[tuple[int, str | None]] = []  # level and date of the headings that are open
+def _statements(
+    source: str, path: str, parsed: Parsed, date: str | None
+) -> Iterator[NoteStatement]:
+    """Yield the statements of a document, each with the date of its section."""
+    dated: list[tuple[int, str | None]] = []  # (level, date) of the headings above
     for block in parsed.blocks:
         if block.kind == "heading":
             dated = [each for each in dated if each[0] < block.level]
             days = heading_days(block.title)
             dated.append((block.level, days[1] if days else None))
-        if block.kind not in _SAYING:
+        if block.kind not in _STATEMENTS:
             continue
         own = next((day for _, day in reversed(dated) if day), date)
         for unit in units(block, parsed.lines):
             box = _BOX.match(unit.text) if block.kind == "item" else None
             text = unit.text[box.end() :] if box else unit.text
             at = Location(source, path, unit.numbers[0], unit.numbers[-1])
-            yield Saying(at, text, unit.speaker, own, box[1].lower() if box else "")
+            yield NoteStatement(at, text, unit.speaker, own, box[1].lower() if box else "")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memcli.search.cursor import CursorPlace, cursor_of
 from memcli.search.hits import Hit
-from memcli.search.landing import Landing, landing
 from memcli.types import PartScore, Turn
 from tests.records import make_candidate
 
@@ -33,29 +33,29 @@ def _hit(
 
 
 def test_the_line_with_the_most_words_wins_and_the_first_of_equals() -> None:
-    assert landing(_hit(), ["pool", "dry"]) == Landing(16, 7, "- the pool ran dry")
-    assert landing(_hit(), ["pool"]) == Landing(15, 7, "- the pool")
+    assert cursor_of(_hit(), ["pool", "dry"]) == CursorPlace(16, 7, "- the pool ran dry")
+    assert cursor_of(_hit(), ["pool"]) == CursorPlace(15, 7, "- the pool")
     again = "- a pool beside the pool\n- the pool ran dry\n"
-    assert landing(_hit(text=again), ["pool", "dry"]) == Landing(12, 7, "- the pool ran dry")
+    assert cursor_of(_hit(text=again), ["pool", "dry"]) == CursorPlace(12, 7, "- the pool ran dry")
 
 
 def test_columns_count_bytes() -> None:
-    assert landing(_hit(), ["line"]) == Landing(
+    assert cursor_of(_hit(), ["line"]) == CursorPlace(
         13, len("Ä first ".encode()) + 1, "Ä first line, long"
     )
 
 
 def test_without_a_word_it_is_where_the_meaning_was_found() -> None:
-    assert landing(_hit(best=1), ["sewer"]) == Landing(15, 1, "- the pool")
+    assert cursor_of(_hit(best=1), ["sewer"]) == CursorPlace(15, 1, "- the pool")
     far = tuple(part._replace(cosine=None) for part in PARTS)
     hit = _hit(best=0)
     unread = hit._replace(candidate=hit.candidate._replace(parts=far))
-    assert landing(unread, []) == Landing(13, 1, "Ä first line, long")
+    assert cursor_of(unread, []) == CursorPlace(13, 1, "Ä first line, long")
 
 
 def test_a_heading_alone_is_better_than_nothing() -> None:
     hit = _hit(text="## Ports")
-    assert landing(hit._replace(candidate=hit.candidate._replace(parts=())), []) == Landing(
+    assert cursor_of(hit._replace(candidate=hit.candidate._replace(parts=())), []) == CursorPlace(
         11, 1, "## Ports"
     )
 
@@ -67,18 +67,18 @@ def test_a_passage_that_begins_within_a_line_counts_what_stands_before_it() -> N
         candidate=hit.candidate._replace(parts=(PARTS[0], inside, PARTS[2])), first=1, last=1
     )
     assert hit.goes_before
-    assert landing(hit, ["line"]) == Landing(13, 10, "line")
+    assert cursor_of(hit, ["line"]) == CursorPlace(13, 10, "line")
 
 
 def test_where_the_line_begins_before_its_chunk_the_column_is_the_first() -> None:
-    assert landing(_hit(text="pool ran dry", broken=True), ["dry"]) == Landing(
+    assert cursor_of(_hit(text="pool ran dry", broken=True), ["dry"]) == CursorPlace(
         11, 1, "pool ran dry"
     )
 
 
 def test_a_word_in_a_comment_has_found_nothing() -> None:
     text = "<!-- pool dry -->\nno\nthe pool\n"
-    assert landing(_hit(text=text), ["pool", "dry"]) == Landing(13, 5, "the pool")
+    assert cursor_of(_hit(text=text), ["pool", "dry"]) == CursorPlace(13, 5, "the pool")
 
 
 @pytest.mark.parametrize(
@@ -92,19 +92,19 @@ def test_a_word_in_a_comment_has_found_nothing() -> None:
 def test_a_line_that_only_frames_a_text_or_greets_is_not_the_best(frame: str) -> None:
     hit = _hit(text=f"{frame}\n\nThe valve is shut.\n")
     for words in (["pool"], []):
-        assert landing(hit._replace(candidate=hit.candidate._replace(parts=())), words) == Landing(
-            13, 1, "The valve is shut."
-        )
+        assert cursor_of(
+            hit._replace(candidate=hit.candidate._replace(parts=())), words
+        ) == CursorPlace(13, 1, "The valve is shut.")
 
 
 def test_of_lines_with_as_many_words_it_is_the_one_that_is_nearest_in_meaning() -> None:
-    assert landing(_hit(best=2), ["pool"]) == Landing(15, 7, "- the pool")
+    assert cursor_of(_hit(best=2), ["pool"]) == CursorPlace(15, 7, "- the pool")
     near = (*PARTS[:2], PARTS[2]._replace(cosine=0.95))
     hit = _hit(best=0)
     hit = hit._replace(candidate=hit.candidate._replace(parts=near))
-    assert landing(hit, ["pool"]).line == 16
+    assert cursor_of(hit, ["pool"]).line == 16
     number = _hit(text="## Call\n\nthe plumber\n\n555\n- or not\n")
-    assert landing(number, ["555"]).text == "555"
+    assert cursor_of(number, ["555"]).text == "555"
 
 
 def test_who_is_named_counts_and_a_question_counts_for_less() -> None:
@@ -114,5 +114,5 @@ def test_who_is_named_counts_and_a_question_counts_for_less() -> None:
     turns = tuple(Turn(11 + n, 11 + n, who) for n, who in enumerate(("Kate", "Odette", "Kate")))
     hit = _hit(text=text)
     hit = hit._replace(candidate=hit.candidate._replace(parts=()), turns=turns)
-    assert landing(hit, ["pool"]).line == 12
-    assert landing(hit._replace(named_speakers=("Kate",)), ["pool"]).line == 13
+    assert cursor_of(hit, ["pool"]).line == 12
+    assert cursor_of(hit._replace(named_speakers=("Kate",)), ["pool"]).line == 13

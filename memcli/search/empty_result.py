@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MOST_VALUES = 8  # of a key that are named
 
 
-def left_out(snapshot: Snapshot, filters: Filters) -> Reason | None:
+def blocking_filter(snapshot: Snapshot, filters: Filters) -> Reason | None:
     """Name the first filter that no document passes, or say that none passes all of them.
 
     None where documents pass, so that it was the question which found nothing. A key that was

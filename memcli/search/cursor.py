@@ -32,7 +32,7 @@ LONG = 150  # characters
 QUESTION = 0.09
 
 
-class Landing(Record):
+class CursorPlace(Record):
     """A place in a file."""
 
     line: int  # from 1
@@ -40,7 +40,7 @@ class Landing(Record):
     text: str  # of the line, as far as the passage holds it
 
 
-def landing(hit: Hit, words: Sequence[str]) -> Landing:
+def cursor_of(hit: Hit, words: Sequence[str]) -> CursorPlace:
     """Find the line with the most of the words, of several the one that is nearest in meaning.
 
     What a speaker says whom the query names counts as much as a word; a question counts for less,
@@ -68,7 +68,7 @@ def landing(hit: Hit, words: Sequence[str]) -> Landing:
     before = _before(hit) if at == 0 else ""
     known = before is not None and marks
     column = len(f"{before}{text[: marks[0][0]]}".encode()) + 1 if known else 1
-    return Landing(hit.start_line + at, column, text)
+    return CursorPlace(hit.start_line + at, column, text)
 
 
 def _is_asked(hit: Hit, at: int) -> bool:

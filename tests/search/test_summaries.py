@@ -16,8 +16,8 @@ from memcli.cli.main import run
 from memcli.config.settings import load
 from memcli.language.tokens import estimate
 from memcli.search.hits import Hit
+from memcli.search.summaries import apply_quality, behind
 from memcli.search.validity import reach_of
-from memcli.search.views import apply_quality, behind
 from memcli.store.documents import with_chunks
 from memcli.store.open import open_store
 from memcli.types import Filters, PartScore, SourceLines

@@ -20,7 +20,7 @@ LEAST_REST = 0.1
 FAR = 0.02
 
 
-def pack(
+def fit_budget(
     hits: Sequence[Hit], *, budget: int | None, free: int | None = None
 ) -> tuple[list[Hit], int, int]:
     """Give what fits, and how many passages do not and are too far; None is no budget.

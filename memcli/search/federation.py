@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.search.course import Observer, unobserved
+from memcli.search.budget import fit_budget
 from memcli.search.mmr import folded
-from memcli.search.pack import pack
+from memcli.search.options import unobserved
 from memcli.search.pipeline import Answer, ended, search
 from memcli.search.proximity import in_time
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
     from memcli.search.hits import Hit
-    from memcli.search.legs import Leg, Vector
-    from memcli.search.options import SearchOptions
+    from memcli.search.options import Observer, SearchOptions
     from memcli.search.query import ParsedQuery
     from memcli.search.rerank import Reranker
+    from memcli.search.retrievers import RetrieverUse, Vector
     from memcli.store.port import Snapshot
 
     Ranked = TypeVar("Ranked")
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 PACK = "pack"
 
 
-class Lot(Record):
+class ModelGroup(Record):
     """What is asked by one model: an index, or all whose vectors it has made."""
 
-    names: tuple[str, ...]  # of the workspaces, where there are other lots
+    names: tuple[str, ...]  # of the workspaces, where there are other groups
     snapshot: Snapshot
     encoder: str  # its name in the configuration
     reranker: Reranker | None
@@ -47,7 +47,7 @@ class Lot(Record):
 
 
 def search_each(
-    lots: Sequence[Lot],
+    groups: Sequence[ModelGroup],
     query: ParsedQuery,
     dates: Sequence[DateSpan],
     options: SearchOptions,
@@ -55,31 +55,32 @@ def search_each(
     age_days: Callable[[str], float],
     observe: Observer = unobserved,
 ) -> list[Answer]:
-    """Answer a query from each lot, to be `joined` with the same options.
+    """Answer a query from each group, to be `merge_answers` with the same options.
 
-    Of several lots `observe` is told what each stage left of all, and nothing of `PACK`.
+    Of several groups `observe` is told what each stage left of all, and nothing of `PACK`.
     """
 
-    def ask(lot: Lot, options: SearchOptions, observe: Observer) -> Answer:
+    def ask(group: ModelGroup, options: SearchOptions, observe: Observer) -> Answer:
         return search(
-            lot.snapshot,
+            group.snapshot,
             query,
             dates,
-            options._replace(encoder=lot.encoder, reranker=options.reranker and lot.reranker),
-            embed_query=lot.embed_query,
+            options._replace(encoder=group.encoder, reranker=options.reranker and group.reranker),
+            embed_query=group.embed_query,
             age_days=age_days,
             observe=observe,
         )
 
-    if len(lots) == 1:
-        return [ask(lots[0], options, observe)]
+    if len(groups) == 1:
+        return [ask(groups[0], options, observe)]
     from memcli.search.stages import STAGES
     from memcli.search.why_not import Course
 
-    courses = [Course() for _ in lots]
+    courses = [Course() for _ in groups]
     whole = options._replace(budget=None, ends=False)  # which is for all together
     answers = [
-        _of_lot(ask(lot, whole, course), lot) for lot, course in zip(lots, courses, strict=True)
+        _of_group(ask(group, whole, course), group)
+        for group, course in zip(groups, courses, strict=True)
     ]
     for stage in STAGES:
         left = [
@@ -93,16 +94,16 @@ def search_each(
     return answers
 
 
-def _of_lot(answer: Answer, lot: Lot) -> Answer:
+def _of_group(answer: Answer, group: ModelGroup) -> Answer:
     """Say whose vectors took no part."""
     reason = answer.dense.reason
     if reason is None:
         return answer
-    reason = reason._replace(text=f"{', '.join(lot.names)}: {reason.text}")
+    reason = reason._replace(text=f"{', '.join(group.names)}: {reason.text}")
     return answer._replace(dense=answer.dense._replace(reason=reason))
 
 
-def joined(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
+def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
     """Give one answer of as many passages as are wanted; the first answer wins ties.
 
     What several answers hold is told once.
@@ -118,7 +119,9 @@ def joined(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
         hits = folded(hits)
     if options.sort != "score":
         hits = in_time(hits, newest=options.sort == "newest")
-    packed, dropped, far = pack(hits[: options.limit], budget=options.budget, free=options.free)
+    packed, dropped, far = fit_budget(
+        hits[: options.limit], budget=options.budget, free=options.free
+    )
     answer = best._replace(
         hits=tuple(packed),
         lexical=next((a.lexical for a in answers if a.lexical.reason), best.lexical),
@@ -183,27 +186,29 @@ def _merged(lists: Sequence[tuple[Answer, Sequence[Hit]]]) -> list[Hit]:
     return [hit for hit, _ in in_turns(told, lambda each: each[1])]
 
 
-def _of_all(legs: Sequence[Leg]) -> Leg:
+def _of_all(retrievers: Sequence[RetrieverUse]) -> RetrieverUse:
     """Say of the vectors of all that they took part where any did, and why others did not."""
-    return legs[0]._replace(
-        ran=any(leg.ran for leg in legs),
-        reason=_of_lots([leg.reason for leg in legs if leg.reason], len(legs)),
-        embedded=sum(leg.embedded for leg in legs),
-        total=sum(leg.total for leg in legs),
+    return retrievers[0]._replace(
+        ran=any(retriever.ran for retriever in retrievers),
+        reason=_of_groups(
+            [retriever.reason for retriever in retrievers if retriever.reason], len(retrievers)
+        ),
+        embedded=sum(retriever.embedded for retriever in retrievers),
+        total=sum(retriever.total for retriever in retrievers),
     )
 
 
-def _of_lots(reasons: Sequence[Reason], lots: int) -> Reason | None:
-    """Give the first of the reasons for all lots that it holds of, without their names if for all.
+def _of_groups(reasons: Sequence[Reason], groups: int) -> Reason | None:
+    """Return the first reason with the groups it is true of, without their names if true of all.
 
-    Each is one of `_of_lot`.
+    Each is one of `_of_group`.
     """
     if not reasons:
         return None
     told = [reason.text.partition(": ") for reason in reasons]
     text = told[0][2]
     names = [each for each, _, why in told if why == text]
-    return reasons[0]._replace(text=text if len(names) == lots else f"{', '.join(names)}: {text}")
+    return reasons[0]._replace(text=text if len(names) == groups else f"{', '.join(names)}: {text}")
 
 
 def _in_all(found: Sequence[Sequence[str]]) -> tuple[str, ...]:
