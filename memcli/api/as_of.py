@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 
-from memcli import __version__
 from memcli.api.ask import SYNC_WAIT_SECONDS, bring_in_step
 from memcli.api.sync import Job, Vectors, sync
 from memcli.api.workspace import Clock, Workspace, local, open_workspace
@@ -37,6 +36,7 @@ from memcli.history.git import BrokenObjectError, Git, repository_of
 from memcli.history.side_indexes import SideIndex, SideState
 from memcli.history.tree import CommitFiles
 from memcli.indexing.freshness import NOTICES, Freshness
+from memcli.markdown import CHUNKER_VERSION
 from memcli.record import Record
 from memcli.types import AS_OF, EMPTY, shown
 
@@ -275,5 +275,5 @@ def _key(config: Config, tree: str) -> str:
     """Name a state by all that its index is made of."""
     made_by = ("embedding.", "onnx.", "openai.", "chunk.", "files.", "secrets")
     values = sorted((n, repr(v.value)) for n, v in config.values.items() if n.startswith(made_by))
-    told = repr((__version__, tree, config.sources, values))
+    told = repr((CHUNKER_VERSION, tree, config.sources, values))
     return sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:20]
