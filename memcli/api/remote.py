@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memcli.api.several import open_several
-from memcli.api.targets import Target, meant
 from memcli.api.workspace import Clock, Workspace
 from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, joined
 from memcli.checking import TYPE_CHECKING
@@ -18,17 +17,16 @@ from memcli.config.workspaces import named_workspaces
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Freshness
 from memcli.record import Record
-from memcli.store.documents import counts_by_source, with_chunks
-from memcli.store.naming import resting_on
+from memcli.store.documents import counts_by_source
 from memcli.store.open import named_store, open_crowd
 from memcli.store.records import Reach
-from memcli.types import PRIVATE, REMOTE, FileStat, FileText, Filters, Source, is_memory
+from memcli.types import REMOTE, Source
 
 if TYPE_CHECKING:
     from typing import Any
 
     from memcli.config.settings import Config
-    from memcli.store.port import Crowd, Snapshot, Store
+    from memcli.store.port import Crowd, Store
 
 OPTION = "--workspace-name"
 TENANT = "--tenant"
@@ -70,38 +68,6 @@ class StoredState(Record):
 
     def close(self) -> None:
         """Do nothing: the store is closed by the workspace."""
-
-
-def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
-    """Find a stored document, and rebuild its text from the stored chunks.
-
-    Lines that are in no chunk, such as blank ones and front matter, are empty.
-    """
-    with store.snapshot() as snapshot:
-        found = meant(target, snapshot.known())
-        return found, _text_of(found, snapshot)
-
-
-def is_stored_as_private(store: Store, file: FileText) -> bool:
-    """Return whether a document, or a source of a summary, is private to its workspace."""
-    source, path = file.stat.source, file.stat.path
-    with store.snapshot() as snapshot:
-        found = with_chunks(snapshot.documents(Reach(Filters(scopes=(PRIVATE,)))))
-        if any((each.source, each.path) == (source, path) for each in found):
-            return True
-        logs = (each.path for each in found if is_memory(each.source))
-        return is_memory(source) and path in resting_on(logs, snapshot.supports())
-
-
-def _text_of(found: Target, snapshot: Snapshot) -> FileText:
-    lines: dict[int, str] = {}
-    for excerpt in snapshot.excerpts_of([found.document], Reach()):
-        first = excerpt.about.start_line
-        lines |= dict(enumerate(excerpt.text.split("\n"), start=first))
-    known = snapshot.known()[found.document]
-    text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
-    stat = FileStat(*found.document, *known[1:5])
-    return FileText(stat, known.hash, text, damaged=False)
 
 
 def open_remote(

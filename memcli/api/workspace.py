@@ -184,7 +184,7 @@ class Workspace:
         Relative paths start at `here`.
         """
         if not self.has_files:
-            from memcli.api.remote import stored_document
+            from memcli.api.targets import stored_document
 
             return stored_document(self.store, target)
         from memcli.api import targets
@@ -199,7 +199,7 @@ class Workspace:
         A document that cannot be parsed counts as private.
         """
         if not self.has_files:
-            from memcli.api.remote import is_stored_as_private
+            from memcli.api.targets import is_stored_as_private
 
             return is_stored_as_private(self.store, file)
         from contextlib import suppress
