@@ -9,8 +9,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memcli.api.opened import OpenedWorkspace
+from memcli.api.memory import Memory
 from memcli.api.sync import Done, Job, Vectors, sync
+from memcli.api.workspace import Workspace
 from memcli.store.open import VECTORS
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.vector_cache import VERSION, VectorCache
@@ -19,9 +20,9 @@ from tests.support import write
 DAY = 86_400
 
 
-def opened(root: Path) -> OpenedWorkspace:
+def opened(root: Path) -> Workspace:
     settings = {"embedding.encoder": "hashing", "secrets": "off"}
-    return OpenedWorkspace.open(root, settings=settings)
+    return Memory.open(root, settings=settings).workspaces.lead
 
 
 def notes(root: Path) -> Path:
