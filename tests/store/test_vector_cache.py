@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -32,7 +33,7 @@ def notes(root: Path) -> Path:
 
 
 def run(root: Path, *, prune: bool = False) -> Done:
-    with opened(root) as memory:
+    with closing(opened(root)) as memory:
         return sync(memory, Job(prune=prune), Vectors(memory))
 
 
