@@ -17,6 +17,7 @@ from memcli.lint.links import Links
 from memcli.lint.single_document import document_findings
 from memcli.lint.tasks import Tasks
 from memcli.markdown.lineage import is_place
+from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, Skip
 from memcli.workspace.globs import matcher
 
@@ -27,6 +28,22 @@ if TYPE_CHECKING:
     from memcli.errors import Reason
     from memcli.indexing.planning import Settings
     from memcli.types import FileStat
+
+
+class LintReport(Record):
+    """The problems in the files."""
+
+    documents: int  # that were read
+    findings: tuple[Finding, ...]
+    skipped: tuple[Reason, ...]  # what could not be checked
+
+
+def lint(workspace: Workspace, today: date) -> LintReport:
+    """Check the files on disk, without the index; `today` decides which tasks are old."""
+    workspace.need_files()
+    look = Inspection(workspace, today)
+    found = tuple(look.findings())
+    return LintReport(look.documents, found, tuple(look.passed))
 
 
 class Inspection:

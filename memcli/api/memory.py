@@ -18,8 +18,12 @@ from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Self
+    from typing import Any, Self, Unpack
 
+    from memcli.api.changes import ChangeList
+    from memcli.api.compact import Compaction
+    from memcli.api.filters import FilterArguments
+    from memcli.api.lint import LintReport
     from memcli.api.read import Lines
     from memcli.api.records import (
         ContextBlock,
@@ -27,13 +31,13 @@ if TYPE_CHECKING:
         RelatedPassages,
         SearchResults,
     )
-    from memcli.api.remember import Noted, UndoResult
-    from memcli.api.standing import Findings
-    from memcli.api.sync import Done
+    from memcli.api.remember import Noted, UndoResult, Weighed
+    from memcli.api.standing import WorkspaceStatus
+    from memcli.api.sync import IndexRun
+    from memcli.api.together import SeveralRuns, SeveralStatus
     from memcli.api.workspaces import Workspaces
     from memcli.config.settings import Config
     from memcli.remember.gate import WasGiven
-    from memcli.types import Filters
 
 
 class Memory:
@@ -69,12 +73,12 @@ class Memory:
         name: {"search.limit": 5}. NotFoundError if there is no such workspace, ConfigError if a
         setting cannot be used, UsageError for what cannot be combined.
         """
-        from memcli.api.open import opened
+        from memcli.api.open import open_workspaces
         from memcli.api.workspaces import Selection
 
         folders = tuple(os.fspath(each) for each in workspaces)
         selected = Selection(folders, everywhere, as_of=as_of, shared=shared, tenant=tenant)
-        return cls(opened(selected, settings=settings, environ=environ, clock=clock))
+        return cls(open_workspaces(selected, settings=settings, environ=environ, clock=clock))
 
     def __enter__(self) -> Self:
         """Return this memory, for a `with`."""
@@ -100,12 +104,12 @@ class Memory:
         text: str,
         *,
         limit: int | None = None,
-        filters: Filters | None = None,
         budget: int | None = None,
         full: bool = False,
         more: bool = False,
         sync: bool | None = None,
         now: datetime | None = None,
+        **filters: Unpack[FilterArguments],
     ) -> SearchResults:
         """Find passages by keyword and by meaning, as `memcli search` does.
 
@@ -113,70 +117,51 @@ class Memory:
         Without `budget`, `full` or `more`, the answer leaves out passages that are not worth their
         tokens. `sync` True reads every change first, False does not update the index, and None
         keeps to the configured bounds. `now` is the moment of the question; the default is the
-        clock. UsageError if the text has nothing to search for, IndexMissingError if there is no
+        clock. `filters` are named as the options of the command: since="last week", tags=["x"].
+        UsageError if the text has nothing to search for, IndexMissingError if there is no
         index and building one would take too long.
         """
         from memcli.api.ask import ask
-        from memcli.api.records import IndexFreshness, RetrieverStatus, SearchResults
+        from memcli.api.filters import filters_of
+        from memcli.api.records import results_of
         from memcli.search.options import options_of
-        from memcli.search.passages import passages_of
         from memcli.search.question import Question
-        from memcli.types import Filters
 
         moment = now or self.workspaces.moment()
         config = self.config if limit is None else self.config.having({"search.limit": limit})
         wanted = options_of(
             config,
-            filters=filters or Filters(view=config("search.view")),
+            filters=filters_of(self.workspaces, filters, moment.date()),
             budget=budget,
             whole=full,
             ends=not more,
         )
         question = Question.by(config, text, moment)
         found = ask(self.workspaces, question, wanted, sync=sync)
-        answer = found.answer
-        return SearchResults(
-            query=found.question.text,
-            dates=answer.dates,
-            now=moment.isoformat(timespec="seconds"),
-            verdict=answer.verdict,
-            freshness=IndexFreshness(*found.freshness),
-            retrievers=RetrieverStatus(answer.lexical, answer.dense),
-            results=passages_of(answer.hits),
-            omitted_over_budget=answer.omitted_over_budget,
-            omitted_low_confidence=answer.omitted_low_confidence,
-            weaker=answer.weaker,
-            missing_phrases=answer.missing_phrases,
-            named_speakers=answer.named_speakers,
-            split_phrases=answer.split_phrases,
-            repairs=answer.repaired,
-            reranked=answer.reranked,
-            empty_reason=found.empty_reason,
-            verdict_reason=answer.verdict_reason,
-            uncalibrated=answer.uncalibrated,
-        )
+        return results_of(found, now=moment.isoformat(timespec="seconds"))
 
     def related(
         self,
         target: str,
         *,
         limit: int | None = None,
-        filters: Filters | None = None,
         sync: bool | None = None,
+        **filters: Unpack[FilterArguments],
     ) -> RelatedPassages:
         """Find the passages most similar to the chunk at a place, as `memcli related` does.
 
         `target` is as for `get`, the rest as for `search`. NotFoundError if there is no such
         document, or if it has no text.
         """
+        from memcli.api.filters import filters_of
         from memcli.api.records import IndexFreshness, RelatedPassages, RetrieverStatus
         from memcli.api.related import likenesses
         from memcli.search.options import options_of
         from memcli.search.passages import passages_of
-        from memcli.types import Filters
 
         config = self.config if limit is None else self.config.having({"search.limit": limit})
-        wanted = options_of(config, filters=filters or Filters(view=config("search.view")))
+        today = self.workspaces.moment().date()
+        wanted = options_of(config, filters=filters_of(self.workspaces, filters, today))
         found = likenesses(self.workspaces, target, wanted, sync=sync)
         return RelatedPassages(
             place=found.citation,
@@ -187,17 +172,22 @@ class Memory:
         )
 
     def documents(
-        self, *, filters: Filters | None = None, order: str = "path", sync: bool | None = None
+        self,
+        *,
+        order: str = "path",
+        sync: bool | None = None,
+        **filters: Unpack[FilterArguments],
     ) -> DocumentList:
         """List documents with date, kind, tags and front matter, as `memcli ls` does.
 
         `order` is path, date or newest; `sync` is as for `search`.
         """
+        from memcli.api.filters import filters_of
         from memcli.api.listing import catalogue
         from memcli.api.records import DocumentList, IndexFreshness
-        from memcli.types import Filters
 
-        found = catalogue(self.workspaces, filters or Filters(), order=order, sync=sync)
+        wanted = filters_of(self.workspaces, filters, self.workspaces.moment().date())
+        found = catalogue(self.workspaces, wanted, order=order, sync=sync)
         return DocumentList(IndexFreshness(*found.freshness), found.documents, found.empty_reason)
 
     def context(
@@ -304,18 +294,80 @@ class Memory:
 
         return undo_remember(self.workspaces.alone())
 
-    def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> Done:
-        """Update the index and embed what is new, as `memcli index` does.
+    def check(self, text: str) -> tuple[Weighed, ...]:
+        """Score each paragraph and item of a text as `remember` would; nothing is written."""
+        from memcli.api.remember import weigh
 
-        BusyError if another process still writes after `wait_seconds`.
+        return tuple(weigh(self.workspaces.alone(), text)[0])
+
+    def changes(
+        self,
+        text: str = "",
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        now: datetime | None = None,
+    ) -> ChangeList:
+        """List what was learned between two days or commits, as `memcli changes` does.
+
+        With a text, the changes that answer it come first in `ranked`.
         """
-        from memcli.api.sync import Job, Vectors, sync
+        from memcli.api.changes import changes
+
+        moment = now or self.workspaces.moment()
+        workspace = self.workspaces.alone()
+        return changes(
+            workspace, text, since=since, until=until, now=moment, environ=workspace.environ
+        )
+
+    def lint(self, *, now: datetime | None = None) -> LintReport:
+        """Look for problems in the files, as `memcli lint` does. Nothing is changed."""
+        from memcli.api.lint import lint
+
+        return lint(self.workspaces.alone(), (now or self.workspaces.moment()).date())
+
+    def compact(
+        self,
+        *,
+        apply: bool = False,
+        depth: int = 1,
+        summarizer: str = "extractive",
+        now: datetime | None = None,
+    ) -> Compaction:
+        """Plan summaries of old logs, and with `apply` write them, as `memcli compact` does."""
+        from memcli.api.compact import apply_compaction, plan_compaction
 
         workspace = self.workspaces.alone()
-        return sync(workspace, Job(full=full, wait_seconds=wait_seconds), Vectors(workspace))
+        workspace.need_files()
+        moment = (now or self.workspaces.moment()).isoformat(timespec="seconds")
+        do = apply_compaction if apply else plan_compaction
+        return do(workspace, now=moment, depth=depth, summarizer=summarizer)
 
-    def status(self, *, deep: bool = False) -> Findings:
-        """Report what is indexed, what is out of date and why, as `memcli status` does."""
-        from memcli.api.standing import gather
+    def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> IndexRun | SeveralRuns:
+        """Update the index and embed what is new, as `memcli index` does.
 
-        return gather(self.workspaces.alone(), deep=deep)
+        Several workspaces are indexed one after the other; if one fails, its `error` says why.
+        BusyError if another process still writes after `wait_seconds`.
+        """
+        from memcli.api.sync import Job, Vectors, run_record, sync
+
+        job = Job(full=full, wait_seconds=wait_seconds)
+        if self.workspaces.members:
+            from memcli.api.together import index_each
+
+            return index_each(self.workspaces, job)
+        workspace = self.workspaces.lead
+        return run_record(sync(workspace, job, Vectors(workspace)), workspace)
+
+    def status(self, *, deep: bool = False) -> WorkspaceStatus | SeveralStatus:
+        """Report what is indexed, what is out of date and why, as `memcli status` does.
+
+        With `deep`, the model is run and the index file is checked, too.
+        """
+        if self.workspaces.members:
+            from memcli.api.together import status_of_each
+
+            return status_of_each(self.workspaces, deep=deep)
+        from memcli.api.standing import status
+
+        return status(self.workspaces.lead, deep=deep)

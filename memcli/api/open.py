@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def opened(
+def open_workspaces(
     selected: Selection,
     *,
     settings: Mapping[str, Any] | None = None,
@@ -25,6 +25,8 @@ def opened(
     NotFoundError if there is no such workspace, ConfigError if a setting cannot be used,
     IndexMissingError if the shared index has nothing of it, UsageError for what cannot be combined.
     """
+    folders = tuple(map(os.path.expanduser, selected.folders))
+    selected = selected._replace(folders=folders)
     selected.check()
     environ = os.environ if environ is None else environ
     if selected.shared is not None or selected.tenant is not None:
@@ -41,13 +43,11 @@ def opened(
         from memcli.api.several import open_several
 
         return open_several(selected, settings, environ, clock)
-    folder = selected.folders[0] if selected.folders else None
-    if folder is not None:
-        folder = os.path.expanduser(folder)
-        if folder.startswith("@"):
-            from memcli.config.workspaces import folder_of_name
+    folder = folders[0] if folders else None
+    if folder is not None and folder.startswith("@"):
+        from memcli.config.workspaces import folder_of_name
 
-            folder = folder_of_name(folder, environ)
+        folder = folder_of_name(folder, environ)
     if selected.as_of is not None:
         from memcli.api.as_of import open_as_of
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memcli.indexing.indexer import OnMade, Progress, Report
     from memcli.indexing.planning import Settings
     from memcli.store.port import Change
+    from memcli.types import Skip
 
     Made = TypeVar("Made")
     from typing import NoReturn
@@ -39,6 +40,69 @@ class Job(Record):
     prune: bool = False
     wait_seconds: float = 60.0  # for another writer
     texts: int | None = None  # most that are embedded; None: all
+
+
+class RenamedFile(Record):
+    """A file with another name."""
+
+    from_: str
+    to: str
+
+
+class IndexedFiles(Record):
+    """What a run did with the files."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    moved: tuple[RenamedFile, ...]
+    removed: tuple[str, ...]
+    unchanged: int
+    skipped: tuple[Skip, ...]
+
+
+class IndexRun(Record):
+    """The result of `index`: `memcli.index/1`."""
+
+    schema: str
+    workspace: str
+    store: str
+    files: IndexedFiles
+    chunks: int
+    embedded: int  # texts
+    vectors_reused: int  # of texts that another workspace has too
+    pending: int  # texts without a vector
+    pruned: int  # vectors that were deleted
+    warnings: tuple[str, ...]
+
+
+def files_of(report: Report) -> IndexedFiles:
+    """Describe what a run did with the files."""
+    return IndexedFiles(
+        added=tuple(report.added),
+        changed=tuple(report.changed),
+        moved=tuple(RenamedFile(*pair) for pair in report.moved),
+        removed=tuple(report.removed),
+        unchanged=report.unchanged,
+        skipped=(*report.skips, *report.unlisted),
+    )
+
+
+def run_record(done: Done, workspace: Workspace) -> IndexRun:
+    """Describe a run."""
+    from memcli.render.reasons import sentence
+
+    return IndexRun(
+        schema="memcli.index/1",
+        workspace=workspace.config.workspace,
+        store=workspace.store.describe().address,
+        files=files_of(done.report),
+        chunks=done.chunks,
+        embedded=done.embedded,
+        vectors_reused=done.borrowed,
+        pending=done.pending,
+        pruned=done.pruned,
+        warnings=tuple(map(sentence, done.warnings)),
+    )
 
 
 class Done(Record):
@@ -159,6 +223,7 @@ def sync(
     on_progress: Progress = unseen,
 ) -> Done:
     """Update the index as its only writer; `sleep` waits for another writer."""
+    workspace.need_files()
     settings, before = workspace.index_settings(), (vectors.made, vectors.borrowed)
     on_progress = shared(workspace.store, workspace.clock.monotonic, on_progress)
     report: Report | None = None

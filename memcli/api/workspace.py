@@ -151,6 +151,17 @@ class Workspace:
         """Return whether documents can be read, and not only what the index stores of them."""
         return self.state is None or self.state.files is not None
 
+    def need_files(self) -> None:
+        """Raise UsageError if only what the index stores of the files can be read."""
+        if not self.has_files:
+            from memcli.errors import UsageError
+
+            name = self.config.workspace
+            raise UsageError(
+                f"the files of {name} are not on this machine, only what the index stores of them",
+                hint=f"memcli search QUERY --workspace-name {name}",
+            )
+
     def moment(self) -> datetime:
         """Return the moment of questions that name none."""
         return (self.state and self.state.moment) or self.clock.now()

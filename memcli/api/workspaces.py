@@ -216,8 +216,10 @@ class Workspaces:
 
         UsageError for an unknown name; for a workspace that cannot be opened, the reason.
         """
+        if self.group is None:
+            raise UsageError(f"only {self.config.workspace} is opened, and it has no other name")
         own = next((each for each in self.members if each.name == name), None)
-        if self.group is None or own is None:
+        if own is None:
             from memcli.config.nearest import nearest
 
             names = [each.name for each in self.members]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, time
 
-from memcli.api.open import opened
+from memcli.api.open import open_workspaces
 from memcli.api.workspace import current_folder
 from memcli.api.workspaces import Selection, Workspaces
 from memcli.checking import TYPE_CHECKING
@@ -157,7 +157,7 @@ def _open(
         anywhere=anywhere,
         now=_parse_now(options.now) if options.now else None,
     )
-    return opened(selected, settings=settings)
+    return open_workspaces(selected, settings=settings)
 
 
 @contextmanager

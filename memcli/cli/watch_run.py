@@ -12,10 +12,9 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from memcli.api.sync import Done, Job, Vectors, embed_next, sync
+from memcli.api.sync import Done, Job, Vectors, embed_next, files_of, sync
 from memcli.api.workspace import ENCODER_SETTINGS
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.index_output import file_lists
 from memcli.cli.progress import Progress
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
 from memcli.cli.watch_output import Log
@@ -23,6 +22,7 @@ from memcli.config.settings import BY_NAME, WORKSPACE_FILE, user_file
 from memcli.errors import BusyError, ExitCode, NotFoundError
 from memcli.indexing import watcher
 from memcli.indexing.watch_sight import Sight
+from memcli.record import plain
 from memcli.store.run_records import WatchRecord
 from memcli.store.watch import watching
 
@@ -221,7 +221,7 @@ class _Session:
         for notice in done.notices:
             self.log.notice(notice)
         self.log.synced(
-            reason, done.report, file_lists(done.report), chunks=done.chunks,
+            reason, done.report, plain(files_of(done.report)), chunks=done.chunks,
             embedded=done.embedded, pending=done.pending, seconds=seconds, is_new=is_new,
         )  # fmt: skip
         self.log.vectors(self.vectors.opened)

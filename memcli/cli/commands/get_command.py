@@ -177,13 +177,13 @@ def _read(target: str, options: Options, skin: Skin) -> tuple[Lines, Skin]:
 
 def _memory_of(target: str, skin: Skin) -> Workspaces:
     """Open the workspace of an absolute path, or for other targets the named workspaces."""
-    from memcli.api.open import opened
+    from memcli.api.open import open_workspaces
     from memcli.api.workspaces import Selection
 
     if path := _absolute(target):
         shown = {"secrets": "off"} if skin.config("secrets") == "off" else {}
-        return opened(Selection(here=os.path.dirname(path)), settings=shown)
-    return opened(Selection(everywhere=True, with_shared=False))
+        return open_workspaces(Selection(here=os.path.dirname(path)), settings=shown)
+    return open_workspaces(Selection(everywhere=True, with_shared=False))
 
 
 def _print_several(options: Options, skin: Skin) -> int:
