@@ -124,7 +124,7 @@ def folders_of(
     known = named_workspaces(environ)
     if everywhere and not known:
         raise UsageError(
-            "no workspace has a name, so there is none to search everywhere",
+            "no workspace has a name, so there is nothing to search everywhere",
             hint="memcli help workspaces",
         )
     cwd = current_folder()

@@ -74,7 +74,7 @@ class Selection(Record):
             )
         if self.are_several and self.as_of is not None:
             raise UsageError(
-                "an earlier state is one of a repository, and several workspaces are named",
+                "an earlier state is one of one repository, not of several workspaces",
                 hint="memcli search QUERY -w FOLDER --as-of DATE",
             )
 
@@ -154,7 +154,7 @@ class Workspaces:
         if self.members:
             names = ", ".join(each.name for each in self.members)
             raise UsageError(
-                f"this is about one workspace, and several are opened: {names}", hint="-w FOLDER"
+                f"this works on one workspace, but several are opened: {names}", hint="-w FOLDER"
             )
         return self.lead
 

@@ -143,7 +143,7 @@ def _open(
         from shlex import quote
 
         raise UsageError(
-            f"this command is about one workspace, and -w names {len(folders)}",
+            f"this command works on one workspace, but -w names {len(folders)}",
             hint=f"-w {quote(folders[0])}",
         )
     selected = Selection(

@@ -202,7 +202,7 @@ class _Session:
         folder = self.skin.config.workspace
         if not os.path.isdir(folder):
             raise NotFoundError(
-                f"the workspace {folder} is not there; its index stays",
+                f"the workspace {folder} does not exist now; its index stays",
                 hint=f"mount or restore {folder}",
             )
         before, workspace = self.skin, self.reload().workspace.having(store=self.store)
