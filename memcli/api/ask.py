@@ -95,6 +95,8 @@ def _ask(
     if freshness.state == EMPTY:
         return Answered(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
+    if sync is not False:
+        embed_matches(memory, question, options, index)
     if options.filters.kinds:
         check_kinds(memory, options.filters.kinds)
     if options.filters.by:
@@ -349,6 +351,33 @@ def equipped(memory: OpenedWorkspace, options: SearchOptions, index: Remembered)
         weights = formula.authority._replace(uses=uses(memory).counts)
         options = options._replace(formula=formula._replace(authority=weights))
     return options._replace(reranker=memory.reranker(index), calibrations=memory.calibrations())
+
+
+def embed_matches(
+    memory: OpenedWorkspace, question: Question, options: SearchOptions, index: Remembered
+) -> None:
+    """Embed the best keyword matches if the folder is not embedded yet, and the model is here."""
+    config = memory.config
+    if options.mode != "hybrid" or memory.members or memory.is_past or not memory.has_files:
+        return
+    if options.encoder == "none" or not config("sync.on_search") or not config("sync.parts"):
+        return
+    with suppress(IndexMissingError, StoreError), memory.store.snapshot() as snapshot:
+        counts = snapshot.counts()
+        if counts.embedded >= counts.embeddable:
+            return
+    from memcli.search.first_vectors import embed_matches as embed
+    from memcli.system import cores
+
+    embed(
+        memory.store,
+        question.query,
+        options.filters,
+        lambda: memory.query_encoder.encoder(index),
+        threads=cores(config("embedding.threads")),
+        monotonic=memory.clock.monotonic,
+        sleep=memory.clock.sleep,
+    )
 
 
 def begin_vector(
