@@ -366,7 +366,7 @@ def embed_matches(
         counts = snapshot.counts()
         if counts.embedded >= counts.embeddable:
             return
-    from memcli.search.first_vectors import embed_matches as embed
+    from memcli.api.first_vectors import embed_matches as embed
     from memcli.system import cores
 
     embed(

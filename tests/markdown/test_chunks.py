@@ -198,7 +198,7 @@ def test_no_part_holds_a_piece_of_a_comment() -> None:
 
 def test_a_paragraph_that_an_editor_has_wrapped_is_not_cut_into_pairs_of_lines() -> None:
     wrapped = "\n".join(f"   {words(13)}" for _ in range(6))
-    (chunk,) = chunks_of(f"1.  Title\n\n{wrapped}\n\n   one line\n   two lines\n")
+    (chunk,) = chunks_of(f"1. Title\n\n{wrapped}\n\n   one line\n   two lines\n")
     assert part_lines(chunk) == [(1, 7), (8, 8), (10, 11)]
     statements = "\n".join([words(12), words(3), words(12), words(5)])
     talk = "\n".join(f"- **Ann**: {words(11)}" for _ in range(4))
