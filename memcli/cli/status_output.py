@@ -54,13 +54,13 @@ def _watcher_line(watcher: dict[str, Any]) -> str:
 
 def _days(skin: Skin) -> list[str]:
     """Draw the days covered, for a person."""
-    if not skin.terminal.out_is_terminal or not skin.memory.store.exists():
+    if not skin.terminal.out_is_terminal or not skin.workspace.store.exists():
         return []
     from memcli.render.dates import chart
     from memcli.store.documents import documents_by_day
     from memcli.store.records import Reach
 
-    with skin.memory.store.snapshot() as snapshot:
+    with skin.workspace.store.snapshot() as snapshot:
         days = documents_by_day(snapshot.documents(Reach()))
     if not days:
         return []
