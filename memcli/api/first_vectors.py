@@ -10,13 +10,18 @@ from contextlib import suppress
 from itertools import zip_longest
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import BusyError, IndexMissingError, RetrieverError, StoreError
+from memcli.errors import BusyError, RetrieverError
+from memcli.indexing.indexer import readable_of, text_of
 from memcli.search.retrievers import BEST_MATCHES
 from memcli.store.records import Reach
+from memcli.system import cores
+from memcli.threads import in_order
 
 if TYPE_CHECKING:
+    from memcli.api.workspace import Workspace
+    from memcli.embedding.encoders import Remembered
     from memcli.search.query import ParsedQuery
-    from memcli.store.port import Store
+    from memcli.store.port import Snapshot
     from memcli.store.run_records import Pending
     from memcli.types import Encoder, Filters
 
@@ -25,42 +30,37 @@ SECONDS = 0.15  # for embedding
 
 
 def embed_matches(
-    store: Store,
+    workspace: Workspace,
+    snapshot: Snapshot,
     query: ParsedQuery,
     filters: Filters,
-    open_encoder: Callable[[], Encoder | None],
-    *,
-    threads: int,
-    monotonic: Callable[[], float],
-    sleep: Callable[[float], None],
+    index: Remembered,
 ) -> None:
     """Embed the likeliest segment of each of the best keyword matches, then their second ones.
 
-    Nothing happens while another process writes the index.
+    Nothing happens if the model is on a server, or while another process writes the index.
     """
-    from memcli.indexing.indexer import readable_of
-
-    with suppress(IndexMissingError, BusyError, StoreError, RetrieverError):
-        with store.snapshot() as snapshot:
-            found = snapshot.lexical(query.wanted, BEST_MATCHES, Reach(filters))
-        encoder = open_encoder() if found else None
-        if encoder is None:
+    found = snapshot.lexical(query.wanted, BEST_MATCHES, Reach(filters))
+    encoder = workspace.query_encoder.encoder(index) if found else None
+    if encoder is None:
+        return
+    fingerprint, clock = encoder.fingerprint, workspace.clock
+    with suppress(BusyError), workspace.store.change(wait_seconds=0.0, sleep=clock.sleep) as change:
+        if change.facts.fingerprint not in (None, fingerprint):
             return
-        chunk_ids, fingerprint = [ranked.chunk_id for ranked in found], encoder.fingerprint
-        with store.change(wait_seconds=0.0, sleep=sleep) as change:
-            if change.facts.fingerprint not in (None, fingerprint):
-                return
-            texts = _in_turn(
-                _likeliest(
-                    readable_of(change.pending(fingerprint, SEGMENTS, within=[chunk]), fingerprint),
-                    query,
-                )
-                for chunk in chunk_ids
+        texts = _in_turn(
+            _likeliest(
+                readable_of(
+                    change.pending(fingerprint, SEGMENTS, within=[ranked.chunk_id]), fingerprint
+                ),
+                query,
             )
-            if not texts:
-                return
-            end = monotonic() + SECONDS
-            change.put_vectors(fingerprint, _made(encoder, texts, threads, end, monotonic))
+            for ranked in found
+        )
+        if texts:
+            threads = cores(workspace.config("embedding.threads"))
+            made = _made(encoder, texts, threads, clock.monotonic() + SECONDS, clock.monotonic)
+            change.put_vectors(fingerprint, made)
             change.search_by(fingerprint, encoder.dimension)
 
 
@@ -89,8 +89,6 @@ def _made(
     monotonic: Callable[[], float],
 ) -> list[tuple[bytes, bytes]]:
     """Embed until the time is over; give each vector with the hash of its text."""
-    from memcli.indexing.indexer import text_of
-    from memcli.threads import in_order
 
     def embed(item: Pending) -> tuple[bytes, bytes] | None:
         if monotonic() >= end:

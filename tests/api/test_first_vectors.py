@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from memcli.api.memory import Memory
-from memcli.api.opened import SYSTEM_CLOCK
+from memcli.api.records import IndexRun
+from memcli.api.workspace import SYSTEM_CLOCK
 from memcli.search.retrievers import RetrieverUse, missing_vectors
 from tests.support import told, write
 
@@ -51,7 +52,7 @@ def test_an_index_that_may_not_change_embeds_nothing(notes: Path) -> None:
     with opened(notes) as memory:
         memory.search("zebra")  # reads the files; nothing matches
         assert not semantic(memory, sync=False).ran
-        with memory.store.locked(wait_seconds=0.0, sleep=lambda _: None):
+        with memory.workspaces.lead.store.locked(wait_seconds=0.0, sleep=lambda _: None):
             assert not semantic(memory).ran
         assert semantic(memory).ran
 
@@ -60,6 +61,7 @@ def test_the_rest_follows_with_the_next_run(notes: Path) -> None:
     with opened(notes) as memory:
         found = semantic(memory)
         done = memory.index()
+        assert isinstance(done, IndexRun)
         assert done.pending == 0
         assert done.embedded == found.total - found.embedded
         assert missing_vectors(semantic(memory)) is None
