@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memcli.api.memory import Memory
-from memcli.api.records import IndexRun
+from memcli.api.sync import IndexRun
 from memcli.api.workspace import SYSTEM_CLOCK
 from memcli.search.retrievers import RetrieverUse, missing_vectors
 from tests.support import told, write
