@@ -88,6 +88,7 @@ class Findings(Record):
     writer: Owner | None
     watcher: WatchRecord | None
     now: float  # seconds since 1970
+    stands_in: Reason | None  # why the index of this machine answers
 
     @property
     def is_other_model(self) -> bool:
@@ -104,7 +105,14 @@ class Findings(Record):
 
 
 def gather(memory: OpenedWorkspace, *, deep: bool) -> Findings:
-    """Read files, index and encoder; with `deep` also run the model and check the store."""
+    """Read files, index and encoder; with `deep` also run the model and check the store.
+
+    If the server of the index is away, read the index of this machine.
+    """
+    return memory.answering(lambda asked: _gathered(asked, deep=deep), mends=False)
+
+
+def _gathered(memory: OpenedWorkspace, *, deep: bool) -> Findings:
     store, settings = memory.store, memory.index_settings()
     with ExitStack() as held:
         snapshot = held.enter_context(store.snapshot()) if store.exists() else None
@@ -123,6 +131,7 @@ def gather(memory: OpenedWorkspace, *, deep: bool) -> Findings:
         writer=owner(store.local),
         watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
+        stands_in=memory.stands_in,
     )
 
 
@@ -173,6 +182,7 @@ def judge(found: Findings) -> tuple[Reason, ...]:
     """Find what is to be warned of: files first, then vectors, the store and the watcher."""
     return (
         *found.config.passed,
+        *filter(None, [found.stands_in]),
         *_of_files(found),
         *unmatched(found.config.sources, lambda: _listed(found.standing)),
         *_of_summaries(found.summaries),

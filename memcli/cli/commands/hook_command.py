@@ -107,7 +107,8 @@ class HookLine(Record):
         for each in (memory, *others):
             bounds = {name: min(each.config(name), most) for name, most in BOUNDS.items()}
             each.config = each.config.having(bounds)
-        if not (skin.config.is_marked or memory.members or memory.store.exists()):
+        is_attached = memory.store.stand_in() is not None
+        if not (skin.config.is_marked or memory.members or is_attached or memory.store.exists()):
             raise NotFoundError(
                 f"{skin.config.workspace} is not a workspace, and memcli does not index it",
                 hint="memcli init",
