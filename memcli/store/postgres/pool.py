@@ -1,7 +1,7 @@
 """The connections of this process to a shared index, which all of its workspaces use.
 
 At most eight threads have one at a time; another thread waits. A thread that has one reads all
-workspaces by it. Two stay open for the next question, and are closed after a minute without one.
+workspaces by it. Two stay open for the next question, and are closed after one or two minutes without one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from _thread import allocate_lock as Lock
 from _thread import get_ident, start_new_thread
 from collections.abc import Callable
 from threading import Semaphore
-from time import monotonic
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres.faults import is_passing
@@ -49,7 +48,8 @@ class Pool:
         self._guard = Lock()
         self._turns = Semaphore(AT_ONCE)
         self._depths: dict[int, int] = {}  # connections that a thread has
-        self._idle: list[tuple[float, Connection]] = []  # since when each is free
+        self._idle: list[tuple[int, Connection]] = []  # since which round each is free
+        self._round = 0  # of the thread that closes what is idle
         self._views: list[View] = []
         self._writes = 0
         self._is_reaping = False
@@ -179,7 +179,7 @@ class Pool:
         if not connection.is_open:
             return
         with self._guard:
-            self._idle.append((monotonic(), connection))
+            self._idle.append((self._round, connection))
             surplus = [self._idle.pop(0)[1] for _ in range(len(self._idle) - KEPT)]
             starts, self._is_reaping = not self._is_reaping, True
         for each in surplus:
@@ -191,20 +191,20 @@ class Pool:
                 self._is_reaping = False
 
     def _reap(self) -> None:
-        """Close what is idle for long; ends when nothing is."""
+        """Close what was idle for a whole round; end when nothing is idle."""
         waiting = Lock()
         waiting.acquire()
         while True:
             waiting.acquire(timeout=IDLE_SECONDS)
             with self._guard:
-                old = [each for since, each in self._idle if monotonic() - since >= IDLE_SECONDS]
-                self._idle = [pair for pair in self._idle if pair[1] not in old]
-                is_over = not self._idle
-                if is_over:
-                    self._is_reaping = False
+                old = [each for since, each in self._idle if since < self._round]
+                self._idle = [pair for pair in self._idle if pair[0] == self._round]
+                self._round += 1
+                self._is_reaping = bool(self._idle)
+                goes_on = self._is_reaping
             for each in old:
                 each.close()
-            if is_over:
+            if not goes_on:
                 return
 
 
