@@ -1,7 +1,7 @@
 """The connections of this process to a shared index, which all of its workspaces use.
 
 At most eight threads have one at a time; another thread waits. A thread that has one reads all
-workspaces by it. Two stay open for the next question, and are closed after one or two minutes without one.
+workspaces by it. Two stay open for the next question, and are closed after a minute or two.
 """
 
 from __future__ import annotations
