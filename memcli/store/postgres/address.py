@@ -84,7 +84,9 @@ def checked(url: str, *, from_environment: bool) -> Address:
     """
     address = Address(url)
     if url.partition("://")[0] not in SCHEMES or "\0" in url:
-        raise ConfigError(f"store.url must begin with {SCHEMES[0]}://", hint=HINT)
+        scheme, is_url, _ = url.partition("://")
+        unlike = f", not {scheme}://" if is_url and scheme.isalnum() else ""
+        raise ConfigError(f"store.url must begin with {SCHEMES[0]}://{unlike}", hint=HINT)
     try:
         options = read_url(url)
     except ServerError:
