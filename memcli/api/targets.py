@@ -18,6 +18,7 @@ from memcli.types import MEMORY_SOURCE, FileText, Skip, cite, shown, split_name
 
 if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
+    from memcli.store.port import Snapshot, Store
 
 # `a.md:3-9`, and as other programs write it: `a.md#L3-L9`, `a.md:L3`.
 _LINES = re.compile(
@@ -280,3 +281,43 @@ def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[i
             hint=f"memcli get {quote(target.name)}",
         )
     return chunks[0].start_line, chunks[-1].end_line
+
+
+def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
+    """Find a stored document, and rebuild its text from the stored chunks.
+
+    Lines that are in no chunk, such as blank ones and front matter, are empty.
+    """
+    with store.snapshot() as snapshot:
+        found = meant(target, snapshot.known())
+        return found, _text_of(found, snapshot)
+
+
+def is_stored_as_private(store: Store, file: FileText) -> bool:
+    """Return whether a document, or a source of a summary, is private to its workspace."""
+    from memcli.store.documents import with_chunks
+    from memcli.store.naming import resting_on
+    from memcli.store.records import Reach
+    from memcli.types import PRIVATE, Filters, is_memory
+
+    source, path = file.stat.source, file.stat.path
+    with store.snapshot() as snapshot:
+        found = with_chunks(snapshot.documents(Reach(Filters(scopes=(PRIVATE,)))))
+        if any((each.source, each.path) == (source, path) for each in found):
+            return True
+        logs = (each.path for each in found if is_memory(each.source))
+        return is_memory(source) and path in resting_on(logs, snapshot.supports())
+
+
+def _text_of(found: Target, snapshot: Snapshot) -> FileText:
+    from memcli.store.records import Reach
+    from memcli.types import FileStat
+
+    lines: dict[int, str] = {}
+    for excerpt in snapshot.excerpts_of([found.document], Reach()):
+        first = excerpt.about.start_line
+        lines |= dict(enumerate(excerpt.text.split("\n"), start=first))
+    known = snapshot.known()[found.document]
+    text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
+    stat = FileStat(*found.document, *known[1:5])
+    return FileText(stat, known.hash, text, damaged=False)

@@ -65,7 +65,7 @@ def _days(skin: Skin) -> list[str]:
     from memcli.store.records import Reach
 
     days: Mapping[str, int] = {}
-    with suppress(IndexMissingError, AwayError), skin.memory.store.snapshot() as snapshot:
+    with suppress(IndexMissingError, AwayError), skin.workspace.store.snapshot() as snapshot:
         days = documents_by_day(snapshot.documents(Reach()))
     if not days:
         return []

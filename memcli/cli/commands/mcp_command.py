@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from memcli.api.opened import current_folder
+from memcli.api.workspace import current_folder
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.options import (
     COLOR,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from threading import Event
     from types import ModuleType
 
-    from memcli.api.memory import Memory
+    from memcli.api.workspaces import Workspaces
 
 # A running call, or a client that no longer reads, delays the end of the server at most so long.
 END_SECONDS = 0.7
@@ -63,17 +63,19 @@ def run(options: Options) -> int:
     folders, everywhere = options.workspace or (), bool(options.everywhere)
     are_several = everywhere or len(folders) > 1
 
-    def opened(folder: str | None) -> Memory:
+    def opened(folder: str | None) -> Workspaces:
         here = folder or os.environ.get("CLAUDE_PROJECT_DIR")
         if not are_several:
             return make_skin(options, here=here).memory
-        from memcli.api.several import open_several
+        from memcli.api.open import open_workspaces
+        from memcli.api.workspaces import Selection
 
-        return open_several(
-            folders, everywhere=everywhere, settings=options.settings, here=here, may_miss=True
+        selected = Selection(
+            tuple(folders), everywhere, with_shared=False, here=here, may_miss=True
         )
+        return open_workspaces(selected, settings=options.settings)
 
-    def of_folder(folder: str) -> Memory:
+    def of_folder(folder: str) -> Workspaces:
         return make_skin(options.having(workspace=None, everywhere=False), here=folder).memory
 
     def names() -> Sequence[str]:
