@@ -5,20 +5,21 @@ An answer says who stored the index and when, because the files may have changed
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 
 from memcli.api.memory import Memory
 from memcli.api.opened import SYSTEM_CLOCK, Clock
 from memcli.api.several import Several, open_several
-from memcli.api.targets import Target, meant
+from memcli.api.targets import Target, meant, readings_of
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings as configured
 from memcli.config.attached import attached, check_tenant
 from memcli.config.workspaces import named_workspaces
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Freshness
-from memcli.store.documents import counts_by_source, with_chunks
+from memcli.store.documents import with_chunks
 from memcli.store.naming import resting_on
 from memcli.store.open import named_store, open_crowd
 from memcli.store.records import Reach
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
     from memcli.api.together import Member
     from memcli.config.settings import Config
-    from memcli.store.port import Crowd, Snapshot
+    from memcli.store.port import Crowd
+    from memcli.types import Excerpt
 
 OPTION = "--workspace-name"
 TENANT = "--tenant"
@@ -62,9 +64,16 @@ class RemoteMemory(Memory):
 
         Lines that are in no chunk, such as blank ones and front matter, are empty.
         """
+        names = [source.name for source in self.config.sources]
         with self.store.snapshot() as snapshot:
-            found = meant(target, snapshot.known())
-            return found, _text_of(found, snapshot)
+            readings = readings_of(target, names)
+            chunks = snapshot.excerpts_of([each.document for each in readings], Reach())
+            stored = {(chunk.about.source, chunk.about.path) for chunk in chunks}
+            found = next((each for each in readings if each.document in stored), None)
+            if found is None:  # one without text, or in another spelling, or none
+                found = meant(target, snapshot.known())
+                chunks = snapshot.excerpts_of([found.document], Reach())
+        return found, _text_of(found, chunks)
 
     def is_private(self, file: FileText) -> bool:
         """Return whether a document, or a source of a summary, is private to its workspace."""
@@ -87,15 +96,14 @@ class FellowRemote(RemoteMemory):
         return self.told
 
 
-def _text_of(found: Target, snapshot: Snapshot) -> FileText:
+def _text_of(found: Target, chunks: Sequence[Excerpt]) -> FileText:
     lines: dict[int, str] = {}
-    for excerpt in snapshot.excerpts_of([found.document], Reach()):
-        first = excerpt.about.start_line
-        lines |= dict(enumerate(excerpt.text.split("\n"), start=first))
-    known = snapshot.known()[found.document]
+    for chunk in chunks:
+        if (chunk.about.source, chunk.about.path) == found.document:
+            first = chunk.about.start_line
+            lines |= dict(enumerate(chunk.text.split("\n"), start=first))
     text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
-    stat = FileStat(*found.document, *known[1:5])
-    return FileText(stat, known.hash, text, damaged=False)
+    return FileText(FileStat(*found.document, 0, 0, 0, 0), b"", text, damaged=False)
 
 
 def open_remote(
@@ -114,7 +122,7 @@ def open_remote(
     config, place = _config(f"{OPTION} {name}", environ, settings)
     store = named_store(config, name, place, clock.now_ns)
     with store.snapshot() as snapshot:
-        named = counts_by_source(snapshot.documents(Reach()))
+        named = json.loads(snapshot.facts.sources or "{}")
         sources = tuple(Source(each, "", ()) for each in named)
     config = config._replace(workspace=name, sources=sources)
     return RemoteMemory(config, store, environ=environ, clock=clock)

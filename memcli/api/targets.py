@@ -75,9 +75,14 @@ def resolve_path(source: str, path: str, settings: Settings) -> Target:
     return _listed(shown(source, path), [Target(source, path)], settings)
 
 
+def readings_of(target: str, sources: Collection[str]) -> list[Target]:
+    """List the documents that a name may mean, the likeliest first."""
+    return _readings(target, sources, lambda name: ())
+
+
 def meant(target: str, known: Collection[tuple[str, str]]) -> Target:
     """Find the document that is meant among those that are stored; NotFoundError for none."""
-    readings = _readings(target, sorted({source for source, _ in known}), lambda name: ())
+    readings = readings_of(target, sorted({source for source, _ in known}))
     for reading in readings:
         if reading.document in known:
             return reading
