@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from memcli.config.masks import masked
 from memcli.errors import BusyError, ConfigError, StoreError
 from memcli.store.open import store_at
-from memcli.store.postgres import schema
+from memcli.store.postgres import rebuild, schema
+from memcli.store.postgres import rows as document_rows
 from memcli.store.postgres.address import Address, checked
 from memcli.store.postgres.lease import holder, is_dead
 from memcli.store.postgres.libpq import ServerError, read_url
@@ -332,3 +333,18 @@ def test_a_disk_that_is_full_is_said() -> None:
         assert words in error.message
         assert "hunter2" not in error.message
         assert error.hint
+
+
+def test_vectors_are_copied_in_pieces(
+    memcli: Memcli, notes: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rebuild, "PIECE", 3)
+    monkeypatch.setattr(document_rows, "LOT", 2)
+    assert memcli("store attach ops", notes).code == 0
+    assert memcli("index", notes).code == 0
+    vectors = "select count(*) from memcli.vectors where unused_since is null"
+    before = sql(url, vectors)
+    assert int(before) > 3
+    assert json.loads(memcli("index --full --json", notes).out)["embedded"] == 0
+    assert sql(url, vectors) == before
+    assert json.loads(memcli("status --deep --json", notes).out)["store"]["integrity"] == "ok"

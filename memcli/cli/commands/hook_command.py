@@ -12,7 +12,9 @@ from memcli.cli.options import (
     COMMON,
     EVERYWHERE,
     PRESETS,
+    TENANT,
     WORKSPACE,
+    WORKSPACE_NAME,
     CommandArgument,
     Option,
     Options,
@@ -53,7 +55,7 @@ OPTIONS = (
         choices=tuple(AGENTS), attribute="agent"),
     Option("--budget", "Maximum tokens that are added to the conversation.", "TOKENS", int,
         shown_default="context.budget, or 600 for a prompt", least=1),
-    WORKSPACE, EVERYWHERE, PRESETS, *COMMON,
+    WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 
