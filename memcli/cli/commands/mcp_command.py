@@ -50,7 +50,7 @@ def run(options: Options) -> int:
 
     The agent starts and stops it. See: memcli help agent-setup
 
-    Examples: memcli mcp      memcli mcp -w notes -w @work      memcli mcp --tenant team
+    Examples: memcli mcp -w notes -w @work      memcli mcp --tenant team
     """
     from memcli.mcp.pipes import take_pipes
 
