@@ -33,7 +33,9 @@ from memcli.search.retrievers import (
     MODE_IS_DENSE,
     RetrieverUse,
     Vector,
+    is_partial,
     length_prior,
+    of_matches,
     retriever_weights,
     semantic_retriever,
 )
@@ -99,14 +101,14 @@ def gather(
     wants_lexical = options.mode != "dense"
     facts, counts = snapshot.facts, snapshot.counts()
     dense, vector = semantic_retriever(snapshot, query, options, embed_query, counts)
-    found = recall(
-        snapshot,
-        query,
-        total=counts.chunks,
-        lexical=wants_lexical,
-        vector=vector.blob if vector else None,
-        bounds=_bounds(snapshot, spans, options),
-    )
+    bounds = _bounds(snapshot, spans, options)
+    bounds = bounds._replace(keywords_choose=vector is not None and is_partial(counts))
+    read = partial(recall, snapshot, query, total=counts.chunks, lexical=wants_lexical)
+    found = read(vector=vector.blob if vector else None, bounds=bounds)
+    if bounds.keywords_choose:
+        dense = of_matches(dense, counts, found.candidates)
+        if not dense.ran:
+            vector, found = None, read(vector=None, bounds=bounds)
     why_not = _common(found.common) if wants_lexical else MODE_IS_DENSE
     lexical = RetrieverUse(wants_lexical, why_not, 0, counts.chunks)
     heard, documents = _heard(snapshot, query.text, options, found.candidates)
