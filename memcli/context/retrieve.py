@@ -306,22 +306,25 @@ def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
 def with_corrections(
     snapshot: Snapshot, found: Sequence[ContextPart], newer: Corrections
 ) -> list[ContextPart]:
-    """Mark the parts that a newer line corrects, and put its lines before the first of them."""
+    """Mark the parts that a newer line corrects, and put its lines before the first of them.
+
+    A part of which nothing holds any more is left out: the budget pays for what holds now.
+    """
     ranked: list[ContextPart] = []
     for part in found:
         marked = _marked(part, newer)
         for line in marked.corrected_by:
             if not any(_shows(other, line) for other in (*found, *ranked)):
                 ranked += _lines_of(snapshot, line, part)
-        ranked.append(marked)
+        if not all(map(newer.is_past, _quoted([part]))):
+            ranked.append(marked)
     return ranked
 
 
 def _marked(part: ContextPart, newer: Corrections) -> ContextPart:
     """Name the newer lines that correct a part, those of all its chunks."""
     lines = (*part.corrected_by, *(line for each in _quoted([part]) for line in newer.of(each)))
-    by_chunk = {line.chunk_id: line for line in lines}
-    newest = sorted(by_chunk.values(), key=lambda line: line.date, reverse=True)
+    newest = sorted(dict.fromkeys(lines), key=lambda line: line.date, reverse=True)
     return part._replace(corrected_by=tuple(newest))
 
 
