@@ -184,8 +184,9 @@ def _count_used(refs: Sequence[str], query: list[str] | None, skin: Skin) -> int
         )
     found = []
     for ref in refs:
-        memory, target, *_ = skin.memory.owner_of(ref)
-        found.append((memory, memory.find(target, skin.here)[0].document))
+        owner = skin.memory.owner_of(ref)
+        document = owner.workspace.find(owner.target, skin.here)[0].document
+        found.append((owner.workspace, document))
     for memory, document in found:
         note(memory, [document])
     return ExitCode.OK
