@@ -125,7 +125,7 @@ class _Page:
         return not any(document.parts for document in self._documents.values())
 
     def shows(self, part: ContextPart) -> bool:
-        """Tell whether a line of a part is shown; shown parts are disjoint, so only two can be near."""
+        """Tell whether a line of a part is shown; only two of the disjoint parts can be near."""
         document = self._document(part)
         at = bisect(document.positions, _position(part))
         near = [shown for _, shown in document.parts[max(0, at - 1) : at + 1]]

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from memcli.types import About
 
 # Passages are narrower than those of a search. Neighbours share a fence here, so a line that is
-# left out and is found by itself costs no more. Recall in 2000 tokens, fences paid for, mean of five
-# LoCoMo conversations: .4 gives .893, .45 .895, .5 .893, and only .45 is on none of them below
+# left out and is found by itself costs no more. Recall in 2000 tokens, fences paid for, mean of
+# five LoCoMo conversations: .4 gives .893, .45 .895, .5 .893, and only .45 is on none of them below
 # what search --budget 2000 --limit 100 gives (mean .893), which pays for texts alone.
 KEEP_SHARE = 0.45
 # Behind the first FREE passages a score below this share of the best one is not worth its tokens.
@@ -184,8 +184,8 @@ def _is_unsure(answer: Answer) -> bool:
 def above_floor(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
     """Split the hits of each answer into those worth their tokens and the others, by rank.
 
-    A passage is compared with the best of its own answer. If one of several answers is far less sure
-    than the surest, nothing of it is worth its tokens.
+    A passage is compared with the best of its own answer. If one of several answers is far less
+    sure than the surest, nothing of it is worth its tokens.
     """
     sure = [
         0.0
@@ -230,8 +230,8 @@ def raw_first(found: Sequence[ContextPart]) -> list[ContextPart]:
 def with_hops(found: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:
     """Put each target behind the passage that links to it, before the first that scores less.
 
-    If the target was found itself with a better score, it stays as it was found. Otherwise its chunk
-    replaces the lines that were found. The other passages keep their order.
+    If the target was found itself with a better score, it stays as it was found. Otherwise its
+    chunk replaces the lines that were found. The other passages keep their order.
     """
     ranked = list(found)
     for hop in linked:

@@ -1,8 +1,8 @@
 """Cut the newest documents into the records that a context shows, as compaction cuts them; pure.
 
-A record is not cut within a list and its lead-in, or between a question and its answer. If a list is
-too long for a record, such as the talk of a whole day, it is cut between items, but not after an
-item that asks or leads on.
+A record is not cut within a list and its lead-in, or between a question and its answer. If a list
+is too long for a record, such as the talk of a whole day, it is cut between items, but not after
+an item that asks or leads on.
 """
 
 from __future__ import annotations
