@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memcli.errors import Reason
+    from memcli.search.pipeline import Answer
     from memcli.search.repair import Repair
 
 
@@ -47,6 +48,24 @@ def repaired(repairs: Sequence[Repair]) -> str:
         for each in repairs
     )
     return f"Searched for {', '.join(told)}."
+
+
+def doubt(answer: Answer) -> str:
+    """Say in a line how the passages differ from what was asked for; "" if they do not."""
+    if not answer.hits:
+        return ""
+    if answer.missing_phrases:
+        return f"No passage contains {quoted(answer.missing_phrases)}; these match the other words."
+    if answer.split_phrases:
+        return (
+            f"No passage contains all of {quoted(answer.split_phrases)};"
+            " these contain one of them."
+        )
+    if answer.verdict == "none":
+        return "No sure match; these are the nearest."
+    if answer.is_of_others:
+        return f"The best match is not by {' or '.join(answer.named_speakers)}."
+    return ""
 
 
 def quoted(phrases: Sequence[str]) -> str:
