@@ -58,8 +58,7 @@ def doubt(answer: Answer) -> str:
         return f"No passage contains {quoted(answer.missing_phrases)}; these match the other words."
     if answer.split_phrases:
         return (
-            f"No passage contains all of {quoted(answer.split_phrases)};"
-            " these contain one of them."
+            f"No passage contains all of {quoted(answer.split_phrases)}; these contain one of them."
         )
     if answer.verdict == "none":
         return "No sure match; these are the nearest."
