@@ -119,8 +119,8 @@ def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answe
         hits = folded(hits)
     if options.sort != "score":
         hits = in_time(hits, newest=options.sort == "newest")
-    budget = None if options.ends else options.budget  # see `ended`
-    packed, dropped, far = fit_budget(hits[: options.limit], budget=budget, free=options.free)
+    top = hits[: options.limit]
+    packed, dropped, far = fit_budget(top, budget=options.filled, free=options.free)
     answer = best._replace(
         hits=tuple(packed),
         lexical=next((a.lexical for a in answers if a.lexical.reason), best.lexical),

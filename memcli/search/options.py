@@ -84,6 +84,11 @@ class SearchOptions(Record):
     quality_weight: float = 0.5  # see `summaries`
     inner: Inner = Inner()
 
+    @property
+    def filled(self) -> int | None:
+        """Return the budget that is filled; one that only bounds the answer is applied later."""
+        return None if self.ends else self.budget
+
     def has(self, name: str) -> bool:
         """Tell whether a stage of `stages.TABLE`, or a part of one, takes part."""
         switch = switch_of(name)

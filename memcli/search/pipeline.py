@@ -177,8 +177,7 @@ def _rank(
     if gathered.dates_alone and not is_sorted:
         ranked = _named_first(gathered.named, ranked)
     top = ranked[: options.limit]
-    budget = None if options.ends else options.budget  # see `ended`
-    packed, dropped, far = fit_budget(top, budget=budget, free=options.free)
+    packed, dropped, far = fit_budget(top, budget=options.filled, free=options.free)
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)

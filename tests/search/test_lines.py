@@ -146,9 +146,8 @@ def test_more_fills_a_budget_and_cuts_the_best_passage_down_to_it(tmp_path: Path
     with memcli.Memory.open(str(tmp_path), settings={"embedding.encoder": "none"}) as memory:
         for budget in (150, 300, 600):
             for full in (False, True):
-                asked = {"budget": budget, "full": full, "more": True}
-                found = memory.search("pool", **asked, now=NOW).results
-                assert 0.9 * budget <= sum(p.tokens for p in found) <= budget
+                found = memory.search("pool", budget=budget, full=full, more=True, now=NOW)
+                assert 0.9 * budget <= sum(p.tokens for p in found.results) <= budget
 
 
 @given(st.text(alphabet="ab:： \t*_\n", max_size=8))
