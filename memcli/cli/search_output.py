@@ -9,7 +9,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
 from memcli.language.tokens import estimate
-from memcli.render.reasons import doubt, repaired, sentence
+from memcli.render.reasons import match_line, repaired, sentence
 from memcli.search.budget import fit_budget, shortened
 from memcli.search.hits import mark_of
 from memcli.search.retrievers import MODE_IS_LEXICAL
@@ -310,10 +310,7 @@ def say_reranked(told: Reranked | None, terminal: Terminal) -> None:
 
 def say_match(answer: Answer, terminal: Terminal) -> None:
     """Say how well the passages match, unless they match well."""
-    told = doubt(answer)
-    if not told and answer.hits and answer.verdict == "weak":
-        told = "Weak match."
-    if told:
+    if told := match_line(answer):
         terminal.say(terminal.safe_line(told))
 
 

@@ -67,6 +67,11 @@ def doubt(answer: Answer) -> str:
     return ""
 
 
+def match_line(answer: Answer) -> str:
+    """Say in a line how well the passages match; "" if they match well."""
+    return doubt(answer) or "Weak match." * bool(answer.hits and answer.verdict == "weak")
+
+
 def quoted(phrases: Sequence[str]) -> str:
     """Quote phrases as they were typed."""
     return ", ".join(f'"{phrase}"' for phrase in phrases)
