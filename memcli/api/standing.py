@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from datetime import datetime
 
 from memcli.api.sync import RenamedFile
+from memcli.api.workspaces import Workspaces
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import OTHER_MODEL, Remembered
 from memcli.embedding.models import is_readable
@@ -88,6 +89,7 @@ class Findings(Record):
     writer: Owner | None
     watcher: WatchRecord | None
     now: float  # seconds since 1970
+    stands_in: Reason | None  # why the index of this machine answers
 
     @property
     def is_other_model(self) -> bool:
@@ -169,8 +171,16 @@ class WorkspaceStatus(Record):
 
 
 def gather(workspace: Workspace, *, deep: bool) -> Findings:
-    """Read files, index and encoder; with `deep` also run the model and check the store."""
+    """Read files, index and encoder; with `deep` also run the model and check the store.
+
+    If the server of the index is away, read the index of this machine.
+    """
     workspace.need_files()
+    asked = Workspaces(workspace)
+    return asked.answering(lambda each: _gathered(each.lead, deep=deep), mends=False)
+
+
+def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
     store, settings = workspace.store, workspace.index_settings()
     with ExitStack() as held:
         snapshot = held.enter_context(store.snapshot()) if store.exists() else None
@@ -189,6 +199,7 @@ def gather(workspace: Workspace, *, deep: bool) -> Findings:
         writer=owner(store.local),
         watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
+        stands_in=workspace.stands_in,
     )
 
 
@@ -239,6 +250,7 @@ def judge(found: Findings) -> tuple[Reason, ...]:
     """Find what is to be warned of: files first, then vectors, the store and the watcher."""
     return (
         *found.config.passed,
+        *filter(None, [found.stands_in]),
         *_of_files(found),
         *unmatched(found.config.sources, lambda: _listed(found.standing)),
         *_of_summaries(found.summaries),

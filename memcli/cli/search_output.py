@@ -12,7 +12,7 @@ from memcli.language.tokens import estimate
 from memcli.render.reasons import match_line, repaired, sentence
 from memcli.search.budget import fit_budget, shortened
 from memcli.search.hits import mark_of
-from memcli.search.retrievers import MODE_IS_LEXICAL
+from memcli.search.retrievers import MODE_IS_LEXICAL, missing_vectors
 from memcli.search.snippet import Snippet, make_snippet
 from memcli.types import EMPTY
 
@@ -376,12 +376,10 @@ def say_dense(dense: RetrieverUse, skin: Skin) -> None:
         ):
             return
         terminal.advise(by_keywords(reason))
-    elif dense.ran and dense.embedded < dense.total:
+    elif missing := missing_vectors(dense, f"memcli index {skin.memory.asked_by}".rstrip()):
         from memcli.api.ask import indexing_of
 
-        text = f"{dense.embedded} of {dense.total} texts are embedded"
-        hint = f"memcli index {skin.memory.asked_by}".rstrip()
-        terminal.advise(indexing_of(skin.memory) or Reason("not-embedded", text, hint))
+        terminal.advise(indexing_of(skin.memory) or missing)
 
 
 def _is_news(reason: Reason, skin: Skin) -> bool:
