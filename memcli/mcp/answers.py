@@ -168,7 +168,7 @@ def _doubt(answer: Answer) -> list[str]:
     told = reasons.doubt(answer)
     if not told and answer.uncalibrated and answer.verdict == "weak":
         told = _sentence(answer.uncalibrated)
-    return [told] if told else []
+    return [*filter(None, (told, reasons.absent(answer)))]
 
 
 def passage(hit: Hit) -> str:

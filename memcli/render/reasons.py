@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from memcli.search.repair import Repair
 
 
+MOST_MISSING = 3  # words of a question that are named because no note contains them
 TRY = " Try: "  # between a reason and its hint
 _ANYWHERE = ("help", "completion")  # commands that ask no workspace
 
@@ -69,7 +70,16 @@ def doubt(answer: Answer) -> str:
 
 def match_line(answer: Answer) -> str:
     """Say in a line how well the passages match; "" if they match well."""
-    return doubt(answer) or "Weak match." * bool(answer.hits and answer.verdict == "weak")
+    weak = "Weak match." * (bool(answer.hits) and answer.verdict == "weak")
+    return " ".join(filter(None, (doubt(answer) or weak, absent(answer))))
+
+
+def absent(answer: Answer) -> str:
+    """Name the words that no note contains, unless the passages match well without them."""
+    words = [word for word in answer.unmatched if word not in answer.missing_phrases]
+    if not answer.hits or answer.verdict == "good" or not words:
+        return ""
+    return f"No note contains: {', '.join(words[:MOST_MISSING])}."
 
 
 def quoted(phrases: Sequence[str]) -> str:
