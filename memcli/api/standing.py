@@ -12,6 +12,7 @@ from datetime import datetime
 
 from memcli.api.sync import RenamedFile
 from memcli.checking import TYPE_CHECKING
+from memcli.config.settings import cache_folder
 from memcli.embedding.encoders import OTHER_MODEL, Remembered
 from memcli.embedding.models import is_readable
 from memcli.embedding.registry import fingerprint_of
@@ -24,6 +25,7 @@ from memcli.record import Record
 from memcli.render.reasons import sentence
 from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
 from memcli.store.lock import owner
+from memcli.store.orphans import Orphan, orphans
 from memcli.store.records import Counts, Facts, Key, Reach
 from memcli.store.run_records import Described, Owner, VectorSearch, WatchRecord
 from memcli.store.watch import living_watcher
@@ -88,6 +90,7 @@ class Findings(Record):
     writer: Owner | None
     watcher: WatchRecord | None
     now: float  # seconds since 1970
+    orphans: Sequence[Orphan] = ()  # indexes of folders that are gone
 
     @property
     def is_other_model(self) -> bool:
@@ -101,6 +104,7 @@ class StoreStatus(Record):
 
     path: str
     bytes: int
+    shared_bytes: int  # of the vectors that all indexes of the user share
     integrity: str | None  # None: it was not checked
     writer_pid: int | None  # the process that writes it now
 
@@ -189,6 +193,7 @@ def gather(workspace: Workspace, *, deep: bool) -> Findings:
         writer=owner(store.local),
         watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
+        orphans=orphans(cache_folder(workspace.environ)),
     )
 
 
@@ -244,6 +249,7 @@ def judge(found: Findings) -> tuple[Reason, ...]:
         *_of_summaries(found.summaries),
         *_of_vectors(found),
         *_of_the_store(found),
+        *_of_orphans(found.orphans),
         *_of_a_watcher(found.watcher, found.now),
     )
 
@@ -307,6 +313,14 @@ def _of_the_store(found: Findings) -> Iterator[Reason]:
         yield Reason("no-vec", text)
 
 
+def _of_orphans(found: Sequence[Orphan]) -> Iterator[Reason]:
+    if found:
+        indexes = "1 index is" if len(found) == 1 else f"{len(found)} indexes are"
+        size = sum(orphan.bytes for orphan in found) / 1e6
+        text = f"{indexes} of folders that are gone, {size:.1f} MB"
+        yield Reason("orphans", text, "memcli index --clean")
+
+
 def _of_a_watcher(watcher: WatchRecord | None, now: float) -> Iterator[Reason]:
     """Say when a watcher lives and yet does not do its work."""
     if watcher is None:
@@ -336,6 +350,7 @@ def record(found: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
         store=StoreStatus(
             found.store.address,
             found.store.bytes,
+            found.store.shared_bytes,
             holdings.integrity,
             found.writer.pid if found.writer else None,
         ),

@@ -94,6 +94,7 @@ class Described(Record):
     vectors_by: str  # the name of what searches vectors in it, where nothing hinders that
     bytes: int
     set_aside: str  # a damaged store that was kept; empty where there is none
+    shared_bytes: int = 0  # of the vectors that the indexes of one user share
 
 
 class Stored(Record):
