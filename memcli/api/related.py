@@ -52,8 +52,8 @@ def likenesses(
     start at `here`. NotFoundError if there is nothing at the place.
     """
     settings = memory.index_settings()
-    found = targets.resolve(target, settings, here)
-    first, last = targets.lines_of(found, targets.read(found, settings), settings)
+    found, file = memory.lead.find(target, here)
+    first, last = targets.lines_of(found, file, settings)
     return memory.answering(
         lambda asked: _likenesses(asked, found, (first, last), options, sync=sync),
         mends=sync is not False,

@@ -5,6 +5,7 @@ An answer says who stored the index and when, because the files may have changed
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 from memcli.api.several import open_several
@@ -17,9 +18,7 @@ from memcli.config.workspaces import named_workspaces
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Freshness
 from memcli.record import Record
-from memcli.store.documents import counts_by_source
 from memcli.store.open import named_store, open_crowd
-from memcli.store.records import Reach
 from memcli.types import REMOTE, Source
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def open_remote(
     config, place = _config(by, environ, settings)
     store = named_store(config, name, place, clock.now_ns)
     with store.snapshot() as snapshot:
-        named = counts_by_source(snapshot.documents(Reach()))
+        named = json.loads(snapshot.facts.sources or "{}")
         sources = tuple(Source(each, "", ()) for each in named)
     config = config._replace(workspace=name, sources=sources)
     state = StoredState(name, asked_by=by)

@@ -39,10 +39,10 @@ def initialise(config: Config, partitions: int) -> tuple[str, bool]:
     return address.masked, admin.initialise(address, partitions=_checked(partitions))
 
 
-def upgrade(config: Config) -> tuple[str, int]:
-    """Bring the tables to the newest version; return the address, and the version they had."""
+def upgrade(config: Config) -> tuple[str, int, int]:
+    """Bring the tables to the newest version; return the address, and the old and new version."""
     address = address_of(config)
-    return address.masked, admin.upgrade(address)
+    return address.masked, admin.upgrade(address), schema.VERSION
 
 
 def attach(workspace: Workspace, name: str, *, take_over: bool) -> str:

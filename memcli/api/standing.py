@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from datetime import datetime
 
 from memcli.api.sync import RenamedFile
+from memcli.api.workspaces import Workspaces
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import cache_folder
 from memcli.embedding.encoders import OTHER_MODEL, Remembered
@@ -90,6 +91,7 @@ class Findings(Record):
     writer: Owner | None
     watcher: WatchRecord | None
     now: float  # seconds since 1970
+    stands_in: Reason | None  # why the index of this machine answers
     orphans: Sequence[Orphan] = ()  # indexes of folders that are gone
 
     @property
@@ -173,8 +175,16 @@ class WorkspaceStatus(Record):
 
 
 def gather(workspace: Workspace, *, deep: bool) -> Findings:
-    """Read files, index and encoder; with `deep` also run the model and check the store."""
+    """Read files, index and encoder; with `deep` also run the model and check the store.
+
+    If the server of the index is away, read the index of this machine.
+    """
     workspace.need_files()
+    asked = Workspaces(workspace)
+    return asked.answering(lambda each: _gathered(each.lead, deep=deep), mends=False)
+
+
+def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
     store, settings = workspace.store, workspace.index_settings()
     with ExitStack() as held:
         snapshot = held.enter_context(store.snapshot()) if store.exists() else None
@@ -193,6 +203,7 @@ def gather(workspace: Workspace, *, deep: bool) -> Findings:
         writer=owner(store.local),
         watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
+        stands_in=workspace.stands_in,
         orphans=orphans(cache_folder(workspace.environ)),
     )
 
@@ -244,6 +255,7 @@ def judge(found: Findings) -> tuple[Reason, ...]:
     """Find what is to be warned of: files first, then vectors, the store and the watcher."""
     return (
         *found.config.passed,
+        *filter(None, [found.stands_in]),
         *_of_files(found),
         *unmatched(found.config.sources, lambda: _listed(found.standing)),
         *_of_summaries(found.summaries),

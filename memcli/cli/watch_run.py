@@ -19,7 +19,7 @@ from memcli.cli.progress import Progress
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
 from memcli.cli.watch_output import Log
 from memcli.config.settings import BY_NAME, WORKSPACE_FILE, user_file
-from memcli.errors import BusyError, ExitCode, NotFoundError
+from memcli.errors import AwayError, BusyError, ExitCode, NotFoundError
 from memcli.indexing import watcher
 from memcli.indexing.watch_sight import Sight
 from memcli.record import plain
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 LOCK_WAIT_SECONDS = 2.0
 # The longest sleep after which a signal is noticed.
 NAP_SECONDS = 0.5
+# A server of the index is asked so often whether it still has it.
+SERVER_SECONDS = 60.0
 # Texts a run embeds before it looks up: a second or two with the bundled model.
 MOST_TEXTS = 128
 ENCODER_KEYS = (
@@ -93,6 +95,7 @@ class _Session:
                 user_file(os.environ),
             ),
         )
+        self.server_at = self.clock() + SERVER_SECONDS
         self.bar = Progress(skin.terminal, self.clock)
         self.vectors = self.new_vectors()
         self.embedding_since: float | None = None
@@ -158,8 +161,7 @@ class _Session:
                 watching(self.store.local, sleep=self.skin.memory.clock.sleep)
             )
             self.sight.settle()
-        lost = not self.store.exists() and not self.watcher.waiting
-        if lost and not self.watcher.failures:
+        if not (self.watcher.waiting or self.watcher.failures) and self.is_lost():
             self.log.notice("the index is gone and will be built again")
             self.watcher.unsure(started)
         if changed:
@@ -168,6 +170,18 @@ class _Session:
             self.watcher.touched(started, path)
         ended = self.clock()
         self.watcher.probed(ended, cost=ended - started)
+
+    def is_lost(self) -> bool:
+        """Return whether the index is gone. A server is asked once a minute."""
+        if self.store.stand_in() is not None:
+            if self.clock() < self.server_at:
+                return False
+            self.server_at = self.clock() + SERVER_SECONDS
+        try:
+            return not self.store.exists()
+        except AwayError as error:  # it has the index still; each run tries again
+            self.fail(error)
+            return False
 
     def run(self, reason: str) -> None:
         """Update the index, and survive any error."""
@@ -190,7 +204,7 @@ class _Session:
         except (BrokenPipeError, Stopped):
             raise
         except Exception as error:  # one failed run must not end the watch; `fail` reports it
-            if self.record.last_sync is None and not isinstance(error, BusyError):
+            if self.record.last_sync is None and not isinstance(error, BusyError | AwayError):
                 raise  # nothing has worked yet: whoever started it is still looking
             self.fail(error)
         else:

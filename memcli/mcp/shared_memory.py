@@ -93,7 +93,7 @@ class SharedMemory:
         or its settings have changed.
         """
         with self._opening:
-            if workspace is not None and is_path(workspace):
+            if workspace is not None and is_path(workspace) and self._open_folder is not None:
                 return self._of_folder(workspace)
             if self._memory is None or _unopened(self._memory) != self._left_out:
                 opened = _without_bound(self._open(self.folder))
@@ -109,7 +109,7 @@ class SharedMemory:
     def _only(self, memory: Workspaces, workspace: str) -> Workspaces:
         if not memory.members:
             name = os.path.basename(memory.config.workspace)
-            if workspace == name:
+            if workspace in (name, memory.config.workspace):
                 return memory
             raise UsageError(
                 f"no workspace here is called {workspace!r:.80}; the name is {name}", hint=name

@@ -12,7 +12,9 @@ from memcli.cli.options import (
     COMMON,
     EVERYWHERE,
     PRESETS,
+    TENANT,
     WORKSPACE,
+    WORKSPACE_NAME,
     CommandArgument,
     Option,
     Options,
@@ -53,7 +55,7 @@ OPTIONS = (
         choices=tuple(AGENTS), attribute="agent"),
     Option("--budget", "Maximum tokens that are added to the conversation.", "TOKENS", int,
         shown_default="context.budget, or 600 for a prompt", least=1),
-    WORKSPACE, EVERYWHERE, PRESETS, *COMMON,
+    WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 
@@ -104,7 +106,8 @@ class HookLine(Record):
         here = here or os.environ.get("CLAUDE_PROJECT_DIR") or None
         skin = make_skin(self.options, here=here)
         memory = skin.memory.having(_bounded)
-        if not (skin.config.is_marked or memory.members or memory.store.exists()):
+        is_attached = not memory.members and memory.lead.store.stand_in() is not None
+        if not (skin.config.is_marked or memory.members or is_attached or memory.store.exists()):
             raise NotFoundError(
                 f"{skin.config.workspace} is not a workspace, and memcli does not index it",
                 hint="memcli init",

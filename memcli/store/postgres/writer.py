@@ -281,6 +281,7 @@ class RowWriter(BaseChange):
         if self.integrity() == "ok":
             return f"{fault}, but a second check found it intact"
         with self.transaction():
+            self._rows("set local statement_timeout = 0")
             self._rows("select memcli.drop_rows($1)", (self.row.id,))
             self._rows(
                 "update memcli.vectors set unused_since = $2 where workspace = $1"
