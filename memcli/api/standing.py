@@ -13,7 +13,6 @@ from datetime import datetime
 from memcli.api.sync import RenamedFile
 from memcli.api.workspaces import Workspaces
 from memcli.checking import TYPE_CHECKING
-from memcli.config.settings import cache_folder
 from memcli.embedding.encoders import OTHER_MODEL, Remembered
 from memcli.embedding.models import is_readable
 from memcli.embedding.registry import fingerprint_of
@@ -26,9 +25,9 @@ from memcli.record import Record
 from memcli.render.reasons import sentence
 from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
 from memcli.store.lock import owner
-from memcli.store.orphans import Orphan, orphans
+from memcli.store.open import orphans
 from memcli.store.records import Counts, Facts, Key, Reach
-from memcli.store.run_records import Described, Owner, VectorSearch, WatchRecord
+from memcli.store.run_records import Described, Orphan, Owner, VectorSearch, WatchRecord
 from memcli.store.watch import living_watcher
 from memcli.types import (
     EMPTY,
@@ -204,7 +203,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
         stands_in=workspace.stands_in,
-        orphans=orphans(cache_folder(workspace.environ)),
+        orphans=orphans(workspace.environ),
     )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memcli.embedding.encoders import Opened
     from memcli.indexing.indexer import Report
     from memcli.indexing.look import Standing
-    from memcli.store.orphans import Orphan
+    from memcli.store.run_records import Orphan
 
 SHOWN_SKIPS = 5  # that are named without -v
 

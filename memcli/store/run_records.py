@@ -106,3 +106,11 @@ class Stored(Record):
     revision: int
     changed_at: str
     sources: tuple[str, ...]
+
+
+class Orphan(Record):
+    """An index in the cache folder whose workspace is gone."""
+
+    path: str  # its folder in the cache folder
+    workspace: str  # the folder that was indexed; empty if an earlier memcli made the index
+    bytes: int  # of all its files

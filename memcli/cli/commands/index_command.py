@@ -64,12 +64,11 @@ def run(options: Options) -> int:
 def _clean(options: Options) -> int:
     """List the indexes of folders that are gone, or delete them."""
     from memcli.cli.index_output import write_orphans
-    from memcli.config.settings import cache_folder
-    from memcli.store.orphans import orphans, remove
+    from memcli.store.open import orphans, remove_orphan
 
     skin = make_skin(options, anywhere=True)
-    found = orphans(cache_folder(skin.memory.environ))
-    kept = [(orphan, remove(orphan) if options.apply else "") for orphan in found]
+    found = orphans(skin.memory.environ)
+    kept = [(orphan, remove_orphan(orphan) if options.apply else "") for orphan in found]
     record = write_orphans(kept, skin.terminal, applied=options.apply, as_json=options.json)
     if options.json:
         skin.terminal.write_json(record)

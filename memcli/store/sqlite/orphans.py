@@ -10,23 +10,15 @@ import os
 from contextlib import closing, suppress
 
 from memcli.errors import BusyError, StoreError
-from memcli.record import Record
 from memcli.store.lock import writer_lock
+from memcli.store.run_records import Orphan
 from memcli.store.sqlite.documents import meta
 from memcli.store.sqlite.driver import connect, translated
 
 FILE = "index.sqlite"
 
 
-class Orphan(Record):
-    """An index whose folder is gone."""
-
-    path: str  # its folder in the cache folder
-    workspace: str  # the folder that was indexed; empty if an earlier memcli made the index
-    bytes: int  # of all its files
-
-
-def orphans(cache: str) -> list[Orphan]:
+def orphans_in(cache: str) -> list[Orphan]:
     """List the indexes of folders that are gone, the largest first."""
     found = []
     with suppress(FileNotFoundError, NotADirectoryError):
