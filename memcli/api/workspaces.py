@@ -121,7 +121,7 @@ class Workspaces:
     def __init__(self, lead: Workspace, group: Group | None = None) -> None:
         """Take the workspace, or of several the one whose settings apply to a question."""
         self.lead, self.group = lead, group
-        self.clock = lead.clock
+        self.clock, self.environ = lead.clock, lead.environ
 
     @property
     def config(self) -> Config:
