@@ -22,9 +22,8 @@ from memcli.store.open import store_at
 from memcli.store.port import Snapshot
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.admin import attach
-from memcli.store.postgres.crowd import PostgresCrowd
 from memcli.store.postgres.session import Name
-from memcli.store.postgres.store import OnThisMachine, PostgresStore
+from memcli.store.postgres.store import OnThisMachine, PostgresCrowd, PostgresStore
 from memcli.store.union import Member, Union
 from memcli.types import Filters, Term
 from tests.postgres.conftest import Memcli, make_notes
@@ -127,7 +126,7 @@ def test_they_rank_as_files_asked_together_and_wait_about_as_often_as_one(
     trips = requests[1] - requests[0] - 1  # nobody waits for the end of the transaction
     wanted = told(expected, text, filters)
     assert [place for place, _ in found] == [place for place, _ in wanted]
-    assert [score for _, score in found] == pytest.approx([s for _, s in wanted], abs=1e-9)
+    assert [score for _, score in found] == pytest.approx([s for _, s in wanted], abs=1e-6)
     assert 0 < trips <= MOST_TRIPS
 
 
