@@ -108,7 +108,7 @@ complete -c memcli -n '__memcli_is search' -l profile -x -a 'default classic con
 complete -c memcli -n '__memcli_is search' -l rerank -x -a 'none tokens onnx endpoint' -d 'Rerank the top 20; none, tokens, onnx or endpoint'
 complete -c memcli -n '__memcli_is search' -l view -x -a 'active all raw' -d 'Logs and summaries; all, active or raw'
 complete -c memcli -n '__memcli_is search' -l expand -d 'Print the source lines of summaries'
-complete -c memcli -n '__memcli_is search' -l budget -x -d 'Print as much as fits into so many tokens, not only what is worth reading'
+complete -c memcli -n '__memcli_is search' -l budget -x -d 'Maximum tokens to print. With --more, print as many as fit'
 complete -c memcli -n '__memcli_is search' -l min-score -x -d 'Minimum confidence, 0 to 1, except exact matches'
 complete -c memcli -n '__memcli_is search' -l exit-code -d 'Exit 1 if no passage matches well'
 complete -c memcli -n '__memcli_is search' -l require-dense -d 'Exit 6 if semantic search is not possible'

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from math import inf
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import Remembered
-from memcli.errors import Reason, UsageError
+from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
 from memcli.search.options import unobserved
@@ -95,6 +96,8 @@ def _ask(
     if freshness.state == EMPTY:
         return Answered(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
+    if sync is not False and options.mode == "hybrid" and not memory.members:
+        embed_first(memory.lead, question, options, index)
     if options.filters.kinds:
         check_kinds(memory, options.filters.kinds)
     if options.filters.by:
@@ -350,6 +353,22 @@ def equipped(memory: Workspaces, options: SearchOptions, index: Remembered) -> S
     return options._replace(
         reranker=memory.lead.reranker(index), calibrations=memory.lead.calibrations()
     )
+
+
+def embed_first(
+    workspace: Workspace, question: Question, options: SearchOptions, index: Remembered
+) -> None:
+    """Embed the best keyword matches if the folder is not embedded yet."""
+    config = workspace.config
+    is_live = workspace.state is None and config("sync.on_search") and config("sync.parts")
+    if options.encoder == "none" or not is_live:
+        return
+    with suppress(IndexMissingError, StoreError), workspace.store.snapshot() as snapshot:
+        counts = snapshot.counts()
+        if counts.embedded < counts.embeddable:
+            from memcli.api.first_vectors import embed_matches
+
+            embed_matches(workspace, snapshot, question.query, options.filters, index)
 
 
 def begin_vector(

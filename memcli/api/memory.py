@@ -113,13 +113,13 @@ class Memory:
     ) -> SearchResults:
         """Find passages by keyword and by meaning, as `memcli search` does.
 
-        `limit` is search.limit, and `budget` a number of tokens; `full` returns whole chunks.
-        Without `budget`, `full` or `more`, the answer leaves out passages that are not worth their
-        tokens. `sync` True reads every change first, False does not update the index, and None
-        keeps to the configured bounds. `now` is the moment of the question; the default is the
-        clock. `filters` are named as the options of the command: since="last week", tags=["x"].
-        UsageError if the text has nothing to search for, IndexMissingError if there is no
-        index and building one would take too long.
+        `limit` is search.limit, `budget` the most tokens, and `full` returns whole chunks. Without
+        `full` or `more`, the answer leaves out passages that are not worth their tokens; with
+        `more` it fills the budget. `sync` True reads every change first, False does not update the
+        index, and None keeps to the configured bounds. `now` is the moment of the question; the
+        default is the clock. `filters` are named as the options of the command: since="last week",
+        tags=["x"]. UsageError if the text has nothing to search for, IndexMissingError if there is
+        no index and building one would take too long.
         """
         from memcli.api.ask import ask
         from memcli.api.filters import filters_of
