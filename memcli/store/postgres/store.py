@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class OnThisMachine(Record):
-    """What this machine keeps for a workspace whose index is elsewhere."""
+    """The files of this machine for a workspace whose index is on a server."""
 
     store: Store  # the index that it would have here
     at: Callable[[str], Store]  # opens one in a file
@@ -93,7 +93,7 @@ class PostgresStore:
             return False
 
     def has_unfolded(self) -> bool:
-        """Tell that nothing is left to this machine to do."""
+        """Return False: this machine has nothing to tidy up."""
         return False
 
     @contextmanager
@@ -102,7 +102,7 @@ class PostgresStore:
             yield self._reader(connection, row)
 
     def _reader(self, connection: Connection, row: WorkspaceRow) -> SharedReader:
-        """Give what a connection has read this state by before, or a new one."""
+        """Return the reader that a connection has used for this state, or a new one."""
         from memcli.store.postgres.reader import SharedReader
 
         with self._guard:
@@ -177,7 +177,7 @@ class PostgresStore:
 
     @contextmanager
     def _held(self) -> Iterator[tuple[Connection, WorkspaceRow]]:
-        """Hold one state of the workspace; a connection that has died is opened anew once."""
+        """Hold one state of the workspace; a dead connection is opened again, once."""
         with translated(self.address):
             connection, row = self._pool.begin(
                 self.name,
@@ -233,7 +233,7 @@ def _copy(connection: Connection, row: WorkspaceRow, store: Store) -> None:
 
 
 def _never(seconds: float) -> None:
-    """Stand for a sleep where nothing is to be waited for: the file is nobody else's."""
+    """Do not sleep: nobody else uses the file."""
 
 
 class PostgresCrowd:

@@ -239,7 +239,7 @@ class RowWriter(BaseChange):
             )
 
     def search_by(self, fingerprint: str, dimension: int) -> None:
-        """Search by this encoder's vectors from now on, by codes first where they are many."""
+        """Search by the vectors of this encoder from now on; by codes first if they are many."""
         is_same = self.facts.fingerprint == fingerprint
         is_coarse = self._has_many(fingerprint)
         if is_same and is_coarse == (COARSE in self._meta):
@@ -253,7 +253,7 @@ class RowWriter(BaseChange):
                 self._meta[COARSE] = "1"
 
     def _has_many(self, fingerprint: str) -> bool:
-        """Tell whether there are so many vectors that codes are compared first; not at the brim."""
+        """Return whether codes are compared first; near the limit, nothing changes."""
         most = vectors.MANY * 3 // 4 if COARSE in self._meta else vectors.MANY
         found = self._rows(
             "select count(*) from (select 1 from memcli.vectors v where v.workspace = $1"
@@ -289,7 +289,7 @@ class RowWriter(BaseChange):
         return int(found[0][0])
 
     def start_over(self, fault: str) -> str:
-        """Go on with sound rows: these, if a second look finds them so, else none but vectors."""
+        """Check the rows again; if they are not sound, delete all except vectors."""
         if self.integrity() == "ok":
             return f"{fault}, but a second check found it intact"
         with self.transaction():
@@ -324,7 +324,7 @@ _BOOT = "/proc/sys/kernel/random/boot_id"
 
 
 def machine() -> str:
-    """Name this machine and the time since it was started, where the system tells that."""
+    """Name this machine and, if the system tells it, this start of the machine."""
     boot = ""
     with suppress(OSError), open(_BOOT, encoding="ascii") as file:
         boot = file.read().strip()
@@ -337,7 +337,7 @@ def holder() -> str:
 
 
 def is_dead(name: str) -> bool:
-    """Tell of a holder that it is a process of this machine which has ended."""
+    """Return whether a holder is a process of this machine that has ended."""
     place, _, pid = name.rpartition(" ")
     if place != machine() or not pid.isdigit():
         return False
@@ -378,7 +378,7 @@ def lease(
 
 
 def _taken(connection: Connection, address: Address, name: Name) -> WorkspaceRow | None:
-    """Take the right where nobody has it, or who has it has ended."""
+    """Take the right if nobody has it, or if its holder has ended."""
     (told,) = connection.run(select_by_name(connection, name))
     row = row_of(told, address, name)
     if row.holder and row.is_held and not is_dead(row.holder):
