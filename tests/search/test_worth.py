@@ -139,7 +139,6 @@ def test_a_question_on_another_subject_and_the_first_words_of_an_assistant_are_l
     other = "And what will you do on the long weekend that is coming, now that it is so warm?"
     hit = _talk(("Kate", fact, 0.3), ("Odette", f"{other} " * 11, 0.0), ("Kate", fact, 0.3))
     assert _citations(hit) == ["1.md:1-1", "1.md:3-3"]
-    steps = "Certainly! Here is, step by step, how you can find out why the pool ran dry" + " dry" * 40
-    steps += ", and what to do next time:"
+    steps = f"Certainly! Here is how you can find out why the pool ran dry{' dry' * 40}:"
     hit = _talk(("User", fact, 0.3), ("Assistant", steps, 0.3))
     assert _citations(hit) == ["1.md:1-1"]
