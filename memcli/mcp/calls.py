@@ -16,7 +16,7 @@ from memcli.markdown.parts import digest
 from memcli.mcp import answers
 from memcli.mcp.answers import ToolResult
 from memcli.mcp.paging import Cursor
-from memcli.types import shown
+from memcli.types import AGENT, cite, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from memcli.api.ask import Answered
     from memcli.api.memory import Memory
+    from memcli.api.opened import OpenedWorkspace
     from memcli.api.read import Lines
     from memcli.dates.find import DateSpan
     from memcli.mcp.shared_memory import SharedMemory
@@ -224,21 +225,23 @@ def call_get(
     return ToolResult(answers.of_lines(lines), record)
 
 
-def _lines(memory: Memory, given: Mapping[str, Any]) -> Lines:
+def _lines(memory: OpenedWorkspace, given: Mapping[str, Any]) -> Lines:
     """Read what a citation names, in the forms that models write citations in."""
     first, count = given["from"], given["lines"]
+    from memcli.api.read import get
+
     try:
-        return memory.get(given["path"], first=first, count=count)
+        return get(memory, given["path"], first=first, count=count)
     except NotFoundError as error:
         plain = _AS_LINES.sub(r":\1-\2", given["path"].strip(" \t\r\n`[]()<>\"'"))
         plain = _AS_LINE.sub(r":\1", plain)
         with suppress(NotFoundError):
-            return memory.get(plain, first=first, count=count)
+            return get(memory, plain, first=first, count=count)
         path, _, cited = plain.partition(":")
         words = shlex.split(error.hint)
         meant = words[2] if words[:2] == ["memcli", "get"] and len(words) == 3 else ""
         if path and meant.endswith(f"/{path}"):
-            return memory.get(f"{meant}:{cited}" if cited else meant, first=first, count=count)
+            return get(memory, f"{meant}:{cited}" if cited else meant, first=first, count=count)
         raise
 
 
@@ -295,16 +298,42 @@ def call_context(
 def call_remember(
     held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
-    """Append a note, unless the gate refuses it; then line 1 says why."""
+    """Append a note, and mark a line as corrected by it if one is named; or say why not."""
     from memcli.api.remember import Wish, record_of, remember
 
     held.warm()
     memory = held.own()
     if is_stopped():
         raise StoppedError("warm")
-    wish = Wish(was_given=held.given)
+    older = given.get("citation")
+    wish = Wish(
+        gate=True,
+        was_given=held.given,
+        by=AGENT,
+        corrects=_own_citation(held, older) if older else "",
+    )
     noted = remember(memory, given["text"], wish, memory.clock.now())
-    return ToolResult(answers.of_note(noted), lambda: record_of(noted))
+    return ToolResult(answers.of_note(noted, corrects=wish.corrects), lambda: record_of(noted))
+
+
+def call_forget(
+    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+) -> ToolResult:
+    """Remove a note that an agent appended, or say why it stays."""
+    from memcli.api.remember import forget
+
+    held.warm()
+    done = forget(held.own(), _own_citation(held, given["citation"]), by=AGENT)
+    return ToolResult(answers.of_forgotten(done), done._asdict)
+
+
+def _own_citation(held: SharedMemory, citation: str) -> str:
+    """Cite lines of the workspace that notes are added to, whichever way a model cites them."""
+    own = held.own()
+    names = [f"{name}:" for name, _, opened in held.opened().members if opened is own]
+    plain = citation.removeprefix(*names) if names else citation
+    lines = _lines(own, {"path": plain, "from": None, "lines": None})
+    return cite(lines.source, lines.path, lines.start_line, lines.end_line)
 
 
 def read_document(
@@ -345,4 +374,6 @@ CALLS = {
     "memory_get": call_get,
     "memory_context": call_context,
     "memory_remember": call_remember,
+    "memory_correct": call_remember,
+    "memory_forget": call_forget,
 }

@@ -28,7 +28,7 @@ from memcli.record import Record
 from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.mmr import KEPT_TEXTS, token_set
 from memcli.search.summaries import is_later
-from memcli.types import About, Term, Wanted, Where
+from memcli.types import About, Term, Wanted, Where, shown
 
 if TYPE_CHECKING:
     from memcli.store.port import Snapshot
@@ -148,7 +148,7 @@ def _chunk(hit: Hit) -> Quotation:
 
 
 def _passage(hit: Hit) -> Quotation:
-    return Quotation(hit.about, hit.text)
+    return Quotation(hit.about._replace(start_line=hit.start_line), hit.text)
 
 
 class Claims:
@@ -205,6 +205,11 @@ class Corrections:
             for unit in units(chunk.text, chunk.about.heading_path)
         ]
         self._claims = Claims([unit for _, unit in self._units])
+        self._explicit = [
+            (cited, chunk, unit)
+            for chunk, unit in self._units
+            if "(corrects " in unit.text and (cited := _cited(chunk, unit))
+        ]
 
     def of(self, passage: Quotation, *, between: bool = False) -> tuple[Correction, ...]:
         """Give the lines that correct lines of a passage, newest first.
@@ -214,7 +219,10 @@ class Corrections:
         about = passage.about
         if not self._units or not (about.date or about.document_date):
             return ()
-        told = [self._corrects(about, unit.text) for unit in units(passage.text, ())]
+        told = [
+            self._names(about, unit) or self._corrects(about, unit.text)
+            for unit in units(passage.text, ())
+        ]
         first = filter(None, (*told, self._revokes(about)))
         chains = [self._chain(each, about.chunk_id) for each in first]
         lines = {each for chain in chains for each in (chain if between else chain[-1:])}
@@ -225,12 +233,17 @@ class Corrections:
     def _chain(self, first: Correction, chunk: int) -> list[Correction]:
         """Follow a chain of corrections to its newest line."""
         chain, seen = [first], {chunk, first.chunk_id}
-        while later := self._corrects(self._chunks[chain[-1].chunk_id].about, chain[-1].text):
+        while later := self._later(self._chunks[chain[-1].chunk_id].about, chain[-1]):
             if later.chunk_id in seen:
                 break
             seen.add(later.chunk_id)
             chain.append(later)
         return chain
+
+    def _later(self, older: About, line: Correction) -> Correction | None:
+        first, last = line.start_line - older.start_line, line.end_line - older.start_line
+        named = self._names(older, Claim(first, last, line.text, frozenset()))
+        return named or self._corrects(older, line.text)
 
     def _corrects(self, older: About, text: str) -> Correction | None:
         def may(place: int) -> bool:
@@ -241,6 +254,20 @@ class Corrections:
             for place, strength in self._claims.correcting(text, may)
         ]
         return max(found, key=lambda each: (each[0].date, each[1]))[0] if found else None
+
+    def _names(self, older: About, unit: Claim) -> Correction | None:
+        """Find the newest line that says which lines it corrects, and means this one."""
+        first, last = older.start_line + unit.first, older.start_line + unit.last
+        name = shown(older.source, older.path)
+        found = [
+            _correction(chunk.about, newer)
+            for (path, start, end), chunk, newer in self._explicit
+            if start <= last and first <= end and (name == path or name.endswith(f":{path}"))
+            if (chunk.about.date or "") >= (older.date or older.document_date or "")
+            if (chunk.about.document, chunk.about.start_line + newer.first)
+            != (older.document, first)
+        ]
+        return max(found, key=lambda each: (each.date, each.start_line), default=None)
 
     def _revokes(self, older: About) -> Correction | None:
         from memcli.language.correction import revokes
@@ -256,6 +283,14 @@ class Corrections:
                 unit = Claim(line, line, chunk.text.split("\n")[line], frozenset())
                 return _correction(chunk.about, unit)
         return None
+
+
+def _cited(chunk: Quotation, unit: Claim) -> tuple[str, int, int] | None:
+    """Read which lines a line corrects, if its author may say so: the owner, or an agent."""
+    from memcli.markdown.links import corrected_lines
+
+    may_say = chunk.about.trust == "trusted" or chunk.about.source_kind == "agent"
+    return corrected_lines(unit.text) if may_say else None
 
 
 def _has_start(claim: Claim, text: str) -> bool:
