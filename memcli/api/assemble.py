@@ -13,7 +13,6 @@ from memcli.api.ask import (
     for_all,
     model_groups,
     naming_models,
-    remembered,
 )
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspaces import Workspaces
     from memcli.config.settings import Config
     from memcli.context.parts import ContextPart
     from memcli.indexing.freshness import Freshness
@@ -88,7 +87,7 @@ def following_of(setting: Config) -> Following:
 
 
 def context_of(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     text: str,
     asked: date,
     wanted: Sharing,
@@ -113,7 +112,7 @@ def context_of(
 
 
 def _of_a_question(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     question: Question,
     wanted: Sharing,
     *,
@@ -122,10 +121,10 @@ def _of_a_question(
 ) -> Assembly:
     wanted = wanted._replace(is_asked=True)
     filters = Filters(view=memory.config("search.view"))
-    index = remembered(memory)
+    index = memory.remembered()
     options = options_of(memory.config, filters=filters)
     options = equipped(memory, options, index)
-    vector = begin_vector(memory, question, options, index)
+    vector = begin_vector(memory.lead, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
         return _without_answer(memory, question, freshness, filters)
@@ -150,7 +149,7 @@ def _of_a_question(
 
 
 def _of_a_session(
-    memory: OpenedWorkspace, asked: date, wanted: Sharing, *, sync: bool | None
+    memory: Workspaces, asked: date, wanted: Sharing, *, sync: bool | None
 ) -> Assembly:
     """Assemble what matters most without a question; summaries replace the lines they cover.
 
@@ -158,7 +157,7 @@ def _of_a_session(
     """
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
-    freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
+    freshness = bring_in_step(memory, memory.remembered(), "lexical", sync=sync)
     if freshness.state == EMPTY:
         return _without_answer(memory, None, freshness, filters)
     memory = memory.without_failed(freshness)
@@ -183,7 +182,7 @@ def _of_a_session(
 
 
 def session_start(
-    memory: OpenedWorkspace, asked: date, wanted: Sharing, *, since_ns: int | None
+    memory: Workspaces, asked: date, wanted: Sharing, *, since_ns: int | None
 ) -> Assembly:
     """Assemble what an agent's session starts with: rules, open tasks, what has changed since.
 
@@ -195,7 +194,7 @@ def session_start(
     from memcli.context.session import NEWEST_FILES, packed_in_order, parts_of_session
 
     filters = Filters(view="active")
-    freshness = bring_in_step(memory, remembered(memory), "lexical", sync=None)
+    freshness = bring_in_step(memory, memory.remembered(), "lexical", sync=None)
     if freshness.state == EMPTY:
         return _without_answer(memory, None, freshness, filters)
     memory = memory.without_failed(freshness)
@@ -231,7 +230,7 @@ def _openness(snapshot: Snapshot) -> Callable[[About], bool]:
 
 
 def _without_answer(
-    memory: OpenedWorkspace, question: Question | None, freshness: Freshness, filters: Filters
+    memory: Workspaces, question: Question | None, freshness: Freshness, filters: Filters
 ) -> Assembly:
     """Return an empty context: there is no index, or it is empty."""
     is_known = freshness.state == EMPTY

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from memcli.api.opened import OpenedWorkspace
     from memcli.api.remember import Noted
+    from memcli.api.workspace import Workspace
 
 INBOX = "memory/inbox.md"
 MOST_PER_SESSION = 10
@@ -29,7 +29,7 @@ class InboxEntry(Record):
 
 
 def capture(
-    memory: OpenedWorkspace,
+    workspace: Workspace,
     transcript: str,
     name: str,
     *,
@@ -45,14 +45,14 @@ def capture(
     from memcli.remember.transcript import read_transcript
 
     saved: list[Noted] = []
-    to = _TO[memory.config("capture")]
+    to = _TO[workspace.config("capture")]
     for each in facts_of(read_transcript(transcript, after=after)):
         if len(saved) >= room:
             break
         source = f"{name}:{each.line}"
         scope = PRIVATE if to == INBOX else ""
         noted = remember(
-            memory,
+            workspace,
             each.text,
             Wish(to=to, gate=True, by=AGENT, source=source, scope=scope),
             now,
@@ -61,7 +61,7 @@ def capture(
     return saved
 
 
-def inbox(memory: OpenedWorkspace) -> list[InboxEntry]:
+def inbox(workspace: Workspace) -> list[InboxEntry]:
     """List the lines of the inbox in their order."""
     from memcli.api.remember import root_of
     from memcli.markdown.parse import parse
@@ -69,7 +69,7 @@ def inbox(memory: OpenedWorkspace) -> list[InboxEntry]:
     from memcli.remember.append import read
     from memcli.workspace.reading import decode
 
-    found = decode(read(root_of(memory), INBOX) or b"")
+    found = decode(read(root_of(workspace), INBOX) or b"")
     parsed = parse("" if isinstance(found, str) else found[0])
     items = [
         unit
@@ -84,7 +84,7 @@ def inbox(memory: OpenedWorkspace) -> list[InboxEntry]:
 
 
 def settle(
-    memory: OpenedWorkspace, entries: Sequence[InboxEntry], *, keep: bool, now: datetime
+    workspace: Workspace, entries: Sequence[InboxEntry], *, keep: bool, now: datetime
 ) -> list[Noted]:
     """Take entries out of the inbox; those to `keep` go into today's log first.
 
@@ -93,9 +93,9 @@ def settle(
     saved = []
     for each in reversed(entries):  # so that the citations of the others stay
         if keep:
-            noted = remember(memory, each.text, Wish(force=True), now)
+            noted = remember(workspace, each.text, Wish(force=True), now)
             saved.append(noted)
-        done = forget(memory, each.citation, by=AGENT)
+        done = forget(workspace, each.citation, by=AGENT)
         if done.reason:
             raise UsageError(
                 f"{each.citation} stays: {done.reason}", hint=f"delete the line in {INBOX}"

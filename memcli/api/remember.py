@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
     from memcli.errors import Reason
     from memcli.remember.append import Make
     from memcli.remember.gate import WasGiven
@@ -101,7 +101,7 @@ class _TwiceError(Exception):
         self.lines = first, last
 
 
-def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> Noted:
+def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Noted:
     """Check a note, and append it to a file of the workspace.
 
     UsageError if the file cannot be written, BusyError if another process keeps it locked; nothing
@@ -110,17 +110,17 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
     from memcli.remember import append
 
     text = cleaned(text)
-    path = _path_of(memory, wish, now)
-    older = _corrected(memory, wish.corrects)
+    path = _path_of(workspace, wish, now)
+    older = _corrected(workspace, wish.corrects)
     behind = f"{CORRECTS} {older}" if older else wish.source
     note = _note(f"{text} ({behind})" if behind else text, wish, now)
-    nearby = Nearby(memory)
-    settings = gate_settings(memory, is_gated=wish.gate, was_given=wish.was_given)
+    nearby = Nearby(workspace)
+    settings = gate_settings(workspace, is_gated=wish.gate, was_given=wish.was_given)
     settings = settings._replace(refuses_orders=bool(wish.by))
     judged = judge(text, nearby.of(text), settings, heading=note.heading)
     judged = judged._replace(older=older or judged.older)
     title = os.path.basename(path).rpartition(".")[0]
-    root = root_of(memory)
+    root = root_of(workspace)
 
     def result(stored: bool, made: Appended | None, judged: Judged = judged) -> Noted:
         return Noted(
@@ -128,7 +128,7 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
             path=path,
             start_line=made.first_line if made else None,
             end_line=made.last_line if made else None,
-            text=as_told(memory, placed[-1].text if placed else text),
+            text=as_told(workspace, placed[-1].text if placed else text),
             made=bool(made and made.is_new),
             refusal=judged.refusal,
             checks=judged.checks,
@@ -156,20 +156,21 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
             fit = make(data)
             lines = fit.first_line, fit.last_line
             return result(False, Appended(path, len(data or b""), fit.data, data is None, *lines))
-        return result(True, _append(memory, root, path, make, wish.by))
+        return result(True, _append(workspace, root, path, make, wish.by))
     except _TwiceError as twice:
         here = cite(MEMORY_SOURCE, path, *twice.lines)
         check = Check("duplicate", False, "duplicate of an existing line", here)
         return result(False, None, judged._replace(checks=(*judged.checks[:2], check)))
 
 
-def _corrected(memory: OpenedWorkspace, citation: str) -> str:
+def _corrected(workspace: Workspace, citation: str) -> str:
     """Cite the line that a note replaces as it is now; NotFoundError if there is none."""
     if not citation:
         return ""
     from memcli.api.read import get
+    from memcli.api.workspaces import Workspaces
 
-    found = get(memory, citation)
+    found = get(Workspaces(workspace), citation)
     if found.end_line - found.start_line >= MOST_CORRECTED:
         raise UsageError(
             f"{found.citation} is {found.end_line - found.start_line + 1} lines, and a note"
@@ -181,30 +182,31 @@ def _corrected(memory: OpenedWorkspace, citation: str) -> str:
     return f"{shown(found.source, found.path)}:{lines}"
 
 
-def undo_remember(memory: OpenedWorkspace) -> UndoResult:
+def undo_remember(workspace: Workspace) -> UndoResult:
     """Remove the last note if its lines are unchanged and nothing follows them."""
-    return _take_back(memory, lambda made: not made.by)
+    return _take_back(workspace, lambda made: not made.by)
 
 
-def forget(memory: OpenedWorkspace, citation: str, *, by: str) -> UndoResult:
+def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
     """Remove a note that somebody appended, such as an agent, if its lines are unchanged.
 
     NotFoundError if the cited lines are no such note.
     """
     from memcli.api.read import get
+    from memcli.api.workspaces import Workspaces
 
-    found = get(memory, citation)
+    found = get(Workspaces(workspace), citation)
     lines = found.text.encode()
 
     def is_meant(made: Appended) -> bool:
         is_there = made.path == found.path and found.source == MEMORY_SOURCE
         return is_there and made.by == by and lines in made.note
 
-    return _take_back(memory, is_meant, may_follow=True, cited=found.citation)
+    return _take_back(workspace, is_meant, may_follow=True, cited=found.citation)
 
 
 def _take_back(
-    memory: OpenedWorkspace,
+    workspace: Workspace,
     is_meant: Callable[[Appended], bool],
     *,
     may_follow: bool = False,
@@ -212,7 +214,7 @@ def _take_back(
 ) -> UndoResult:
     from memcli.remember import append
 
-    folder = memory.cache_folder
+    folder = workspace.cache_folder
     try:
         kept = append.appends(folder)
     except OSError as error:
@@ -226,18 +228,18 @@ def _take_back(
         if cited:
             raise NotFoundError(f"{cited} is not a note that was saved with these tools")
         return UndoResult(None)
-    sleep = memory.clock.sleep
-    why = append.take_back(root_of(memory), made, sleep=sleep, may_follow=may_follow)
+    sleep = workspace.clock.sleep
+    why = append.take_back(root_of(workspace), made, sleep=sleep, may_follow=may_follow)
     if not why:
         append.forget(folder, made)
     return UndoResult(made.path, made.first_line, made.last_line, why)
 
 
-def _append(memory: OpenedWorkspace, root: str, path: str, make: Make, by: str) -> Appended:
+def _append(workspace: Workspace, root: str, path: str, make: Make, by: str) -> Appended:
     """Append, and keep what was appended so that it can be taken back."""
     from memcli.remember import append
 
-    folder, sleep = memory.cache_folder, memory.clock.sleep
+    folder, sleep = workspace.cache_folder, workspace.clock.sleep
     with suppress(OSError):
         for before in append.appends(folder)[-1:]:
             append.finish(root, before, sleep=sleep)
@@ -273,30 +275,28 @@ def _note(text: str, wish: Wish, now: datetime) -> Note:
     return Note(text, heading, wish.type, time, metadata)
 
 
-def root_of(memory: OpenedWorkspace) -> str:
+def root_of(workspace: Workspace) -> str:
     """Give the folder that notes are written into."""
-    return memory.index_settings().source(MEMORY_SOURCE).root
+    return workspace.index_settings().source(MEMORY_SOURCE).root
 
 
-def _path_of(memory: OpenedWorkspace, wish: Wish, now: datetime) -> str:
+def _path_of(workspace: Workspace, wish: Wish, now: datetime) -> str:
     """Name the file that a note goes to; UsageError for one that no search would read."""
     from memcli.markdown.lineage import is_place
     from memcli.workspace.ignore import is_markdown, load_rules
     from memcli.workspace.locate import MEMORY_FOLDER
     from memcli.workspace.vaults import daily_note
 
-    if memory.members:
-        raise UsageError("a note goes to one workspace, and several are named", hint="-w FOLDER")
-    if not memory.config.is_marked:
+    if not workspace.config.is_marked:
         raise NotFoundError(
-            f"{memory.config.workspace} is not a workspace",
+            f"{workspace.config.workspace} is not a workspace",
             hint="memcli init",
         )
     path = to = wish.to
     if to == TODAY and wish.by:  # of a whole document it is known who wrote it
         path = f"{MEMORY_FOLDER}/{wish.by}/{now.date().isoformat()}.md"
     elif to == TODAY:
-        own = daily_note(root_of(memory), now.date())
+        own = daily_note(root_of(workspace), now.date())
         path = own or f"{MEMORY_FOLDER}/{now.date().isoformat()}.md"
     path = path.removeprefix("./")
     parts = path.split("/")
@@ -306,7 +306,7 @@ def _path_of(memory: OpenedWorkspace, wish: Wish, now: datetime) -> str:
         raise UsageError(f"{to} is not a Markdown file, so search would not find it", hint=HINT_TO)
     if is_place(path):
         raise UsageError(f"{to} is in the folder of summaries", hint=HINT_TO)
-    if not load_rules(memory.index_settings().source(MEMORY_SOURCE)).accepts(path):
+    if not load_rules(workspace.index_settings().source(MEMORY_SOURCE)).accepts(path):
         raise UsageError(
             f"{path} is left out of the memory, and no search would find the note", hint=HINT_TO
         )
@@ -326,7 +326,7 @@ class Weighed(Record):
 
 
 def weigh(
-    memory: OpenedWorkspace, text: str, *, place: tuple[str, str] | None = None
+    workspace: Workspace, text: str, *, place: tuple[str, str] | None = None
 ) -> tuple[list[Weighed], tuple[Reason, ...]]:
     """Score each paragraph and item of a text as `remember` would; nothing is written.
 
@@ -336,7 +336,7 @@ def weigh(
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
 
-    settings, nearby = gate_settings(memory, is_gated=True, was_given=None), Nearby(memory)
+    settings, nearby = gate_settings(workspace, is_gated=True, was_given=None), Nearby(workspace)
     parsed = parse(text)
     found = []
     for block in parsed.blocks:
@@ -347,17 +347,17 @@ def weigh(
             others = [n for n in nearby.of(line) if (n.source, n.path) != place]
             judged = judge(line, others, settings)
             first, last = unit.numbers[0], unit.numbers[-1]
-            found.append(Weighed(first, last, as_told(memory, line), judged))
+            found.append(Weighed(first, last, as_told(workspace, line), judged))
     return found, nearby.notices
 
 
 def gate_settings(
-    memory: OpenedWorkspace, *, is_gated: bool, was_given: WasGiven | None
+    workspace: Workspace, *, is_gated: bool, was_given: WasGiven | None
 ) -> GateSettings:
     """Read what the gate goes by; `is_gated` refuses what is worth little in any case."""
     from memcli.remember.gate import LEAST_WORTH
 
-    config = memory.config
+    config = workspace.config
     weights = GateWeights(*(config(f"gating.{name}") for name in GateWeights._fields))
     if abs(sum(weights) - 1.0) > 1e-6:
         raise ConfigError(
@@ -369,6 +369,6 @@ def gate_settings(
     return GateSettings(weights, least, was_given)
 
 
-def as_told(memory: OpenedWorkspace, text: str) -> str:
+def as_told(workspace: Workspace, text: str) -> str:
     """Redact a text for output."""
-    return redacted(text) if memory.config("secrets") == "redact" else text
+    return redacted(text) if workspace.config("secrets") == "redact" else text

@@ -32,6 +32,8 @@ class Shape(Record):
     around: int = 0  # lines of the file above and below each passage
     superseded: bool = False  # with the older lines that a passage corrects
     budget: int | None = None  # tokens of all that is written to stdout
+    ends: bool = False  # it leaves out what is not worth reading
+    rest: bool = False  # only what is left out without it
     is_fitted: bool = False  # a terminal shows what fits it
 
 
@@ -67,7 +69,7 @@ def shape_of(
         told = Shape(form, fields=wanted)
     if wanted and form not in ("json", "jsonl"):
         raise UsageError(
-            "--fields chooses keys of JSON; other forms are made by a template",
+            "--fields chooses keys of JSON; use a template for other forms",
             hint=f"--format '{''.join(f'{{{key}}} ' for key in wanted).strip()}'",
         )
     return told

@@ -19,7 +19,6 @@ from memcli.checking import TYPE_CHECKING
 from memcli.digests import sha256
 from memcli.errors import StoreError
 from memcli.system import FILE_FLAGS
-from memcli.workspace.whole import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -47,6 +46,8 @@ def session_before(folder: str, workspace: str, session: str, now_ns: int) -> in
 
     A session that starts again, as after it was cleared, gets the same answer.
     """
+    from memcli.workspace.whole import write_whole
+
     path = session_path(folder, "", workspace, "")
     with suppress(OSError, ValueError):
         with open(path, encoding="utf-8") as file:

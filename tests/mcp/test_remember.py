@@ -31,7 +31,7 @@ def test_a_note_is_appended_and_found_and_told_once(served: Served, notes: Path)
     first = served.text("memory_remember", text=FACT)
     [made] = [path for path in notes.rglob("*.md") if path not in before]
     assert made.parent == notes / "memory" / "agent"
-    assert first == f"remembered: memory/agent/{made.name}:7-7\n"
+    assert first.split("\n")[0] == f"remembered: memory/agent/{made.name}:7-7"
     metadata, title, note = made.read_text().split("\n\n")
     assert (metadata, title) == ("---\nsource_kind: agent\n---", f"# {made.stem}")
     assert re.fullmatch(r"- \d\d:\d\d " + re.escape(FACT) + "\n", note)

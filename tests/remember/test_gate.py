@@ -181,7 +181,7 @@ def test_least_worth_is_asked_only_where_it_is_set() -> None:
 
 
 def test_no_line_that_is_worth_keeping_is_called_known() -> None:
-    """Of the 374 labelled lines, by words alone; the benchmark measures the rest."""
+    """Of the 374 labelled lines, by keywords only; the benchmark measures the rest."""
     found, weights = benchmark.look("none")
     assert len(found) > 300
     results = benchmark.judged(found, weights, 0.0)
@@ -199,5 +199,5 @@ def test_a_line_of_the_memory_that_says_it_is_found(
     root = tmp_path_factory.mktemp("notes")
     benchmark.make_memory(root)
     with Memory.open(root, settings={"embedding.encoder": "none"}) as memory:
-        first = Nearby(memory).of("api-7's pool holds 40 connections")[0]
+        first = Nearby(memory.workspaces.lead).of("api-7's pool holds 40 connections")[0]
     assert first.citation == "memory/en.md:3-3"

@@ -47,7 +47,7 @@ def run(options: Options) -> int:
 
     text = told_as(" ".join(options.query or ()), skin.config)
     found = changes(
-        skin.memory, text,
+        skin.workspace, text,
         since=options.since, until=options.until, by=options.by, now=skin.moment,
     )  # fmt: skip
     changes_output.write(found, skin, form=wanted, question=text, limit=options.limit)

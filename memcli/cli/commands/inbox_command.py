@@ -31,14 +31,14 @@ def run(options: Options) -> int:
     from memcli.api.capture import inbox, settle
 
     skin = make_skin(options)
-    entries = inbox(skin.memory)
+    entries = inbox(skin.workspace)
     kept, dropped = _chosen(options.keep, entries), _chosen(options.drop, entries)
     if both := {each.number for each in kept} & {each.number for each in dropped}:
         number = min(both)
         raise UsageError(f"line {number} is to be kept and dropped", hint="memcli inbox")
     # The last lines first, so that the citations of the others stay right.
     for each in sorted((*kept, *dropped), key=lambda entry: -entry.number):
-        settle(skin.memory, [each], keep=each in kept, now=skin.moment)
+        settle(skin.workspace, [each], keep=each in kept, now=skin.moment)
     left = [each for each in entries if each not in kept and each not in dropped]
     if options.json:
         record = {

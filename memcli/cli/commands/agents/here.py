@@ -9,7 +9,7 @@ from memcli.agents import state
 from memcli.agents.places import Machine
 from memcli.agents.table import BY_NAME, NAMES, Agent
 from memcli.agents.texts import Launcher, quoted
-from memcli.api.opened import current_folder
+from memcli.api.workspace import current_folder
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.options import CommandArgument
 from memcli.config.settings import user_file
@@ -79,7 +79,7 @@ def _workspace(given: Sequence[str] | None) -> str:
         return ""
     if len(given) > 1:
         raise UsageError(
-            f"an agent is given one workspace, and -w names {len(given)}", hint=f"-w {given[0]}"
+            f"an agent gets one workspace, but -w names {len(given)}", hint=f"-w {given[0]}"
         )
     [folder] = given
     if folder.startswith("@"):
