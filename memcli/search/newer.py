@@ -201,10 +201,12 @@ class Corrections:
             for unit in units(chunk.text, chunk.about.heading_path)
         ]
         self._claims = Claims([unit for _, unit in self._units])
+        naming = [each for each in self._chunks.values() if "(corrects " in each.text]
         self._explicit = [
             (cited, chunk, unit)
-            for chunk, unit in self._units
-            if "(corrects " in unit.text and (cited := _cited(chunk, unit))
+            for chunk in naming
+            for unit in units(chunk.text, ())
+            if (cited := _cited(chunk, unit))
         ]
 
     def of(self, passage: Quotation, *, between: bool = False) -> tuple[Correction, ...]:
@@ -216,7 +218,7 @@ class Corrections:
         if not self._units or not (about.date or about.document_date):
             return ()
         direct = [
-            [named] if (named := self._naming(about, unit)) else self._correcting(about, unit.text)
+            self._naming(about, unit) or self._correcting(about, unit.text)
             for unit in units(passage.text, ())
             if not unit.is_heading
         ]
@@ -255,13 +257,15 @@ class Corrections:
         about = self._chunks[line.chunk_id].about
         first, last = line.start_line - about.start_line, line.end_line - about.start_line
         named = self._naming(about, Claim(first, last, line.text, frozenset()))
-        return [named] if named else self._correcting(about, line.text)
+        return named or self._correcting(about, line.text)
 
-    def _naming(self, older: About, unit: Claim) -> Correction | None:
-        """Find the newest line that says which lines it corrects, and means this one."""
+    def _naming(self, older: About, unit: Claim) -> list[Correction]:
+        """List the lines that cite a line as the one that they correct."""
+        if not self._explicit:
+            return []
         first, last = older.start_line + unit.first, older.start_line + unit.last
         name = shown(older.source, older.path)
-        found = [
+        return [
             _correction(chunk.about, newer)
             for (path, start, end), chunk, newer in self._explicit
             if start <= last and first <= end and (name == path or name.endswith(f":{path}"))
@@ -269,7 +273,6 @@ class Corrections:
             if (chunk.about.document, chunk.about.start_line + newer.first)
             != (older.document, first)
         ]
-        return max(found, key=_newest, default=None)
 
     def _revoking(self, older: About) -> list[Correction]:
         """List the line that says of the whole document that it is replaced, if there is one."""
