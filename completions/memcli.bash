@@ -306,7 +306,7 @@ _memcli() {
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo --dry-run --show --tail --tail-tokens --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "lint") mapfile -t COMPREPLY < <(compgen -W "--fail-on --json -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "init") mapfile -t COMPREPLY < <(compgen -W "--user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "index") mapfile -t COMPREPLY < <(compgen -W "--full --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "index") mapfile -t COMPREPLY < <(compgen -W "--full --dry-run --prune --clean --apply --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "mcp") mapfile -t COMPREPLY < <(compgen -W "--structured --write -w --workspace --everywhere --workspace-name --tenant --with -q --quiet -v --verbose --color --debug -h --help" -- "$cur") ;;
         "hook") mapfile -t COMPREPLY < <(compgen -W "--for --budget -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;

@@ -306,6 +306,8 @@ complete -c memcli -n '__memcli_is init' -s h -l help -d 'Show this help. --help
 complete -c memcli -n '__memcli_is index' -l full -d 'Build the index from scratch'
 complete -c memcli -n '__memcli_is index' -l dry-run -d 'List what would change, and change nothing'
 complete -c memcli -n '__memcli_is index' -l prune -d 'Delete unused vectors from the cache'
+complete -c memcli -n '__memcli_is index' -l clean -d 'List the indexes of folders that are gone'
+complete -c memcli -n '__memcli_is index' -l apply -d 'With --clean; delete them'
 complete -c memcli -n '__memcli_is index' -l wait -x -d 'Longest wait for another process that indexes'
 complete -c memcli -n '__memcli_is index' -l watch -d 'Keep running and index changes until Ctrl-C'
 complete -c memcli -n '__memcli_is index' -l debounce -x -d 'With --watch; wait after the last change'

@@ -140,6 +140,7 @@ def test_what_is_related_is_as_its_schema_says(notes: Path, flags: tuple[str, ..
 def test_index_and_status_are_as_their_schemas_say(notes: Path) -> None:
     _checked("memcli.status", _run("status", "--json", "-w", ".")[1])
     _checked("memcli.index-plan", _run("index", "--dry-run", "--json", "-w", ".")[1])
+    _checked("memcli.index-clean", _run("index", "--clean", "--json")[1])
     _checked("memcli.index", _run("index", "--json", "-w", ".")[1])
     (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
     _checked("memcli.index", _run("index", "--json", "--full", "--prune", "-w", ".")[1])
