@@ -59,6 +59,7 @@ class Asking(Record):
             return
         from memcli.cli.editor import open_passage
 
+        search_output.say_match(found.answer, self.skin.terminal)
         search_output.say(found, self.skin, self.shape)
         open_passage(found, self.opened, self.skin)
 

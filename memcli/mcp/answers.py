@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from memcli.search.hits import Hit
     from memcli.search.pipeline import Answer
 
-_NEAREST = "No sure match; these are the nearest."
 _NOTHING = "No passages found."
 # By the name of a command: the tool that does the same, and the argument that comes first.
 _TOOLS = {
@@ -134,7 +133,7 @@ def _remarks(
     elif not hits:
         remarks.append(_NO_ROOM)
     else:
-        remarks += _doubt(found, answer)
+        remarks += _doubt(answer)
     return remarks
 
 
@@ -164,21 +163,12 @@ def is_unembedded(answer: Answer) -> bool:
     return reason is not None and reason.code == "not-embedded"
 
 
-def _doubt(found: Answered, answer: Answer) -> list[str]:
-    """Say how what was found is not what was asked for; nothing where it is."""
-    if answer.missing_phrases:
-        return [
-            f"No passage contains {reasons.quoted(answer.missing_phrases)}; these match the rest."
-        ]
-    if answer.split_phrases:
-        return [f"No passage contains all of {reasons.quoted(answer.split_phrases)}."]
-    if found.is_unsure:
-        return [_NEAREST]
-    if answer.uncalibrated and answer.verdict == "weak":
-        return [_sentence(answer.uncalibrated)]
-    if answer.is_of_others:
-        return [f"The best match is not by {' or '.join(answer.named_speakers)}."]
-    return []
+def _doubt(answer: Answer) -> list[str]:
+    """Say how the passages differ from what was asked for."""
+    told = reasons.doubt(answer)
+    if not told and answer.uncalibrated and answer.verdict == "weak":
+        told = _sentence(answer.uncalibrated)
+    return [*filter(None, (told, reasons.absent(answer)))]
 
 
 def passage(hit: Hit) -> str:

@@ -1,4 +1,4 @@
-"""Say which filter let nothing through, where an answer is empty."""
+"""Name the filter because of which an answer is empty."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def named_store(config: Config, name: str, place: str, now_ns: Callable[[], int]
 
 def open_crowd(config: Config, tenant: str, place: str, now_ns: Callable[[], int]) -> Crowd:
     """Open all workspaces of a tenant of the shared index, or with "" of every one."""
-    from memcli.store.postgres.crowd import PostgresCrowd
+    from memcli.store.postgres.store import PostgresCrowd
 
     here = _here(store_at(os.path.join(place, FILE), now_ns), now_ns)
     return PostgresCrowd(address_of(config), tenant, here, now_ns)

@@ -175,7 +175,7 @@ def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
         "code": "others",
         "reason": "the best match is not by Kate",
     }
-    assert found.err.endswith("The best match is not by Kate.\n")
+    assert found.err.startswith("The best match is not by Kate.")
 
 
 def test_a_day_alone_is_answered_by_its_records(ask: Asked) -> None:
@@ -234,3 +234,26 @@ def test_one_word_of_several_makes_no_good_answer(ask: Asked) -> None:
 
 def test_stop_words_alone_have_no_answer(ask: Asked) -> None:
     assert ask("the of and")[0]["verdict"] == "none"
+
+
+def test_a_weak_match_is_said_first_and_names_the_words_that_no_note_contains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    days = {n: f"# Log\n\nThe keeper saw a heron at pond {n}.\n" for n in range(1, 10)}
+    for n, text in days.items():
+        write(tmp_path, f"memory/2026-01-0{n}.md", text)
+    asked = (
+        "search",
+        "which kitten did the keeper adopt",
+        "-w",
+        str(tmp_path),
+        "--mode",
+        "keyword",
+    )
+    assert run([*asked]) == 0
+    said = capsys.readouterr().err.split("\n")[0]
+    assert said.endswith("No note contains: kitten, adopt.")
+    assert said.startswith(("Weak match.", "No sure match"))
+    assert run(["search", "heron at pond 3", *asked[2:]]) == 0
+    assert capsys.readouterr().err == "8 weaker: --rest\n"
