@@ -125,8 +125,9 @@ def of_search(
 def _remarks(
     found: Answered, hits: Sequence[Hit], bounds: Sequence[DateSpan], *, embeds: bool
 ) -> list[str]:
-    answer = found.answer
-    remarks = _understood(answer, (*answer.dates, *bounds), embeds=embeds)
+    answer, question = found.answer, found.question
+    remarks = [f"read as: {question.text}"] if question.typed else []
+    remarks += _understood(answer, (*answer.dates, *bounds), embeds=embeds)
     if not answer.hits:
         remarks.append(_NOTHING)
         remarks += [_sentence(found.empty_reason)] if found.empty_reason else []
