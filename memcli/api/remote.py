@@ -53,8 +53,8 @@ class StoredState(Record):
         if self.stored is not None:
             return self.stored
         with store.snapshot() as snapshot:
-            told = snapshot.provenance()
-        return _as_stored(told.revision, told.changed_at, told.origin)
+            facts = snapshot.facts
+        return _as_stored(facts.revision, facts.changed_at, facts.origin)
 
     def freshness(self, workspace: Workspace, *, sync: bool | None) -> Freshness:
         """Say whose state an answer is of; UsageError if files are to be brought in."""

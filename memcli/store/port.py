@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from memcli.store.run_records import (
         Described,
         Pending,
-        Provenance,
         Stamp,
         Stored,
         VectorSearch,
@@ -68,10 +67,6 @@ class Snapshot(Stock, Protocol):
 
     def texts(self) -> Iterator[str]:
         """Give the text of every chunk."""
-        ...
-
-    def provenance(self) -> Provenance:
-        """Tell who has stored this state, and when."""
         ...
 
     def vector_search(self) -> VectorSearch:

@@ -34,7 +34,6 @@ from memcli.store.records import (
 from memcli.store.run_records import (
     Described,
     Pending,
-    Provenance,
     Stamp,
     VectorSearch,
     Work,
@@ -180,9 +179,6 @@ class MemorySnapshot:
 
     def integrity(self) -> str:
         return "ok"
-
-    def provenance(self) -> Provenance:
-        return Provenance("", self.facts.revision, "")
 
     def vector_search(self) -> VectorSearch:
         return VectorSearch("plain Python", is_exact=True, problem="")
