@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         Stamp,
         Stored,
         VectorSearch,
-        Work,
     )
     from memcli.store.totals import Totals
     from memcli.types import Candidate, Document, Excerpt, Known, Lines, Term, Turn, Wanted
@@ -345,10 +344,6 @@ class Store(Protocol):
 
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[None]:
         """Keep every other writer out without changing anything."""
-        ...
-
-    def show_work(self, work: Work) -> None:
-        """Show other processes of this machine how far this one is, while it writes."""
         ...
 
     def stand_in(self) -> Store | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.reader import SharedReader
     from memcli.store.postgres.rebuild import SharedWriter
     from memcli.store.postgres.session import Name, WorkspaceRow
-    from memcli.store.run_records import Described, Work
+    from memcli.store.run_records import Described
 
 
 class OnThisMachine(Record):
@@ -111,9 +111,6 @@ class PostgresStore:
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
         with self._leased(wait_seconds=wait_seconds, sleep=sleep):
             yield
-
-    def show_work(self, work: Work) -> None:
-        self._beside.store.show_work(work)
 
     def stand_in(self) -> Store | None:
         return self._beside.store if self.origin else None
