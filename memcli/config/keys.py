@@ -131,6 +131,8 @@ KEYS: tuple[Key, ...] = (
     Key("search.date_order", str, "mdy", "How 7/12/2023 is read: mdy is 12 July, dmy 7 December.",
         choices=("mdy", "dmy")),
     Key("search.repair", bool, True, "Correct words that no note contains. Off with --exact."),
+    Key("search.follow_up", bool, True,
+        "Over MCP and --stdin, read he, there and that day by the last two questions."),
     Key("search.rerank", str, "none", "How the 20 best passages are ranked again.",
         choices=("none", "tokens", "onnx", "endpoint"), user_choices=("onnx", "endpoint")),
     Key("search.view", str, "all", "Logs and summaries: all, active (without summarised lines) or"
@@ -212,6 +214,9 @@ KEYS: tuple[Key, ...] = (
         low=16, high=32768, user_only=True),
     Key("compact.writes", int, 128, "Maximum tokens that the model writes.",
         low=1, high=4096, user_only=True),
+    Key("capture", str, "off", "Where hooks save facts of a session: memory/inbox.md (inbox), the"
+        " notes of agents (direct) or nowhere.", choices=("off", "inbox", "direct"),
+        user_only=True),
     Key("gate.least", float, 0.0, "Minimum score of a note for `remember`. 0: any.",
         low=0, high=1),
     Key("gating.novelty", float, 0.3, "Weight of how new a note is. The three sum to 1.",

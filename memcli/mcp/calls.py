@@ -16,7 +16,7 @@ from memcli.markdown.parts import digest
 from memcli.mcp import answers
 from memcli.mcp.answers import ToolResult
 from memcli.mcp.paging import Cursor
-from memcli.types import shown
+from memcli.types import AGENT, cite, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,9 +53,9 @@ def call_search(
     from memcli.api.records import search_record
     from memcli.dates.filters import bounds_of
     from memcli.render import jsonio
+    from memcli.search.follow_up import question_after
     from memcli.search.options import options_of
     from memcli.search.passages import passages_of
-    from memcli.search.question import Question
 
     memory = held.warm(given.get("workspace"))
     moment = memory.clock.now()
@@ -65,8 +65,12 @@ def call_search(
     filters = _filters(memory, given, bounds)
     if not given["query"].strip() and (dates or given["path"] is not None):
         return _list(memory, filters, bounds, given["budget"])
-    question = Question.by(
-        memory.config, given["query"], moment, hint="memory_search with words in query"
+    question = question_after(
+        held.questions,
+        memory.config,
+        given["query"],
+        moment,
+        hint="memory_search with words in query",
     )
     brief = bool(given["brief"])
     options = options_of(memory.config, filters=filters, budget=given["budget"], lists=brief)
@@ -174,8 +178,9 @@ def _page(
     page = found.answer._replace(hits=tuple(cursor.rest(hits)))
     if cursor.seen:
         is_measured = page.uncalibrated is None
-        if page.verdict != "none":
-            page = page._replace(verdict=verdict(page.hits, is_measured=is_measured))
+        if not page.is_doubtful:
+            told, reason = verdict(page.hits, is_measured=is_measured)
+            page = page._replace(verdict=told, verdict_reason=reason)
         page = page._replace(is_measured=False)  # a caller who turns a page wants to read on
     page = page if options.lists else ended(page)
     found, rest, weaker = found._replace(answer=page), page.hits, page.weaker
@@ -291,16 +296,45 @@ def call_context(
 def call_remember(
     held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
-    """Append a note, unless the gate refuses it; then line 1 says why."""
+    """Append a note, and mark a line as corrected by it if one is named; or say why not."""
     from memcli.api.remember import Wish, record_of, remember
 
     held.warm()
     memory = held.own()
     if is_stopped():
         raise StoppedError("warm")
-    wish = Wish(was_given=held.given)
+    older = given.get("citation")
+    wish = Wish(
+        gate=True,
+        was_given=held.given,
+        by=AGENT,
+        corrects=_own_citation(held, older) if older else "",
+    )
     noted = remember(memory, given["text"], wish, memory.clock.now())
-    return ToolResult(answers.of_note(noted), lambda: record_of(noted))
+    return ToolResult(answers.of_note(noted, corrects=wish.corrects), lambda: record_of(noted))
+
+
+def call_forget(
+    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+) -> ToolResult:
+    """Remove a note that an agent appended, or say why it stays."""
+    from memcli.api.remember import forget
+
+    held.warm()
+    done = forget(held.own(), _own_citation(held, given["citation"]), by=AGENT)
+    return ToolResult(answers.of_forgotten(done), done._asdict)
+
+
+def _own_citation(held: SharedMemory, citation: str) -> str:
+    """Cite lines of the workspace that notes are added to, whichever way a model cites them."""
+    from memcli.api.workspaces import Workspaces
+
+    own = held.own()
+    for each in held.opened().members:
+        if each.workspace is own:
+            citation = citation.removeprefix(f"{each.name}:")
+    lines = _lines(Workspaces(own), {"path": citation, "from": None, "lines": None})
+    return cite(lines.source, lines.path, lines.start_line, lines.end_line)
 
 
 def read_document(
@@ -342,4 +376,6 @@ CALLS = {
     "memory_get": call_get,
     "memory_context": call_context,
     "memory_remember": call_remember,
+    "memory_correct": call_remember,
+    "memory_forget": call_forget,
 }

@@ -61,7 +61,7 @@ def doubt(answer: Answer) -> str:
         return (
             f"No passage contains all of {quoted(answer.split_phrases)}; these contain one of them."
         )
-    if answer.verdict == "none":
+    if answer.is_doubtful:
         return "No sure match; these are the nearest."
     if answer.is_of_others:
         return f"The best match is not by {' or '.join(answer.named_speakers)}."

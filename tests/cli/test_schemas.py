@@ -182,7 +182,7 @@ def _rounded(result: dict[str, Any]) -> dict[str, Any]:
     return {k: v if v is None else round(v, 3) for k, v in result.items() if k in ROUNDED}
 
 
-def test_json_costs_at_most_1_6_times_the_text(
+def test_json_costs_at_most_1_65_times_the_text(
     workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(shutil.copytree(workspaces / "engineer", tmp_path / "engineer"))
@@ -195,7 +195,7 @@ def test_json_costs_at_most_1_6_times_the_text(
         sum(len(_run("search", each, "-w", ".", *form)[1]) for each in questions)
         for form in ((), ("--json",))
     )
-    assert text < record <= 1.6 * text
+    assert text < record <= 1.65 * text
 
 
 @pytest.fixture

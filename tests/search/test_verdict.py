@@ -98,11 +98,12 @@ def test_a_better_first_passage_and_chunks_that_are_farther_never_take_it_away(
 
 
 @pytest.mark.parametrize(
-    ("cosine", "told"), [(0.39, "weak"), (0.41, "good"), (0.21, "weak"), (0.19, "none")]
+    ("cosine", "told"), [(0.39, "weak"), (0.41, "good"), (0.21, "weak"), (0.19, "low")]
 )
 def test_the_verdict_follows_the_confidence_of_the_first(cosine: float, told: str) -> None:
     hits = judge(fused(candidate(1, cosines=(cosine,))), None, rarity=1.0)
-    assert verdict([hits[0]._replace(confidence=cosine)]) == told
+    level, reason = verdict([hits[0]._replace(confidence=cosine)])
+    assert (reason.code if reason else level) == told
 
 
 @pytest.fixture
@@ -126,7 +127,8 @@ def ask(
         assert run(["search", *arguments, *place, "--json"]) == 0
         record = json.loads(capsys.readouterr().out)
         code = run(["search", *arguments, *place, "--exit-code", "--explain"])
-        assert code == (record["verdict"] == "none")
+        is_low = record.get("verdict_reason", {}).get("code") == "low"
+        assert code == (is_low or record["verdict"] == "none")
         return record, capsys.readouterr().err
 
     return told
@@ -218,8 +220,9 @@ def test_the_verdict_and_the_floor_are_of_what_is_left_after_age_counts(
 
 def test_a_literal_match_counts_as_much_as_its_age_leaves_of_it() -> None:
     (hit,) = fused(candidate(1, literal=True))
-    for faded, told in ((1.0, "good"), (0.3, "weak"), (0.0, "none")):
-        assert verdict([hit._replace(faded=faded, confidence=0.1 * faded)]) == told
+    for faded, told in ((1.0, "good"), (0.3, "weak"), (0.0, "low")):
+        level, reason = verdict([hit._replace(faded=faded, confidence=0.1 * faded)])
+        assert (reason.code if reason else level) == told
     judged = judge([hit, hit._replace(faded=0.5)], CONSTANTS, rarity=1.0)
     assert [each.confidence for each in judged] == [0.5, 0.25]
 
@@ -232,8 +235,10 @@ def test_one_word_of_several_makes_no_good_answer(ask: Asked) -> None:
     assert ask("who lent us a smoker")[0]["verdict"] == "good"
 
 
-def test_stop_words_alone_have_no_answer(ask: Asked) -> None:
-    assert ask("the of and")[0]["verdict"] == "none"
+def test_stop_words_alone_get_a_low_confidence(ask: Asked) -> None:
+    record, _ = ask("the of and")
+    assert record["results"]
+    assert (record["verdict"], record["verdict_reason"]["code"]) == ("weak", "low")
 
 
 def test_a_weak_match_is_said_first_and_names_the_words_that_no_note_contains(
