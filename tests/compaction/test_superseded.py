@@ -102,8 +102,8 @@ def test_search_shows_the_newer_first(
         write(tmp_path, f"memory/2025-03-0{n}.md", text)
     out = io.StringIO()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        run(["compact", "-w", str(tmp_path), "--tail", "0", "--tail-tokens", "0", "--cluster", "2",
-             "--apply"])  # fmt: skip
+        run(["compact", "-w", str(tmp_path), "--tail", "0", "--tail-days", "0", "--cluster", "2",
+             "--ratio", "0.9", "--apply"])  # fmt: skip
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
         run(["search", "MySQL for the order store", "-w", str(tmp_path), "--view", view,
              "--json", "--more"])  # fmt: skip
@@ -139,7 +139,7 @@ def test_a_summary_is_no_correction_of_the_lines_it_summarizes(
             run([*arguments, "-w", str(tmp_path), "--now", "2026-02-20"])
         return out.getvalue()
 
-    say("compact", "--tail", "0", "--tail-tokens", "0", "--cluster", "3", "--apply")
+    say("compact", "--tail", "0", "--tail-days", "0", "--ratio", "0.9", "--cluster", "3", "--apply")
     asked = ("Tomas replaced the gateway certificate", "--view", view, "--superseded", "--json")
     results = json.loads(say("search", *asked, "--explain"))["results"]
     summaries = [hit for hit in results if "summaries/" in hit["path"]]
