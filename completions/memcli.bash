@@ -257,12 +257,26 @@ _memcli() {
         "store init:-w"|"store init:--workspace") _memcli_values 'workspaces'; return ;;
         "store init:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "store init:--now") _memcli_values ''; return ;;
+        "store grants:--role") _memcli_values ''; return ;;
+        "store grants:--tenant") _memcli_values ''; return ;;
+        "store grants:-w"|"store grants:--workspace") _memcli_values 'workspaces'; return ;;
+        "store grants:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "store grants:--now") _memcli_values ''; return ;;
+        "store members:-w"|"store members:--workspace") _memcli_values 'workspaces'; return ;;
+        "store members:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "store members:--now") _memcli_values ''; return ;;
         "store attach:-w"|"store attach:--workspace") _memcli_values 'workspaces'; return ;;
         "store attach:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "store attach:--now") _memcli_values ''; return ;;
         "store detach:-w"|"store detach:--workspace") _memcli_values 'workspaces'; return ;;
         "store detach:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "store detach:--now") _memcli_values ''; return ;;
+        "store rename:-w"|"store rename:--workspace") _memcli_values 'workspaces'; return ;;
+        "store rename:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "store rename:--now") _memcli_values ''; return ;;
+        "store delete:-w"|"store delete:--workspace") _memcli_values 'workspaces'; return ;;
+        "store delete:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
+        "store delete:--now") _memcli_values ''; return ;;
         "store upgrade:-w"|"store upgrade:--workspace") _memcli_values 'workspaces'; return ;;
         "store upgrade:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "store upgrade:--now") _memcli_values ''; return ;;
@@ -301,8 +315,12 @@ _memcli() {
         "bench calibrate") mapfile -t COMPREPLY < <(compgen -W "--dry-run --no-sync --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "store status") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "store init") mapfile -t COMPREPLY < <(compgen -W "--partitions --print-sql --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "store grants") mapfile -t COMPREPLY < <(compgen -W "--role --tenant --write --revoke --apply --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "store members") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "store attach") mapfile -t COMPREPLY < <(compgen -W "--take-over --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "store detach") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "store rename") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "store delete") mapfile -t COMPREPLY < <(compgen -W "--apply --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "store upgrade") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "") mapfile -t COMPREPLY < <(compgen -W "-h --help --version" -- "$cur") ;;
         esac
@@ -328,7 +346,7 @@ _memcli() {
         "config") mapfile -t COMPREPLY < <(compgen -W "get set" -- "$cur") ;;
         "agents") mapfile -t COMPREPLY < <(compgen -W "list install uninstall export" -- "$cur") ;;
         "bench") mapfile -t COMPREPLY < <(compgen -W "quality init compare lane report speed replay calibrate" -- "$cur") ;;
-        "store") mapfile -t COMPREPLY < <(compgen -W "status init attach detach upgrade" -- "$cur") ;;
+        "store") mapfile -t COMPREPLY < <(compgen -W "status init grants members attach detach rename delete upgrade" -- "$cur") ;;
     esac
 }
 

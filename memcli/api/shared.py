@@ -1,36 +1,36 @@
 """The commands of a shared index, for the folder of an opened workspace.
 
-The files of a workspace are the truth: detaching one, or losing the server, loses nothing.
+The files of a workspace are the truth: to detach a folder, or to lose the server, loses nothing.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from memcli.checking import TYPE_CHECKING
 from memcli.config import attached
-from memcli.errors import NotFoundError, UsageError
+from memcli.errors import AwayError, NotFoundError, UsageError
+from memcli.record import Record
 from memcli.store.open import address_of
 from memcli.store.postgres import admin, schema
 from memcli.store.postgres.address import origin_of
+from memcli.store.postgres.admin import Contents as Contents
 from memcli.store.postgres.admin import SharedStatus as SharedStatus
+from memcli.store.postgres.admin import TenantRole as TenantRole
 from memcli.store.postgres.session import Name
 
 if TYPE_CHECKING:
     from memcli.api.opened import OpenedWorkspace
     from memcli.config.settings import Config
 
+# PostgreSQL cuts longer names. No sign that ends a name in SQL.
+_ROLE = re.compile(r"[^\W\d][\w.@-]{0,62}")
+
 
 def script(partitions: int) -> str:
     """Return the SQL that sets up a shared index, for an administrator to run."""
-    made = [
-        "begin",
-        *schema.statements(_checked(partitions)),
-        *schema.grants(),
-        "-- each login that may read a tenant; writes = true where it may write too:\n"
-        "-- grant memcli_agents to agent7;\n"
-        "-- insert into memcli.members values ('agent7', 'default', true)",
-        "commit",
-    ]
-    return "".join(f"{statement};\n" for statement in made)
+    return _script(["begin", *schema.statements(_checked(partitions)), "commit"])
 
 
 def initialise(config: Config, partitions: int) -> tuple[str, bool]:
@@ -40,13 +40,13 @@ def initialise(config: Config, partitions: int) -> tuple[str, bool]:
 
 
 def upgrade(config: Config) -> tuple[str, int]:
-    """Bring the tables to the newest version; give the store's address, and the one they had."""
+    """Bring the tables to the newest version; return the address, and the version they had."""
     address = address_of(config)
     return address.masked, admin.upgrade(address)
 
 
 def attach(memory: OpenedWorkspace, name: str, *, take_over: bool) -> str:
-    """Attach the folder of a workspace; give the store's address."""
+    """Attach the folder of a workspace; return the address of the index."""
     config, told = memory.config, attached.named(name)
     address = address_of(config)
     before = attached.attached(memory.environ).get(config.workspace)
@@ -59,25 +59,96 @@ def attach(memory: OpenedWorkspace, name: str, *, take_over: bool) -> str:
     return address.masked
 
 
-def detach(memory: OpenedWorkspace) -> tuple[str, str, bool]:
-    """Detach the folder; return the address, the name, and whether this folder wrote it."""
+class Detached(Record):
+    """The result of `detach`."""
+
+    store: str
+    name: str
+    was_ours: bool  # this folder was the one that writes it
+    problem: str  # why the server does not know of it yet; "" if it does
+
+
+def detach(memory: OpenedWorkspace) -> Detached:
+    """Detach the folder, whether or not the server answers."""
     config = memory.config
     name = attached.attached(memory.environ).get(config.workspace)
     if name is None:
         raise NotFoundError(
             f"{config.workspace} is not attached to a shared index", hint="memcli store status"
         )
-    origin = origin_of(config.workspace)
-    address = address_of(config)
-    was_ours = admin.detach(address, Name(*attached.named(name)), origin)
+    address, problem, was_ours = address_of(config), "", True
+    try:
+        own = Name(*attached.named(name))
+        was_ours = admin.detach(address, own, origin_of(config.workspace))
+    except AwayError as error:
+        problem = error.message
     attached.remember(memory.environ, config.workspace, None)
-    return address.masked, name, was_ours
+    return Detached(address.masked, name, was_ours, problem)
 
 
 def look(memory: OpenedWorkspace) -> tuple[SharedStatus, str | None]:
     """Look at the shared index; return the name of the folder there too, None if it has none."""
     name = attached.attached(memory.environ).get(memory.config.workspace)
     return admin.look(address_of(memory.config)), name
+
+
+def contents(config: Config, name: str) -> tuple[str, Contents]:
+    """Count what a workspace contains; return the address of the index too."""
+    address = address_of(config)
+    return address.masked, admin.contents(address, Name(*attached.named(name)))
+
+
+def delete(memory: OpenedWorkspace, name: str) -> None:
+    """Delete a workspace of the shared index, and detach the folders of this machine from it."""
+    own = attached.named(name)
+    admin.delete(address_of(memory.config), Name(*own))
+    _follow(memory, own, None)
+
+
+def rename(memory: OpenedWorkspace, name: str, new: str) -> str:
+    """Rename a workspace, also for the folders of this machine; return the index's address."""
+    address = address_of(memory.config)
+    old, wanted = attached.named(name), attached.named(new)
+    admin.rename(address, Name(*old), Name(*wanted))
+    _follow(memory, old, attached.written(wanted))
+    return address.masked
+
+
+def _follow(memory: OpenedWorkspace, old: tuple[str, str], new: str | None) -> None:
+    for folder, name in attached.attached(memory.environ).items():
+        if attached.named(name) == old:
+            attached.remember(memory.environ, folder, new)
+
+
+def access_script(role: str, tenant: str, *, writes: bool, leaves: bool) -> tuple[str, ...]:
+    """Return the SQL that lets a role use a tenant, or that keeps it from it."""
+    attached.check_tenant(tenant)
+    if not _ROLE.fullmatch(role):
+        raise UsageError(
+            "--role has letters, digits, dots, dashes and underscores, and begins with a letter,"
+            f" unlike {role[:80]!r}",
+            hint="memcli help shared-index",
+        )
+    if leaves:
+        return tuple(schema.leaving(role, tenant))
+    return tuple(schema.joining(role, tenant, writes=writes))
+
+
+def run(config: Config, statements: Sequence[str]) -> str:
+    """Run statements of `access_script`; return the index's address."""
+    address = address_of(config)
+    admin.run(address, statements)
+    return address.masked
+
+
+def members(config: Config) -> tuple[str, list[TenantRole]]:
+    """List the roles of each tenant; return the index's address too."""
+    address = address_of(config)
+    return address.masked, admin.members(address)
+
+
+def _script(statements: Sequence[str]) -> str:
+    return "".join(f"{statement};\n" for statement in statements)
 
 
 def _checked(partitions: int) -> int:

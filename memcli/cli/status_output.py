@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.index_output import change_names
 from memcli.indexing.notices import remedy
-from memcli.types import FRESH, MEMORY_SOURCE, NOT_INDEXED, shown
+from memcli.types import FRESH, MEMORY_SOURCE, NOT_INDEXED, STALE, shown
 from memcli.workspace.locate import ENV_NAME
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 INDENT = 11  # columns of the word in front
 SHOWN_SKIPS = 10
-LONGEST_LOG_DAYS = 31  # a log of this month is dated by the last day of it
+STATES = {FRESH: "up to date", STALE: "out of date"}
+LONGEST_LOG_DAYS = 31  # the date of this month's log is the last day of the month
 
 
 def write(record: dict[str, Any], skin: Skin) -> None:
@@ -70,9 +71,10 @@ def _days(skin: Skin) -> list[str]:
 def _state(record: dict[str, Any]) -> str:
     state: str = record["state"]
     if state == NOT_INDEXED:
-        return "not made yet"
+        return "not built yet"
+    text = STATES.get(state, state)
     is_partial = state == FRESH and record["unlisted"]
-    return f"{state} as far as files can be read" if is_partial else state
+    return f"{text} as far as files can be read" if is_partial else text
 
 
 def _dates(first: str | None, last: str | None, skin: Skin) -> str:
@@ -109,7 +111,7 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
         dates = _dates(source["first_date"], source["last_date"], skin)
         there = f"{source['documents']} of {source['files']} files"
         if source["name"] in away:  # their indexed documents stay
-            there = f"{source['documents']} files, of which {source['files']} are there now"
+            there = f"{source['documents']} files, {source['files']} of them readable now"
         chunks = "1 chunk" if source["chunks"] == 1 else f"{source['chunks']} chunks"
         where = "" if source["name"] == MEMORY_SOURCE else f", in {source['path']}"
         lines.append(f"source     {source['name']}: {there}, {chunks}{dates}{where}")
@@ -117,7 +119,7 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
         counts = (f"{count} {state}" for state, count in record["summaries"].items() if count)
         lines.append(f"summaries  {', '.join(counts)}")
     lines.append(
-        f"vectors    {vectors['embedded']} of {vectors['parts']} parts, "
+        f"vectors    {vectors['embedded']} of {vectors['parts']} segments, "
         + (f"{vectors['omitted']} in scripts it cannot read, " if vectors["omitted"] else "")
         + vectors["encoder"]
         + (f" ({model_name(vectors['fingerprint'])})" if vectors["fingerprint"] else "")

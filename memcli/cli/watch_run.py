@@ -1,4 +1,4 @@
-"""Keep the index in step until a signal comes: `memcli index --watch`, the outer loop.
+"""Keep the index up to date until a signal comes: the outer loop of `memcli index --watch`.
 
 What is due is decided by `indexing/watcher.py`; here are the clock, the signals, the events and
 the runs, which are those of `memcli index`. Ctrl-C ends it with 130, SIGTERM and SIGHUP with 0.
@@ -170,7 +170,7 @@ class _Session:
         self.watcher.probed(ended, cost=ended - started)
 
     def run(self, reason: str) -> None:
-        """Bring the index in step, and survive whatever is in the way."""
+        """Update the index, and survive any error."""
         started = self.clock()
         self.beat()
         self.watcher.began()

@@ -80,7 +80,7 @@ class WatchRecord(Record):
 
     pid: int
     since: str | None = None
-    last_sync: str | None = None  # end of the last run that brought everything in step
+    last_sync: str | None = None  # end of the last complete run
     backlog: int = 0  # files heard of and not indexed yet
     mode: str = "events"  # events | polling
     beat: str | None = None  # when this was written

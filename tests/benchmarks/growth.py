@@ -18,14 +18,13 @@ from pathlib import Path
 
 from memcli.bench.synthetic import SECTIONS, documents, queries
 from memcli.store.postgres.address import Address
-from memcli.store.postgres.admin import initialise
 from memcli.store.postgres.crowd import PostgresCrowd
 from memcli.store.postgres.schema import TABLES
 from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import PostgresStore
 from memcli.store.union import Member, Union
 from tests.benchmarks.shared import Trips, ask, fill, opened
-from tests.postgres.server import server
+from tests.postgres.server import server, set_up
 from tests.store.contract.makers import changing, document, stamp_of
 
 SIZES = ("10x10000", "200x10000", "10x100000", "200x100000")
@@ -103,8 +102,7 @@ def measure(workspaces: int, parts: int, trips: Trips) -> None:
     """Make a store of a size and measure it."""
     database = f"growth_{workspaces}_{parts}"
     server().sql(f"create database {database}")
-    url = server().url(database)
-    initialise(Address(url))
+    url = set_up(server(), database, ["bench"])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "one"
         first = opened(url, folder)

@@ -32,13 +32,12 @@ from memcli.search.retrievers import Vector
 from memcli.store.open import store_at
 from memcli.store.port import Store
 from memcli.store.postgres.address import Address
-from memcli.store.postgres.admin import initialise
 from memcli.store.postgres.libpq import Connection
 from memcli.store.postgres.store import PostgresStore
 from memcli.types import Filters
 from tests.hashing import HashingEncoder
 from tests.postgres.proxy import Proxy
-from tests.postgres.server import Server, server
+from tests.postgres.server import Server, server, set_up
 from tests.postgres.stores import make_store
 from tests.store.contract.makers import Clock, changing, document, embed, search_by, stamp_of
 
@@ -230,8 +229,7 @@ def writers(folder: Path, url: str) -> None:
 def main(sizes: Sequence[int]) -> None:
     own: Server = server()
     own.sql("create database bench")
-    url = own.url("bench")
-    initialise(Address(url))
+    url = set_up(own, "bench", ["bench"])
     trips = Trips()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -252,7 +252,7 @@ def test_status_in_words(desk: Desk) -> None:
     code, out, _ = desk.run("status", "--check")
     lines = out.splitlines()
     assert code == 1
-    assert lines[1].endswith(", stale")
+    assert lines[1].endswith(", out of date")
     assert "moved      handbook:rules.md -> memory/rules.md" in lines
     assert "reindexed  handbook:style.md" in lines
     assert [line for line in lines if line.startswith("warning")] == [
@@ -346,6 +346,6 @@ def test_files_that_cannot_be_listed_are_not_counted_as_there(desk: Desk) -> Non
     status = desk.json("status")
     (source,) = (each for each in status["sources"] if each["files"] < each["documents"])
     lines = desk.run("status")[1].splitlines()
-    assert lines[1].endswith(", fresh as far as files can be read")
-    told = f"{source['documents']} files, of which {source['files']} are there now, "
+    assert lines[1].endswith(", up to date as far as files can be read")
+    told = f"{source['documents']} files, {source['files']} of them readable now, "
     assert any(line.startswith(f"source     {source['name']}: {told}") for line in lines)

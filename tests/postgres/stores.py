@@ -7,10 +7,10 @@ from pathlib import Path
 
 from memcli.store.open import store_at
 from memcli.store.postgres.address import Address
-from memcli.store.postgres.admin import attach, initialise
+from memcli.store.postgres.admin import attach
 from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import OnThisMachine, PostgresStore
-from tests.postgres.server import server
+from tests.postgres.server import server, set_up
 from tests.store.contract.makers import Clock
 
 ORIGIN = "this machine"
@@ -20,9 +20,7 @@ ORIGIN = "this machine"
 def address() -> Address:
     """Give a database with the tables of a shared index."""
     server().sql("create database contract")
-    made = Address(server().url("contract"))
-    initialise(made)
-    return made
+    return Address(set_up(server(), "contract"))
 
 
 def make_store(folder: Path, clock: Clock) -> PostgresStore:

@@ -31,7 +31,7 @@ def there(memcli: Memcli, url: str, tmp_path: Path) -> Path:
 def through(url: str, *ports: int) -> str:
     """Name a database by the ports where it is to be asked for."""
     hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
-    return f"postgresql://owner@{hosts}/{database(url)}"
+    return f"postgresql://agent@{hosts}/{database(url)}"
 
 
 def messages_of(memcli: Memcli, url: str, line: str, folder: Path) -> int:

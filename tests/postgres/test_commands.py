@@ -11,7 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import memcli as memcli_package
-from tests.postgres.conftest import Memcli, make_notes, sql
+from tests.postgres.conftest import Memcli, database, make_notes, sql
+from tests.postgres.server import server
 from tests.support import strict, write
 
 LINES = (
@@ -144,7 +145,6 @@ def test_statements_are_printed_without_a_server(memcli: Memcli, notes: Path, em
     sql(empty, told.out)
     assert sql(empty, "select count(*) from pg_policies where schemaname = 'memcli'") == "21"
     assert sql(empty, "select relkind from pg_class where relname = 'chunks'") == "p"
-    sql(empty, "drop owned by memcli_agents; drop role memcli_agents")
 
 
 def test_partitions_answer_as_one_table_does(
@@ -153,11 +153,62 @@ def test_partitions_answer_as_one_table_does(
     monkeypatch.setenv("MEMCLI_STORE_URL", empty)
     assert memcli("store init --partitions 3", notes).code == 0
     assert "nothing was changed" in memcli("store init", notes).err
-    memcli("store attach ops", notes)
+    for line in ("--role agent --write --apply", "--role agent --write --apply"):  # twice is well
+        assert memcli(f"store grants {line}", notes).code == 0
+    monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(empty), "agent"))
+    assert memcli("store attach ops", notes).code == 0
     assert memcli("index", notes).code == 0
     assert memcli("index --full", notes).code == 0
     found = json.loads(memcli("search pool --json", notes).out)["results"]
     assert {each["path"] for each in found} >= {"MEMORY.md", "memory/2025-01-02.md"}
+
+
+def test_workspaces_are_renamed_and_deleted(memcli: Memcli, url: str, tmp_path: Path) -> None:
+    one, other = make_notes(tmp_path / "one"), make_notes(tmp_path / "other")
+    for folder in (one, other):
+        assert memcli(f"store attach team/{folder.name}", folder).code == 0
+        assert memcli("index", folder).code == 0
+    assert memcli("store rename team/one team/other", one).code == 2
+    assert memcli("store rename team/nosuch ops", one).code == 4
+    assert memcli("store rename team/one secret/one", one).code == 4  # not a tenant of this role
+    moved = is_valid("memcli.store", memcli("store rename team/one ops --json", one).out)
+    assert moved["name"] == "ops"
+    assert "fox" in memcli("search fox --workspace-name ops", other).out
+    assert json.loads(memcli("status --json", one).out)["state"] == "fresh"
+    shown = memcli("store delete ops", one)
+    assert "--apply deletes ops" in shown.err
+    assert "4 documents" in shown.err
+    assert "fox" in memcli("search fox --workspace-name ops", other).out
+    assert is_valid("memcli.store", memcli("store delete ops --apply --json", one).out)["changed"]
+    assert memcli("search fox --workspace-name ops", other).code == 4
+    assert memcli("store delete ops --apply", one).code == 4
+    assert sql(url, "select count(distinct workspace) from memcli.vectors") == "1"
+    assert sql(url, "select count(*) from memcli.documents") == "4"
+    assert json.loads(memcli("status --json", one).out)["state"] == "not_indexed"  # and detached
+    assert "fox" in memcli("search fox", one).out
+
+
+def test_roles_are_let_in_and_kept_out(
+    memcli: Memcli, url: str, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert memcli("store attach ops", notes).code == 0
+    assert memcli("index", notes).code == 0
+    line = "store grants --role guest"
+    assert 'create role "guest" login' in memcli(line, notes).out
+    assert memcli(f"{line} --apply", notes).code == 4  # only the owner
+    monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url)))
+    assert memcli(f"{line} --apply", notes).code == 0
+    listed = is_valid("memcli.store-members", memcli("store members --json", notes).out)
+    assert {"role": "guest", "tenant": "default", "writes": False} in listed["members"]
+    monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url), "guest"))
+    assert memcli("store members", notes).out == "default: guest reads\n"
+    assert memcli("search fox --workspace-name ops", notes).code == 0
+    monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url)))
+    assert memcli(f"{line} --revoke --apply", notes).code == 0
+    monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url), "guest"))
+    assert memcli("search fox --workspace-name ops", notes).code == 4
+    for odd in ("x;y", "1x", 'a"b'):
+        assert memcli(f"store grants --role {odd}", notes).code == 2
 
 
 def test_a_tenant_embeds_a_text_once(

@@ -19,7 +19,7 @@ from memcli.store.postgres.address import Address, checked
 from memcli.store.postgres.lease import holder, is_dead
 from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import OnThisMachine, PostgresStore
-from tests.postgres.conftest import Memcli, database, make_notes, sql
+from tests.postgres.conftest import Memcli, database, sql
 from tests.postgres.server import server
 from tests.store.contract.makers import Clock, changing, put
 from tests.support import write
@@ -280,44 +280,3 @@ def test_a_disk_that_is_full_is_said() -> None:
         assert words in error.message
         assert "hunter2" not in error.message
         assert error.hint
-
-
-def test_tenants_do_not_see_one_another(
-    memcli: Memcli, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other = make_notes(tmp_path / "one"), make_notes(tmp_path / "other")
-    memcli("store attach red/ops", one)
-    memcli("index", one)
-    sql(url, ";".join(schema.grants()))
-    sql(url, "create role agent7 login in role memcli_agents;"
-        " insert into memcli.members values ('agent7', 'blue', true)")  # fmt: skip
-    try:
-        monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url), "agent7"))
-        assert memcli("store attach blue/ops", other).code == 0
-        assert memcli("index", other).code == 0
-        told = json.loads(memcli("store status --json", other).out)
-        assert [each["name"] for each in told["workspaces"]] == ["blue/ops"]
-        assert memcli("store detach", other).code == 0
-        taken = memcli("store attach red/ops --take-over", other)
-        missing = memcli("store attach red/nosuch --take-over", other)
-        assert taken.code == missing.code == 4
-        assert taken.err == missing.err.replace("nosuch", "ops")
-        address = Address(server().url(database(url), "agent7"))
-        from memcli.store.postgres.session import opened
-
-        connection = opened(address, write=True)
-        for table in (*schema.TABLES, "workspaces"):
-            key = "id" if table == "workspaces" else "workspace"
-            ((count,),) = connection.run(
-                f"select count(*) from memcli.{table} where {key} not in"
-                " (select id from memcli.workspaces where tenant = 'blue')"
-            )
-            assert count == 0, table
-            assert connection.run(f"delete from memcli.{table} where false") == []
-        connection.run("update memcli.documents set title = 'taken'")
-        connection.close()
-        assert sql(url, "select distinct w.tenant from memcli.documents d join memcli.workspaces w"
-                   " on w.id = d.workspace where d.title = 'taken'") == "blue"  # fmt: skip
-    finally:
-        sql(url, "drop owned by agent7; drop role agent7; drop owned by memcli_agents;"
-            " drop role memcli_agents")  # fmt: skip

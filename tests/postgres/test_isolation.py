@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -45,14 +44,10 @@ ASKED = (
 
 
 @pytest.fixture
-def agent(url: str) -> Iterator[str]:
+def agent(url: str) -> str:
     """The URL for a role that belongs to the tenant blue."""
-    sql(url, ";".join(schema.grants("blue_agents")))
-    sql(url, "create role bluebird login in role blue_agents;"
-        " insert into memcli.members values ('bluebird', 'blue', true)")  # fmt: skip
-    yield server().url(database(url), "bluebird")
-    sql(url, "drop owned by bluebird; drop role bluebird; drop owned by blue_agents;"
-        " drop role blue_agents")  # fmt: skip
+    sql(url, "; ".join(schema.joining("bluebird", "blue", writes=True)))
+    return server().url(database(url), "bluebird")
 
 
 def answers(memcli: Memcli, folder: Path) -> dict[str, Told]:

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memcli.store.postgres.address import Address
-from memcli.store.postgres.admin import initialise
 from tests.postgres.conftest import Memcli, make_notes
-from tests.postgres.server import Server
+from tests.postgres.server import Server, set_up
 from tests.support import write
 
 ASK = "search pool --json --now 2025-03-01T09:00+00:00"
@@ -26,7 +24,7 @@ def pair() -> Iterator[tuple[Server, Server]]:
     primary = Server()
     try:
         primary.sql(f"create database {DATABASE}")
-        initialise(Address(primary.url(DATABASE)))
+        set_up(primary, DATABASE)
         standby = Server(standby_of=primary)
         try:
             yield primary, standby
@@ -53,7 +51,7 @@ def test_a_standby_answers_and_takes_over(
 ) -> None:
     primary, standby = pair
     hosts = ",".join(f"127.0.0.1:{each.port}" for each in pair)
-    monkeypatch.setenv("MEMCLI_STORE_URL", f"postgresql://owner@{hosts}/{DATABASE}")
+    monkeypatch.setenv("MEMCLI_STORE_URL", f"postgresql://agent@{hosts}/{DATABASE}")
     notes = make_notes(tmp_path / "notes")
     assert memcli("store attach team/ops", notes).code == 0
     assert memcli("index", notes).code == 0

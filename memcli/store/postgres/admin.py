@@ -1,18 +1,21 @@
-"""What a person does with a shared index: set it up, attach a folder to it, and look at it."""
+"""The commands for a shared index: set it up, let roles use it, attach folders, look, delete."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import BusyError, StoreError
+from memcli.errors import BusyError, IndexMissingError, StoreError, UsageError
 from memcli.record import Record
 from memcli.store.postgres import schema
 from memcli.store.postgres.faults import translated
 from memcli.store.postgres.libpq import ServerError
 from memcli.store.postgres.session import (
     CHANGED_AT,
+    VERSION,
     Name,
+    check_bound,
     check_version,
     opened,
     row_of,
@@ -24,18 +27,17 @@ if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
 
-_VERSION = "select (select row_to_json(v) from memcli.version v)"
 _SETTING_UP = 0x6D656D63  # "memc": one at a time makes tables
 
 
 def initialise(address: Address, *, partitions: int = 0) -> bool:
-    """Make the tables, in one transaction; tell whether there were none."""
+    """Make the tables, in one transaction; return whether there were none."""
     with translated(address), closing(opened(address, write=True)) as connection:
         connection.run("begin")
         connection.rows("select pg_advisory_xact_lock($1)", (_SETTING_UP,))
         ((there,),) = connection.rows("select to_regclass('memcli.version') is not null")
         if there:
-            check_version(connection.run(_VERSION)[0][0], address, write=True)
+            check_version(_version(connection), address, write=True)
             return False
         _make_extension(connection, address)
         for statement in schema.statements(partitions):
@@ -45,7 +47,7 @@ def initialise(address: Address, *, partitions: int = 0) -> bool:
 
 
 def _make_extension(connection: Connection, address: Address) -> None:
-    """Make sure of pgvector: its absence is the operator's to mend, and its age."""
+    """Create the extension pgvector; StoreError if the server has none, or one that is too old."""
     store = f"the server of {address.masked}"
     try:
         connection.run("create extension if not exists vector")
@@ -71,13 +73,13 @@ def _make_extension(connection: Connection, address: Address) -> None:
 def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> WorkspaceRow:
     """Make a folder of this machine the one that writes a workspace, which is made if missing."""
     with translated(address), closing(opened(address, write=True)) as connection:
-        check_version(_version(connection), address, write=True)
+        check_bound(check_version(_version(connection), address, write=True), address, name)
         connection.rows(
             "insert into memcli.workspaces (tenant, name, origin) values ($1, $2, $3)"
             " on conflict do nothing",
             (name.tenant, name.workspace, origin),
         )
-        # Whoever takes over ends what the one before still writes.
+        # A new epoch ends what the writer before still does.
         connection.rows(
             "update memcli.workspaces set origin = $3, epoch = epoch + 1, holder = null,"
             " lease_until = null where tenant = $1 and name = $2 and beside_of is null"
@@ -106,8 +108,110 @@ def detach(address: Address, name: Name, origin: str) -> bool:
     return bool(found)
 
 
+class Contents(Record):
+    """The contents of a workspace, before it is deleted."""
+
+    origin: str
+    writer: str  # the process that writes it now; "" for none
+    documents: int
+    chunks: int
+    vectors: int
+
+
+def contents(address: Address, name: Name) -> Contents:
+    """Count what a workspace contains; IndexMissingError if this role sees no such workspace."""
+    with translated(address), closing(opened(address, write=False)) as connection:
+        check_version(_version(connection), address, write=False)
+        found = connection.rows(
+            "select w.origin, case when w.lease_until > now() then coalesce(w.holder, '') else ''"
+            " end, (select count(*) from memcli.documents d where d.workspace = w.id), w.chunks,"
+            " (select count(*) from memcli.vectors v where v.workspace = w.id)"
+            " from memcli.workspaces w where w.tenant = $1 and w.name = $2 and w.beside_of is null",
+            name,
+        )
+    if not found:
+        raise _missing(address, name)
+    return Contents._make(found[0])
+
+
+def delete(address: Address, name: Name) -> None:
+    """Delete a workspace with all of its rows, and its half-built copy."""
+    with translated(address), closing(opened(address, write=True)) as connection:
+        check_version(_version(connection), address, write=True)
+        connection.run("begin; set local statement_timeout = 0; set local lock_timeout = '10s'")
+        found = connection.rows(
+            "select w.id from memcli.workspaces w where w.tenant = $1 and w.name = $2"
+            " order by w.beside_of nulls last for no key update",
+            name,
+        )
+        if not found:
+            raise _missing(address, name)
+        for (number,) in found:
+            connection.rows("select memcli.drop_workspace($1)", (number,))
+        ((left,),) = connection.rows(
+            "select count(*) from memcli.workspaces where id = any($1::bigint[])",
+            ([number for (number,) in found],),
+        )
+        if left:
+            raise _missing(address, name)
+        connection.run("commit")
+
+
+def rename(address: Address, name: Name, new: Name) -> None:
+    """Give a workspace another name, perhaps in another tenant that this role may write."""
+    with translated(address), closing(opened(address, write=True)) as connection:
+        check_version(_version(connection), address, write=True)
+        try:
+            found = connection.rows(
+                "update memcli.workspaces set tenant = $3, name = $4, epoch = epoch + 1,"
+                " holder = null, lease_until = null where tenant = $1 and name = $2"
+                " and beside_of is null returning id",
+                (*name, *new),
+            )
+        except ServerError as error:
+            if error.state == "23505":
+                raise UsageError(
+                    f"{address.masked} has a workspace {new} already", hint="memcli store status"
+                ) from error
+            raise
+    if not found:
+        raise _missing(address, name)
+
+
+def _missing(address: Address, name: Name) -> IndexMissingError:
+    return IndexMissingError(
+        f"the shared index {address.masked} has no workspace {name}, or this user may not write it",
+        hint="memcli store status",
+    )
+
+
+def run(address: Address, statements: Iterable[str]) -> None:
+    """Run statements of an administrator in one transaction."""
+    with translated(address), closing(opened(address, write=True)) as connection:
+        check_version(_version(connection), address, write=True)
+        connection.run("; ".join(("begin", *statements, "commit")))
+
+
+class TenantRole(Record):
+    """A role that uses a tenant."""
+
+    role: str
+    tenant: str
+    writes: bool
+
+
+def members(address: Address) -> list[TenantRole]:
+    """List the roles of each tenant, as far as this role may see them."""
+    with translated(address), closing(opened(address, write=False)) as connection:
+        check_version(_version(connection), address, write=False)
+        found = connection.run(
+            "select m.role, m.tenant, m.writes from memcli.members m order by m.tenant, m.role"
+        )
+    return [TenantRole._make(row) for row in found]
+
+
 def _version(connection: Connection) -> object:
-    return connection.run(_VERSION)[0][0]
+    return connection.run(f"select {VERSION}")[0][0]
 
 
 class SeenWorkspace(Record):
@@ -131,7 +235,7 @@ class SharedStatus(Record):
     vector: str  # the version of pgvector
     role: str
     is_standby: bool
-    lag_seconds: float | None  # behind the primary, or of the standby farthest behind; None: unseen
+    lag_seconds: float | None  # behind the primary, or of the slowest standby; None: not visible
     tables: int  # their version
     bytes: int | None  # of the whole database; None for a role that sees a part of it
     workspaces: tuple[SeenWorkspace, ...]

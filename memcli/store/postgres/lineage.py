@@ -52,9 +52,7 @@ def checking(workspace: int, summary: str, found: Sequence[Looked]) -> list[Stat
     """Note where the lines stand on which a summary rests, in place of what was known."""
     document = (workspace, MEMORY_SOURCE, summary)
     return [
-        Statement(
-            f"delete from memcli.lineage where workspace = $1 and document = ({_SUMMARY})", document
-        ),
+        Statement(f"select memcli.drop_lineage($1, ({_SUMMARY}))", document),
         *(
             Statement(
                 "insert into memcli.lineage (workspace, document, no, path, start_line, end_line,"

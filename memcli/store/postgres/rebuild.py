@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError
-from memcli.store.postgres import rows, schema
+from memcli.store.postgres import rows
 from memcli.store.postgres.faults import translated
 from memcli.store.postgres.session import WorkspaceRow, select_by_id
 from memcli.store.postgres.statements import Statement
@@ -41,8 +41,7 @@ class SharedWriter(RowWriter):
             if abs(self.now_ns() - left_ns) >= least * 1e9:
                 with self.transaction():
                     self.copy_vectors(number, self.facts.fingerprint or "")
-                    gone = Statement("delete from memcli.workspaces where id = $1", (number,))
-                    self.connection.together((*_deleting(number), gone))
+                    self._rows("select memcli.drop_workspace($1)", (number,))
 
     def copy_vectors(self, workspace: int, fingerprint: str) -> None:
         """Copy the embedding cache of another workspace; other encoders count as unused."""
@@ -91,9 +90,17 @@ class SharedRebuild(SharedWriter):
             self.connection.together(
                 (
                     Statement("set local statement_timeout = 0"),
-                    *_deleting(old),
-                    Statement("delete from memcli.workspaces where id = $1", (side.id,)),
-                    Statement("update memcli.workspaces set id = $2 where id = $1", (old, side.id)),
+                    Statement(
+                        "update memcli.workspaces set beside_of = $2 where id = $1", (old, side.id)
+                    ),
+                    Statement(
+                        "update memcli.workspaces w set beside_of = null, origin = o.origin,"
+                        " attached_at = o.attached_at, holder = o.holder, epoch = o.epoch,"
+                        " lease_until = o.lease_until from memcli.workspaces o"
+                        " where o.id = $1 and w.id = $2",
+                        (old, side.id),
+                    ),
+                    Statement("select memcli.drop_workspace($1)", (old,)),
                 )
             )
             main.become(
@@ -102,13 +109,6 @@ class SharedRebuild(SharedWriter):
                     words=side.words, meta=dict(self._meta),
                 )
             )  # fmt: skip
-
-
-def _deleting(workspace: int) -> list[Statement]:
-    return [
-        Statement(f"delete from memcli.{table} where workspace = $1", (workspace,))
-        for table in schema.BOTTOM_UP
-    ]
 
 
 @contextmanager

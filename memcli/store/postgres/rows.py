@@ -84,16 +84,17 @@ def _json(value: object) -> object:
 
 
 def dropping(workspace: int, key: Key) -> Statement:
-    """Delete a document and all that hangs on it; give its chunks, their words and hashes."""
+    """Delete a document and its rows; return the number of chunks, of words, and the hashes."""
     return Statement(
         "with gone as (select id from memcli.documents where workspace = $1 and source = $2"
         " and path = $3), held as (select c.id, k.length from gone join memcli.chunks c"
         " on c.workspace = $1 and c.document = gone.id join memcli.keywords k"
-        " on k.workspace = $1 and k.chunk = c.id), deleted as (delete from memcli.documents d"
-        " using gone where d.workspace = $1 and d.id = gone.id)"
+        " on k.workspace = $1 and k.chunk = c.id), deleted as materialized"
+        " (select memcli.drop_documents($1, array_agg(id)) from gone)"
         " select (select count(*) from held), (select coalesce(sum(length), 0)::bigint from held),"
         " (select coalesce(json_agg(distinct encode(p.hash, 'hex')), '[]') from held"
-        " join memcli.parts p on p.workspace = $1 and p.chunk = held.id)",
+        " join memcli.parts p on p.workspace = $1 and p.chunk = held.id)"
+        " from deleted",
         (workspace, *key),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from memcli.checking import TYPE_CHECKING
 from memcli.config.attached import SLASH, written
-from memcli.errors import IncompleteError, IndexMissingError, StoreError
+from memcli.errors import ConfigError, IncompleteError, IndexMissingError, StoreError
 from memcli.record import Record
 from memcli.store.postgres import schema
 from memcli.store.postgres.libpq import Connection
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 BOUNDS = (
     "select set_config('lock_timeout', '5s', true), set_config('statement_timeout', '30s', true),"
     " set_config('idle_in_transaction_session_timeout', '60s', true)"
+)
+# The version of the tables, and whether the policies between tenants bind this role.
+VERSION = (
+    "(select row_to_json(v) from (select *, row_security_active('memcli.workspaces') as is_bound"
+    " from memcli.version) v)"
 )
 CHANGED_AT = """to_char(w.changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')"""
 _COLUMNS = (
@@ -98,7 +103,7 @@ def select_by_name(connection: Connection, name: Name) -> str:
     """Write the SELECT of a workspace's row, without values."""
     tenant, workspace = connection.literal(name.tenant), connection.literal(name.workspace)
     return (
-        f"select {_COLUMNS}, (select row_to_json(v) from memcli.version v) from (select 1) one"
+        f"select {_COLUMNS}, {VERSION} from (select 1) one"
         f" left join memcli.workspaces w on w.tenant = {tenant} and w.name = {workspace}"
         " and w.beside_of is null"
     )
@@ -108,7 +113,7 @@ def select_all(connection: Connection, tenant: str) -> str:
     """Write the SELECT of the rows of all workspaces, or those of a tenant, without values."""
     own = f" and w.tenant = {connection.literal(tenant)}" if tenant else ""
     return (
-        f"select {_COLUMNS}, (select row_to_json(v) from memcli.version v) from (select 1) one"
+        f"select {_COLUMNS}, {VERSION} from (select 1) one"
         " left join memcli.workspaces w on w.beside_of is null and w.changed_at is not null"
         f"{own} order by w.tenant, w.name"
     )
@@ -116,7 +121,7 @@ def select_all(connection: Connection, tenant: str) -> str:
 
 def select_by_id(*, lock: bool) -> str:
     """Write the SELECT of a workspace's row by number and epoch."""
-    locking = " for update of w" if lock else ""
+    locking = " for no key update of w" if lock else ""
     return f"select {_COLUMNS} from memcli.workspaces w where w.id = $1 and w.epoch = $2{locking}"
 
 
@@ -139,8 +144,11 @@ def rows_of(told: list[tuple[object, ...]], address: Address) -> list[tuple[Name
     return [(Name(row.tenant, row.name), row) for row in rows]
 
 
-def check_version(told: object, address: Address, *, write: bool) -> None:
-    """Refuse tables that this memcli does not know, and tables that are not there yet."""
+def check_version(told: object, address: Address, *, write: bool) -> dict[str, Any]:
+    """Return the version of the tables; an error if this memcli cannot read or write them.
+
+    It reads the tables of every older memcli, and writes only its own.
+    """
     found = told if isinstance(told, dict) else {}
     store = f"the shared index {address.masked}"
     if not found:
@@ -151,10 +159,22 @@ def check_version(told: object, address: Address, *, write: bool) -> None:
             f"{store} was set up by a newer memcli (tables {found['version']})",
             hint="upgrade memcli",
         )
-    if found["version"] < schema.VERSION:
-        raise IncompleteError(
-            f"{store} has the tables of an older memcli ({found['version']})",
-            hint="memcli store upgrade",
+    if write and found["version"] < schema.VERSION:
+        raise StoreError(
+            f"{store} has the tables of an older memcli ({found['version']}), which this one"
+            " reads but does not write",
+            hint="let the owner of the tables run: memcli store upgrade",
+        )
+    return found
+
+
+def check_bound(found: Mapping[str, Any], address: Address, name: Name) -> None:
+    """Refuse to write notes as a role that the policies between tenants do not bind."""
+    if not found["is_bound"]:
+        raise ConfigError(
+            f"the role that owns the shared index {address.masked} does not write notes, because"
+            " the rules between tenants do not bind it",
+            hint=f"memcli store grants --role agent --tenant {name.tenant} --write",
         )
 
 

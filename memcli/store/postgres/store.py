@@ -17,7 +17,7 @@ from memcli.record import Record
 from memcli.store.postgres.faults import is_passing, translated
 from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.pool import Pool
-from memcli.store.postgres.session import check_version, opened, row_of, select_by_name
+from memcli.store.postgres.session import check_bound, check_version, opened, row_of, select_by_name
 
 if TYPE_CHECKING:
     from memcli.store.port import Sleep, Store
@@ -183,7 +183,7 @@ class PostgresStore:
     def _check_writable(self, connection: Connection) -> None:
         """Refuse to write what another folder or machine writes."""
         (told,) = connection.run(select_by_name(connection, self.name))
-        check_version(told[-1], self.address, write=True)
+        check_bound(check_version(told[-1], self.address, write=True), self.address, self.name)
         row = row_of(told, self.address, self.name)
         if row.origin != self.origin or not self.origin:
             raise BusyError(

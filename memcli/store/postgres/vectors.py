@@ -167,8 +167,7 @@ def settled(
     if gone:
         found.append(
             Statement(
-                "delete from memcli.unread v where v.workspace = $1 and v.hash = any($2::bytea[])"
-                f" and {unheld}",
+                "select memcli.drop_unread($1, $2::bytea[])",
                 (workspace, gone),
             )
         )

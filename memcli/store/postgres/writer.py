@@ -13,7 +13,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.fixed import rounded
-from memcli.store.postgres import lineage, rows, schema, vectors
+from memcli.store.postgres import lineage, rows, vectors
 from memcli.store.postgres.counting import count_rows, first_fault, read_counts, read_known
 from memcli.store.postgres.faults import translated
 from memcli.store.postgres.libpq import ServerError
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from memcli.types import Document, Known
 
 LEASE_SECONDS = 60
-FEW_CHUNKS = 50  # that any plan is good for
 
 
 # Each row is looked up by its key, whatever the server believes of how many there are: of a table
@@ -260,34 +259,16 @@ class RowWriter(BaseChange):
         self.connection.together(lineage.checking(self.row.id, summary, found))
 
     def settle(self, pages: int | None = None) -> None:
-        """Have the server count its rows where it has not since they were few: it plans by that.
-
-        What was deleted, the server's own vacuum takes away. Who does not own the tables changes
-        nothing here, and the server counts in its own time.
-        """
-        ((counted,),) = self._rows(
-            "select reltuples::bigint from pg_class where oid = 'memcli.chunks'::regclass"
-        )
-        if self.row.chunks > 2 * max(counted, FEW_CHUNKS):
-            with suppress(ServerError):
-                tables = ", ".join(f"memcli.{table}" for table in schema.TABLES)
-                self.connection.run(f"analyze {tables}")
+        """Have the server count its rows if they were few; its vacuum removes what was deleted."""
+        with suppress(ServerError):
+            self.connection.run("select memcli.count_rows()")
 
     def prune(self, *, unused_days: int) -> int:
         before, after = self._bounds(unused_days)
         own = rows.encoder_of(self.facts.fingerprint or "")
         with self.transaction(revise=False):
             found = self._rows(
-                "with gone as (delete from memcli.vectors v where v.workspace = $1"
-                " and (v.unused_since <= $2 or v.unused_since >= $4)"
-                " and (v.encoder <> $3 or not exists (select 1"
-                " from memcli.parts p where p.workspace = $1 and p.hash = v.hash)) returning 1)"
-                " select count(*) from gone",
-                (self.row.id, before, own, after),
-            )
-            self._rows(
-                "delete from memcli.unread where workspace = $1 and encoder <> $2",
-                (self.row.id, own),
+                "select memcli.drop_vectors($1, $2, $3, $4)", (self.row.id, own, before, after)
             )
         return int(found[0][0])
 
@@ -296,9 +277,7 @@ class RowWriter(BaseChange):
         if self.integrity() == "ok":
             return f"{fault}, but a second look found it whole"
         with self.transaction():
-            for table in schema.BOTTOM_UP:
-                if table != "vectors":
-                    self._rows(f"delete from memcli.{table} where workspace = $1", (self.row.id,))
+            self._rows("select memcli.drop_rows($1)", (self.row.id,))
             self._rows(
                 "update memcli.vectors set unused_since = $2 where workspace = $1"
                 " and unused_since is null",

@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from memcli.cli.skin import Skin
 
 ABOUT = "Share an index between machines on PostgreSQL."
-NAMES = ("status", "init", "attach", "detach", "upgrade")
+NAMES = (
+    "status", "init", "grants", "members", "attach", "detach", "rename", "delete", "upgrade",
+)  # fmt: skip
 USUAL = "status"
 
 

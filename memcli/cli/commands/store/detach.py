@@ -22,8 +22,10 @@ def run(options: Options) -> int:
     from memcli.api import shared
 
     skin = make_skin(options)
-    store, name, was_ours = shared.detach(skin.memory)
-    also = "" if was_ours else "; another folder writes it"
-    text = f"Detached {skin.config.workspace} from {name} in {store}{also}."
-    tell(skin, text, as_json=options.json, store=store, changed=True, name=name)
+    done = shared.detach(skin.memory)
+    also = "" if done.was_ours else "; another folder writes it"
+    if done.problem:
+        also = f", on this machine only: {done.problem}"
+    text = f"Detached {skin.config.workspace} from {done.name} in {done.store}{also}."
+    tell(skin, text, as_json=options.json, store=done.store, changed=True, name=done.name)
     return ExitCode.OK

@@ -1,0 +1,46 @@
+"""`memcli store grants`: let a role of the database use a tenant of the shared index."""
+
+from __future__ import annotations
+
+from memcli.cli.commands.store import tell
+from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
+from memcli.cli.skin import make_skin
+from memcli.errors import ExitCode, UsageError
+
+OPTIONS = (
+    Option("--role", "The role, which is created if it is missing.", "ROLE"),
+    Option("--tenant", "The tenant that it may read.", "TENANT", default="default",
+        attribute="of_tenant"),
+    Option("--write", "Let it write, too."),
+    Option("--revoke", "Keep it from the tenant."),
+    Option("--apply", "Run the SQL statements instead of printing them."),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
+    """Print the SQL that lets a role use a tenant, or run it with --apply.
+
+    Run it as the owner of the tables. To create a role, the owner needs the right to create roles.
+
+    Examples: memcli store grants --role agent --write --apply
+    memcli store grants --role reader --tenant team
+    """
+    from memcli.api import shared
+
+    skin = make_skin(options, anywhere=True)
+    if not options.role:
+        raise UsageError("--role is missing", hint="memcli store grants --role agent --write")
+    if options.revoke and options.write:
+        raise UsageError("--revoke and --write contradict each other", hint="leave one out")
+    statements = shared.access_script(
+        options.role, options.of_tenant, writes=options.write, leaves=options.revoke
+    )
+    if not options.apply:
+        skin.terminal.write("".join(f"{statement};\n" for statement in statements))
+        return ExitCode.OK
+    store = shared.run(skin.config, statements)
+    may = "no longer uses" if options.revoke else "writes" if options.write else "reads"
+    text = f"The role {options.role} {may} the tenant {options.of_tenant} in {store}."
+    tell(skin, text, as_json=options.json, store=store, changed=True)
+    return ExitCode.OK

@@ -1,0 +1,35 @@
+"""`memcli store members`: which role may use which tenant of the shared index."""
+
+from __future__ import annotations
+
+from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
+from memcli.cli.skin import make_skin
+from memcli.errors import ExitCode
+
+OPTIONS = (
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
+    """List the roles of each tenant. The owner of the tables sees all; a role sees itself.
+
+    Examples: memcli store members      memcli store members --json
+    """
+    from memcli.api import shared
+
+    skin = make_skin(options, anywhere=True)
+    store, found = shared.members(skin.config)
+    if options.json:
+        members = [each._asdict() for each in found]
+        skin.terminal.write_json(
+            {"schema": "memcli.store-members/1", "store": store, "members": members}
+        )
+        return ExitCode.OK
+    if not found:
+        skin.terminal.say(f"{store} has no members. Next: memcli store grants --role agent --write")
+    for each in found:
+        may = "writes" if each.writes else "reads"
+        line = skin.terminal.safe_line(f"{each.tenant}: {each.role} {may}")
+        skin.terminal.write(f"{line}\n")
+    return ExitCode.OK

@@ -1,0 +1,33 @@
+"""`memcli store rename`: give a workspace of the shared index another name."""
+
+from __future__ import annotations
+
+from memcli.cli.commands.store import tell
+from memcli.cli.options import COMMON, JSON, WORKSPACE, CommandArgument, Options
+from memcli.cli.skin import make_skin
+from memcli.errors import ExitCode
+
+ARGUMENTS = (
+    CommandArgument("name", "NAME", "Its name there, such as team/ops.", is_required=True),
+    CommandArgument("new", "NEW", "Its new name, such as team/operations.", is_required=True),
+)
+OPTIONS = (
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
+    """Rename a workspace of the shared index, or move it to another tenant.
+
+    You must be allowed to write both tenants. The folders of this machine follow; a folder of
+    another machine is attached again by the new name.
+
+    Examples: memcli store rename team/ops team/operations      memcli store rename ops team/ops
+    """
+    from memcli.api import shared
+
+    skin = make_skin(options, anywhere=True)
+    store = shared.rename(skin.memory, options.name, options.new)
+    text = f"Renamed {options.name} in {store} to {options.new}."
+    tell(skin, text, as_json=options.json, store=store, changed=True, name=options.new)
+    return ExitCode.OK
