@@ -92,6 +92,7 @@ def extract(
 ) -> Extract:
     """Choose `forced`, the best of each group that has none, then up to `budget` tokens more.
 
+    A group that only a machine speaks in needs none.
     A line that recurs in ROUTINE groups is chosen too, unless the summary before tells it.
     """
     space = place([s.shown for s in sentences] + list(before.last), weights, embed)
@@ -99,7 +100,8 @@ def extract(
     for at in forced:
         selection.take(at)
     for group in groups:
-        if selection.chosen.isdisjoint(group):
+        is_spoken = not all(sentences[at].by_machine for at in group)
+        if is_spoken and selection.chosen.isdisjoint(group):
             selection.take_best(group)
     for at in _routine(sentences, selection.first, groups):
         if selection.is_able[at]:
