@@ -126,7 +126,7 @@ def _assert_sound(connection: apsw.Connection) -> None:
     for components, name in held.items():
         code = coarse.stored(components, dimension)
         expected = [
-            (slot, rows(connection, f"SELECT {code}", (fixed.mirrored(vector),))[0][0])
+            (slot, rows(connection, f"SELECT {code}", (fixed.unpacked(vector),))[0][0])
             for slot, vector in living_vectors
         ]
         assert rows(connection, f"SELECT id, embedding FROM {name} ORDER BY id") == expected

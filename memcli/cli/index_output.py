@@ -112,7 +112,7 @@ def _summary(done: Done) -> str:
     waiting = "1 text waits" if pending == 1 else f"{pending} texts wait"
     tail = f", {waiting} for a vector" if pending else ""
     made = f"{_of(done.chunks, 'chunk')}, {_of(done.embedded, 'text')} embedded"
-    borrowed = f", {done.borrowed} as fellow workspaces have them" if done.borrowed else ""
+    borrowed = f", {_of(done.borrowed, 'vector')} reused" if done.borrowed else ""
     return f"Indexed: {files}; {made}{borrowed}{tail}."
 
 

@@ -265,10 +265,10 @@ def _embed(
     sleep: Callable[[float], None],
     on_progress: Progress,
 ) -> list[Reason]:
-    """Embed the waiting texts, unless there are more than the bound; a part would help nobody.
+    """Embed the waiting texts, unless there are more than the bound.
 
-    The lock is free while a server answers. Another writer that comes between is not reported: it
-    has embedded the texts itself.
+    Vectors that another index has of them are taken first. The lock is free while a server
+    answers. Another writer that comes between is not reported: it has embedded the texts itself.
     """
     from memcli.indexing.indexer import EMBED_BATCH, embed, readable_of, text_of
 
@@ -277,7 +277,10 @@ def _embed(
         return []
     try:
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
+            has_borrowed = change.borrow(encoder.fingerprint) > 0
             if change.unembedded(encoder.fingerprint) > bounds.parts:
+                if has_borrowed:
+                    embed(change, encoder, most=0)  # search by what was taken
                 return []
             first = change.pending(encoder.fingerprint, min(bounds.parts, EMBED_BATCH))
         texts = [text_of(item) for item in readable_of(first, encoder.fingerprint)]

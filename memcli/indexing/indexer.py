@@ -250,7 +250,7 @@ def embed(
     waiting = change.unembedded(fingerprint)
     total = waiting if most is None else min(most, waiting)
     switching = change.facts.fingerprint not in (None, fingerprint)
-    if not switching or total == 0:
+    if not switching or waiting == 0:
         change.search_by(fingerprint, encoder.dimension)
     done = 0
     while done < total:

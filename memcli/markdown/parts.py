@@ -1,6 +1,7 @@
 """Cut the blocks of one section into segments, the texts that are embedded.
 
-A segment is about two lines of prose or list, or up to PART_TOKENS of a fence or table. In a run of
+A segment is about two lines of prose or list, or up to PART_TOKENS of a fence or table. If an
+editor has wrapped the lines of a paragraph, a segment is up to PROSE_TOKENS of them. In a run of
 list items, some lines start a new pair because of their own hash, so that an inserted line changes
 only a few pairs. Longer text is cut at sentences, then at words, never inside a comment.
 """
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 PART_LINES = 2
 PART_TOKENS = 100
+PROSE_TOKENS = 80  # half of the vectors that pairs of lines of 72 columns make
+COLUMNS = (50, 100)  # of the longest line of a wrapped paragraph
 # One line in six opens a pair by its own hash: 20 pairs without one have odds of 1 in 1,500.
 RESTART_ODDS = 6
 PREFIX_CHARS = 400
@@ -131,12 +134,18 @@ def cut_parts(
     for run in _runs(blocks):
         kind = run[0].kind
         prefix = _prefix(run[0], parsed)
-        paired = kind in ("item", "paragraph", "quote")
         units = _joined([unit for block in run for unit in _units(block, parsed, starts)], text)
+        is_prose = kind in ("paragraph", "quote") and _is_wrapped(units)
+        paired = kind in ("item", "paragraph", "quote") and not is_prose
+        most = PROSE_TOKENS if is_prose else PART_TOKENS
         group: list[tuple[int, int]] = []
         opening = True
         for start, end in units:
-            if group and _closes(group, (start, end), text, paired=paired, items=kind == "item"):
+            if group and (
+                (paired and len(group) >= PART_LINES)
+                or (kind == "item" and _opens(text[start:end]))
+                or quotient(text[group[0][0] : end]) > most
+            ):
                 spans += _fit(group, text, "" if opening else prefix, room, limits)
                 group, opening = [], False
             group.append((start, end))
@@ -189,21 +198,18 @@ def _joined(units: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
     return joined
 
 
-def _closes(
-    group: list[tuple[int, int]],
-    unit: tuple[int, int],
-    text: str,
-    *,
-    paired: bool,
-    items: bool,
-) -> bool:
-    """Return whether the next line starts a new segment."""
-    if paired and len(group) >= PART_LINES:
-        return True
-    line = text[unit[0] : unit[1]]
-    if items and digest(line)[0] % RESTART_ODDS == 0:
-        return True
-    return quotient(text[group[0][0] : unit[1]]) > PART_TOKENS
+def _is_wrapped(units: list[tuple[int, int]]) -> bool:
+    """Return whether an editor has wrapped these lines, so that none is a statement by itself."""
+    lengths = [end - start for start, end in units]
+    if len(lengths) <= PART_LINES:
+        return False
+    least, most = COLUMNS
+    return least <= max(lengths) <= min(most, 2 * min(lengths[:-1]))
+
+
+def _opens(line: str) -> bool:
+    """Return whether a line starts a new pair, by its own hash."""
+    return digest(line)[0] % RESTART_ODDS == 0
 
 
 def _fit(

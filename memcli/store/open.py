@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.config.settings import FLAG_ORIGIN, Config, folder_of
+from memcli.config.settings import FLAG_ORIGIN, Config, cache_folder, folder_of
 from memcli.config.sources import HINT
 from memcli.errors import ConfigError
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 URL = "store.url"
 FILE = "index.sqlite"
+VECTORS = "vectors.sqlite"  # in the cache folder: vectors that all indexes of the user share
 
 
 def open_store(config: Config, environ: Mapping[str, str], now_ns: Callable[[], int]) -> Store:
@@ -26,7 +27,8 @@ def open_store(config: Config, environ: Mapping[str, str], now_ns: Callable[[], 
     A folder that is attached to a shared index has it there, unless a file is named, or what is
     searched is put together for this once.
     """
-    local = store_at(store_path(config, environ), now_ns, _tiers(config))
+    shared = os.path.join(cache_folder(environ), VECTORS)
+    local = store_at(store_path(config, environ), now_ns, _tiers(config), shared)
     is_usual = not config("store.path") and config.values["files.presets"].origin != FLAG_ORIGIN
     if config(URL) and is_usual:
         from memcli.config.attached import attached
@@ -94,11 +96,16 @@ def _here(local: Store, now_ns: Callable[[], int]) -> OnThisMachine:
     return OnThisMachine(local, lambda path: store_at(path, now_ns))
 
 
-def store_at(path: str, now_ns: Callable[[], int], tiers: Sequence[Tier] = ()) -> Store:
-    """Open the store in a file, which is searched by these tiers first."""
+def store_at(
+    path: str, now_ns: Callable[[], int], tiers: Sequence[Tier] = (), shared: str = ""
+) -> Store:
+    """Open the store in a file, which is searched by these tiers first.
+
+    `shared` is the file of the vectors that several indexes share.
+    """
     from memcli.store.sqlite.store import SqliteStore
 
-    return SqliteStore(path, now_ns, tiers)
+    return SqliteStore(path, now_ns, tiers, shared)
 
 
 def store_path(config: Config, environ: Mapping[str, str]) -> str:

@@ -238,7 +238,7 @@ class Change(Stock, Protocol):
         ...
 
     def borrow(self, fingerprint: str) -> int:
-        """Take over the vectors that fellow workspaces have of texts that wait; give how many."""
+        """Take the vectors that other workspaces have of texts that wait; give how many."""
         ...
 
     def unembedded(self, fingerprint: str) -> int:

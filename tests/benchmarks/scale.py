@@ -384,7 +384,7 @@ def recall(index: str, questions: str, readme: Path | None) -> None:
     found: dict[int, list[float]] = {10: [], 50: [], 100: [], 200: []}
     for text in asked:
         query = encoder.encode_query(text)
-        # As the search has it, by distances: vectors of 15 bits a component are no more unit ones.
+        # As the search has it, by distances: packed vectors are no longer of unit length.
         apart = np.square(matrix - np.frombuffer(query, "<f4")).sum(axis=1)
         exact = np.sort(1.0 - apart / 2.0)[::-1]
         _, near = vectors.nearest(

@@ -226,7 +226,7 @@ def test_a_tenant_embeds_a_text_once(
         (first, 0), (1, first), (first, 0)
     ]  # fmt: skip
     assert {told["pending"] for told in made.values()} == {0}
-    assert f"{first + 1} as fellow workspaces have them" in _indexed_again(memcli, folders["other"])
+    assert f"{first + 1} vectors reused" in _indexed_again(memcli, folders["other"])
     assert sql(url, "select count(*) from memcli.vectors where unused_since is not null") == "0"
     full = is_valid("memcli.index", memcli("index --full --json", folders["apart"]).out)
     assert "vectors_reused" not in full  # it is its own

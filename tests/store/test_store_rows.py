@@ -218,8 +218,8 @@ def test_the_nearest_are_those_of_a_plain_computation(path: str, vec_problem: st
     assert [c.dense_rank for c in by_rank] == [1, 2, 3, 4, 5]
     for candidate, value in zip(by_rank, best, strict=True):
         (part,) = candidate.parts
-        assert part.cosine == pytest.approx(value, abs=1e-4)
-        assert part.cosine == pytest.approx(expected[candidate.about.path], abs=1e-4)
+        assert part.cosine == pytest.approx(value, abs=2e-2)
+        assert part.cosine == pytest.approx(expected[candidate.about.path], abs=2e-2)
 
 
 @pytest.mark.parametrize("vec_problem", ["", "not here"], ids=["vec0", "numpy"])

@@ -181,7 +181,7 @@ def test_what_a_tier_finds_is_scored_by_whole_vectors(path: str, texts: Any) -> 
         assert cosines == sorted(cosines, reverse=True)
         for text in near:
             if text.hash in kept:
-                assert text.cosine == pytest.approx(float(kept[text.hash] @ query), abs=2e-4)
+                assert text.cosine == pytest.approx(float(kept[text.hash] @ query), abs=2e-3)
         if near[0].tier == 0:
             assert near == exact
         else:

@@ -37,7 +37,7 @@ class EncodedQuery:
     def __init__(self, workspace: int, fingerprint: str, vector: bytes) -> None:
         """Take a vector as little-endian float32 components."""
         self.workspace, self.encoder = workspace, encoder_of(fingerprint)
-        self.vector = written(fixed.query_vector(vector))
+        self.vector = written(vector)
 
 
 def asking_nearest(asked: EncodedQuery, limit: int, reach: Reach, *, is_coarse: bool) -> Statement:

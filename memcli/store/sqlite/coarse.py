@@ -72,31 +72,21 @@ def bits(dimension: int) -> int:
     return dimension * len(_thresholds(dimension))
 
 
-def encoded(vector: str, dimension: int, *, mirrored_at: float | None = None) -> str:
-    """Give the SQL of the code of a vector, itself an SQL expression that may stand repeatedly.
-
-    Its components are taken from `mirrored_at` where that is not None.
-    """
+def encoded(vector: str, dimension: int) -> str:
+    """Give the SQL of the code of a vector, which is itself an SQL expression used repeatedly."""
     planes = []
     for threshold in _thresholds(dimension):
-        level = threshold * dimension**-0.5
-        at = array("f", [level if mirrored_at is None else mirrored_at - level]) * dimension
-        blob = f"x'{at.tobytes().hex()}'"
-        if mirrored_at is not None:
-            moved = f"vec_sub({blob}, {vector})"
-        else:
-            moved = f"vec_sub({vector}, {blob})" if threshold else vector
+        level = array("f", [threshold * dimension**-0.5]) * dimension
+        moved = f"vec_sub({vector}, x'{level.tobytes().hex()}')" if threshold else vector
         planes.append(f"vec_quantize_binary({moved})")
     return f"vec_bit(CAST({' || '.join(planes)} AS BLOB))"
 
 
 def stored(components: int, dimension: int) -> str:
-    """Give the SQL of the code of the first components of ?1, a vector as `mirrored` gives it."""
+    """Give the SQL of the code of the first components of ?1, a vector of float32."""
     if components == dimension:
-        return encoded("?1", dimension, mirrored_at=fixed.OFFSET)
-    zero = array("f", [fixed.OFFSET]) * components
-    head = f"vec_sub(x'{zero.tobytes().hex()}', substr(?1, 1, {4 * components}))"
-    return encoded(f"vec_normalize({head})", components)
+        return encoded("?1", dimension)
+    return encoded(f"vec_normalize(substr(?1, 1, {4 * components}))", components)
 
 
 def tier_table(table: str, components: int) -> str:
@@ -136,7 +126,7 @@ def _by_head(connection: apsw.Connection, table: str, asked: VectorQuery, tier: 
     wanted = max(LEAST_CODES, OVERSAMPLING * asked.limit)
     of_tier = tier_table(table, tier.components)
     found = _read(connection, asked, _found(connection, of_tier, asked, code=code, wanted=wanted))
-    heads = [vector[: fixed.BYTES * tier.components] for _, vector in found]
+    heads = [vector[: tier.components] for _, vector in found]
     apart = distances_of(connection, head, heads, has_vec=True)
     lengths = distances_of(connection, bytes(len(head)), heads, has_vec=True)
     best = max(map(head_cosine, apart, lengths), default=0.0)
@@ -286,25 +276,24 @@ def distances_of(
 
     ValueError for a vector of another dimension.
     """
-    if {*map(len, vectors)} - {fixed.BYTES * len(query) // 4}:
+    if {*map(len, vectors)} - {len(query) // 4}:
         raise ValueError("a vector is not of the dimension of the query")
     found: list[float] = []
     for at in range(0, len(vectors), _MOST_AT_ONCE):
-        batch = fixed.mirrored(b"".join(vectors[at : at + _MOST_AT_ONCE]))
-        found += mirrored_distances(connection, query, batch, has_vec=has_vec)
+        batch = fixed.unpacked(b"".join(vectors[at : at + _MOST_AT_ONCE]))
+        found += unpacked_distances(connection, query, batch, has_vec=has_vec)
     return found
 
 
-def mirrored_distances(
+def unpacked_distances(
     connection: apsw.Connection, query: bytes, vectors: bytes, *, has_vec: bool
 ) -> list[float]:
-    """Give the L2 distances of vectors that `mirrored` has given to one of float32."""
-    asked = fixed.reflected(query)
+    """Give the L2 distances to a query of vectors that lie one behind the other, all float32."""
     if has_vec:
-        found = rows(connection, _DISTANCES, (len(asked), len(vectors), vectors, asked))
+        found = rows(connection, _DISTANCES, (len(query), len(vectors), vectors, query))
         return [distance for (distance,) in found]
     import numpy as np
 
-    apart = np.frombuffer(vectors, "<f4").reshape(-1, len(asked) // 4) - np.frombuffer(asked, "<f4")
+    apart = np.frombuffer(vectors, "<f4").reshape(-1, len(query) // 4) - np.frombuffer(query, "<f4")
     distances: list[float] = np.sqrt((apart * apart).sum(axis=1)).tolist()
     return distances

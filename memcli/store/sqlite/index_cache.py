@@ -41,7 +41,7 @@ class IndexCache:
         self.bytes = 0
         self._chunks: dict[int, ChunkRow] = {}
         self._tokens: dict[str, tuple[str, ...]] = {}
-        self._mirrored: dict[int, bytes] = {}
+        self._vectors: dict[int, bytes] = {}
         self._holders: dict[Term, frozenset[int]] = {}
         self.is_small = chunks <= MOST_HELD
         self._codes: tuple[str, array[int], list[int]] | None = None
@@ -68,12 +68,12 @@ class IndexCache:
             self.bytes += len(text) + TOKEN_BYTES * (2 + len(tokens))
         return [kept[text] for text in texts]
 
-    def mirrored(self, connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, bytes]:
-        """Give vectors as `fixed.mirrored` does, by the numbers of their rows."""
-        kept = self._mirrored
+    def vectors(self, connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Give unpacked vectors, by the numbers of their rows."""
+        kept = self._vectors
         missing = [number for number in numbers if number not in kept]
         for number, packed in vectors.packed_of(connection, missing).items():
-            kept[number] = fixed.mirrored(packed)
+            kept[number] = fixed.unpacked(packed)
             self.bytes += VECTOR_BYTES + len(kept[number])
         return {number: kept[number] for number in numbers}
 

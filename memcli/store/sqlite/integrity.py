@@ -5,7 +5,6 @@ from __future__ import annotations
 import apsw
 
 from memcli.errors import DamagedError
-from memcli.store.fixed import BYTES
 from memcli.store.sqlite.driver import rows, understood
 
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
@@ -35,8 +34,8 @@ _ODD = {
     "unread": "typeof(fingerprint) <> 'text' OR typeof(hash) <> 'blob'",
     "encoders": "typeof(fingerprint) <> 'text'",
     "vectors": "typeof(encoder) <> 'integer'"
-    f" OR typeof(vector) <> 'blob' OR typeof(hash) <> 'blob' OR length(vector) % {BYTES} <> 0"
-    f" OR (encoder = {_ENCODER} AND length(vector) <> {BYTES} * {_DIMENSION})",
+    " OR typeof(vector) <> 'blob' OR typeof(hash) <> 'blob'"
+    f" OR (encoder = {_ENCODER} AND length(vector) <> {_DIMENSION})",
 }
 
 

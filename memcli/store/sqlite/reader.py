@@ -443,8 +443,8 @@ class Reader:
         connection, has_vec = self._connection, not self.vec_problem
         if self._cache is None:
             return vectors.cosines(connection, retrievers.vector, numbers, has_vec=has_vec)
-        mirrored = self._cache.mirrored(connection, numbers)
-        return vectors.mirrored_cosines(connection, retrievers.vector, mirrored, has_vec=has_vec)
+        unpacked = self._cache.vectors(connection, numbers)
+        return vectors.unpacked_cosines(connection, retrievers.vector, unpacked, has_vec=has_vec)
 
     def _held(self, term: Term, chunk_ids: Sequence[int]) -> TermChunks:
         holders = self._cache.holders(self._connection, term) if self._cache else None

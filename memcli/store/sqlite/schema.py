@@ -22,8 +22,7 @@ from memcli.store.sqlite.match import TOKENIZE
 if TYPE_CHECKING:
     from typing import Any
 
-PACKED = 13  # the version from which on vectors are packed
-PACKED_AT_ONCE = 4096  # vectors
+PACKED = 14  # the version since which a vector takes a byte for each component
 _QUOTED_TOKENIZE = TOKENIZE.replace("'", "''")
 
 _V1 = f"""
@@ -138,11 +137,9 @@ ALTER TABLE chunks ADD COLUMN first_day TEXT;
 """
 
 
-# Vectors in half of the bytes, and a number for what made them, whose name took as many again as
-# the hash beside it.
+# A number for the encoder of a vector instead of its name. Vectors are not kept.
 _V13 = """
-ALTER TABLE vectors RENAME TO wide_vectors;
-DROP INDEX vectors_unused;
+DROP TABLE vectors;
 CREATE TABLE encoders (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
 CREATE TABLE vectors (
   id INTEGER PRIMARY KEY,
@@ -151,7 +148,13 @@ CREATE TABLE vectors (
   UNIQUE (encoder, hash)
 );
 CREATE INDEX vectors_unused ON vectors (unused_since) WHERE unused_since IS NOT NULL;
-INSERT INTO encoders (fingerprint) SELECT DISTINCT fingerprint FROM wide_vectors;
+"""
+
+# Vectors take one byte for each component; those of earlier versions are made again.
+_V14 = """
+DELETE FROM vectors;
+DELETE FROM slots;
+DELETE FROM meta WHERE key IN ('fingerprint', 'dimension', 'embedded_at');
 """
 
 
@@ -169,27 +172,6 @@ def _v10(connection: apsw.Connection) -> None:
     from memcli.store.sqlite import documents
 
     documents.reword(connection)
-
-
-def _v13(connection: apsw.Connection) -> None:
-    """Pack the vectors that are there, so that no text is embedded again."""
-    from memcli.store.fixed import packed
-
-    connection.execute(_V13)
-    last = 0
-    while found := rows(
-        connection,
-        "SELECT w.id, e.id, w.hash, w.vector, w.unused_since FROM wide_vectors w"
-        " CROSS JOIN encoders e ON e.fingerprint = w.fingerprint"
-        " WHERE w.id > ? ORDER BY w.id LIMIT ?",
-        (last, PACKED_AT_ONCE),
-    ):
-        last = found[-1][0]
-        connection.executemany(
-            "INSERT INTO vectors VALUES (?, ?, ?, ?, ?)",
-            [(*key, packed(vector), since) for *key, vector, since in found],
-        )
-    connection.execute("DROP TABLE wide_vectors")
 
 
 # Hash of what the migrations make, so that a file with other tables is not taken for an index.
@@ -211,7 +193,7 @@ _META = {
 
 # Migration n leads from user_version n to n + 1.
 MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (
-    _V1, _V2, _V3, _V4, _V5, _V6, _v7, _V8, _V9, _v10, _V11, _V12, _v13,
+    _V1, _V2, _V3, _V4, _V5, _V6, _v7, _V8, _V9, _v10, _V11, _V12, _V13, _V14,
 )  # fmt: skip
 
 

@@ -27,9 +27,19 @@ WAL_SUFFIX = "-wal"
 class SqliteStore:
     """The index at a path; nothing is opened before it is needed."""
 
-    def __init__(self, path: str, now_ns: Callable[[], int], tiers: Sequence[Tier] = ()) -> None:
-        """Take the path, the clock, which gives nanoseconds since 1970, and what to try first."""
+    def __init__(
+        self,
+        path: str,
+        now_ns: Callable[[], int],
+        tiers: Sequence[Tier] = (),
+        shared: str = "",
+    ) -> None:
+        """Take the path, the clock, which gives nanoseconds since 1970, and what to try first.
+
+        `shared` is the file of the vectors that several indexes share; none if it is empty.
+        """
         self.path, self._now_ns, self._tiers = path, now_ns, tiers
+        self._shared = shared
         self._idle: list[Reader] = []
         self._guard = Lock()
         self._show_work: Callable[[Work], None] | None = None  # while this store is locked here
@@ -72,11 +82,13 @@ class SqliteStore:
     @contextmanager
     def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[Writer]:
         """Be the one writer; a damaged file is set aside, and one that is missing is made."""
+        from memcli.store.sqlite.vector_cache import VectorCache
         from memcli.store.sqlite.writer import Writer
 
         with self.locked(wait_seconds=wait_seconds, sleep=sleep):
             tiers = [tier.components for tier in self._tiers]
-            writer = Writer.open(self.path, self._now_ns, tiers=tiers)
+            shared = VectorCache(self._shared) if self._shared else None
+            writer = Writer.open(self.path, self._now_ns, tiers=tiers, shared=shared)
             try:
                 yield writer
             finally:

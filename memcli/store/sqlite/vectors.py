@@ -19,9 +19,10 @@ import apsw
 from memcli.checking import TYPE_CHECKING
 from memcli.store import fixed
 from memcli.store.sqlite import coarse
-from memcli.store.sqlite.coarse import distances_of, mirrored_distances
+from memcli.store.sqlite.coarse import distances_of, unpacked_distances
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.filters import select_chunks
+from memcli.types import PRIVATE
 
 if TYPE_CHECKING:
     from typing import Any
@@ -135,7 +136,7 @@ def refresh_slots(
         )
         if not found or found[0][1] is not None:
             continue
-        vector = fixed.mirrored(found[0][0])
+        vector = fixed.unpacked(found[0][0])
         connection.execute(
             "UPDATE vectors SET unused_since = NULL"
             f" WHERE encoder = {ENCODER} AND hash = ? AND unused_since IS NOT NULL",
@@ -206,7 +207,7 @@ def _fill(connection: apsw.Connection, table: str, fingerprint: str, code: str) 
         last = found[-1][0]
         connection.executemany(
             f"INSERT INTO {table} (id, embedding) VALUES (?2, {code})",
-            [(fixed.mirrored(vector), slot) for slot, vector in found],
+            [(fixed.unpacked(vector), slot) for slot, vector in found],
         )
 
 
@@ -274,6 +275,21 @@ def _distance(found: tuple[bytes, float]) -> float:
     return found[1]
 
 
+def shareable(connection: apsw.Connection, hashes: Sequence[bytes]) -> set[bytes]:
+    """Leave out the texts of private documents and those that contain a secret."""
+    from memcli.secrets.finding import find_secrets
+
+    found = rows(
+        connection,
+        'SELECT p.hash, d.scope, substr(c.text, p.start + 1, p."end" - p.start) FROM parts p'
+        " JOIN chunks c ON c.id = p.chunk_id JOIN documents d ON d.id = c.document_id"
+        f" WHERE p.hash IN ({','.join('?' * len(hashes))})",
+        hashes,
+    )
+    own = {hash_ for hash_, scope, text in found if scope == PRIVATE or find_secrets(text)}
+    return {hash_ for hash_, *_ in found} - own
+
+
 def owners(
     connection: apsw.Connection, hashes: Sequence[bytes], reach: Reach
 ) -> dict[bytes, tuple[int, ...]]:
@@ -315,14 +331,14 @@ def cosines(
     return _cosines(found, distances)
 
 
-def mirrored_cosines(
-    connection: apsw.Connection, query: bytes, mirrored: Mapping[int, bytes], *, has_vec: bool
+def unpacked_cosines(
+    connection: apsw.Connection, query: bytes, vectors: Mapping[int, bytes], *, has_vec: bool
 ) -> dict[int | None, float]:
-    """Give the cosines of vectors that `fixed.mirrored` has given."""
-    if {*map(len, mirrored.values())} - {len(query)}:
+    """Give the cosines of unpacked vectors, by the numbers of their rows."""
+    if {*map(len, vectors.values())} - {len(query)}:
         raise ValueError("a vector is not of the dimension of the query")
-    joined = b"".join(mirrored.values())
-    return _cosines(mirrored, mirrored_distances(connection, query, joined, has_vec=has_vec))
+    joined = b"".join(vectors.values())
+    return _cosines(vectors, unpacked_distances(connection, query, joined, has_vec=has_vec))
 
 
 def _cosines(numbers: Iterable[int], distances: Iterable[float]) -> dict[int | None, float]:

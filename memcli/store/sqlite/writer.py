@@ -48,12 +48,14 @@ if TYPE_CHECKING:
 
     from memcli.store.records import Counts, Facts, Key, Looked
     from memcli.store.run_records import Pending, Stamp
+    from memcli.store.sqlite.vector_cache import VectorCache
     from memcli.types import Document, Known
 
 # The log can be folded into the file while no search reads it. Where one search follows another
 # without a gap, a run that is done would wait for the usual timeout and fold nothing.
 CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
+BORROWED_AT_ONCE = 4096  # vectors
 WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
 
 
@@ -68,17 +70,28 @@ class Writer(BaseChange):
         *,
         mounts: str = MOUNTS,
         tiers: Sequence[int] = (),
+        shared: VectorCache | None = None,
         notices: Sequence[str] = (),
     ) -> None:
-        """Wrap an open, migrated connection; codes of so many first components are kept too."""
+        """Wrap an open, migrated connection.
+
+        Codes of so many first components are kept too. Vectors are `shared` with other indexes.
+        """
         super().__init__(now_ns, notices)
+        self.shared = shared
         self.path, self.mounts, self.tiers = path, mounts, tiers
         self._has_dropped = False
         self.connection, self.vec_problem, self._file = opened
 
     @classmethod
     def open(
-        cls, path: str, now_ns: Clock, *, mounts: str = MOUNTS, tiers: Sequence[int] = ()
+        cls,
+        path: str,
+        now_ns: Clock,
+        *,
+        mounts: str = MOUNTS,
+        tiers: Sequence[int] = (),
+        shared: VectorCache | None = None,
     ) -> Writer:
         """Open or create the index; a damaged file is set aside and named in the notices.
 
@@ -87,12 +100,13 @@ class Writer(BaseChange):
         for _ in range(2):
             try:
                 opened = open_migrated(path, mounts)
-                return cls(path, opened, now_ns, mounts=mounts, tiers=tiers)
+                return cls(path, opened, now_ns, mounts=mounts, tiers=tiers, shared=shared)
             except DamagedError as error:
                 fault = error.message
         notice = _kept(fault, set_aside(path))
         opened = open_migrated(path, mounts)
-        writer = cls(path, opened, now_ns, mounts=mounts, tiers=tiers, notices=(notice,))
+        writer = cls(path, opened, now_ns, mounts=mounts, tiers=tiers, shared=shared)
+        writer.notices.append(notice)
         writer._take_over_vectors()
         return writer
 
@@ -106,6 +120,10 @@ class Writer(BaseChange):
                     f"another process is reading {self.path}: what was deleted leaves the file"
                     " with the next search or run"
                 )
+        if self.shared is not None:
+            self.shared.close()
+            if self.shared.problem:
+                self.notices.append(f"vectors are not shared: {self.shared.problem}")
         with translated(self.path):
             self.connection.close(True)
 
@@ -206,17 +224,31 @@ class Writer(BaseChange):
             return waiting((*row[:4], strings(row[4]), *row[5:]) for row in found)
 
     def borrow(self, fingerprint: str) -> int:
-        """Take nothing over: a file holds one workspace."""
-        return 0
+        """Take the vectors that other indexes of this user have of texts that wait."""
+        if self.shared is None or self.is_embedded(fingerprint):
+            return 0
+        waiting = [hash_ for (hash_,) in self._waiting("DISTINCT p.hash", fingerprint)]
+        count = 0
+        for at in range(0, len(waiting), BORROWED_AT_ONCE):
+            asked = waiting[at : at + BORROWED_AT_ONCE]
+            found = self.shared.get(fingerprint, asked, self.now)
+            if not found:
+                continue
+            with self.transaction():
+                self._put(fingerprint, [*found.items()])
+            count += len(found)
+        return count
 
     def _count_waiting(self, fingerprint: str) -> int:
-        found = self._rows(
-            "SELECT count(DISTINCT p.hash) FROM parts p LEFT JOIN vectors v ON v.hash = p.hash"
+        return int(self._waiting("count(DISTINCT p.hash)", fingerprint)[0][0])
+
+    def _waiting(self, columns: str, fingerprint: str) -> list[tuple[Any, ...]]:
+        return self._rows(
+            f"SELECT {columns} FROM parts p LEFT JOIN vectors v ON v.hash = p.hash"
             " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?1) WHERE v.id IS NULL"
             " AND NOT EXISTS (SELECT 1 FROM unread u WHERE u.hash = p.hash AND u.fingerprint = ?1)",
             (fingerprint,),
         )
-        return int(found[0][0])
 
     def _is_searchable(self) -> bool:
         if self.vec_problem:
@@ -232,18 +264,23 @@ class Writer(BaseChange):
         Those of another encoder than the index's own, and of texts that no document holds, count
         as unused.
         """
+        kept = [(hash_, packed(vector)) for hash_, vector in made]
         with self.transaction():
-            is_own = self.facts.fingerprint == fingerprint
-            living = {hash_ for hash_, _ in made if is_own and self._is_held(hash_)}
-            vector_rows.put(
-                self.connection,
-                [
-                    (fingerprint, hash_, packed(vector), None if hash_ in living else self.now)
-                    for hash_, vector in made
-                ],
-            )
-            if living:
-                self.refresh((), [hash_ for hash_, _ in made if hash_ in living])
+            self._put(fingerprint, kept)
+        if self.shared is not None:
+            public = vector_rows.shareable(self.connection, [hash_ for hash_, _ in kept])
+            self.shared.put(fingerprint, [pair for pair in kept if pair[0] in public], self.now)
+
+    def _put(self, fingerprint: str, kept: Sequence[tuple[bytes, bytes]]) -> None:
+        """Store packed vectors inside a transaction."""
+        is_own = self.facts.fingerprint == fingerprint
+        living = {hash_ for hash_, _ in kept if is_own and self._is_held(hash_)}
+        vector_rows.put(
+            self.connection,
+            [(fingerprint, *pair, None if pair[0] in living else self.now) for pair in kept],
+        )
+        if living:
+            self.refresh((), [hash_ for hash_, _ in kept if hash_ in living])
 
     def _is_held(self, hash_: bytes) -> bool:
         return bool(self._rows("SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)))
@@ -335,6 +372,8 @@ class Writer(BaseChange):
                 self.put_fact(WORDS_LEFT, "0")
 
     def prune(self, *, unused_days: int) -> int:
+        if not unused_days and self.shared is not None:
+            self.shared.prune(self.now)
         bounds = self._bounds(unused_days)
         unused = "(unused_since <= ? OR unused_since >= ?)"
         if not self._rows(f"SELECT 1 FROM vectors WHERE {unused} LIMIT 1", bounds):
@@ -488,7 +527,9 @@ class Beside(Writer):
     def __init__(self, main: Writer, opened: Connected) -> None:
         """Wrap the open copy of an index."""
         path = beside.path_beside(main.path)
-        super().__init__(path, opened, main.now_ns, mounts=main.mounts, tiers=main.tiers)
+        super().__init__(
+            path, opened, main.now_ns, mounts=main.mounts, tiers=main.tiers, shared=main.shared
+        )
         self._main = main
 
     def take_over(self, hidden: Iterable[Key]) -> None:

@@ -72,7 +72,7 @@ def test_the_nearest_texts_come_first(store: Store) -> None:
     expected = {h: cosine(query, ENCODER.encode([text])[0]) for h, text in waiting.items()}
     with store.snapshot() as snapshot:
         texts = snapshot.dense(query, 9, EVERYTHING)()
-        assert {text.hash: text.cosine for text in texts} == pytest.approx(expected, abs=1e-4)
+        assert {text.hash: text.cosine for text in texts} == pytest.approx(expected, abs=2e-2)
         assert [text.cosine for text in texts] == sorted(
             (text.cosine for text in texts), reverse=True
         )
@@ -260,7 +260,7 @@ def test_a_part_is_scored_by_its_own_text(store: Store) -> None:
     (chunk,) = made.chunks
     assert len(found.parts) > 2
     expected = [cosine(query, ENCODER.encode([texts[part.hash]])[0]) for part in chunk.parts]
-    assert [part.cosine for part in found.parts] == pytest.approx(expected, abs=1e-4)
+    assert [part.cosine for part in found.parts] == pytest.approx(expected, abs=2e-2)
     assert [part[:4] for part in found.parts] == [
         PartScore(part.start_line, part.end_line, part.start, part.end, None)[:4]
         for part in chunk.parts

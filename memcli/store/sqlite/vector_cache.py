@@ -1,0 +1,149 @@
+"""The vectors that the indexes of one user share: by encoder and hash of the text, in one file.
+
+An index has its own copy of its vectors and never needs this file. A run copies here what it
+embeds, and takes from here what another index has embedded: a clone, a moved folder, a folder
+above or below. After a fault of this file a run embeds as if it were empty, and says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+import apsw
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import BusyError, DamagedError, StoreError
+from memcli.store.sqlite.driver import (
+    APPLICATION_ID,
+    closed_on_failure,
+    connect,
+    remove_files,
+    rows,
+    translated,
+)
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Made = TypeVar("Made")
+
+VERSION = 1  # raise it when the tables or the packing of vectors change
+MOST_BYTES = 256 << 20  # some 500,000 vectors of 384 components
+KEPT_SHARE = 0.75  # of the vectors, when there are too many; those used last are kept
+_DAY_SECONDS = 86_400
+_TABLES = f"""
+CREATE TABLE encoders (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
+CREATE TABLE vectors (
+  id INTEGER PRIMARY KEY, encoder INTEGER NOT NULL REFERENCES encoders (id),
+  hash BLOB NOT NULL, vector BLOB NOT NULL, used_day INTEGER NOT NULL, UNIQUE (hash, encoder)
+);
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {VERSION};
+"""
+_ENCODER = "(SELECT id FROM encoders WHERE fingerprint = ?)"
+
+
+class VectorCache:
+    """The shared vectors; the file is opened when it is needed first."""
+
+    def __init__(self, path: str, *, most_bytes: int = MOST_BYTES) -> None:
+        """Take the path of the file; if it is empty, nothing is shared."""
+        self.path, self._most_bytes = path, most_bytes
+        self.problem = ""  # why nothing is shared any more
+        self._connection: apsw.Connection | None = None
+
+    def get(self, fingerprint: str, hashes: Sequence[bytes], now: int) -> Mapping[bytes, bytes]:
+        """Give the packed vectors of those texts that have one, and note that they are used."""
+
+        def read(connection: apsw.Connection) -> Mapping[bytes, bytes]:
+            listed = json.dumps([hash_.hex() for hash_ in hashes])
+            found = rows(
+                connection,
+                "SELECT hash, vector, used_day, id FROM vectors WHERE hash IN"
+                f" (SELECT unhex(value) FROM json_each(?)) AND encoder = {_ENCODER}",
+                (listed, fingerprint),
+            )
+            day = now // _DAY_SECONDS
+            if older := [number for *_, used, number in found if used != day]:
+                connection.execute(
+                    "UPDATE vectors SET used_day = ? WHERE id IN (SELECT value FROM json_each(?))",
+                    (day, json.dumps(older)),
+                )
+            return {hash_: vector for hash_, vector, *_ in found if type(vector) is bytes}
+
+        return self._attempt(read, {})
+
+    def put(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]], now: int) -> None:
+        """Add packed vectors by the hash of their text; if they are too many, old ones go."""
+
+        def write(connection: apsw.Connection) -> None:
+            with connection:
+                connection.execute(
+                    "INSERT OR IGNORE INTO encoders (fingerprint) VALUES (?)", (fingerprint,)
+                )
+                connection.executemany(
+                    "INSERT OR IGNORE INTO vectors (encoder, hash, vector, used_day)"
+                    f" VALUES ({_ENCODER}, ?, ?, ?)",
+                    [(fingerprint, *pair, now // _DAY_SECONDS) for pair in made],
+                )
+            used = connection.pragma("page_count") - connection.pragma("freelist_count")
+            if used * connection.pragma("page_size") > self._most_bytes:
+                connection.execute(
+                    "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors ORDER BY used_day, id"
+                    " LIMIT (SELECT CAST(count(*) * ? AS INTEGER) FROM vectors))",
+                    (1.0 - KEPT_SHARE,),
+                )
+
+        if made:
+            self._attempt(write, None)
+
+    def prune(self, now: int) -> None:
+        """Delete the vectors that no index has made or taken today."""
+        self._attempt(
+            lambda connection: connection.execute(
+                "DELETE FROM vectors WHERE used_day <> ?", (now // _DAY_SECONDS,)
+            ),
+            None,
+        )
+
+    def close(self) -> None:
+        """Close the file."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close(True)
+
+    def _attempt(self, work: Callable[[apsw.Connection], Made], without: Made) -> Made:
+        """Do work on the file; after a fault give what stands for it, and try no more."""
+        if not self.path or self.problem:
+            return without
+        try:
+            if self._connection is None:
+                self._connection = _opened(self.path)
+            with translated(self.path):
+                return work(self._connection)
+        except DamagedError:
+            self.close()
+            remove_files(self.path)
+            self.problem = f"{self.path} was damaged and is deleted; the next run begins it again"
+        except (BusyError, StoreError, OSError, apsw.Error) as error:
+            self.close()
+            self.problem = str(error)
+        return without
+
+
+def _opened(path: str) -> apsw.Connection:
+    """Open or make the file; one of an older version is emptied, a newer one is left alone."""
+    connection = connect(path, write=True).connection
+    with translated(path), closed_on_failure(connection):
+        if connection.pragma("user_version") == VERSION:
+            return connection
+        connection.execute("BEGIN IMMEDIATE")  # another run may be making the tables
+        found = connection.pragma("user_version")
+        if found > VERSION:
+            raise StoreError(f"{path} was made by a newer memcli; upgrade memcli to share vectors")
+        if found != VERSION:
+            connection.execute("DROP TABLE IF EXISTS vectors; DROP TABLE IF EXISTS encoders")
+            connection.execute(_TABLES)
+        connection.execute("COMMIT")
+    return connection
