@@ -19,7 +19,7 @@ from memcli.hook.prompts import subject
 from memcli.hook.session import line_keys
 from memcli.language.tokens import estimate
 from memcli.language.words import fold
-from memcli.render.sanitize import fence_for
+from memcli.render.sanitize import broken_up, fence_for
 from memcli.search.budget import fit_budget
 from memcli.search.snippet import make_snippet
 
@@ -134,7 +134,7 @@ def block(hits: Sequence[Hit]) -> str:
 
 
 def _quoted(hit: Hit) -> str:
-    text = make_snippet(hit, words=()).text
+    text = broken_up(make_snippet(hit, words=()).text)
     about = hit.about._replace(start_line=hit.start_line, end_line=hit.end_line)
     fence = fence_for(text)
     return f"{fence}{opening_line(about, text)}\n{text}\n{fence}\n"

@@ -1,7 +1,7 @@
-"""Write answers for a language model: what they rest on, then quotations it cannot mistake; pure.
+"""Write answers for a language model: the verdict, then passages that it cannot mistake; pure.
 
-The first line is ours, and so is the line above each fence: what comes from the memory stands on
-one line there, and within a fence that no text can close.
+memcli writes the first line and the line above each fence. Text of notes is inside a fence that it
+cannot close, or on one line, and without the tags that clients of models use.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from memcli.errors import MemcliError
 from memcli.language.tokens import estimate
 from memcli.record import Record
 from memcli.render import reasons
-from memcli.render.sanitize import fence_for, visible_line
+from memcli.render.sanitize import broken_up, fence_for, visible_line
 from memcli.search.hits import mark_of
 from memcli.search.retrievers import MODE_IS_LEXICAL
 from memcli.search.snippet import make_snippet
@@ -189,10 +189,19 @@ def passage(hit: Hit) -> str:
     return quoted(" | ".join(filter(None, parts)), make_snippet(hit, words=()).text)
 
 
+def line(hit: Hit) -> str:
+    """Write a passage of a list in one line: its citation, its date and its first line."""
+    text = next((each for each in broken_up(hit.text).split("\n") if each.strip()), "")
+    mark = mark_of(hit.corrected_by)
+    parts = filter(None, (hit.citation, hit.about.days, mark, " ".join(text.split())))
+    return visible_line(" | ".join(parts))
+
+
 def quoted(title: str, text: str) -> str:
     """Write lines in a fence below a title."""
+    text = broken_up(text)
     fence = fence_for(text)
-    return f"{visible_line(title).replace('`', chr(39))}\n{fence}\n{text}\n{fence}\n"
+    return f"{visible_line(broken_up(title)).replace('`', chr(39))}\n{fence}\n{text}\n{fence}\n"
 
 
 def of_catalogue(found: Catalogue, budget: int) -> str:

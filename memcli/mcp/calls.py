@@ -38,7 +38,7 @@ SCHEME = "memcli://"  # of the addresses of documents
 _AS_LINES = re.compile(r"[:#]L([0-9]+)-L?([0-9]+)$")
 _AS_LINE = re.compile(r"[:#]L([0-9]+)$")
 # The arguments that a page and the next one have in common.
-_ASKED = ("query", "since", "until", "on", "path", "workspace")
+_ASKED = ("query", "since", "until", "on", "path", "workspace", "brief", "limit")
 
 
 class StoppedError(Exception):
@@ -66,10 +66,14 @@ def call_search(
     question = Question.by(
         memory.config, given["query"], moment, hint="memory_search with words in query"
     )
-    options = options_of(memory.config, filters=filters, budget=given["budget"])
+    brief = bool(given["brief"])
+    options = options_of(memory.config, filters=filters, budget=given["budget"], lists=brief)
 
-    # A page is cut here, for a later one goes on behind what it holds.
+    # The page is cut here, because the next one continues after the passages of this one.
     found = ask(memory, question, options._replace(budget=None), observe=_while_awaited(is_stopped))
+    if given["limit"]:
+        first = found.answer.hits[: given["limit"]]
+        found = found._replace(answer=found.answer._replace(hits=first))
     asked = [given.get(name) for name in _ASKED]
     cursor = Cursor.of(found.answer.revision, asked)
     if given["cursor"] is not None:
@@ -156,14 +160,14 @@ def _page(
 
     budget = room = options.budget or 0
     hits = found.answer.hits
-    passage = cache(answers.passage)  # most are in the next attempt too
+    passage = cache(answers.line if options.lists else answers.passage)
     page = found.answer._replace(hits=tuple(cursor.rest(hits)))
     if cursor.seen:
         is_measured = page.uncalibrated is None
         if page.verdict != "none":
             page = page._replace(verdict=verdict(page.hits, is_measured=is_measured))
-        page = page._replace(is_measured=False)  # who turns a page wants to read on
-    page = ended(page)
+        page = page._replace(is_measured=False)  # a caller who turns a page wants to read on
+    page = page if options.lists else ended(page)
     found, rest, weaker = found._replace(answer=page), page.hits, page.weaker
     free = max(0, options.free - (len(hits) - len(rest)))
     while True:
@@ -208,7 +212,7 @@ def call_get(
     held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Read lines of a document from disk, as many as a model can take."""
-    lines = _within_reach(_lines(held.opened(), given))
+    lines = _within_reach(_lines(held.opened(given.get("workspace")), given))
     held.given.add(lines.source, lines.path, lines.text)
 
     def record() -> dict[str, Any]:
@@ -268,7 +272,7 @@ def call_context(
     from memcli.context.assemble import check_shares
     from memcli.context.parts import markdown
 
-    memory = held.warm()
+    memory = held.warm(given.get("workspace"))
     moment = memory.clock.now()
     config = memory.config
     if given["budget"] is not None:
@@ -309,6 +313,8 @@ def read_document(
     """Read the whole document at an address, memcli://WORKSPACE/PATH, and when it was changed."""
     from urllib.parse import quote, unquote
 
+    from memcli.render.sanitize import broken_up
+
     memory = held.opened()
     # What stands before the path of a document, by the name of its workspace.
     names = {name: f"{name}:" for name, _, _ in memory.members}
@@ -324,7 +330,7 @@ def read_document(
     name = unquote(wanted) if unquote(wanted) in meant else meant[0]
     lines = memory.get(names[name] + unquote(path))
     changed = _changed_at(memory, lines)
-    return ToolResult(lines.text, lambda: {"lastModified": changed})
+    return ToolResult(broken_up(lines.text), lambda: {"lastModified": changed})
 
 
 def _changed_at(memory: Memory, lines: Lines) -> str:

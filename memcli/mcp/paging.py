@@ -31,7 +31,7 @@ class Cursor(Record):
     seen: int  # bit n: the passage of rank n, from 0, has been shown
 
     @classmethod
-    def of(cls, revision: str, asked: Sequence[str | None]) -> Cursor:
+    def of(cls, revision: str, asked: Sequence[object]) -> Cursor:
         """Stand before the first passage of what was asked, the filters included."""
         text = "\0".join("" if each is None else f"={each}" for each in asked)
         return cls(revision, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8], 0)

@@ -46,6 +46,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError, NotFoundError
 from memcli.mcp import answers, calls, definitions
 from memcli.mcp.answers import ToolResult
+from memcli.mcp.shared_memory import is_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,13 +56,20 @@ if TYPE_CHECKING:
 
 THREADS = 4  # calls that are answered at once; others wait
 REPORT_SECONDS = 0.1  # between two reports of progress
+ROOTS_SECONDS = 5.0  # that a client may take to name its folders
 _STAGES = {"reading": "files of the memory are read", "embedding": "their texts are embedded"}
 _CONTEXT_URI = f"{calls.SCHEME}context"
 _MARKDOWN = "text/markdown"
 _READ_ONLY = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
-_APPENDS = _READ_ONLY.model_copy(update={"read_only_hint": False})
+_EFFECTS = {
+    definitions.READS: _READ_ONLY,
+    definitions.APPENDS: _READ_ONLY.model_copy(update={"read_only_hint": False}),
+    definitions.REMOVES: _READ_ONLY.model_copy(
+        update={"read_only_hint": False, "destructive_hint": True}
+    ),
+}
 Context = ServerRequestContext[Any, Any]
 
 
@@ -73,6 +81,7 @@ class MemoryServer:
         self._held, self._structured, self._writes = held, structured, writes
         self._limiter = anyio.CapacityLimiter(THREADS)
         self._warming: Thread | None = None
+        self._has_asked = False  # for the folders of the client
 
     def protocol(self) -> Server[Any]:
         """Give the server of the SDK that asks this one."""
@@ -131,7 +140,7 @@ class MemoryServer:
         self, call: Callable[..., ToolResult], given: Mapping[str, Any], context: Context
     ) -> ToolResult:
         """Answer in a thread, and tell a client that asks for it how far a first index is."""
-        await self._take_folder(context)
+        await self._take_folders(context, given.get("workspace"))
         if not (context.meta and "progress_token" in context.meta):
             return await self._in_thread(call, given)
         error: MemcliError | None = None
@@ -161,22 +170,31 @@ class MemoryServer:
         finally:
             stopped.set()
 
-    async def _take_folder(self, context: Context) -> None:
-        """Ask a client for its folder, once, if the server was started where there is none."""
+    async def _take_folders(self, context: Context, workspace: str | None) -> None:
+        """Ask a client once for its folders, if the server does not know where the notes are."""
         capabilities = context.session.client_capabilities
-        if not self._held.may_move or capabilities is None or capabilities.roots is None:
+        names_folder = workspace is not None and is_path(workspace)
+        may_ask = self._held.may_move or names_folder
+        if self._has_asked or not may_ask or capabilities is None or capabilities.roots is None:
             return
-        self._held.may_move = False
-        try:
-            await to_thread.run_sync(self._held.opened, limiter=self._limiter)
-        except NotFoundError:
-            with suppress(MCPError):
-                found = await context.session.list_roots()
-                folders = [urlsplit(str(root.uri)) for root in found.roots]
-                paths = [unquote(each.path) for each in folders if each.scheme == "file"]
-                self._held.folder = paths[0] if paths else None
-        except (MemcliError, OSError):
-            pass  # the call says what is wrong
+        if not names_folder:
+            try:
+                await to_thread.run_sync(self._held.opened, limiter=self._limiter)
+            except NotFoundError:
+                pass
+            except (MemcliError, OSError):  # the call says what is wrong
+                return
+            else:
+                self._held.may_move = False
+                return
+        self._has_asked = True
+        with suppress(MCPError), anyio.move_on_after(ROOTS_SECONDS):
+            found = await context.session.list_roots()
+            folders = [urlsplit(str(root.uri)) for root in found.roots]
+            paths = [unquote(each.path) for each in folders if each.scheme == "file"]
+            self._held.roots += paths
+            if paths and self._held.may_move:
+                self._held.folder = paths[0]
 
     async def _report(self, context: Context) -> None:
         """Report progress, which grows from one report to the next, until it is cancelled."""
@@ -283,7 +301,7 @@ def _tool(tool: definitions.ToolDefinition) -> Tool:
         title=tool.title,
         description=tool.help,
         input_schema=tool.schema,
-        annotations=_APPENDS if tool.name == definitions.REMEMBER.name else _READ_ONLY,
+        annotations=_EFFECTS[tool.effect],
     )
 
 

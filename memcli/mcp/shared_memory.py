@@ -1,4 +1,4 @@
-"""The memory that a server answers from: opened by whoever needs it first, kept for all others."""
+"""The memory that a server answers from: the first call opens it, and all calls share it."""
 
 from __future__ import annotations
 
@@ -8,45 +8,48 @@ from contextlib import contextmanager
 from threading import Event, Lock
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import BusyError, NotFoundError, Reason
+from memcli.errors import BusyError, NotFoundError, Reason, UsageError
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units, with_speaker
 from memcli.mcp.preparation import Preparation
-from memcli.workspace.locate import CONFIG_FILE
+from memcli.workspace.locate import CONFIG_FILE, is_everything, mark_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from memcli.api.memory import Memory
     from memcli.api.opened import OpenedWorkspace
-    from memcli.api.several import Several
     from memcli.mcp.preparation import FirstProgress
 
-WITHOUT_BOUND = 10**9  # a server may index whatever there is: it lives for hours
+WITHOUT_BOUND = 10**9  # files
 PATIENCE_SECONDS = 20.0  # that a call waits for a first index; clients wait for a minute
 _STAGES = {"reading": "files have been read", "embedding": "texts have been embedded"}
 
 
 class SharedMemory:
-    """A memory that threads share, and that may not be there yet."""
+    """A memory that threads share, and that is opened when it is first needed."""
 
     def __init__(
         self,
         open: Callable[[str | None], Memory],
         names: Callable[[], Sequence[str]] = tuple,
         *,
+        open_folder: Callable[[str], Memory] | None = None,
+        roots: Sequence[str] = (),
         may_move: bool = False,
     ) -> None:
-        """Take what opens it, and what names the workspaces of several that are one memory.
+        """Take the functions that open it and that name its workspaces.
 
-        Either is asked again as long as it fails. What opens it takes the folder to start from,
-        which the client may name if it `may_move`.
+        Both are called again as long as they fail. `open` takes the folder to start from, which
+        the client may choose if it `may_move`. `open_folder` opens a folder that a call names,
+        which has to be in one of the `roots`.
         """
-        self._open, self._names = open, names
+        self._open, self._names, self._open_folder = open, names, open_folder
+        self.roots = list(roots)  # and the folders that the client has open
         self._opening = Lock()
         self._memory: Memory | None = None
         self._preparation: Preparation | None = None
-        self._alone: dict[str, Several] = {}
+        self._alone: dict[str, Memory] = {}  # by name, or by folder
         self._workspaces: tuple[str, ...] | None = None
         self._left_out: list[int | None] = []
         self._calls, self._idle = 0, Event()
@@ -84,19 +87,16 @@ class SharedMemory:
                 each.close()
 
     def opened(self, workspace: str | None = None) -> Memory:
-        """Give the memory, or one workspace of it; the errors of whatever opens it.
+        """Give the memory, or one workspace of it, or that of a folder in one of the roots.
 
         If a workspace could not be opened with the others, all are opened again once its folder
         or its settings have changed.
         """
         with self._opening:
+            if workspace is not None and is_path(workspace):
+                return self._of_folder(workspace)
             if self._memory is None or _unopened(self._memory) != self._left_out:
-                opened = self._open(self.folder)
-                for each in (
-                    opened,
-                    *(e for _, _, e in opened.members if not isinstance(e, Reason)),
-                ):
-                    each.config = each.config.having({"sync.first": WITHOUT_BOUND})
+                opened = _without_bound(self._open(self.folder))
                 if self._preparation is not None:
                     self._preparation.stop()
                     self._preparation = None
@@ -110,13 +110,33 @@ class SharedMemory:
         from memcli.api.several import Several
 
         if not isinstance(memory, Several):
-            return memory
+            name = os.path.basename(memory.config.workspace)
+            if workspace == name:
+                return memory
+            raise UsageError(
+                f"no workspace here is called {workspace!r:.80}; the name is {name}", hint=name
+            )
         if workspace not in self._alone:
             self._alone[workspace] = memory.only(workspace)
         return self._alone[workspace]
 
+    def _of_folder(self, path: str) -> Memory:
+        folder = os.path.realpath(os.path.join(self.roots[0] if self.roots else "/", path))
+        roots = [os.path.realpath(each) for each in self.roots]
+        # Somebody who starts a server in the home folder does not mean all folders in it.
+        if self._open_folder is None or not any(
+            _is_in(folder, root) and (_is_marked(folder, root) or not _is_home(root))
+            for root in roots
+        ):
+            known = ", ".join(each for each in roots if not _is_home(each))
+            what = f"in {known}" if known else "a workspace in the folder of the server"
+            raise UsageError(f"{path!r:.200} is not {what}", hint="the same call without workspace")
+        if folder not in self._alone:
+            self._alone[folder] = _without_bound(self._open_folder(folder))
+        return self._alone[folder]
+
     def own(self) -> OpenedWorkspace:
-        """Give the workspace that notes are added to: of several the own one and no other."""
+        """Give the workspace that notes are added to: of several, the first."""
         memory = self.opened()
         if not memory.members:
             return memory
@@ -139,6 +159,8 @@ class SharedMemory:
 
         BusyError if the first index takes longer than a call may wait.
         """
+        if workspace is not None and is_path(workspace):
+            return self.opened(workspace)
         preparation = self.prepare()
         if not preparation.is_readable.wait(PATIENCE_SECONDS):
             raise _not_ready(preparation.progress)
@@ -163,6 +185,35 @@ class SharedMemory:
         if is_behind or (not has_vectors and preparation.may_embed):
             preparation.start()
         return preparation.is_embedding
+
+
+def is_path(workspace: str) -> bool:
+    """Tell that a call names a workspace by its folder."""
+    return "/" in workspace or os.sep in workspace
+
+
+def _is_in(folder: str, root: str) -> bool:
+    return f"{folder}{os.sep}".startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _is_marked(folder: str, root: str) -> bool:
+    """Tell that a folder in a root, or one between them, is a workspace."""
+    while folder != root:
+        if mark_of(folder):
+            return True
+        folder = os.path.dirname(folder)
+    return False
+
+
+def _is_home(root: str) -> bool:
+    return is_everything(root, os.path.expanduser("~"))
+
+
+def _without_bound(opened: Memory) -> Memory:
+    """Let a first index of any size be made: a server lives for hours."""
+    for each in (opened, *(e for _, _, e in opened.members if not isinstance(e, Reason))):
+        each.config = each.config.having({"sync.first": WITHOUT_BOUND})
+    return opened
 
 
 def _not_ready(progress: FirstProgress | None) -> BusyError:

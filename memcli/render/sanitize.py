@@ -27,6 +27,17 @@ _UNSAFE = (
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
     f"|(?<![{_TWO_LOOKS}#*0-9])[\ufe0e\ufe0f]|(?<=[#*0-9])[\ufe0e\ufe0f](?!\u20e3)"
 )
+# Tags by which clients mark what is from the system, a tool or the user, and tokens of models that
+# begin and end a turn. Compiled at first use.
+_TAGS = (
+    r"(?i)<[ \t]*/?[ \t]*(?:antml:|anthropic:)?"
+    r"(?:(?:system|user|assistant|human|developer|tool|function|invoke|thinking|reasoning"
+    r"|instructions?|important)[\w:-]*"
+    r"|(?:claude|codex|gemini|command|local|ide|environment|context|memory|hook|session|agent"
+    r"|permissions|skill|extra|turn|model)[_-][\w:-]+)"
+    r"(?:[ \t][^<>\n]{0,200})?/?[ \t]*>"
+    r"|<\|[^<>|\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>"
+)
 # What a program that reads lines may take for the end of one.
 _LINE_ENDS = {
     ord("\n"): "␊", ord("\v"): "␋", ord("\f"): "␌", ord("\r"): "␍",
@@ -44,6 +55,20 @@ def visible(text: str) -> str:
 def visible_line(text: str) -> str:
     """Make invisible characters visible, on one line: a name may contain line ends too."""
     return visible(text).replace("\n", "␊")
+
+
+def broken_up(text: str) -> str:
+    """Take the meaning from tags that clients of models use, for text that a model reads.
+
+    The tag stays readable, and the text as long as it was: `</system-reminder>` becomes
+    `(/system-reminder)`. Tags of HTML stay.
+    """
+    has_tags = "<" in text or "[INST" in text or "[/INST" in text
+    return re.sub(_TAGS, _rounded, text) if has_tags else text
+
+
+def _rounded(match: re.Match[str]) -> str:
+    return f"({match[0][1:-1]})"
 
 
 def one_line(text: str) -> str:

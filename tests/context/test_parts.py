@@ -183,7 +183,7 @@ def test_what_the_path_or_the_text_says_is_not_told_again() -> None:
         path="memory/harbour.md", heading_path=("harbour", "Cranes", "Ports"), trust="trusted"
     )
     line = opening_line(about, "## Ports\nFive.")
-    assert line.startswith(f"trusted {about.citation} | ")
+    assert line.startswith(f"{about.citation} | ")
     assert line.endswith("Cranes")
     assert ("harbour >" in line, "Ports" in line) == (False, False)
 

@@ -123,7 +123,7 @@ def mcp(data: bytes) -> None:
                 except UsageError as error:
                     str(error).encode("utf-8", "replace")
                     continue
-                assert read.keys() == tool.schema["properties"].keys()
+                assert read.keys() == {each.name for each in tool.arguments}
                 if isinstance(read.get("cursor"), str):
                     _go_on(read["cursor"])
 

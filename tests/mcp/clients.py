@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -55,21 +56,18 @@ def text_of(found: CallToolResult) -> str:
 
 
 def price(served: Served) -> int:
-    """Count the tokens that every session pays for what it is told of a server."""
+    """Count the tokens of what a client tells its model of a server."""
     client = served.client
     told = [
-        *served.do(client.list_tools).tools,
-        *served.do(client.list_prompts).prompts,
-        *served.do(client.list_resources).resources,
-        *served.do(client.list_resource_templates).resource_templates,
+        {"name": each.name, "description": each.description, "input_schema": each.input_schema}
+        for each in served.do(client.list_tools).tools
     ]
-    written = "".join(each.model_dump_json(by_alias=True, exclude_none=True) for each in told)
-    return measure(written + (client.instructions or ""))
+    return measure(json.dumps(told, separators=(",", ":")) + (client.instructions or ""))
 
 
 @contextmanager
 def serve(
-    base: Path, *arguments: str, mode: str = "auto", root: str = "", **environ: str
+    base: Path, *arguments: str, mode: str = "auto", root: str = "", cwd: str = "", **environ: str
 ) -> Iterator[Served]:
     """Start a server that keeps its cache and its log below a folder, and connect to it.
 
@@ -85,7 +83,7 @@ def serve(
         command=sys.executable,
         args=[SERVING, "mcp", *arguments],
         env={**os.environ, **BY_WORDS, **own, **environ},
-        cwd=base if root else None,
+        cwd=cwd or (base if root else None),
     )
     connected = _connected(parameters, mode, base / "log", root)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(connected) as client:

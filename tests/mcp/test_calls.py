@@ -212,7 +212,8 @@ def test_a_cursor_is_of_its_question_and_its_index() -> None:
     ],
 )
 def test_defaults_stand_for_what_is_not_given(given: dict[str, Any], read: dict[str, Any]) -> None:
-    assert definitions.read(GET.name, GET.arguments, {"path": "a", **given}) == read
+    made = definitions.read(GET.name, GET.arguments, {"path": "a", **given})
+    assert made == {**read, "workspace": None}
 
 
 @pytest.mark.parametrize("value", [1.5, float("nan"), float("inf"), "many", "²", True, [1]])

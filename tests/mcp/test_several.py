@@ -138,9 +138,26 @@ def test_a_server_without_a_folder_asks_its_client(folders: Path, tmp_path: Path
         assert "\nmemory/2025-05-01.md:1-1 | " in served.text("memory_search", query="pool")
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_folder_within_the_root_may_be_named(folders: Path, tmp_path: Path, mode: str) -> None:
+    """Servers that clients start in the home folder find the notes of each project."""
+    project = tmp_path / "project"
+    shutil.copytree(folders / "house", project)
+    (tmp_path / "elsewhere").mkdir()
+    with serve(tmp_path, mode=mode, cwd=str(tmp_path)) as served:
+        assert "no workspace at or above" in served.error("memory_search", query="pool")
+        found = served.text("memory_search", query="pool", workspace=str(project))
+        assert "\nmemory/2025-05-01.md:1-1 | " in found
+        context = served.text("memory_context", workspace="project/memory")
+        assert "locked at nine" in context
+        for folder in ("/", str(folders), "project/../elsewhere"):
+            told = served.error("memory_search", query="pool", workspace=folder)
+            assert "is not a workspace in the folder of the server" in told
+
+
 def test_a_name_that_there_is_not_is_refused(served: Served) -> None:
     assert served.error("memory_search", query="pool", workspace="hous") == (
-        "workspace must be one of engineer, house, not 'hous'. Try: workspace: \"house\""
+        "no workspace here is called 'hous'; the names are engineer, house. Try: house"
     )
 
 
@@ -155,8 +172,8 @@ def test_a_page_is_of_the_workspaces_that_were_asked(served: Served) -> None:
 
 def test_a_context_holds_all(served: Served) -> None:
     text = served.text("memory_context", query="pool", budget=900)
-    assert "trusted engineer:memory/2025-06-12-incident-review.md" in text
-    assert "trusted house:memory/2025-05-01.md:1-1" in text
+    assert "```engineer:memory/2025-06-12-incident-review.md" in text
+    assert "```house:memory/2025-05-01.md:1-1" in text
 
 
 def test_documents_are_read_by_the_names_of_their_workspaces(served: Served) -> None:
@@ -217,8 +234,9 @@ def test_names_of_the_configuration_choose_too(folders: Path, tmp_path: Path) ->
 def test_one_workspace_named_twice_is_one(folders: Path, tmp_path: Path) -> None:
     with serve(tmp_path, "-w", str(folders / "house"), "-w", str(folders / "house")) as served:
         assert _names(served) is None
-        assert "has no argument 'workspace'" in served.error(
-            "memory_search", query="pool", workspace="house"
+        assert "pool" in served.text("memory_search", query="pool", workspace="house")
+        assert "no workspace here is called 'barn'" in served.error(
+            "memory_search", query="pool", workspace="barn"
         )
 
 
@@ -238,4 +256,4 @@ def test_names_are_listed_as_far_as_they_can_be_paid_for(folders: Path, tmp_path
         config.write_text("".join(["[workspaces]\n", *lines]), "utf-8")
         with serve(tmp_path, "--everywhere") as served:
             assert _names(served) == listed
-            assert 760 < price(served) + 60 * (listed is None) <= 800
+            assert 580 < price(served) + 60 * (listed is None) <= 700

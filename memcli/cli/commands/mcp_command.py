@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 
+from memcli.api.opened import current_folder
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.options import (
     COLOR,
@@ -37,7 +38,7 @@ _AT_A_TERMINAL = (
 
 OPTIONS = (
     Option("--structured", "Also answer with JSON."),
-    Option("--write", "Let the agent append notes (memory_remember)."),
+    Option("--write", "Let the agent save, correct and forget notes."),
     WORKSPACE, EVERYWHERE, PRESETS, QUIET, VERBOSE, COLOR, DEBUG,
 )  # fmt: skip
 
@@ -72,6 +73,9 @@ def run(options: Options) -> int:
             folders, everywhere=everywhere, settings=options.settings, here=here, may_miss=True
         )
 
+    def of_folder(folder: str) -> Memory:
+        return make_skin(options.having(workspace=None, everywhere=False), here=folder).memory
+
     def names() -> Sequence[str]:
         if not are_several:
             return ()
@@ -81,7 +85,11 @@ def run(options: Options) -> int:
 
     Thread(target=_end_behind, args=(pipes.incoming.ended,), daemon=True).start()
     _end_at_once(signal.SIGINT)
-    memory = SharedMemory(opened, names, may_move=not (folders or everywhere))
+    here = os.environ.get("CLAUDE_PROJECT_DIR") or current_folder()
+    roots = [each for each in folders or (here,) if each and not each.startswith("@")]
+    memory = SharedMemory(
+        opened, names, open_folder=of_folder, roots=roots, may_move=not (folders or everywhere)
+    )
     server.serve(memory, pipes, structured=options.structured, writes=options.write)
     return ExitCode.OK
 
