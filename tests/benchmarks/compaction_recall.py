@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from datetime import date
+from functools import partial
 from math import fsum
 from pathlib import Path
 
@@ -58,7 +59,7 @@ Summarise = Callable[[Sequence[Entry], SummaryDraft], list[Entry]]
 class Workspace:
     """One judged workspace: a copy of its files, an index, an encoder."""
 
-    def __init__(self, source: Path, target: Path, sample: int) -> None:
+    def __init__(self, source: Path, target: Path, sample: int = 1) -> None:
         self.root = target / "workspace"
         shutil.copytree(source / "workspace", self.root)
         with (source / "queries.jsonl").open(encoding="utf-8") as file:
@@ -113,7 +114,7 @@ class Workspace:
                 parsed = parse(query.text, soft=[(s.at, s.at + len(s.text)) for s in spans])
                 answer = search(
                     snapshot, parsed, spans, options, embed_query=self.vector,
-                    age_days=lambda day, today=today: age_days(day, today.isoformat()),
+                    age_days=partial(age_days, today=today.isoformat()),
                 )  # fmt: skip
                 found += recall(query.relevant, answer.hits, budget)
         return found / len(self.queries)
