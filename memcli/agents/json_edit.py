@@ -84,7 +84,7 @@ def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, Trac
 
 
 def take(text: str, slot: Slot, value: str, trace: Trace, *, is_json5: bool) -> str:
-    """Remove what `put` has added; UnfitError if it is not there any more."""
+    """Remove what `put` has added; UnfitError if it no longer exists."""
     root = read(text, is_json5=is_json5)
     way = [root]
     for key in slot.path:

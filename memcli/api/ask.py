@@ -195,8 +195,8 @@ def naming_models(freshness: Freshness, groups: Sequence[ModelGroup]) -> Freshne
     if not others:
         return freshness
     text = (
-        f"{', '.join(others)}: another model has made the vectors there; each model is asked, and"
-        " the answers are joined by how sure each passage is"
+        f"{', '.join(others)}: the vectors are from another model; memcli searches with each model"
+        " and merges the passages by confidence"
     )
     other = Reason("other-model", text, "memcli help workspaces")
     return freshness._replace(notices=(*freshness.notices, other))

@@ -256,11 +256,11 @@ def _by_logs(
         LearnedThatDay(day, (), None, Learned((), tuple(by_day[day])))
         for day in sorted(by_day, reverse=True)
     )
-    text = f"{memory.config.workspace} is not in a git repository: these are the days of its logs"
+    text = f"{memory.config.workspace} is not in a git repository: showing its dated logs"
     notices = [Reason("logs", text)]
     if newest and not told:
-        span = f"{first} to {last}" if first <= last else f"{first}, which is still to come"
-        text = f"no log is of {span}; the newest before is of {newest}"
+        span = f"{first} to {last}" if first <= last else f"{first}, which is in the future"
+        text = f"no log has a date from {span}; the newest one before is {newest}"
         notices.append(Reason("nothing", text, f"memcli changes --since {newest}"))
     elif not told:
         text = f"no log here has a date up to {last}"

@@ -178,7 +178,7 @@ def raw_lines(
 
         name = shown(file.stat.source, file.stat.path)
         raise UsageError(
-            f"{name} is not a summary: it has no lines behind it",
+            f"{name} is not a summary: it has no source lines",
             hint=f"memcli get {quote(name)}",
         )
     leaves = _leaves(lineage, settings, memory)

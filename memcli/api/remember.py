@@ -224,7 +224,7 @@ def _path_of(memory: OpenedWorkspace, to: str, now: datetime) -> str:
     from memcli.workspace.vaults import daily_note
 
     if memory.members:
-        raise UsageError("a note goes to one workspace, and several are named", hint="-w FOLDER")
+        raise UsageError("a note goes to one workspace, but several are named", hint="-w FOLDER")
     if not memory.config.is_marked:
         raise NotFoundError(
             f"{memory.config.workspace} is not a workspace",

@@ -423,7 +423,7 @@ def folders_of(
     known = named_workspaces(environ)
     if everywhere and not known:
         raise UsageError(
-            "--everywhere asks the workspaces that have a name, and none has",
+            "--everywhere searches the named workspaces, and there are none",
             hint="memcli help workspaces",
         )
     cwd = current_folder()

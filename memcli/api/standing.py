@@ -247,7 +247,7 @@ def _of_a_watcher(watcher: WatchRecord | None, now: float) -> Iterator[Reason]:
         return
     silent = now - datetime.fromisoformat(watcher.beat).timestamp() if watcher.beat else 0.0
     if silent > SILENT_SECONDS:
-        text = f"the watcher (pid {watcher.pid}) has not stirred since {watcher.beat}"
+        text = f"the watcher (pid {watcher.pid}) has not reported since {watcher.beat}"
         yield Reason("silent", text, "end it and run memcli index --watch")
     if watcher.failure:
         yield Reason("watcher-failed", f"the watcher's last run failed: {watcher.failure}")

@@ -78,7 +78,7 @@ def versions(
     """
     environ = os.environ if environ is None else environ
     if not memory.has_files or memory.members:
-        raise UsageError("--history is about the files of one workspace", hint="-w FOLDER")
+        raise UsageError("--history works on the files of one workspace", hint="-w FOLDER")
     found = get(memory, target, first=first, count=count, here=here)
     settings = memory.index_settings()
     file = targets.read(targets.Target(found.source, found.path), settings)

@@ -163,7 +163,7 @@ def text(record: dict[str, object], constants: Calibration) -> str:
     drawn = [
         f"{record['answers']} answers to {record['judged']} questions, {record['right']} right",
         f"area under the ROC {record['area']:.3f} in cross-validation,"
-        f" {record['by_words']:.3f} by words alone",
+        f" {record['by_words']:.3f} by keywords only",
         f"confidence = logistic({constants.bias:.2f} + {constants.cosine:.2f} cosine"
         f" + {constants.coverage:.2f} coverage * rarity); {sure:.2f} at cosine .5 without a word",
         f"good from a lead of {constants.lead:.3f} + {constants.crowd:.3f} * the thirtieth cosine",

@@ -50,7 +50,7 @@ def read(text: str, name: str) -> SetsTrace:
     """Read the trace of several sets; UsageError if it is anything else."""
     trace: SetsTrace | None = read_trace(text, SetsTrace)
     if trace is None or not trace.sets:
-        raise UsageError(f"{name} is not the receipt of several sets", hint=HINT)
+        raise UsageError(f"{name} is not a trace of several sets", hint=HINT)
     return trace
 
 
@@ -82,7 +82,7 @@ def text(trace: SetsTrace) -> str:
 
 
 def _moved(rows: Mapping[str, Figures], since: str, width: int) -> str:
-    lines = [f"\nMoved since {since}: the mean, and 95 % of what other questions would have given"]
+    lines = [f"\nMoved since {since}: mean and 95 % interval"]
     heads = "  ".join(f"{shortened(name):>19}" for name in MOVED)
     lines.append(f"{'':{width}}  {'n':>5}  {heads}")
     for name, row in rows.items():

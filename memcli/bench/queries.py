@@ -97,7 +97,7 @@ def _query(line: str, number: int, sources: Collection[str]) -> Query:
     hints = record.get("hints") or ""
     category = str(record.get("category") or UNSORTED)
     if category == OVERALL:
-        raise ValueError(f"the category {OVERALL!r} stands for all of them")
+        raise ValueError(f"the category {OVERALL!r} is reserved for all of them")
     return Query(
         id=str(record.get("id", number)),
         text=_text(record["query"]),
@@ -116,7 +116,7 @@ def _check_keys(record: Mapping[str, Any]) -> None:
 
     for key in record:
         if key in _PLACE_KEYS:
-            raise ValueError(f"the key {key!r} belongs into an item of 'relevant'")
+            raise ValueError(f"the key {key!r} belongs in an item of 'relevant'")
         near = [] if key in _KEYS else get_close_matches(key, _KEYS, n=1, cutoff=0.8)
         if near:
             raise ValueError(f"there is no key {key!r}; did you mean {near[0]!r}?")

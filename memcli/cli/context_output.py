@@ -104,11 +104,11 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:
         where = soft[0].excerpt.about.citation
-        terminal.warn(f"files marked soft are cut from {where} on for lack of room")
+        terminal.warn(f"files marked soft are cut from {where} on because of the budget")
     if not assembled.parts:
         terminal.say(_why_nothing(assembled.left_out))
     elif found.answer is not None and found.answer.verdict == "none":
-        terminal.say("No sure match; what was found is the nearest.")
+        terminal.say("No sure match; these are the nearest.")
     if explain:
         _explain(found, wanted, skin)
 
@@ -116,7 +116,7 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
 def _saved(made: Assembled) -> str:
     if not made.saved:
         return ""
-    return f", {made.saved} saved: what else was found is too far from the question"
+    return f", {made.saved} saved: the other passages are too weak"
 
 
 def _why_nothing(left_out: Sequence[ContextPart]) -> str:

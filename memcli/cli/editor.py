@@ -45,7 +45,7 @@ def open_passage(found: Answered, number: int, skin: Skin) -> None:
     file = skin.file_of(*hit.about.document)
     if file is None:
         raise NotFoundError(
-            f"the source {hit.about.source} is configured no longer", hint="memcli config"
+            f"the source {hit.about.source} is no longer configured", hint="memcli config"
         )
     open_at(file, cursor_of(hit, found.words).line, os.environ)
 
@@ -68,7 +68,7 @@ def open_at(file: str, line: int, environ: Mapping[str, str]) -> None:
     UsageError if there is no editor, or it cannot be run or fails; NotFoundError for no file.
     """
     if not os.path.isfile(file):
-        raise NotFoundError(f"{file} is not there any more", hint="memcli index")
+        raise NotFoundError(f"{file} no longer exists", hint="memcli index")
     arguments = command_line(_editor(environ), file, line)
     try:
         code = attended(arguments).returncode

@@ -30,7 +30,7 @@ def check_as_of(options: Options, others: Mapping[str, object]) -> None:
     given = [option for option, value in others.items() if value is not None]
     if options.as_of is not None and given:
         raise UsageError(
-            f"{given[0]} is about the files of today and cannot be combined with --as-of",
+            f"{given[0]} works on the present files and cannot be combined with --as-of",
             hint="memcli get CITATION --as-of DATE",
         )
 

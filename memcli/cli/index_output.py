@@ -134,7 +134,7 @@ def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> dict
                 terminal.write(f"{what:<9} {terminal.safe_line(name)}\n")
     terminal.flush()
     if not as_json and not any(plan.values()):
-        terminal.say("No file would be stored or removed.")
+        terminal.say("No file would be indexed or removed.")
     for left in standing.left:
         terminal.advise(left)
     for folder in standing.listing.unlisted:

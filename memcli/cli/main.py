@@ -113,7 +113,7 @@ def run(arguments: Sequence[str]) -> int:
     except MemoryError:
         pass  # the error keeps the data that filled the memory: drop it before the report
     except KeyboardInterrupt:
-        message = "interrupted; what was done is kept"
+        message = "interrupted; finished work is kept"
         return _report(message, code="interrupted", exit_code=ExitCode.INTERRUPTED, as_json=as_json)
     except MemcliError as error:
         return _report(
@@ -226,7 +226,7 @@ def _cannot_write(error: OSError, *, as_json: bool) -> int:
 
 
 def _refused(why: str, *, as_json: bool, hint: str = "") -> int:
-    message = f"the system refused: {why}"
+    message = f"the system reports: {why}"
     return _report(message, code="system", hint=hint, exit_code=ExitCode.USAGE, as_json=as_json)
 
 
@@ -256,9 +256,9 @@ def _without_keys(text: str) -> str:
 
 def _short_of_memory(*, as_json: bool) -> int:
     """Report that, importing nothing: even that may fail now."""
-    text = f"memcli: the system refused: {NO_MEMORY}\nTry: {MORE_MEMORY}\n"
+    text = f"memcli: the system reports: {NO_MEMORY}\nTry: {MORE_MEMORY}\n"
     if as_json:
-        told = f'"message": "the system refused: {NO_MEMORY}", "hint": "{MORE_MEMORY}"'
+        told = f'"message": "the system reports: {NO_MEMORY}", "hint": "{MORE_MEMORY}"'
         text = f'{{"schema": "{ERROR_SCHEMA}", "code": "system", {told}}}\n'
     with suppress(MemoryError):
         _say(text)

@@ -67,7 +67,7 @@ def shape_of(
         told = Shape(form, fields=wanted)
     if wanted and form not in ("json", "jsonl"):
         raise UsageError(
-            "--fields chooses keys of JSON; other forms are made by a template",
+            "--fields chooses keys of JSON; use a template for other forms",
             hint=f"--format '{''.join(f'{{{key}}} ' for key in wanted).strip()}'",
         )
     return told

@@ -136,7 +136,7 @@ def _write_text(found: Answered, skin: Skin, shape: Shape) -> None:
 def _links(skin: Skin) -> Callable[[str, str, int], str]:
     """Name the URL of a line of a document where the terminal opens links.
 
-    A source that is configured no longer has no folder, and what the index holds of it no URL.
+    A source that is no longer configured has no folder, and what the index holds of it no URL.
     """
     template = skin.config("terminal.hyperlink")
     if template == "none" or not skin.terminal.has_links:
@@ -222,7 +222,7 @@ WRITERS: Mapping[str, Callable[[Answered, Skin, Shape], None]] = {
 
 
 def _file(place: About, skin: Skin) -> str | None:
-    """Name the file from here; None for a source that is configured no longer."""
+    """Name the file from here; None for a source that is no longer configured."""
     source, path = place.source, place.path
     return None if skin.file_of(source, path) is None else skin.file_from_here(source, path)
 
@@ -288,7 +288,7 @@ def _say_budget(answer: Answer, terminal: Terminal) -> None:
             if answer.omitted_low_confidence == 1
             else f"{answer.omitted_low_confidence} more passages are"
         )
-        terminal.say(f"{more} far from the question and left out; -n 100 gives them too.")
+        terminal.say(f"{more} weak and left out; -n 100 includes them.")
 
 
 def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool) -> None:

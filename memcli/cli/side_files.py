@@ -31,7 +31,7 @@ def read_text(path: str, hint: str) -> str:
         raise UsageError(f"{path} cannot be read: {why}", hint=hint) from None
     if len(text) > MOST_CHARS:
         raise UsageError(
-            f"{path} cannot be read: it is longer than {MOST_CHARS} characters", hint=hint
+            f"{path} cannot be read: it has more than {MOST_CHARS} characters", hint=hint
         )
     return text
 
@@ -43,7 +43,7 @@ def own_file(name: str, skin: Skin) -> str:
     inside = os.path.realpath(path).startswith(root.rstrip(os.sep) + os.sep)
     if not inside or (os.path.exists(path) and not os.path.isfile(path)):
         raise UsageError(
-            f"{path} is a link that leads outside the workspace, or no plain file",
+            f"{path} is a link that leads outside the workspace, or not a plain file",
             hint="name a file of your own",
         )
     return path
@@ -85,7 +85,7 @@ def refuse_memory(path: str, skin: Skin) -> None:
         inside = os.path.relpath(real, root).replace(os.sep, "/")
         if load_rules(source).accepts(inside):
             raise UsageError(
-                f"{path} would become part of the memory that is measured",
+                f"{path} would become part of the memory under test",
                 hint="name a file outside it, or one in .memcli/",
             )
 

@@ -156,14 +156,14 @@ def _open(
     is_of_several = options.everywhere or len(folders) > 1
     if is_of_several and options.as_of is not None:
         raise UsageError(
-            "--as-of is about one repository, and several workspaces are asked",
+            "--as-of works on one repository, not on several workspaces",
             hint="memcli search QUERY -w FOLDER --as-of DATE",
         )
     if len(folders) > 1 and options.everywhere is None:
         from shlex import quote
 
         raise UsageError(
-            f"this command is about one workspace, and -w names {len(folders)}",
+            f"this command works on one workspace, but -w names {len(folders)}",
             hint=f"-w {quote(folders[0])}",
         )
     if options.everywhere and options.asks_index:

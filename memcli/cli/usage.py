@@ -98,7 +98,7 @@ class _Line:
         if any(each.isspace() for each in typed) and self._takes("TEXT"):
             rest = [each for each in self._arguments[1:] if each != typed]
             return UsageError(
-                "a text that begins with a dash goes after --",
+                "write text that begins with a dash after --",
                 hint=f"{self.path} {join([*rest, '--', typed])}",
             )
         is_word = len(typed) > 2 and not typed.startswith("--")

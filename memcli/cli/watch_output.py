@@ -122,7 +122,7 @@ class Log:
 
     def stopped(self, signal: str) -> None:
         """Report the end of the watcher."""
-        self._line(f"stopped by {signal}; what was done is kept", event="stopped", signal=signal)
+        self._line(f"stopped by {signal}; finished work is kept", event="stopped", signal=signal)
 
     def _tell_skips(self, report: Report) -> None:
         """Report newly skipped files, and folders that can be listed again."""

@@ -202,7 +202,7 @@ class _Session:
         workspace = self.skin.config.workspace
         if not os.path.isdir(workspace):
             raise NotFoundError(
-                f"the workspace {workspace} is not there; its index stays",
+                f"the workspace {workspace} does not exist now; its index stays",
                 hint=f"mount or restore {workspace}",
             )
         before, memory = self.skin, self.reload().memory.having(store=self.store)

@@ -1,71 +1,196 @@
-"""Find the words by which a text says that something changed; pure. English, German, Chinese."""
+"""Find the words by which a text says that something changed; pure. English, German, Chinese.
+
+There are four kinds of such words:
+
+gone        something is no longer so: `cancelled`, `nicht mehr`, `停用`
+not         what follows is no longer so, if an older line says it: `not`, `statt`, `不是`
+now         something is so from now on: `as of`, `künftig`, `改为`
+amount      an amount or a time is another one: `raised`, `verschoben`, `推迟`
+
+`revokes` finds such words next to a link to an older document.
+
+The words are tables, because a search must not wait until patterns are compiled.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from operator import itemgetter
+from memcli.record import Record
 
-# Beginnings of words; a pattern of as many alternatives would cost milliseconds to compile.
-_CHANGES = """
-    no longer, not any more, not anymore, instead, as of, from now on, from today, moved from,
-    moved to, moved the, moved back, move to, moving to, moved off, switched, switch to,
-    switching to, took over, takes over, moved away, goes from, went from, changed from,
-    changed to, changed my mind, changed our mind, changes to, migrat, replace, replacing,
-    renamed, supersed, obsolete, deprecated, reverted, cancelled, canceled, postponed,
-    rescheduled, extended, dropped, nicht mehr, statt, ersetzt, ab jetzt, ab heute, ab sofort,
-    verschoben, geändert, umgestellt, gewechselt, gekündigt, abgeschafft, umgezogen, fällt aus,
-    fallen aus, anymore, given up, gave up, is gone, are gone, discontinued, phased out,
-    has retired, is history, upgraded, downgraded, shortened, has changed,
-    have changed, changed it is, stopped, we left, i left, verlegt, verkürzt, verlängert,
-    übernimmt, übernommen, erhöht, gesenkt
-"""
-_WHOLE = (" to", " from", " of", " the", " off")  # words that end where these do
-_CUES = tuple(
-    f" {cue} " if cue.endswith(_WHOLE) else f" {cue}" for cue in map(str.strip, _CHANGES.split(","))
-)
-_BEGINNING = itemgetter(slice(0, 4))  # of a word
-_CHINESE_CUES = (
-    "不再", "换成", "换到", "搬到", "迁移到", "取代", "代替", "推迟", "取消", "停用", "升级到",
-    "调整为", "从今天起",
-    *(f"改{sign}" for sign in "为成用由到在交给放去坐喝吃走发存住"),
-)  # fmt: skip
-# Words of change if they begin a text, or if `to` or a colon follows.
-_VERBS = frozenset(
-    ["changed", "moved", "moves", "switched", "handed", "shifted", "migrated", "lowered", "raised"]
-)
-_FAR = 6  # words
-_TO = frozenset(["to", "by", "from"])
-_BEGINNINGS = frozenset(map(_BEGINNING, (*_VERBS, *(cue.split()[0] for cue in _CUES))))
-_NEGATIONS = (" not ", " t ", " nobody ", " no one ", " never ")  # `t` of `don't`
-# A lamp and a guest, which replace nothing.
-_SWITCHES = tuple(f" switched {it}{way} " for it in ("", "it ", "them ") for way in ("on", "off"))
-_OTHERS = (*_SWITCHES, " dropped off ")
+GONE, NOT, NOW, AMOUNT = "gone", "not", "now", "amount"
+
+# Phrases of at most three words. A word with an asterisk is the beginning of others.
+_PHRASES = {
+    GONE: """
+    no longer, not any more, not anymore, anymore, any more, any longer, no more, instead of,
+    rather than, in place of, replac*, supersed*, obsolete, deprecat*, reverted, cancel*, dropped,
+    drop, dropping, given up, gave up, gives up, gave away, is gone, are gone, discontinu*,
+    phased out, retired, stopped, left, closed, closes down, shut down, scrap*, scratch, ditch*,
+    got rid of, quit, quitting, sold, cut out, pulled, is out, are out, is off, are off,
+    out of business, was removed, were removed, removed the, uninstalled, archived, moved off,
+    moved away, moved from, goes from, went from, changed from, switched from, migrated off,
+    handed, hands over, is history,
+    rolled back, overturned, revoked, withdrawn, forget, abandon*, expired, ran out,
+    nicht mehr, ersetzt, gekündigt, abgeschafft, fällt aus, fallen aus, verkauft, aufgehört,
+    aufgegeben, rausgeworfen, weg von, abgeschaltet, zugemacht, geschlossen, in rente,
+    im ruhestand, abgesagt, entfällt, gestrichen, beendet, abgelöst, eingestellt, umgestiegen,
+    zieht weg, weggezogen, gewechselt, umgestellt, abgemeldet, gibt es nicht""",
+    NOT: """
+    not, isn t, aren t, doesn t, don t, won t, never, nobody, off, from, nicht, kein,
+    keine, keinen, statt, anstelle von, von, vom, durch""",
+    NOW: """
+    now, these days, nowadays, currently, as of, from now on, from today, starting, going forward,
+    instead, took over, takes over, took on, handed, reassigned, has changed, have changed,
+    changed it is, changes to, changed to, changed, changed my mind, changed our mind,
+    changed our minds, switched to, switch to, switching to, moved, move to, moving to, migrated,
+    migrating, renamed, upgraded, downgraded, went back, back to, will be, enough,
+    from january, from february, from march, from april, from may, from june, from july,
+    from august, from september, from october, from november, from december,
+    jetzt, nun, künftig, zukünftig, inzwischen, mittlerweile, neuerdings, stattdessen, ab,
+    sondern, gewechselt, umgezogen, umgestellt, übernimmt, übernommen, übergeben, umbenannt,
+    geändert, angehoben, aktualisiert, correction, scratch that, turns out, final decision,
+    korrektur, nachtrag, doch nicht""",
+    AMOUNT: """
+    bumped, raised, lowered, increased, decreased, reduced, extended, shortened, cut to, up to,
+    down to, up from, down from, went up, went down, goes up, goes down, rose to, fell to, doubled,
+    halved, postponed, rescheduled, pushed back, pushed to, push back, brought forward, delayed,
+    shifted, moved, erhöht, gesenkt, verlängert, verkürzt, gestiegen, gesunken, teurer, billiger,
+    verschoben, vorverlegt, verlegt, angehoben""",
+}
+_CHINESE = {
+    GONE: """不再 取代 代替 取消 停用 不用了 放弃 戒 退掉 退了 辞职 离职 调走 调岗 到期 关门 倒闭
+    卖了 废弃 下线 撤销 已经不 退休 没有了 关了 弃用""",
+    NOT: "不是 从",
+    NOW: """换成 换到 换了 搬到 搬家 搬走 迁移到 迁移 升级到 从今天起 现在 目前 以后 统一 转到 转学
+    交接给 移交 交给 改为 改成 改用 改由 改到 改在 改交 改给 改放 改去 改坐 改喝 改吃 改走 改发 改存
+    改住 改回 变更为 变为 变成 更正 纠正""",
+    AMOUNT: "推迟 延期 推后 提前 涨到 降到 降为 升为 增加到 减少到 调整 调到 扩容"
+    " 上调 下调 缩短 延长",
+}
+_FAR = 8  # signs from `不` to `了`
+_NEGATIONS = frozenset(["never", "not", "t"])
+_NEW = frozenset(["new", "neu", "neue", "neuer", "neues"])  # if a clause begins with it
+_WORDS = 3  # of the longest phrase
 _SPACED = str.maketrans(dict.fromkeys("\n\t*_.,;:!?()[]\"'`-–—", " "))
+
+
+class Cue(Record):
+    """Words of change: `words[first:end]`, or `text[first:end]` of a Chinese text."""
+
+    kind: str
+    first: int
+    end: int
+
+
+def _by_phrase() -> dict[str, tuple[str, ...]]:
+    kinds: dict[str, tuple[str, ...]] = {}
+    for kind, phrases in _PHRASES.items():
+        for phrase in " ".join(phrases.split()).split(", "):
+            kinds[phrase] = (*kinds.get(phrase, ()), kind)
+    return kinds
+
+
+_KINDS = _by_phrase()
+_BEGINNINGS = tuple(f" {each[:-1]}" for each in _KINDS if each.endswith("*"))
+_FIRST_WORDS = frozenset(each.split()[0] for each in _KINDS)
+_SIGNS = tuple((kind, sign) for kind, signs in _CHINESE.items() for sign in signs.split())
+
+
+def cues(text: str) -> list[Cue]:
+    """Find the words of change in a text as `spaced` writes it, in their order."""
+    words = text.split()
+    found = [Cue(NOW, 0, 1)] if words and words[0] in _NEW else []
+    for beginning in filter(text.__contains__, _BEGINNINGS):
+        at = text[: text.index(beginning)].count(" ")
+        found.append(Cue(GONE, at, at + 1))
+    for word in _FIRST_WORDS.intersection(words):
+        first = -1
+        for _ in range(words.count(word)):
+            first = words.index(word, first + 1)
+            for end in range(first + 1, first + 1 + _WORDS):
+                phrase = " ".join(words[first:end])
+                for kind in _KINDS.get(phrase, ()):
+                    found.append(Cue(kind, first, end))
+    if found and not _NEGATIONS.isdisjoint(words):  # `I never give up` is no change
+        found = [
+            each for each in found if words[each.first - 1] not in _NEGATIONS or not each.first
+        ]
+    return sorted(found)
+
+
+def chinese_cues(text: str) -> list[Cue]:
+    """Find the words of change in a Chinese text."""
+    found = [Cue(kind, at, at + len(sign)) for kind, sign in _SIGNS if (at := text.find(sign)) >= 0]
+    no, end = text.find("不"), text.rfind("了")
+    if 0 <= no < end <= no + _FAR:  # as in `不去健身房了`
+        found.append(Cue(GONE, no, no + 1))
+    return found
 
 
 def speaks_of_change(text: str) -> bool:
     """Tell whether a text says that something is no longer as it was."""
     words = spaced(text)
-    if " any more " in words and any(map(words.__contains__, _NEGATIONS)):
-        return True
-    if " switched " in words or " dropped off " in words:
-        for other in _OTHERS:
-            words = words.replace(other, " ")
-    may_have_one = not _BEGINNINGS.isdisjoint(map(_BEGINNING, words.split()))
-    if may_have_one and (any(map(words.__contains__, _CUES)) or _begins_a_change(words.split())):
-        return True
-    if may_have_one and ":" in text and any(f"{verb}:" in text for verb in _VERBS):
-        return True
-    return not words.isascii() and any(cue in words for cue in _CHINESE_CUES)
-
-
-def _begins_a_change(words: Sequence[str]) -> bool:
-    return any(
-        word in _VERBS and (not at or not _TO.isdisjoint(words[at + 1 : at + 1 + _FAR]))
-        for at, word in enumerate(words)
-    )
+    found = cues(words)
+    if not words.isascii():
+        found += chinese_cues(words)
+    return any(each.kind != NOT for each in found)
 
 
 def spaced(text: str) -> str:
     """Write the words of a text in lower case, with a space before and behind each."""
     return f" {' '.join(text.lower().translate(_SPACED).split())} "
+
+
+NEAR_A_LINK = 80  # characters on either side of a link that may speak of it
+
+
+def _beginnings(words: str) -> tuple[str, ...]:
+    return tuple(f" {each.strip()}" for each in words.split(","))
+
+
+# Words before a link to what is replaced, and behind it, by their beginnings.
+_REVOKES = _beginnings(
+    "replaces, replaced, replacing, supersed, overrul, overrid, corrects, corrected, correcting,"
+    " revok, withdr, instead of, no longer, not any more, not anymore, ersetzt, widerr, korrigiert,"
+    " statt, anstelle, nicht mehr"
+)
+_HAN_REVOKES_LINK = ("取代", "代替", "替代", "更正", "推翻", "不再", "作废")
+_IS_REVOKED = _beginnings(
+    "no longer, not any more, not anymore, replaced by, superseded, obsolete, outdated, overruled,"
+    " revoked, withdrawn, nicht mehr, überholt, ersetzt durch, widerrufen"
+)
+_HAN_IS_REVOKED = ("不再", "作废", "过时", "已被")
+
+
+def revokes(text: str, name: str) -> int | None:
+    """Give the line of a text, from 0, that says of a link to a document that it is replaced.
+
+    Example: `This replaces the decision of [[2025-03-03]].` of `2025-03-03.md`
+    """
+    stem = name.removesuffix(".md")
+    wiki = (f"{opened}{stem}{end}" for opened in ("[[", "/") for end in ("]]", "#", "|"))
+    links = (*wiki, f"/{name})", f"({name})", f"({name}#", f"/{name}#")
+    for number, line in enumerate(text.split("\n")):
+        if any(link in line and revokes_link(line, link) for link in links):
+            return number
+    return None
+
+
+def revokes_link(line: str, link: str) -> bool:
+    """Tell that a line says, in the clause around a link, that what it leads to is replaced."""
+    before, is_in, behind = line.partition(link)
+    if not is_in:
+        return False
+    before, behind = (spaced(_sentences(each)[at]) for each, at in (
+        (before[-NEAR_A_LINK:], -1), (behind[:NEAR_A_LINK], 0)
+    ))  # fmt: skip
+    return any(each in before for each in (*_REVOKES, *_HAN_REVOKES_LINK)) or any(
+        each in behind for each in (*_IS_REVOKED, *_HAN_IS_REVOKED)
+    )
+
+
+def _sentences(text: str) -> list[str]:
+    for end in "!?;":
+        text = text.replace(f"{end} ", ". ")
+    for end in "！？；":
+        text = text.replace(end, "。")
+    return text.replace("。", ". ").split(". ")

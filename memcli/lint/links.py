@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import accumulate
 
 from memcli.context.hops import Link, candidates, name
-from memcli.language.correction import revokes_link
+from memcli.language.change import revokes_link
 from memcli.language.salience import DECISION, RULE, why_kept
 from memcli.lint.document import LintDocument
 from memcli.lint.findings import BROKEN_LINK, CONTRADICTION, Finding, Location

@@ -98,7 +98,7 @@ class Hit(Record):
         return self.coverage if self.own_coverage is None else self.own_coverage
 
     def similarity(self, best_text: float) -> float:
-        """Give the cosine, or the one assumed; in an answer by words alone bm25 / best bm25."""
+        """Give the cosine, or the one assumed; in an answer by keywords only bm25 / best bm25."""
         for cosine in (self.cosine, self.assumed):
             if cosine is not None:
                 return cosine

@@ -18,9 +18,10 @@ does: there the same order costs .007 nDCG@10 on MADial.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.terms import content
@@ -60,6 +61,7 @@ class Claim(Record):
     last: int
     text: str
     stems: frozenset[str]
+    is_heading: bool = False  # which names what comes below it, and states nothing
 
 
 def newer_first(hits: Sequence[Hit]) -> list[Hit]:
@@ -170,15 +172,9 @@ class Claims:
         from memcli.language.correction import corrects  # most searches compare no lines
 
         stems = stems_of(text)
-        counts: dict[int, int] = {}
-        crowded = 0
-        for stem in stems:
-            found = self._by_stem.get(stem, ())
-            if len(found) > CROWD:
-                crowded += 1
-                continue
-            for place in found:
-                counts[place] = counts.get(place, 0) + 1
+        found = [self._by_stem[stem] for stem in stems if stem in self._by_stem]
+        counts = Counter(chain.from_iterable(each for each in found if len(each) <= CROWD))
+        crowded = sum(len(each) > CROWD for each in found)
         for place in sorted(counts):
             claim = self._claims[place]
             most = 2 * (counts[place] + crowded) + 1
@@ -214,36 +210,42 @@ class Corrections:
         about = passage.about
         if not self._units or not (about.date or about.document_date):
             return ()
-        told = [self._corrects(about, unit.text) for unit in units(passage.text, ())]
-        first = filter(None, (*told, self._revokes(about)))
-        chains = [self._chain(each, about.chunk_id) for each in first]
-        lines = {each for chain in chains for each in (chain if between else chain[-1:])}
-        newest = sorted(lines, key=lambda each: (each.date, each.start_line))
+        stated = (unit.text for unit in units(passage.text, ()) if not unit.is_heading)
+        direct = [self._correcting(about, text) for text in stated]
+        direct.append(self._revoking(about))
+        lines: set[Correction] = set()
+        for found in filter(None, direct):
+            later = self._chain(max(found, key=_newest), about.chunk_id)
+            lines |= {*found, *later} if between else {later[-1]}
+        newest = sorted(lines, key=_newest)
         by_chunk = {each.chunk_id: each for each in newest}  # one line of each is enough
         return tuple(reversed(by_chunk.values()))
 
     def _chain(self, first: Correction, chunk: int) -> list[Correction]:
         """Follow a chain of corrections to its newest line."""
-        chain, seen = [first], {chunk, first.chunk_id}
-        while later := self._corrects(self._chunks[chain[-1].chunk_id].about, chain[-1].text):
-            if later.chunk_id in seen:
+        lines, seen = [first], {chunk, first.chunk_id}
+        while later := self._correcting(self._chunks[lines[-1].chunk_id].about, lines[-1].text):
+            newest = max(later, key=_newest)
+            if newest.chunk_id in seen:
                 break
-            seen.add(later.chunk_id)
-            chain.append(later)
-        return chain
+            seen.add(newest.chunk_id)
+            lines.append(newest)
+        return lines
 
-    def _corrects(self, older: About, text: str) -> Correction | None:
+    def _correcting(self, older: About, text: str) -> list[Correction]:
+        """List the lines that correct a line."""
+
         def may(place: int) -> bool:
             return is_newer(self._units[place][0], older)
 
-        found = [
-            (_correction(self._units[place][0].about, self._units[place][1]), strength)
-            for place, strength in self._claims.correcting(text, may)
+        found = self._claims.correcting(text, may)
+        return [
+            _correction(self._units[place][0].about, self._units[place][1]) for place, _ in found
         ]
-        return max(found, key=lambda each: (each[0].date, each[1]))[0] if found else None
 
-    def _revokes(self, older: About) -> Correction | None:
-        from memcli.language.correction import revokes
+    def _revoking(self, older: About) -> list[Correction]:
+        """List the line that says of the whole document that it is replaced, if there is one."""
+        from memcli.language.change import revokes
 
         name = older.path.rpartition("/")[2]
         stem = name.removesuffix(".md")
@@ -254,8 +256,12 @@ class Corrections:
             line = 0 if is_named else revokes(chunk.text, name)
             if line is not None and is_newer(chunk, older):
                 unit = Claim(line, line, chunk.text.split("\n")[line], frozenset())
-                return _correction(chunk.about, unit)
-        return None
+                return [_correction(chunk.about, unit)]
+        return []
+
+
+def _newest(line: Correction) -> tuple[str, int]:
+    return line.date, line.start_line
 
 
 def _has_start(claim: Claim, text: str) -> bool:
@@ -307,9 +313,10 @@ def _units(text: str) -> Iterator[Claim]:
     for number, line in enumerate([*text.split("\n"), ""]):
         is_fence = line.lstrip().startswith(("```", "~~~"))
         if lines and (not line.strip() or is_fence or _is_item(line)):
-            whole = " ".join(each.strip() for each in lines).lstrip("# ")
-            for part in _sentences(whole) if len(whole) > LONG else (whole,):
-                yield Claim(first, number - 1, part, stems_of(part))
+            whole = " ".join(each.strip() for each in lines)
+            text = whole.lstrip("# ")
+            for part in _sentences(text) if len(text) > LONG else (text,):
+                yield Claim(first, number - 1, part, stems_of(part), whole.startswith("#"))
             lines = []
         fenced ^= is_fence
         if line.strip() and not (fenced or is_fence or line.startswith("|")):

@@ -61,7 +61,7 @@ def test_a_plugin_takes_the_place_of_nothing(site: Site) -> None:
     said = site.type(f"agents export claude-code --to {site.home}/plugin")
     assert (said.code, site.tree()) == (2, before)
     assert said.err == (
-        f"memcli: {mine} exists and has another content\n"
+        f"memcli: {mine} already exists with other content\n"
         f"Try: memcli agents export claude-code --to {site.home}/plugin-2\n"
     )
 

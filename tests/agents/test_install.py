@@ -87,7 +87,7 @@ def test_what_is_installed_is_taken_back_to_the_byte(
 
     again = site.type(f"{line} --apply")
     assert (again.code, again.out, site.tree()) == (0, "", after)
-    assert "all is as it should be" in again.err
+    assert "everything is in place" in again.err
     gone = site.type(f"agents uninstall {name} --apply")
     assert (gone.code, site.tree()) == (0, before)
     assert not site.state.exists()
@@ -188,7 +188,7 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
     refused = site.type("agents install claude-code --with mcp")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
-        "memcli: the server speaks through the package mcp, which is not installed\n"
+        "memcli: the MCP server needs the package mcp, which is not installed\n"
         f"Try: {install_extra('mcp')}\n"
     )
     alone = site.type("agents install cursor --scope user")  # it has nothing else there
@@ -219,7 +219,7 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
             "OpenClaw has no part that memcli can wire in the scope project",
             "memcli agents install openclaw --scope user --with mcp,skill,instructions",
         ),
-        ("install zed -w a -w b", "an agent is given one workspace", "-w a"),
+        ("install zed -w a -w b", "an agent gets one workspace", "-w a"),
         ("install zed -w nowhere", "there is no folder 'nowhere'", "ls "),
     ],
 )
@@ -235,7 +235,7 @@ def test_a_home_folder_is_no_project(site: Site, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(site.home)
     said = site.type("agents install zed --scope project")
     assert said.code == 2
-    assert "the current folder is in no project" in said.err
+    assert "whole home folder, not a project" in said.err
     assert json.loads(site.type("agents --json").out)["project"] == ""
 
 

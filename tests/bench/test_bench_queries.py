@@ -38,7 +38,7 @@ def test_the_short_form_is_a_question_an_arrow_and_a_place(line: str, wanted: Ra
     ("line", "why"),
     [
         ("no arrow", "neither JSON nor"),
-        ('{"query": "q", "category": "all"}', "stands for all of them"),
+        ('{"query": "q", "category": "all"}', "is reserved for all of them"),
         ('{"query": "q", "importance": 2}', "importance is low, normal, high"),
         (
             '{"query": "q", "relevant": [{"path": "a", "start_line": 3, "end_line": 2}]}',
@@ -46,7 +46,7 @@ def test_the_short_form_is_a_question_an_arrow_and_a_place(line: str, wanted: Ra
         ),
         ('{"query": 3}', "not a text"),
         ("{}", "'query' is missing"),
-        ('{"query": "q", "path": "a.md"}', "the key 'path' belongs into an item of 'relevant'"),
+        ('{"query": "q", "path": "a.md"}', "the key 'path' belongs in an item of 'relevant'"),
         ('{"query": "q", "relevent": []}', "no key 'relevent'; did you mean 'relevant'"),
         ('{"query": "q", "relevant": [{"path": "a", "lines": "3-4"}]}', "no key 'lines', only"),
         ('{"query": "q", "date": "2026-02-30"}', "day is out of range"),

@@ -47,7 +47,7 @@ def test_what_was_written_is_read_back() -> None:
     "damage", [{"schema": "memcli.bench-quality/1"}, {"sets": {"a": encode(receipt(1.0)), "b": {}}}]
 )
 def test_what_is_no_receipt_of_sets_is_refused(damage: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="x is not the receipt of several sets"):
+    with pytest.raises(UsageError, match="x is not a trace of several sets"):
         read(json.dumps({**encode(record([1.0])), **damage}), "x")
 
 

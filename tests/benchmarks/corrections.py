@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.corrections [FILE ...] [--mode MODE]
 
-FILE is a part of `fixtures/eval/corrections`: `pairs` (the default), `tuned` or `fresh`. Rules may
-be tuned on `tuned` and on the even half of `pairs`; the odd half and `fresh` are only counted. All
-notes of a file are lines of the daily logs of one workspace, and each row asks one question.
+FILE is a part of `fixtures/eval/corrections`: `pairs` (the default), `tuned`, `fresh`, `more`, to
+which the weights of `language.evidence` are fitted, or `unseen`, which is only counted. All notes
+of a file are lines of the daily logs of one workspace, and each row asks one question.
 
 One row a kind and half:
 

@@ -4,7 +4,7 @@
         [--encoder NAME | --profiles] [--write PAGE.md]
 
 ROOT holds a folder for each collection, with sets at any depth below it: `queries.jsonl` beside
-`workspace/`. Every set is asked with the default settings and once more by words alone, as
+`workspace/`. Every set is asked with the default settings and once more by keywords only, as
 `bench quality` does; the questions of a collection count alike. `--stores` keeps the indexes, so
 that the next table embeds nothing anew. `--encoder` is for an extra that is installed, and asks
 only the collections that the bundled model does not read well. `--profiles` asks by each profile

@@ -95,7 +95,7 @@ def test_a_gate_judges_all_questions_together(sets: list[str]) -> None:
         (["--against", "queries.jsonl"], "queries.jsonl cannot be read"),
         (
             ["--against", "one/queries.jsonl"],
-            "one/queries.jsonl is not the receipt of several sets",
+            "one/queries.jsonl is not a trace of several sets",
         ),
     ],
 )

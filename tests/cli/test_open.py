@@ -136,9 +136,7 @@ def test_a_file_that_is_gone_is_not_opened(notes: Path) -> None:
     (notes / "MEMORY.md").unlink()
     done = run(*SEARCH, "--no-sync", EDITOR=_editor(notes, "vim"))
     assert done.returncode == 3
-    assert done.stderr.endswith(
-        f"memcli: {notes}/MEMORY.md is not there any more\nTry: memcli index\n"
-    )
+    assert done.stderr.endswith(f"memcli: {notes}/MEMORY.md no longer exists\nTry: memcli index\n")
 
 
 @pytest.mark.parametrize(

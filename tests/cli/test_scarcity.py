@@ -44,7 +44,7 @@ def refuse(*arguments):
 threading.Thread.start = refuse
 {ENTRY}
 """
-REFUSED = "memcli: the system refused: "
+REFUSED = "memcli: the system reports: "
 TRY = f"Try: {MORE_MEMORY}"
 BY_WORDS = (
     r"memcli: keywords only: the model takes [0-9]+ MB of memory, and the limit leaves [0-9]+\."

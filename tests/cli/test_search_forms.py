@@ -140,7 +140,7 @@ KEYS = ", ".join(RESULT_KEYS)
         ),
         (
             ("--fields", "citation,date", "-f", "text"),
-            "--fields chooses keys of JSON; other forms are made by a template\n"
+            "--fields chooses keys of JSON; use a template for other forms\n"
             "Try: --format '{citation} {date}'",
         ),
         (

@@ -118,7 +118,7 @@ def test_a_name_alone_is_one_workspace(base: Path) -> None:
 
 def test_without_names_there_is_nowhere_to_ask(base: Path) -> None:
     (base / "config/memcli/config.toml").unlink()
-    assert "none has" in asked("search", "tulips", "--everywhere", code=2)[1]
+    assert "there are none" in asked("search", "tulips", "--everywhere", code=2)[1]
     assert "has no table [workspaces]" in asked("search", "tulips", "-w", "@home", code=2)[1]
 
 
@@ -405,7 +405,7 @@ def test_of_each_is_told_what_is_told_of_one(what: str) -> None:
 @pytest.mark.parametrize("line", [("ls",), ("related", "a.md"), ("config",), ("compact",)])
 def test_a_command_about_one_workspace_takes_one(base: Path, line: tuple[str, ...]) -> None:
     _, told = asked(*line, "-w", "notes", "-w", "work", code=2)
-    assert "this command is about one workspace, and -w names 2" in told
+    assert "this command works on one workspace, but -w names 2" in told
 
 
 def test_lines_of_any_workspace_are_followed(base: Path) -> None:

@@ -116,8 +116,8 @@ def test_it_is_said_and_what_has_no_vectors_here_too(
     for command in ("search", "context"):
         _, told = asked(command, MEANT, "--everywhere")
         assert (
-            "home: another model has made the vectors there; each model is asked, and the answers"
-            " are joined by how sure each passage is. Try: memcli help workspaces\n"
+            "home: the vectors are from another model; memcli searches with each model and merges"
+            " the passages by confidence. Try: memcli help workspaces\n"
         ) in told
         assert "keywords only" not in told
     assert "another model" not in asked("context", "--everywhere")[1]

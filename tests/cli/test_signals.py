@@ -53,7 +53,7 @@ def texts(notes: Path) -> dict[str, str]:
 
 def ended(process_told: tuple[int, str, str], number: signal.Signals) -> bool:
     if number == INT:
-        return process_told == (130, "", "memcli: interrupted; what was done is kept\n")
+        return process_told == (130, "", "memcli: interrupted; finished work is kept\n")
     return process_told == (-number, "", "")
 
 

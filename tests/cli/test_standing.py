@@ -220,7 +220,7 @@ def test_every_command_tells_what_the_next_run_reports(
 
 
 def test_the_dry_run_of_what_is_in_step_says_so(desk: Desk) -> None:
-    assert desk.run("index", "--dry-run") == (0, "", "No file would be stored or removed.\n")
+    assert desk.run("index", "--dry-run") == (0, "", "No file would be indexed or removed.\n")
     assert desk.run("index", "--dry-run", "--json")[2] == ""
 
 

@@ -79,7 +79,7 @@ def test_a_watcher_before_its_first_run(watching: Watching) -> None:
 def test_a_watcher_that_is_stuck_or_failing_is_a_warning(watching: Watching) -> None:
     watching.tell(WatchRecord(os.getpid(), beat=LONG_AGO, failure="no space is left"))
     told = "\n".join(_rows("warning"))
-    assert re.search(rf"pid {os.getpid()}\) has not stirred since {LONG_AGO[:10]}", told)
+    assert re.search(rf"pid {os.getpid()}\) has not reported since {LONG_AGO[:10]}", told)
     assert "the watcher's last run failed: no space is left" in told
 
 

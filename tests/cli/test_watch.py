@@ -137,7 +137,7 @@ def test_ctrl_c_ends_it_with_130_and_says_so(notes: Path) -> None:
         " (128 texts embedded, 19 texts still without a vector, # s)\n"
         "embedded (19 texts embedded, # s)\n"
         "added memory/2026-02-18.md (1 text embedded, # s)\n"
-        "stopped by SIGINT; what was done is kept\n"
+        "stopped by SIGINT; finished work is kept\n"
     )
 
 

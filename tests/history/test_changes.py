@@ -254,10 +254,10 @@ def test_without_a_repository_logs_tell_by_their_dates(tmp_path: Path) -> None:
     (notes / "MEMORY.md").write_text("# Rules\n\nfox\n")
     found = say("changes", "--since", "2026-02-01", "--now", "2026-03-01", folder=notes)
     assert found.out == "2026-02-10\n  memory/2026-02-10.md:3  Pool\n    + It ran dry.\n"
-    assert "these are the days of its logs" in found.err
+    assert "showing its dated logs" in found.err
     for span, why in (
-        (("--since", "2026-02-20"), "no log is of 2026-02-20 to 2026-03-01; the newest before is of"
-         " 2026-02-10. Try: memcli changes --since 2026-02-10\n"),
+        (("--since", "2026-02-20"), "no log has a date from 2026-02-20 to 2026-03-01; the newest"
+         " one before is 2026-02-10. Try: memcli changes --since 2026-02-10\n"),
         (("--until", "2026-02-01"), "no log here has a date up to 2026-02-01. Try: memcli help"
          " changes\n"),
     ):  # fmt: skip
@@ -278,7 +278,10 @@ def test_without_a_repository_logs_tell_by_their_dates(tmp_path: Path) -> None:
     assert "the span from 2026-02-11 to 2026-02-10 ends before it begins" in refused.err
     later = say("changes", "--since", "tomorrow", "--now", "2026-03-01", folder=notes)
     assert (later.code, later.out) == (0, "")
-    assert "no log is of 2026-03-02, which is still to come; the newest before" in later.err
+    assert (
+        "no log has a date from 2026-03-02, which is in the future; the newest one before"
+        in later.err
+    )
 
 
 def test_escape_codes_of_a_memory_reach_no_terminal(tmp_path: Path) -> None:

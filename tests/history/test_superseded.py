@@ -15,14 +15,14 @@ PAIRS = Path(__file__).parents[2] / "fixtures" / "gate" / "superseded.tsv"
 
 
 def test_labelled_pairs_are_told_apart() -> None:
-    """60 pairs, written before the rule: precision .98, recall 1."""
+    """60 pairs, to which nothing was fitted."""
     rows = [line.split("\t") for line in PAIRS.read_text("utf-8").splitlines()[1:]]
     told = {
         kind: sum(corrects(newer, older) > 0 for label, older, newer in rows if label == kind)
         for kind in ("corrected", "contradicted", "related")
     }
     assert len(rows) == 60
-    assert told == {"corrected": 20, "contradicted": 20, "related": 1}
+    assert told == {"corrected": 20, "contradicted": 20, "related": 0}
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ files, folders, texts = st.sampled_from(FILES), st.sampled_from(FOLDERS), st.sam
 
 
 def answers(store: str, encoder: HashingEncoder | None) -> list[Any]:
-    """Search for everything, by words alone without an encoder."""
+    """Search for everything, by keywords only without an encoder."""
     options = options_of(config.load(str(Path(store).parent), {}, {}), filters=Filters())
     options = options._replace(encoder="hashing", mode="hybrid" if encoder else "lexical")
     reader = Reader(store)

@@ -181,7 +181,7 @@ def test_least_worth_is_asked_only_where_it_is_set() -> None:
 
 
 def test_no_line_that_is_worth_keeping_is_called_known() -> None:
-    """Of the 374 labelled lines, by words alone; the benchmark measures the rest."""
+    """Of the 374 labelled lines, by keywords only; the benchmark measures the rest."""
     found, weights = benchmark.look("none")
     assert len(found) > 300
     results = benchmark.judged(found, weights, 0.0)

@@ -162,7 +162,7 @@ def test_a_budget_is_not_filled_with_what_is_far_from_the_question(told: Told, n
     found = json.loads(told(*asked, "--json", "-v")[1])
     assert (len(cited(out)), len(found["results"]), found["omitted_over_budget"]) == (10, 10, 0)
     far = found["omitted_low_confidence"]
-    said = f"{far} more passages are far from the question and left out; -n 100 gives them too.\n"
+    said = f"{far} more passages are weak and left out; -n 100 includes them.\n"
     assert (far > 10, err, said in told(*asked, "-v")[2]) == (True, "", True)
     everything = json.loads(told(*asked[:-1], "30000", "-n", "100", "--json")[1])
     assert (len(everything["results"]), "omitted_low_confidence" in everything) == (10 + far, False)

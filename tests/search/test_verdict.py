@@ -109,7 +109,7 @@ def test_the_verdict_follows_the_confidence_of_the_first(cosine: float, told: st
 def ask(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Asked:
-    """Search by words alone in a diary in which every day says much the same, but one."""
+    """Search by keywords only in a diary in which every day says much the same, but one."""
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
     root = tmp_path / "notes"
     for day in range(1, 25):

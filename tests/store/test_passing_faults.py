@@ -76,7 +76,7 @@ def test_a_half_built_index_that_cannot_be_removed_is_named(
     os.utime(beside, (1, 1))
     (notes / "memory" / "pool.md").unlink()
     monkeypatch.setattr("os.remove", refusing)
-    note = f"memcli: {beside} cannot be removed: Permission denied; it may hold deleted text\n"
+    note = f"memcli: {beside} cannot be removed: Permission denied; it may contain deleted text\n"
     code, out, err = told(f"search handles -w {notes}")
     assert (code, "memory/pool.md" in out, err.count(note)) == (0, False, 1)
     (notes / "memory" / "2025-01-01.md").unlink()

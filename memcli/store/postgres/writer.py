@@ -275,7 +275,7 @@ class RowWriter(BaseChange):
     def start_over(self, fault: str) -> str:
         """Go on with sound rows: these, if a second look finds them so, else none but vectors."""
         if self.integrity() == "ok":
-            return f"{fault}, but a second look found it whole"
+            return f"{fault}, but a second check found it intact"
         with self.transaction():
             self._rows("select memcli.drop_rows($1)", (self.row.id,))
             self._rows(

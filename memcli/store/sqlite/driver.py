@@ -122,7 +122,8 @@ def _status(path: str) -> os.stat_result:
         return os.stat(path)
     except OSError as error:
         raise StoreError(
-            f"the index {path} was taken away just now: {error.strerror}", hint="memcli index"
+            f"the index {path} was removed by another process: {error.strerror}",
+            hint="memcli index",
         ) from error
 
 
@@ -190,7 +191,7 @@ def refuse_others(path: str, mounts: str = MOUNTS) -> None:
     mode = stat.S_IMODE(found.st_mode)
     if user is not None and mode & 0o022 and not is_network(os.path.dirname(path), mounts):
         raise StoreError(
-            f"{path} is writable by other users (mode {mode:o}), so it may hold anything",
+            f"{path} is writable by other users (mode {mode:o}), so it may contain anything",
             hint="delete it, then run memcli index",
         )
 

@@ -402,7 +402,7 @@ class Writer(BaseChange):
             self.connection, self.vec_problem, self._file = open_migrated(self.path, self.mounts)
             if self.integrity() == "ok":
                 self.known()
-                return f"{fault}, but a second look found it whole"
+                return f"{fault}, but a second check found it intact"
         with suppress(apsw.Error):
             self.connection.close(True)
         aside = set_aside(self.path)
@@ -450,7 +450,7 @@ class Writer(BaseChange):
             beside.sweep(self.path)
         except OSError as error:
             told = f"{beside.path_beside(self.path)} cannot be removed: {error.strerror}"
-            notice = f"{told}; it may hold deleted text"
+            notice = f"{told}; it may contain deleted text"
             if notice not in self.notices:
                 self.notices.append(notice)
 
@@ -558,7 +558,7 @@ class Beside(Writer):
                 self._put_embedded(revision)
         if (fault := self.integrity()) != "ok":
             raise DamagedError(
-                f"the index built beside {main.path} is damaged: {fault}",
+                f"the index built next to {main.path} is damaged: {fault}",
                 hint="memcli index --full",
             )
         main.check_present()

@@ -519,7 +519,7 @@ class MemoryChange:
         return dropped
 
     def start_over(self, fault: str) -> str:
-        return f"{fault}, but a second look found it whole"
+        return f"{fault}, but a second check found it intact"
 
     @contextmanager
     def rebuild(self) -> Iterator[MemoryRebuild]:

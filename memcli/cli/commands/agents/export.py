@@ -83,7 +83,7 @@ def _write(agent: Agent, started: Launcher, folder: str, terminal: Terminal) -> 
         other = [path for path, text in there.items() if text not in (None, files[path])]
         if other:
             raise UsageError(
-                f"{os.path.join(root, other[0])} exists and has another content",
+                f"{os.path.join(root, other[0])} already exists with other content",
                 hint=_line(agent, f"{quote(folder)}-2"),
             )
         for path, text in files.items():

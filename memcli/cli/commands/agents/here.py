@@ -79,7 +79,7 @@ def _workspace(given: Sequence[str] | None) -> str:
         return ""
     if len(given) > 1:
         raise UsageError(
-            f"an agent is given one workspace, and -w names {len(given)}", hint=f"-w {given[0]}"
+            f"an agent gets one workspace, but -w names {len(given)}", hint=f"-w {given[0]}"
         )
     [folder] = given
     if folder.startswith("@"):

@@ -47,7 +47,7 @@ def run(options: Options) -> int:
     check("--scope", [scope], SCOPES)
     if scope == "project" and not machine.project:
         raise UsageError(
-            "the current folder is in no project: it is all of your home folder",
+            "the current folder is your whole home folder, not a project",
             hint="go to a repository, or leave --scope out",
         )
     places = _places(agent, scope, _parts(agent, scope, options.parts, terminal))
@@ -75,14 +75,14 @@ def _parts(
     has_server = find_spec(_PACKAGE) is not None
     install = "" if has_server else install_extra("mcp")
     no_server = UsageError(
-        "the server speaks through the package mcp, which is not installed", hint=install
+        "the MCP server needs the package mcp, which is not installed", hint=install
     )
     if given is None:
         usual = [part for part in USUAL if agent.place(part, scope)]
         if not has_server and MCP in usual:
             if usual == [MCP]:
                 raise no_server
-            terminal.say(f"Without the tools, for the package mcp is not installed: {install}")
+            terminal.say(f"Without tools, because the package mcp is not installed: {install}")
             usual.remove(MCP)
         return tuple(usual)
     words = [word.strip() for each in given for word in each.split(",") if word.strip()]

@@ -91,7 +91,7 @@ def _tell(job: AgentJob, plan: WiringPlan, terminal: Terminal, *, is_needed: boo
         terminal.say(f"{refusal.path} ({refusal.part}) {refusal.why}; it is left as it is.")
     if not is_needed:
         if not plan.refusals:
-            terminal.say(f"Nothing to {job.action} for {job.agent.title}: all is as it should be.")
+            terminal.say(f"Nothing to {job.action} for {job.agent.title}: everything is in place.")
     elif not job.is_applied:
         terminal.say(f"Nothing is written yet. To write it: {job.line(job.parts)} --apply")
     else:

@@ -39,7 +39,7 @@ def run(options: Options) -> int:
     documents, missed = drafts.documents(skin.memory.index_settings())
     for skip in missed:
         why = skip.detail or skip.reason
-        skin.terminal.warn(f"no drafts of {shown(skip.source, skip.path or '.')}: {why}")
+        skin.terminal.warn(f"cannot draft from {shown(skip.source, skip.path or '.')}: {why}")
     chosen = drafts.draft(documents, options.limit)
     if not chosen:
         raise UsageError(

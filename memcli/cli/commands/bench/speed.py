@@ -58,8 +58,8 @@ def run(options: Options) -> int:
         raise UsageError(f"--documents must be at least 1, not {options.documents}", hint=HINT)
     if options.runs < LEAST_RUNS:
         raise UsageError(
-            f"--runs must be at least {LEAST_RUNS}, not {options.runs}: no figure is given without"
-            " its spread, and one run has none",
+            f"--runs must be at least {LEAST_RUNS}, not {options.runs}: a figure needs a"
+            " spread, and one run has none",
             hint=f"memcli bench speed --runs {RUNS}",
         )
     skin = make_skin(options)

@@ -1,0 +1,187 @@
+"""Tell that two lines are the same except for a value, or for a negation; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memcli.language.compared_line import (
+    DIGITS,
+    EVERY,
+    NUMBERS,
+    STATES,
+    TIME,
+    ComparedLine,
+    is_among,
+    is_content,
+    is_name,
+    is_past,
+    is_thing,
+    label_of,
+    table,
+)
+from memcli.language.terms import has_form, has_han, tokens_of
+from memcli.record import Record
+
+BEFORE_A_NUMBER = 2  # words of content that name what a number is of
+BEFORE_A_HAN_NUMBER = 4  # signs
+LONGEST_VALUE = 6  # tokens
+_HAN_STATES = ("是", "在", "为", "由", "住", "有", "每", "使用", "监听", "需要", "负责", "采用",
+               ":", "：")  # fmt: skip
+_ATTRIBUTES = STATES | {"是", "为", ":", "："}
+# A thing may have several of what follows these, except when it is a number.
+_SEVERAL = table("has have hat haben use uses nutzt nutzen takes take needs need")
+_OFTEN = (
+    EVERY
+    | TIME
+    | table(
+        """never always usually often rarely sometimes now once twice times nie niemals immer oft
+    selten manchmal meistens jetzt mal"""
+    )
+)
+_COPULAS = table("is are ist sind")
+_TITLES = table("mr mrs ms dr frau herr")
+# A line with one of these names no thing.
+_LABELS_OF_ALL = table(
+    """decision decisions note notes todo status state result reason why update idea plan question
+    answer fix cause owner next assistant user human ai system agent entscheidung notiz grund stand
+    ergebnis 决定 备注 状态 原因"""
+) | {""}
+
+
+class _Difference(Record):
+    """Where two lines differ, as tokens, and what is the same before and behind it."""
+
+    before: tuple[str, ...]
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    behind: tuple[str, ...]
+
+    @property
+    def is_han(self) -> bool:
+        """Tell that the lines are Chinese."""
+        return any(map(has_han, self.before))
+
+    @property
+    def are_numbers(self) -> bool:
+        """Tell that both values are numbers."""
+        return _is_amount(self.old[0]) and _is_amount(self.new[0])
+
+    @property
+    def verbs(self) -> list[str]:
+        """List the verbs of what is so before the value."""
+        return [token for token in self.before if token in STATES]
+
+
+def is_turned(new: ComparedLine, old: ComparedLine) -> bool:
+    """Tell that two lines say the same, except for a negation or one side of two opposites."""
+    gone, come = (
+        {term for term in one.content if term not in _OFTEN and not other.has(term)}
+        for one, other in ((old, new), (new, old))
+    )
+    both = sum(map(is_name, old.content)) - len(gone)
+    if max(len(gone), len(come)) > 1 or both < 2 - len(gone):
+        return False
+    from memcli.language.facts import facets_of  # its patterns take 10 ms to compile
+
+    mine, theirs = facets_of(new.text).telling, facets_of(old.text).telling
+    is_framed = not (gone or come) or new.sequence[0] == old.sequence[0]
+    return is_framed and mine != theirs and gone <= theirs and come <= mine
+
+
+def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
+    """Tell that two lines are the same up to a value, and after it, and name what it is of."""
+    if not is_among(new.sequence[0], old.sequence[:1]):
+        return False
+    label, theirs = label_of(new.text), label_of(old.text)
+    has_label = _is_same_label(label, theirs) and label not in _LABELS_OF_ALL
+    a, b = _tokens(old.text), _tokens(new.text)
+    if has_label:  # `Class teachers` is `Class teacher`
+        b = [*_tokens(theirs), *b[len(_tokens(label)) :]]
+    elif label and " ".join(a).startswith(f"{label} ") and len(a) > (at := len(label.split())):
+        a = [*a[:at], *a[at + (a[at] in _COPULAS) :]]  # `The fee is 12` and `The fee: 15`
+    there = _difference(a, b)
+    if not _is_value(there):
+        return False
+    names = _names_chinese if there.is_han else _names
+    return names(there, has_label=has_label)
+
+
+def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
+    first = _same(a, b)
+    last = _same(a[first:][::-1], b[first:][::-1])
+    old, new = a[first : len(a) - last], b[first : len(b) - last]
+    if "," not in a and "," in new:
+        new = new[: new.index(",")]  # what follows is a comment
+    return _Difference(tuple(a[:first]), tuple(old), tuple(new), tuple(a[len(a) - last :]))
+
+
+def _is_value(there: _Difference) -> bool:
+    """Tell that the difference of two lines is one short value."""
+    old, new = there.old, there.new
+    longest = LONGEST_VALUE * (2 if there.is_han else 1)
+    if not (old and new) or "," in old or max(len(old), len(new)) > longest:
+        return False
+    past = [is_past(each[0], "") for each in (old, new)]
+    if all(past) or (any(past) and not there.verbs):
+        return False  # two events, or two participles
+    if old[0] in TIME and len({*old} - {*new}) > 1:
+        return False  # another event at another time
+    if all(any(token in _ATTRIBUTES for token in each) for each in (old, new)):
+        return False  # two attributes, each with its value
+    return there.are_numbers or _ATTRIBUTES.isdisjoint(there.behind)  # else two with one value
+
+
+def _names(there: _Difference, *, has_label: bool) -> bool:
+    """Tell that the words around a value name the thing that has it."""
+    name = [token for token in there.before if is_content(token) and token not in STATES]
+    if there.are_numbers:
+        name += [token for token in there.behind if is_thing(token)]
+    if not name:
+        return False
+    if verbs := there.verbs:
+        are_titled = there.old[0] in _TITLES and there.new[0] in _TITLES
+        return there.are_numbers or are_titled or verbs[-1] not in _SEVERAL
+    is_short = there.are_numbers and max(len(there.old), len(there.new)) <= 2
+    return has_label or (is_short and len(name) >= BEFORE_A_NUMBER)
+
+
+def _names_chinese(there: _Difference, *, has_label: bool) -> bool:
+    words = "".join(there.before)
+    if len(there.before) < 2:
+        return False
+    if there.are_numbers and len(there.before) >= BEFORE_A_HAN_NUMBER:
+        return True
+    is_several = words.endswith("有") and not there.are_numbers
+    return has_label or (any(state in words for state in _HAN_STATES) and not is_several)
+
+
+def _is_amount(token: str) -> bool:
+    return token[0] in DIGITS or token in NUMBERS
+
+
+def _tokens(text: str) -> Sequence[str]:
+    tokens: list[str] = []
+    for token in tokens_of(text):
+        is_number = token in DIGITS and bool(tokens) and tokens[-1][-1] in DIGITS
+        if is_number and has_han(token):
+            tokens[-1] += token
+        else:
+            tokens.append(token)
+    return tokens[:-1] if tokens[-1:] == [","] else tokens
+
+
+def _is_same_label(one: str, other: str) -> bool:
+    mine, theirs = one.split(), other.split()
+    return len(mine) == len(theirs) > 0 and all(
+        a == b or has_form(a, [b]) for a, b in zip(mine, theirs, strict=True)
+    )
+
+
+def _same(a: Sequence[str], b: Sequence[str]) -> int:
+    """Count the tokens that two lines begin with."""
+    count = 0
+    for one, other in zip(a, b, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

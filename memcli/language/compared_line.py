@@ -1,0 +1,346 @@
+"""Read a line as it is compared with others: what it names, states and changes; pure.
+
+The words are tables, because a search must not wait until patterns are compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from memcli.language.change import NOT, Cue, chinese_cues, cues, spaced
+from memcli.language.stopwords import ENGLISH
+from memcli.language.stopwords import GERMAN as ALL_GERMAN
+from memcli.language.terms import INFLECTED, has_form, has_han, terms
+from memcli.record import Record
+
+
+def table(words: str) -> frozenset[str]:
+    """Make a table of words that are divided by spaces."""
+    return frozenset(words.split())
+
+
+def phrases(words: str) -> tuple[str, ...]:
+    """Make a list of phrases that are divided by commas, each with spaces around it."""
+    return tuple(f" {' '.join(each.split())} " for each in words.split(","))
+
+
+GERMAN = ALL_GERMAN - {"bin", "hat", "man", "war"}  # nouns in English
+_ADDITIONS = phrases("also, as well, besides, additionally, auch, ebenfalls, zusätzlich,"
+                      " außerdem")  # fmt: skip
+_HAN_ADDITIONS = ("也", "还", "另外", "又")
+_FRAMES = (
+    *(
+        f"{who} {verb} {what} "
+        for who in ("we", "we have", "it was", "the team")
+        for verb in ("decided", "agreed")
+        for what in ("that", "to")
+    ),
+    "我们决定",
+    "我们同意",
+)
+_LONGEST_FRAME = max(map(len, _FRAMES))
+MOVES = table("move moved moving switch switched changed migrated left gewechselt umgezogen")
+WEEKDAYS = table(
+    """monday tuesday wednesday thursday friday saturday sunday
+    montag dienstag mittwoch donnerstag freitag samstag sonntag"""
+)
+PLURAL_DAYS = frozenset(f"{day}s" for day in WEEKDAYS)
+DAYS = WEEKDAYS | PLURAL_DAYS
+NUMBERS = table(
+    """one two three four five six seven eight nine ten eleven twelve eins zwei drei vier fünf sechs
+    sieben acht neun zehn elf zwölf"""
+)
+# Words of time alone do not make two lines be about the same thing.
+TIME = (
+    WEEKDAYS
+    | PLURAL_DAYS
+    | table(
+        """day days week weeks month months year years time today now
+    january february march april may june july august september october november december
+    second seconds minute minutes hour hours percent dollars euro euros sekunden minuten stunden
+    morning mornings evening evenings noon spring summer autumn winter
+    tag tage woche wochen monat jahr uhr heute
+    周一 周二 周三 周四 周五 周六 周日 上午 下午 今天"""
+    )
+)
+# A question and a request change nothing.
+_REQUESTS = phrases("can you, could you, help me, trying to, kannst du, hilf mir")
+OWN = table("i my we our ich mein meine wir unser unsere")
+# What happened, which another event does not correct.
+_EVENT = table(
+    """was were had went ran took saw did came ate flew drove wrote gave slept felt today yesterday
+    tonight war waren wurde wurden gestern heute habe"""
+)
+_PAST = table("got met paid made bought lost won sent told said kept")
+_HAN_EVENT = ("了", "过了", "去过", "来过", "看过", "吃过", "今天", "昨天")
+_NO_PAST = table("need feed speed embed seed breed shed bed red")
+# Behind one of these it is a participle, of what is so.
+_COPULAS = table("is are be been am get gets not")
+# Verbs of what is so until it changes, and has one value at a time.
+STATES = table(
+    """is are am be works work lives live runs run listens opens closes costs cost takes take needs
+    need wears wear uses use starts ends expires expire belongs leads owns handles hosts comes goes
+    drives drive drinks drink eats eat prefers prefer stands sits release meets meet sleeps
+    sleep allows has have get gets reads plays pays keeps stored retries teaches walks
+    ist sind bin beträgt kostet läuft laufen wohnt wohne arbeite arbeitet kommt steht stehen liegt
+    liegen heisst beginnt endet öffnet schliesst leitet nutzt nutzen verwenden verwendet braucht
+    dauert trägt hat haben gilt fahre fährt fahren trifft treffen antwortet hängt parken park parks
+    kaufen"""
+)
+# The name of a thing ends before one of these.
+_ENDS = STATES | table(
+    """will must may can should was were wurde wurden moved switched replaced changed closed darf
+    dürfen muss müssen kann können soll geht gehen gibt macht machen spielt trinkt trinke"""
+)
+# These name no thing: what happens to one, what is said of a new one, and titles.
+_NO_SUBJECT = (
+    STATES
+    | MOVES
+    | table(
+        """took over raise raised lower lowered went change changes replaces replacing renamed
+        cancelled canceled dropped drop closed instead longer other another ersetzt abgeschafft
+        gekündigt statt mr mrs ms dr frau herr herrn as all every each das die der nobody everybody
+        everyone no never often mostly normally normalerweise derzeit noch postponed rescheduled
+        brought extended shifted verschoben vorverlegt verlegt geändert"""
+    )
+)
+# Words that everybody uses in a talk, and by which no two lines are about the same.
+_COMMON = table(
+    """great like really up make makes thanks love wow keep awesome good amazing way going hey
+    see people lot favorite got definitely cool fun experience last let made enjoy something
+    sure know well feel hear anything making things thing glad nice appreciate best find
+    together important different hard special try think difference right around incredible look
+    looks looking moments positive absolutely give long share journey back taking seeing care
+    quite big hope getting part feeling means talk exciting sitting come want wait few others
+    helps lately soon little happy haven forget staying down went better truly kind trying found
+    bit watching super worth free beautiful perfect brings mind words idea remember finding
+    wonderful first two small bring pretty helping maybe totally tried felt same forward started
+    thinking real future add stuff create start done sharing top offer true plus far later
+    chance someone coming blast inspired easy ready check date next ago year years week month
+    day days yep no yes worries tips support supporting appreciated stay optimistic sorry spend
+    encouragement encouraging nature inspire inspires sounds reminds remind currently again
+    since just finally completely still because already enough nur doch noch wieder immer
+    usually always wegen uns new neu neue neuer neues"""
+)
+EVERY = PLURAL_DAYS | table("every each weekly daily jeden jede jedes")
+_NO_CONTENT = ENGLISH | GERMAN | _COMMON
+_NO_THING = ENGLISH | GERMAN | TIME | NUMBERS | _NO_SUBJECT | {""}
+_IMAGE = "[image:"  # what follows is a caption
+_LONGEST_LABEL = 42  # characters
+DIGITS = frozenset("0123456789一二两三四五六七八九十百千万")
+_SPEAKER_MARKS = ("**", "- **", "* **", "+ **")
+_CLAUSE_ENDS = str.maketrans(dict.fromkeys("，；。！？、：", "\n"))
+
+
+class ComparedLine(Record):
+    """A line as it is compared."""
+
+    text: str  # without the mark of a list and the speaker
+    speaker: str
+    spaced: str  # its words in lower case, with a space before and behind each
+    sequence: tuple[str, ...]
+    terms: frozenset[str]
+    by_beginning: dict[str, list[str]]  # its terms by the letters that two forms share
+    content: tuple[str, ...]  # in its order; no grammar, no words of change, nothing common
+    cues: tuple[tuple[tuple[str, ...], tuple[Cue, ...]], ...]  # clauses that have some
+    signs: str  # of a Chinese line, without its words of change
+
+    def has(self, term: str) -> bool:
+        """Tell that it has a word, or another form of it."""
+        if not term or term in self.terms:
+            return bool(term)
+        forms = self.by_beginning.get(term[:INFLECTED], ())
+        return not term.isdigit() and has_form(term, forms)
+
+    @property
+    def things(self) -> list[str]:
+        """List the words that may name a thing."""
+        return [term for term in self.content if is_thing(term)]
+
+    @property
+    def names(self) -> tuple[tuple[str, ...], ...]:
+        """Give the words before the verb of each clause, or before its colon."""
+        return _names_of(self.text)
+
+    @property
+    def is_event(self) -> bool:
+        """Tell that it says what happened."""
+        return _is_event(self.text)
+
+    @property
+    def name(self) -> tuple[str, ...]:
+        """Give the words before its first verb, or before its colon."""
+        return self.names[0]
+
+    @property
+    def subject(self) -> str:
+        """Give its first word that names a thing; "" if there is none."""
+        return next(iter(self.things), "")
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Give the kinds of its words of change."""
+        return frozenset(cue.kind for _, found in self.cues for cue in found)
+
+
+def is_among(term: str, words: Sequence[str]) -> bool:
+    """Tell that a word, or another form of it, is among some words."""
+    return term in words or has_form(term, words)
+
+
+def is_thing(term: str) -> bool:
+    """Tell that a word may name a thing."""
+    return term not in _NO_THING and not term.isdigit()
+
+
+@lru_cache(maxsize=1024)
+def _names_of(text: str) -> tuple[tuple[str, ...], ...]:
+    names: list[tuple[str, ...]] = []
+    for clause in _clauses(text):
+        words = terms(clause)
+        if ends := _ENDS.intersection(words):
+            names.append(tuple(filter(is_content, words[: min(map(words.index, ends))])))
+    return tuple(filter(None, names)) or (tuple(filter(is_content, terms(label_of(text)))),)
+
+
+def has_time(line: ComparedLine) -> bool:
+    """Tell that a line has a day or a time."""
+    return not TIME.isdisjoint(line.sequence) or (
+        ":" in line.text and not DIGITS.isdisjoint(line.text)
+    )
+
+
+def adds(line: ComparedLine) -> bool:
+    """Tell that a line adds something: `also`."""
+    if line.spaced.endswith(" too ") or any(each in line.spaced for each in _ADDITIONS):
+        return True
+    return has_han(line.text) and any(each in line.text for each in _HAN_ADDITIONS)
+
+
+def asks(line: ComparedLine) -> bool:
+    """Tell that a line asks."""
+    return "?" in line.text or "？" in line.text or any(each in line.spaced for each in _REQUESTS)
+
+
+@lru_cache(maxsize=1024)
+def _is_event(text: str) -> bool:
+    """Tell that a line says what happened, by a verb of the past that is no participle."""
+    words = spaced(text).split()
+    if any(each in text for each in _HAN_EVENT) or ("haben", "wir") in pairwise(words):
+        return True
+    return not _EVENT.isdisjoint(words) or any(
+        (before in ("am", "m") and word.endswith("ing"))
+        or (len(word) > 5 and word.startswith("ge") and word.endswith(("t", "en")))
+        or is_past(word, before)
+        for word, before in zip(words, ["", *words], strict=False)
+    )
+
+
+def is_past(word: str, before: str) -> bool:
+    """Tell that a word is a verb of the past, by its ending and the word before it."""
+    is_past = (word.endswith("ed") and word not in _NO_PAST) or word in _PAST
+    return is_past and before not in _COPULAS
+
+
+def label_of(text: str) -> str:
+    """Give the name of a line that is a name and a value, as `Team lead: Yusuf`; or ""."""
+    start = text[:_LONGEST_LABEL].casefold()
+    name = min(start.partition(": ")[0], start.partition("：")[0], key=len)
+    is_name = len(name) < len(start) and name[:1].isalpha() and not any(s in name for s in ".!?\n")
+    return name if is_name else ""
+
+
+@lru_cache(maxsize=1024)  # one line is compared with many
+def read_line(text: str) -> ComparedLine:
+    """Read a line, without its mark of a list, its speaker and its caption."""
+    speaker, said = "", text.lstrip()
+    if said.startswith(_SPEAKER_MARKS):
+        from memcli.language.discourse import SPEAKER_MARK, speaker_of
+
+        line = said[said.index("*" * 2) :]
+        if mark := SPEAKER_MARK.match(line):
+            speaker, said = speaker_of(mark), line[mark.end() :]
+    said = _without_frame(_without_lead(said.partition(_IMAGE)[0].rstrip()))
+    sequence = tuple(terms(said))
+    words = spaced(said)
+    is_han = has_han(said)
+    changes = tuple(_changes(said, is_han=is_han))
+    signs = said if is_han else ""
+    for clause, found in changes if is_han else ():
+        for cue in found:
+            if cue.kind != NOT:
+                signs = signs.replace(clause[0][cue.first : cue.end], " ")
+    of_change = (
+        ()
+        if is_han
+        else terms(
+            " ".join(
+                word for clause, found in changes for c in found for word in clause[c.first : c.end]
+            )
+        )
+    )
+    left_out = _NO_CONTENT.union(of_change)
+    own = tuple(
+        term for term in dict.fromkeys(sequence)
+        if term not in left_out and (len(term) > 1 or term.isdigit())
+    )  # fmt: skip
+    by_beginning: dict[str, list[str]] = {}
+    for term in sequence:
+        by_beginning.setdefault(term[:INFLECTED], []).append(term)
+    return ComparedLine(
+        said, speaker, words, sequence, frozenset(sequence), by_beginning, own, changes,
+        "".join(sign for sign in signs if sign.isalnum() or sign == " "),
+    )  # fmt: skip
+
+
+def _changes(text: str, *, is_han: bool) -> Iterator[tuple[tuple[str, ...], tuple[Cue, ...]]]:
+    """Give the clauses with words of change: their words, or the clause itself if it is Chinese."""
+    for clause in _clauses(text):
+        words = spaced(clause)
+        if found := (chinese_cues(clause) if is_han else cues(words)):
+            yield (clause,) if is_han else tuple(words.split()), tuple(found)
+
+
+def _clauses(text: str) -> list[str]:
+    text = text.translate(_CLAUSE_ENDS)
+    for end in (", ", ". ", "; ", ": ", "! ", "? ", " (", ") ", " - ", " – ", " — "):
+        text = text.replace(end, "\n")
+    return text.split("\n")
+
+
+def _without_frame(text: str) -> str:
+    """Leave out who decided what follows: `We agreed that`."""
+    start = text[:_LONGEST_FRAME].casefold()
+    frame = next((each for each in _FRAMES if start.startswith(each)), "")
+    return text[len(frame) :]
+
+
+def _without_lead(text: str) -> str:
+    """Leave out the marks of a list, a heading or a quotation, and the time of an entry."""
+    mark, _, rest = text.lstrip("> ").partition(" ")
+    while rest and (
+        mark in ("-", "+", "*")
+        or not mark.strip("#")
+        or (mark[:-1].isdigit() and mark[-1] in ".)")
+        or (mark[:2].isdigit() and mark.replace(":", "").isdigit() and ":" in mark)
+        or mark in ("(user)", "(feedback)", "(project)", "(reference)")
+    ):
+        mark, _, rest = rest.lstrip().partition(" ")
+    return f"{mark} {rest}" if rest else mark
+
+
+def is_name(term: str) -> bool:
+    """Tell that a word may name a thing: it is no number and no time."""
+    return not is_number(term) and term not in TIME
+
+
+def is_number(term: str) -> bool:
+    """Tell that a word is a number."""
+    return term.isdigit() or term in NUMBERS
+
+
+def is_content(term: str) -> bool:
+    """Tell that a word is no grammar."""
+    return term not in ENGLISH and term not in GERMAN
