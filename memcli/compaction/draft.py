@@ -20,12 +20,12 @@ from memcli.compaction.sanitize import quoted
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed
 from memcli.compaction.summaries import Summary, entries_of, last_lines
-from memcli.compaction.superseded import marked, reversals, superseding
+from memcli.compaction.superseded import marked, reversals, superseding, with_citations
 from memcli.language import salience
 from memcli.language.salience import DECISION, HARD
 from memcli.language.tokens import measure, quotient
 from memcli.markdown.evidence import NOTHING, WORDED, is_said
-from memcli.markdown.lineage import Cited, lines_hash
+from memcli.markdown.lineage import Cited, cited, lines_hash
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
@@ -133,16 +133,19 @@ class Drafter:
             return
         first, last = span = _span(items)
         entries = [entry for item in items for entry in item.entries]
-        older: list[Entry] = []
+        older: dict[int, Entry] = {}
         if not any(item.level for item in items):
             entries = marked(entries)
             older = self._taken_back(entries, first)
-        worded = self._worded(older, entries, self._before(items, first), span, total)
+            entries = with_citations(
+                entries, {at: entry.sentences[0].citation for at, entry in older.items()}
+            )
+        worded = self._worded(entries, self._before(items, first), span, total)
         if isinstance(worded, str):
             self.declined.append(Declined(sources, total, worded))
             return
         if worded.mode not in WORDED:
-            sources = (*(self._lines_of(entry) for entry in older), *sources)
+            sources = (*map(self._lines_of, older.values()), *sources)
         lineage = Lineage(
             sources=sources,
             parents=tuple(item.source.path for item in items if item.level),
@@ -174,16 +177,12 @@ class Drafter:
 
     def _worded(
         self,
-        older: Sequence[Entry],
         entries: Sequence[Entry],
         before: SummaryLines,
         span: tuple[str, str],
         total: int,
     ) -> Worded | str:
-        """Word a summary in the first mode that is worth it, or say why none is.
-
-        `older` are decisions of before that are taken back.
-        """
+        """Word a summary in the first mode that saves enough, or say why none does."""
         must = any(sentence.reason in HARD for e in entries for sentence in e.sentences)
         modes = MODES if must else MODES[:-1]  # the last would tell nothing at all
         unused = ""
@@ -195,10 +194,10 @@ class Drafter:
                 return Worded(text, by.method, by.method, confidence, invented=invented)
             unused = f"what {by.name} wrote costs {cost} of {total} tokens"
         for mode in modes:
-            text, found = self._body([*older, *entries], span, mode, before, total)
+            text, found = self._body(entries, span, mode, before, total)
             cost = measure(text)
             if cost <= max(WORTH, self.settings.ratio) * total:
-                flat = [sentence for entry in (*older, *entries) for sentence in entry.sentences]
+                flat = [sentence for entry in entries for sentence in entry.sentences]
                 is_told = set(found.chosen)
                 omitted = tuple(
                     flat[at] for at, first in enumerate(recurring(flat)) if first not in is_told
@@ -209,32 +208,34 @@ class Drafter:
             f"{unused}, and {least} {cost}" if unused else f"{least} costs {cost} of {total} tokens"
         )
 
-    def _taken_back(self, entries: Sequence[Entry], first: str) -> list[Entry]:
-        """Give the decisions that earlier summaries tell and that some entries take back.
+    def _taken_back(self, entries: Sequence[Entry], first: str) -> dict[int, Entry]:
+        """Return decisions of earlier summaries, by the place of the sentence that corrects them.
 
-        A decision is told so once, and where its lines stand in their log as they did.
+        A decision is cited once, if its lines in the log have not moved.
         """
-        found: dict[tuple[str, int], Entry] = {}
-        later = reversals(entries)
+        found: dict[int, Entry] = {}
+        later = [each for each in reversals(entries) if not _is_marked(entries, each.at)]
         for latest, entry in self.decisions if later else ():
             (decision,) = entry.sentences
-            newer = superseding(decision, later)
+            newer = superseding(decision, [each for each in later if each.at not in found])
             place = decision.path, decision.first
-            if newer is None or latest > first or place in self.superseded | found.keys():
+            if newer is None or latest > first or place in self.superseded:
                 continue
             cite = Cited(decision.text, decision.path, decision.first, decision.last)
             if is_said(cite, self.logs.get(decision.path, ())):
-                found[place] = entry._replace(sentences=(decision._replace(newer=newer.citation),))
-        return list(found.values())
+                self.superseded.add(place)
+                found[newer.at] = entry
+        return found
 
     def _remember(self, path: str, latest: str, text: str) -> None:
         """Take a valid summary into view."""
         self.texts.append((latest, path, text))
         for entry in entries_of(text):
             for s in entry.sentences:
-                if s.newer:
-                    self.superseded.add((s.path, s.first))
-                elif s.reason == DECISION:
+                old = cited(f"- {NOTHING} ({s.replaces})")
+                if old:
+                    self.superseded.add((old.path, old.first))
+                if s.reason == DECISION:
                     alone = entry._replace(first=s.first, last=s.last, sentences=(s,))
                     self.decisions.append((latest, alone))
 
@@ -271,7 +272,7 @@ class Drafter:
     ) -> tuple[str, Extract]:
         """Write a body in one mode; the budget shrinks until the whole fits the ratio."""
         flat = [sentence for entry in entries for sentence in entry.sentences]
-        forced = [n for n, sentence in enumerate(flat) if sentence.reason in HARD]
+        forced = [n for n, s in enumerate(flat) if s.reason in HARD and not s.is_corrected]
         goal = self.settings.ratio * total
         budget = goal if mode == "normal" else 0.0
         for _ in range(ROUNDS):
@@ -362,6 +363,11 @@ def _groups(entries: Sequence[Entry]) -> list[range]:
     """Give the positions of each entry's sentences among all of them."""
     ends = list(accumulate(len(entry.sentences) for entry in entries))
     return [range(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def _is_marked(entries: Sequence[Entry], at: int) -> bool:
+    flat = [sentence for entry in entries for sentence in entry.sentences]
+    return bool(flat[at].replaces)
 
 
 def merged(

@@ -151,8 +151,8 @@ class _Selection:
         self.costs = [quotient(s.shown) for s in sentences]
         self.needed = antecedents(sentences)
         self.is_able = [
-            new and len(words) >= LEAST_TERMS
-            for new, words in zip(self.is_new, self.words, strict=True)
+            new and len(words) >= LEAST_TERMS and not sentence.is_corrected
+            for new, words, sentence in zip(self.is_new, self.words, sentences, strict=True)
         ]
         self.is_other = [is_placeholder(s.text) for s in sentences]
         names = {s.speaker for s in sentences if s.speaker}

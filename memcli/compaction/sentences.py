@@ -47,7 +47,8 @@ class Sentence(Record):
     lead: str  # what introduces the list it is the first item of
     reason: str  # why it must survive, "" when it need not
     times: int = 1  # that it was said
-    newer: str = ""  # citation of what has come in its place
+    replaces: str = ""  # citation of the decision that it corrects
+    is_corrected: bool = False  # a later sentence of the cluster corrects it
     by_machine: bool = False  # an assistant or a tool says it in a conversation
 
     @property
@@ -64,8 +65,8 @@ class Sentence(Record):
 
     @property
     def mark(self) -> str:
-        """Give what a summary adds to it: how often it was said, what has come in its place."""
-        return mark(self.times, self.newer)
+        """Return what a summary adds to it: how often it was said, and what it corrects."""
+        return mark(self.times, self.replaces)
 
 
 def sentences(record: LogRecord) -> list[Sentence]:

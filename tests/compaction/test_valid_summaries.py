@@ -202,7 +202,7 @@ RULE = f"- We must never deploy on Friday. ({FIRST}:3)"
         (RULE, f"- It was decided for 3 stores. ({SECOND}:3)"),
         (RULE, "## We deploy on Friday", f"- The decision was MySQL. ({SECOND}:3)"),
         (f"- The decision was MySQL. ({SECOND}:3)",),  # the rule is left out
-        (f"{RULE[: -len(f' ({FIRST}:3)')]} [superseded by x.md:9] ({FIRST}:3)",),
+        (f"{RULE[: -len(f' ({FIRST}:3)')]} [replaces x.md:9] ({FIRST}:3)",),
     ],
 )
 def test_a_summary_in_other_words_needs_names_numbers_negations_and_all_rules(
