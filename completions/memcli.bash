@@ -102,6 +102,7 @@ _memcli() {
         "related:--tag") _memcli_values ''; return ;;
         "related:--where") _memcli_values ''; return ;;
         "related:-w"|"related:--workspace") _memcli_values 'workspaces'; return ;;
+        "related:--workspace-name") _memcli_values ''; return ;;
         "related:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "related:--now") _memcli_values ''; return ;;
         "get:--from") _memcli_values ''; return ;;
@@ -132,6 +133,7 @@ _memcli() {
         "ls:-w"|"ls:--workspace") _memcli_values 'workspaces'; return ;;
         "ls:--with") _memcli_values ''; return ;;
         "ls:--workspace-name") _memcli_values ''; return ;;
+        "ls:--tenant") _memcli_values ''; return ;;
         "ls:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "ls:--now") _memcli_values ''; return ;;
         "changes:--since") _memcli_values ''; return ;;
@@ -178,12 +180,16 @@ _memcli() {
         "status:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "status:--now") _memcli_values ''; return ;;
         "mcp:-w"|"mcp:--workspace") _memcli_values 'workspaces'; return ;;
+        "mcp:--workspace-name") _memcli_values ''; return ;;
+        "mcp:--tenant") _memcli_values ''; return ;;
         "mcp:--with") _memcli_values ''; return ;;
         "mcp:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "hook:--for") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini" -- "$cur"); return ;;
         "hook:--budget") _memcli_values ''; return ;;
         "hook:-w"|"hook:--workspace") _memcli_values 'workspaces'; return ;;
         "hook:--with") _memcli_values ''; return ;;
+        "hook:--workspace-name") _memcli_values ''; return ;;
+        "hook:--tenant") _memcli_values ''; return ;;
         "hook:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "hook:--now") _memcli_values ''; return ;;
         "config get:-w"|"config get:--workspace") _memcli_values 'workspaces'; return ;;
@@ -285,9 +291,9 @@ _memcli() {
         case $command in
         "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open -i --interactive --fields --json --full -1 --brief --list -C --context --more --rest --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score --exit-code --require-dense --no-sync --sync --used --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --as-of --no-sync --sync --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines -C --context --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --all --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --links-to --no-sync --sync -w --workspace --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --all --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --links-to --no-sync --sync -w --workspace --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "changes") mapfile -t COMPREPLY < <(compgen -W "--since --until -n --limit -f --format --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force --check --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo --dry-run --show --tail-days --tail --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
@@ -295,8 +301,8 @@ _memcli() {
         "init") mapfile -t COMPREPLY < <(compgen -W "--user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "index") mapfile -t COMPREPLY < <(compgen -W "--full --dry-run --prune --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "mcp") mapfile -t COMPREPLY < <(compgen -W "--structured --write -w --workspace --everywhere --with -q --quiet -v --verbose --color --debug -h --help" -- "$cur") ;;
-        "hook") mapfile -t COMPREPLY < <(compgen -W "--for --budget -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "mcp") mapfile -t COMPREPLY < <(compgen -W "--structured --write -w --workspace --everywhere --workspace-name --tenant --with -q --quiet -v --verbose --color --debug -h --help" -- "$cur") ;;
+        "hook") mapfile -t COMPREPLY < <(compgen -W "--for --budget -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "help") mapfile -t COMPREPLY < <(compgen -W "--man -h --help" -- "$cur") ;;
         "completion") mapfile -t COMPREPLY < <(compgen -W "--keys -h --help" -- "$cur") ;;
         "config get") mapfile -t COMPREPLY < <(compgen -W "--json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;

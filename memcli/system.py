@@ -138,6 +138,17 @@ def has_output(pipe: IO[bytes], seconds: float) -> bool:
     return bool(select.select([pipe], [], [], seconds)[0])
 
 
+def can_read(socket: int, seconds: float) -> bool:
+    """Wait until a socket can be read; also of a process with many thousand open files."""
+    import select
+
+    if hasattr(select, "poll"):
+        waiting = select.poll()
+        waiting.register(socket, select.POLLIN)
+        return bool(waiting.poll(seconds * 1000))
+    return bool(select.select([socket], [], [], seconds)[0])  # Windows, which has no such bound
+
+
 def memory_left(process: str = _PROCESS) -> int | None:
     """Count the bytes that the limit of this process (`ulimit -v`) leaves.
 

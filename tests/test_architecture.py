@@ -301,8 +301,8 @@ def test_only_config_and_cli_read_the_environment() -> None:
 def test_only_the_memory_reads_the_clock() -> None:
     days = ("datetime.datetime.now", "datetime.datetime.today", "datetime.date.today")
     wall = ("time.time", "time.time_ns", *days)
-    assert _modules_that_name(*wall) == {"memcli.api.opened"}
-    intervals = {"memcli.api.opened", "memcli.cli.launch"}
+    assert _modules_that_name(*wall) == {"memcli.api.workspace"}
+    intervals = {"memcli.api.workspace", "memcli.cli.launch"}
     assert _modules_that_name("time.monotonic", "time.perf_counter") <= intervals
 
 

@@ -17,7 +17,8 @@ from memcli.record import Record
 from memcli.system import FILE_FLAGS
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
+    from memcli.api.workspaces import Workspaces
 
 ENDING = ".access"
 MOST_BYTES = 64 * 1024 * 1024
@@ -30,13 +31,13 @@ class Uses(Record):
     revision: int
 
 
-def note(memory: OpenedWorkspace, documents: Iterable[tuple[str, str]]) -> None:
+def note(workspace: Workspace, documents: Iterable[tuple[str, str]]) -> None:
     """Count one use of each document; count nothing if the file cannot be written."""
-    if not memory.config("access.count"):
+    if not workspace.config("access.count"):
         return
     # A line that was cut off by a kill ends where the next one begins.
     lines = "".join(f"\n{json.dumps(document)}" for document in documents)
-    path = memory.store.local + ENDING
+    path = workspace.store.local + ENDING
     with suppress(OSError):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | FILE_FLAGS, 0o600)
@@ -46,20 +47,20 @@ def note(memory: OpenedWorkspace, documents: Iterable[tuple[str, str]]) -> None:
             os.close(file)
 
 
-def uses(memory: OpenedWorkspace) -> Uses:
-    """Count the uses so far, or up to `memory.accesses_at`; none if uses are not counted.
+def uses(memory: Workspaces) -> Uses:
+    """Count the uses so far, or up to `accesses_at` of the workspace; none if uses are not counted.
 
     Several workspaces that are searched as one have no counts.
     """
     if not memory.config("access.count") or memory.members:
         return Uses({}, 0)
     try:
-        with open(memory.store.local + ENDING, "rb") as file:
+        with open(memory.lead.store.local + ENDING, "rb") as file:
             data = file.read(MOST_BYTES)
     except OSError:
         return Uses({}, 0)
     counts: dict[tuple[str, str], int] = {}
-    lines = [line for line in data.split(b"\n") if line][: memory.accesses_at]
+    lines = [line for line in data.split(b"\n") if line][: memory.lead.accesses_at]
     for line in lines:
         with suppress(ValueError, TypeError, RecursionError):
             source, path = json.loads(line)

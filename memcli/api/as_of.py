@@ -13,11 +13,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 
-from memcli import __version__
 from memcli.api.ask import SYNC_WAIT_SECONDS, bring_in_step
-from memcli.api.memory import Memory
-from memcli.api.opened import SYSTEM_CLOCK, Clock, OpenedWorkspace, local
 from memcli.api.sync import Job, Vectors, sync
+from memcli.api.workspace import Clock, Workspace, local, open_workspace
+from memcli.api.workspaces import Selection, Workspaces
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings as configured
 from memcli.config.bounds import MOST_BYTES
@@ -37,6 +36,7 @@ from memcli.history.git import BrokenObjectError, Git, repository_of
 from memcli.history.side_indexes import SideIndex, SideState
 from memcli.history.tree import CommitFiles
 from memcli.indexing.freshness import NOTICES, Freshness
+from memcli.markdown import CHUNKER_VERSION
 from memcli.record import Record
 from memcli.types import AS_OF, EMPTY, shown
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from memcli.config.settings import Config
     from memcli.history.commits import Commit
     from memcli.indexing.indexer import Report
-    from memcli.indexing.planning import Settings
+    from memcli.store.port import Sleep, Store
 
 
 class Past(Record):
@@ -58,112 +58,94 @@ class Past(Record):
     git: Git
     files: CommitFiles
     side: SideIndex
-    now: Memory  # the workspace as it is today
+    now: Workspace  # the workspace as it is today
     left_out: tuple[Reason, ...]  # sources that are not of the repository
 
-    @property
-    def reason(self) -> Reason:
+    def reason(self, store: Store | None = None) -> Reason:
         """Say which state it is."""
         return Reason(AS_OF, f"as of {self.commit.short} ({self.commit.day})")
 
-
-class AsOfMemory(Memory):
-    """A workspace as it was."""
-
-    past: Past
-    is_past = True
-
-    def moment(self) -> datetime:
-        """Give the moment of the state."""
-        return self.past.moment
-
-    def provenance(self) -> Reason:
-        """Say which state is read."""
-        return self.past.reason
-
-    def index_settings(self) -> Settings:
-        """Gather what the indexer needs, with the files of the commit in the place of the disk."""
-        return super().index_settings()._replace(files=self.past.files, follow_symlinks=False)
-
     def close(self) -> None:
-        """Let go of index, model and repository."""
-        super().close()
-        self.past.git.close()
-        self.past.now.close()
+        """Let go of the repository and of the workspace as it is today."""
+        self.git.close()
+        self.now.close()
 
-    def without_files(self, *, sync: bool | None) -> Freshness:
+    def freshness(self, workspace: Workspace, *, sync: bool | None) -> Freshness:
         """Make the side index if it is not there yet; `sync` False leaves that to another run."""
-        past, wants_vectors = self.past, self._wants_vectors()
-        made = past.side.made()
+        setting, reason = workspace.config, self.reason()
+        wants_vectors = (
+            setting("search.mode") != "lexical" and setting("embedding.encoder") != "none"
+        )
+        made = self.side.made()
         if sync is False and made is None:
             raise IndexMissingError(
-                f"the memory {past.reason.text} is not indexed, and --no-sync indexes nothing",
-                hint=f"memcli search QUERY --as-of {past.commit.short}",
+                f"the memory {reason.text} is not indexed, and no index may be made",
+                hint=f"memcli search QUERY --as-of {self.commit.short}",
             )
         # What could not be read may be there again: objects are fetched, and mended.
         is_whole = made and not made.notices and (made.is_embedded or not wants_vectors)
         if made is None or not (is_whole or sync is False):
-            made = self._make(wants_vectors=wants_vectors)
-        past.side.touch()
+            made = _make(self, workspace, wants_vectors=wants_vectors)
+        self.side.touch()
         try:
-            state = self._state()
+            state = _state(workspace.store)
         except (DamagedError, IncompleteError):
-            made = self._make(wants_vectors=wants_vectors)
-            state = self._state()
-        notices = (*past.left_out, *(Reason(*each) for each in made.notices))
-        return Freshness(state, 0, past.reason, notices)
+            made = _make(self, workspace, wants_vectors=wants_vectors)
+            state = _state(workspace.store)
+        notices = (*self.left_out, *(Reason(*each) for each in made.notices))
+        return Freshness(state, 0, reason, notices)
 
-    def _state(self) -> str:
-        with self.store.snapshot() as snapshot:
-            return AS_OF if snapshot.counts().documents else EMPTY
 
-    def _wants_vectors(self) -> bool:
-        setting = self.config
-        return bool(setting("search.mode") != "lexical" and setting("embedding.encoder") != "none")
+def _state(store: Store) -> str:
+    with store.snapshot() as snapshot:
+        return AS_OF if snapshot.counts().documents else EMPTY
 
-    def _make(self, *, wants_vectors: bool) -> SideState:
-        """Build the separate index, or continue an interrupted build."""
-        past = self.past
-        if not past.now.store.exists():  # what it embeds, it embeds for this one too
-            bring_in_step(past.now, None, self.config("search.mode"), sync=None)
-        past.side.begin(past.now.store, SYNC_WAIT_SECONDS, self.clock.sleep)
-        fresh: list[tuple[str, Sequence[tuple[bytes, bytes]]]] = []
-        vectors = Vectors(
-            self, self.on_progress, on_made=lambda model, batch: fresh.append((model, batch))
-        )
-        job = Job(texts=None if wants_vectors else 0, wait_seconds=SYNC_WAIT_SECONDS)
-        try:
-            done = sync(self, job, vectors, on_progress=self.on_progress)
-        finally:
-            self._share(fresh)
-        self._drop_unread(done.report)
-        notices = _notices(done.report)
-        made = SideState(is_embedded=wants_vectors and not done.pending, notices=notices)
-        past.side.finish(made)
-        return made
 
-    def _drop_unread(self, report: Report) -> None:
-        """Remove what the copy knows of files that cannot be read here: it is of another day."""
-        unread = [(s.source, s.path) for s in report.skips if s.reason == "unreadable"]
-        if not unread:
-            return
-        with self.store.change(wait_seconds=SYNC_WAIT_SECONDS, sleep=self.clock.sleep) as change:
-            known = change.known()
-            for key in unread:
-                if key in known:
-                    change.remove(key)
+def _make(past: Past, workspace: Workspace, *, wants_vectors: bool) -> SideState:
+    """Build the separate index, or continue an interrupted build."""
+    sleep, progress = workspace.clock.sleep, workspace.on_progress
+    if not past.now.store.exists():  # what it embeds, it embeds for this one too
+        bring_in_step(Workspaces(past.now), None, workspace.config("search.mode"), sync=None)
+    past.side.begin(past.now.store, SYNC_WAIT_SECONDS, sleep)
+    fresh: list[tuple[str, Sequence[tuple[bytes, bytes]]]] = []
+    vectors = Vectors(
+        workspace, progress, on_made=lambda model, batch: fresh.append((model, batch))
+    )
+    job = Job(texts=None if wants_vectors else 0, wait_seconds=SYNC_WAIT_SECONDS)
+    try:
+        done = sync(workspace, job, vectors, on_progress=progress)
+    finally:
+        _share(past.now.store, fresh, sleep)
+    _drop_unread(workspace.store, done.report, sleep)
+    made = SideState(is_embedded=wants_vectors and not done.pending, notices=_notices(done.report))
+    past.side.finish(made)
+    return made
 
-    def _share(self, fresh: Sequence[tuple[str, Sequence[tuple[bytes, bytes]]]]) -> None:
-        """Keep new vectors where the next side index begins; what cannot be is made again."""
-        if not fresh:
-            return
-        main = self.past.now.store
-        with (
-            suppress(MemcliError),
-            main.change(wait_seconds=SYNC_WAIT_SECONDS, sleep=self.clock.sleep) as change,
-        ):
-            for model, batch in fresh:
-                change.put_vectors(model, batch)
+
+def _drop_unread(store: Store, report: Report, sleep: Sleep) -> None:
+    """Remove what the copy knows of files that cannot be read here: it is of another day."""
+    unread = [(s.source, s.path) for s in report.skips if s.reason == "unreadable"]
+    if not unread:
+        return
+    with store.change(wait_seconds=SYNC_WAIT_SECONDS, sleep=sleep) as change:
+        known = change.known()
+        for key in unread:
+            if key in known:
+                change.remove(key)
+
+
+def _share(
+    main: Store, fresh: Sequence[tuple[str, Sequence[tuple[bytes, bytes]]]], sleep: Sleep
+) -> None:
+    """Keep new vectors where the next side index begins; what cannot be is made again."""
+    if not fresh:
+        return
+    with (
+        suppress(MemcliError),
+        main.change(wait_seconds=SYNC_WAIT_SECONDS, sleep=sleep) as change,
+    ):
+        for model, batch in fresh:
+            change.put_vectors(model, batch)
 
 
 def _notices(report: Report) -> tuple[tuple[str, str], ...]:
@@ -177,40 +159,37 @@ def _notices(report: Report) -> tuple[tuple[str, str], ...]:
 
 
 def open_as_of(
-    when: str,
-    workspace: str | os.PathLike[str] | None = None,
-    *,
-    settings: Mapping[str, Any] | None = None,
-    environ: Mapping[str, str] | None = None,
-    clock: Clock = SYSTEM_CLOCK,
-    now: datetime | None = None,
-    here: str | None = None,
-) -> AsOfMemory:
+    selected: Selection,
+    folder: str | None,
+    settings: Mapping[str, Any] | None,
+    environ: Mapping[str, str],
+    clock: Clock,
+) -> Workspaces:
     """Open a workspace as it was at the end of a day, or at a commit.
 
     A day is written as for `--until`, relative to `now`; a commit by any name that git knows.
     UsageError without git or a repository, NotFoundError if there is no such commit.
     """
-    environ = os.environ if environ is None else environ
-    today = Memory.open(workspace, settings=settings, environ=environ, clock=clock, here=here)
+    today = open_workspace(
+        folder, settings=settings, environ=environ, clock=clock, here=selected.here
+    )
     root = today.config.workspace
     named, top = repository_of(root)
     git = Git(named, environ)
     try:
-        commit, moment = commit_meant(git, when, today, now)
+        commit, moment = commit_meant(git, selected.as_of or "", today, selected.now)
         files = files_of(git, commit, root, top, environ)
         config, left_out = _settled(today.config, files, commit, environ, settings or {})
     except BaseException:
         git.close()
         raise
     side = SideIndex(today.store.local, _key(config, files.tree), clock.now_ns)
-    made = AsOfMemory(config, side.store, environ=environ, clock=clock)
-    made.past = Past(commit, moment, git, files, side, today, left_out)
-    return made
+    past = Past(commit, moment, git, files, side, today, left_out)
+    return Workspaces(Workspace(config, side.store, environ=environ, clock=clock, state=past))
 
 
 def commit_meant(
-    git: Git, when: str, today: OpenedWorkspace, now: datetime | None
+    git: Git, when: str, today: Workspace, now: datetime | None
 ) -> tuple[Commit, datetime]:
     """Find the commit and its moment."""
     day = last_day(when, today, now)
@@ -223,7 +202,7 @@ def commit_meant(
     return commit_at(git, end), end
 
 
-def last_day(when: str, today: OpenedWorkspace, now: datetime | None) -> date | None:
+def last_day(when: str, today: Workspace, now: datetime | None) -> date | None:
     """Read a date as its last day; None if it is not a date."""
     day_first = today.config("search.date_order") == "dmy"
     try:
@@ -296,5 +275,5 @@ def _key(config: Config, tree: str) -> str:
     """Name a state by all that its index is made of."""
     made_by = ("embedding.", "onnx.", "openai.", "chunk.", "files.", "secrets")
     values = sorted((n, repr(v.value)) for n, v in config.values.items() if n.startswith(made_by))
-    told = repr((__version__, tree, config.sources, values))
+    told = repr((CHUNKER_VERSION, tree, config.sources, values))
     return sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:20]

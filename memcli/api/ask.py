@@ -8,7 +8,7 @@ from math import inf
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import Remembered
-from memcli.errors import AwayError, BusyError, IndexMissingError, Reason, StoreError, UsageError
+from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
 from memcli.search.options import unobserved
@@ -17,8 +17,9 @@ from memcli.search.retrievers import MODE_IS_LEXICAL, Vector
 from memcli.types import EMPTY, Filters
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
     from memcli.api.superseded import Superseded
+    from memcli.api.workspace import Workspace
+    from memcli.api.workspaces import Workspaces
     from memcli.search.federation import ModelGroup
     from memcli.search.options import Observer, SearchOptions
     from memcli.search.question import Question
@@ -61,7 +62,7 @@ class Answered(Record):
 
 
 def ask(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     question: Question,
     options: SearchOptions,
     *,
@@ -80,7 +81,7 @@ def ask(
 
 
 def _ask(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     question: Question,
     options: SearchOptions,
     *,
@@ -88,13 +89,15 @@ def _ask(
     sync: bool | None,
     observe: Observer,
 ) -> Answered:
-    index = remembered(memory)
+    index = memory.remembered()
     options = equipped(memory, options, index)
-    vector = begin_vector(memory, question, options, index)
+    vector = begin_vector(memory.lead, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
         return Answered(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
+    if sync is not False and options.mode == "hybrid" and not memory.members:
+        embed_first(memory.lead, question, options, index)
     if options.filters.kinds:
         check_kinds(memory, options.filters.kinds)
     if options.filters.by:
@@ -145,7 +148,7 @@ def _of_groups(
 
 
 def _expanded(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     snapshot: Snapshot,
     groups: Sequence[ModelGroup],
     question: Question,
@@ -165,7 +168,7 @@ def _expanded(
 
 
 def model_groups(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     snapshot: Snapshot,
     question: Question,
     options: SearchOptions,
@@ -183,9 +186,9 @@ def model_groups(
         return [own]
     return [
         own._replace(names=names, snapshot=part)
-        if asker is memory
-        else _group_of(asker, names, part, question, options)
-        for names, asker, part in parts
+        if workspace is memory.lead
+        else _group_of(workspace, names, part, question, options)
+        for names, workspace, part in parts
     ]
 
 
@@ -203,7 +206,7 @@ def naming_models(freshness: Freshness, groups: Sequence[ModelGroup]) -> Freshne
 
 
 def _group_of(
-    asker: OpenedWorkspace,
+    workspace: Workspace,
     names: tuple[str, ...],
     part: Snapshot,
     question: Question,
@@ -212,12 +215,12 @@ def _group_of(
     """Ask by the model of a workspace, as its settings have it."""
     from memcli.search.federation import ModelGroup
 
-    index, encoder = remembered(asker), asker.config("embedding.encoder")
-    vector = begin_vector(asker, question, options._replace(encoder=encoder), index)
-    return ModelGroup(names, part, encoder, asker.reranker(index), vector)
+    index, encoder = workspace.remembered(), workspace.config("embedding.encoder")
+    vector = begin_vector(workspace, question, options._replace(encoder=encoder), index)
+    return ModelGroup(names, part, encoder, workspace.reranker(index), vector)
 
 
-def for_all(memory: OpenedWorkspace, retriever: RetrieverUse) -> RetrieverUse:
+def for_all(memory: Workspaces, retriever: RetrieverUse) -> RetrieverUse:
     """Make the hint of a retriever that did not run apply to all workspaces.
 
     While a process makes the missing vectors, the hint is its progress.
@@ -230,17 +233,16 @@ def for_all(memory: OpenedWorkspace, retriever: RetrieverUse) -> RetrieverUse:
     return retriever._replace(reason=reason)
 
 
-def indexing_of(memory: OpenedWorkspace) -> Reason | None:
+def indexing_of(memory: Workspaces) -> Reason | None:
     """Say how far the process is that indexes a workspace now, if there is one."""
     from memcli.indexing.progress import indexing
     from memcli.store.lock import owner
 
-    own = [each for _, _, each in memory.members if not isinstance(each, Reason)] or [memory]
-    stores = (each.store for each in own if each.has_files)
+    stores = (each.store for each in memory.opened if each.has_files)
     return next((reason for store in stores if (reason := indexing(owner(store.local)))), None)
 
 
-def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
+def check_kinds(memory: Workspaces, kinds: Sequence[str]) -> None:
     """Raise UsageError for a kind that no document is of."""
     from memcli.store.documents import with_chunks
     from memcli.store.records import Reach
@@ -257,7 +259,7 @@ def check_kinds(memory: OpenedWorkspace, kinds: Sequence[str]) -> None:
             )
 
 
-def with_speakers(memory: OpenedWorkspace, filters: Filters) -> Filters:
+def with_speakers(memory: Workspaces, filters: Filters) -> Filters:
     """Replace names and roles by the speakers; UsageError if no speaker has the name."""
     from memcli.search.speakers import labels_of
 
@@ -290,7 +292,7 @@ def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
 
 
 def _nothing(
-    memory: OpenedWorkspace, question: Question, options: SearchOptions, answer: Answer
+    memory: Workspaces, question: Question, options: SearchOptions, answer: Answer
 ) -> Reason | None:
     """Say why the answer is empty: a missing phrase, or a filter."""
     if answer.hits or answer.omitted_over_budget:
@@ -315,7 +317,7 @@ def _nothing(
 
 
 def ask_as_it_is(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     question: Question,
     options: SearchOptions,
     *,
@@ -324,9 +326,9 @@ def ask_as_it_is(
 ) -> Answer:
     """Answer from the index without a look at the files."""
     if vector is None:
-        index = remembered(memory)
+        index = memory.remembered()
         options = equipped(memory, options, index)
-        vector = begin_vector(memory, question, options, index)
+        vector = begin_vector(memory.lead, question, options, index)
     with memory.store.snapshot() as snapshot:
         return search(
             snapshot,
@@ -339,7 +341,7 @@ def ask_as_it_is(
         )
 
 
-def equipped(memory: OpenedWorkspace, options: SearchOptions, index: Remembered) -> SearchOptions:
+def equipped(memory: Workspaces, options: SearchOptions, index: Remembered) -> SearchOptions:
     """Add what is not a setting: a reranker, fitted constants, counts of use."""
     if memory.config("access.count") and options.profile.formula == "two-pass":
         from memcli.api.access import uses
@@ -348,11 +350,29 @@ def equipped(memory: OpenedWorkspace, options: SearchOptions, index: Remembered)
         formula = TwoPass.read(memory.config)
         weights = formula.authority._replace(uses=uses(memory).counts)
         options = options._replace(formula=formula._replace(authority=weights))
-    return options._replace(reranker=memory.reranker(index), calibrations=memory.calibrations())
+    return options._replace(
+        reranker=memory.lead.reranker(index), calibrations=memory.lead.calibrations()
+    )
+
+
+def embed_first(
+    workspace: Workspace, question: Question, options: SearchOptions, index: Remembered
+) -> None:
+    """Embed the best keyword matches if the folder is not embedded yet."""
+    config = workspace.config
+    is_live = workspace.state is None and config("sync.on_search") and config("sync.parts")
+    if options.encoder == "none" or not is_live:
+        return
+    with suppress(IndexMissingError, StoreError), workspace.store.snapshot() as snapshot:
+        counts = snapshot.counts()
+        if counts.embedded < counts.embeddable:
+            from memcli.api.first_vectors import embed_matches
+
+            embed_matches(workspace, snapshot, question.query, options.filters, index)
 
 
 def begin_vector(
-    memory: OpenedWorkspace, question: Question, options: SearchOptions, index: Remembered
+    workspace: Workspace, question: Question, options: SearchOptions, index: Remembered
 ) -> Callable[[str], Vector]:
     """Begin to embed a question where its vector is of use, and give what waits for it.
 
@@ -364,7 +384,7 @@ def begin_vector(
     from memcli.search.query_vector import QueryVector
 
     text, model = question.query.text, index.fingerprint or options.encoder
-    vector = QueryVector(lambda: memory.query_encoder, readable(text, model), index)
+    vector = QueryVector(lambda: workspace.query_encoder, readable(text, model), index)
     if is_readable(text, model):
         vector.start()
     return vector.result
@@ -375,17 +395,30 @@ def _no_vector(text: str) -> Vector:
 
 
 def bring_in_step(
-    memory: OpenedWorkspace, index: Remembered | None, mode: str, *, sync: bool | None
+    memory: Workspaces, index: Remembered | None, mode: str, *, sync: bool | None
 ) -> Freshness:
     """Update the index within the configured bounds; report if another index replaces it.
 
     True reads every change and waits for another writer; False leaves the index unchanged. `index`
     is what `remembered` returns, or None to call it when texts must be embedded.
     """
-    found = _brought_in_step(memory, index, mode, sync=sync)
-    mended, memory.mended = memory.mended, ()
+    if memory.members:
+        from memcli.api.together import together
+
+        return together(memory.members, lambda each: _brought_in(each, None, mode, sync=sync))
+    return _brought_in(memory.lead, index, mode, sync=sync)
+
+
+def _brought_in(
+    workspace: Workspace, index: Remembered | None, mode: str, *, sync: bool | None
+) -> Freshness:
+    if workspace.state is not None:
+        found = workspace.state.freshness(workspace, sync=sync)
+    else:
+        found = _freshened(workspace, index, mode, sync=sync)
+    mended, workspace.mended = workspace.mended, ()
     found = found._replace(notices=(*mended, *found.notices))
-    why, behind = memory.stands_in, found.reason
+    why, behind = workspace.stands_in, found.reason
     if why is None:
         return found
     return found._replace(
@@ -393,24 +426,17 @@ def bring_in_step(
     )
 
 
-def _brought_in_step(
-    memory: OpenedWorkspace, index: Remembered | None, mode: str, *, sync: bool | None
+def _freshened(
+    workspace: Workspace, index: Remembered | None, mode: str, *, sync: bool | None
 ) -> Freshness:
-    elsewhere = memory.without_files(sync=sync)
-    if elsewhere is not None:
-        return elsewhere
-    if memory.members:
-        from memcli.api.together import together
-
-        return together(memory.members, lambda each: bring_in_step(each, None, mode, sync=sync))
-    config = memory.config
+    config = workspace.config
     if sync is False or not (config("sync.on_search") or sync):
-        return look(memory.store, memory.index_settings())
+        return look(workspace.store, workspace.index_settings())
 
     def encoder() -> Encoder | None:
-        known = index or remembered(memory)
-        few = None if sync else memory.query_encoder.encoder(known)
-        return few or memory.open_encoder_of(known).encoder
+        known = index or workspace.remembered()
+        few = None if sync else workspace.query_encoder.encoder(known)
+        return few or workspace.open_encoder_of(known).encoder
 
     embeds = mode != "lexical" and config("embedding.encoder") != "none"
     bounds = Bounds(
@@ -418,35 +444,13 @@ def _brought_in_step(
         parts=(WITHOUT_BOUND if sync else config("sync.parts")) if embeds else 0,
         first=WITHOUT_BOUND if sync else config("sync.first"),
         wait_seconds=SYNC_WAIT_SECONDS if sync else 0.0,
-        monotonic=memory.clock.monotonic,
+        monotonic=workspace.clock.monotonic,
     )
     return freshen(
-        memory.store,
-        memory.index_settings(),
+        workspace.store,
+        workspace.index_settings(),
         bounds,
         encoder,
-        memory.clock.sleep,
-        on_progress=memory.on_progress,
+        workspace.clock.sleep,
+        on_progress=workspace.on_progress,
     )
-
-
-def remembered(memory: OpenedWorkspace) -> Remembered:
-    """Read which model has made the index, and its files as they were verified then.
-
-    Of several it is the first that has vectors and can be read.
-    """
-    for _, _, each in memory.members:
-        with suppress(BusyError, AwayError):
-            own = Remembered(None, None) if isinstance(each, Reason) else remembered(each)
-            if own.fingerprint:
-                return own
-    if memory.members:
-        return Remembered(None, None)
-    try:
-        with memory.store.snapshot() as snapshot:
-            facts = snapshot.facts
-    except AwayError:  # to be found away once is enough: each time may take some seconds
-        raise
-    except (IndexMissingError, StoreError):  # freshness says it, or mends it
-        return Remembered(None, None)
-    return Remembered(facts.model, facts.fingerprint)

@@ -13,7 +13,6 @@ from memcli.api.ask import (
     for_all,
     model_groups,
     naming_models,
-    remembered,
 )
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN
@@ -34,7 +33,7 @@ from memcli.workspace.dating import age_at
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspaces import Workspaces
     from memcli.config.settings import Config
     from memcli.context.parts import ContextPart
     from memcli.indexing.freshness import Freshness
@@ -85,7 +84,7 @@ def following_of(setting: Config) -> Following:
 
 
 def context_of(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     text: str,
     asked: date,
     wanted: Sharing,
@@ -110,7 +109,7 @@ def context_of(
 
 
 def _of_a_question(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     question: Question,
     wanted: Sharing,
     *,
@@ -119,10 +118,10 @@ def _of_a_question(
 ) -> Assembly:
     wanted = wanted._replace(is_asked=True)
     filters = Filters(view=memory.config("search.view"))
-    index = remembered(memory)
+    index = memory.remembered()
     options = options_of(memory.config, filters=filters)
     options = equipped(memory, options, index)
-    vector = begin_vector(memory, question, options, index)
+    vector = begin_vector(memory.lead, question, options, index)
     freshness = bring_in_step(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
         return _without_answer(memory, question, freshness, filters)
@@ -147,7 +146,7 @@ def _of_a_question(
 
 
 def _of_a_session(
-    memory: OpenedWorkspace, asked: date, wanted: Sharing, *, sync: bool | None
+    memory: Workspaces, asked: date, wanted: Sharing, *, sync: bool | None
 ) -> Assembly:
     """Assemble what matters most without a question; summaries replace the lines they cover.
 
@@ -155,7 +154,7 @@ def _of_a_session(
     """
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
-    freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
+    freshness = bring_in_step(memory, memory.remembered(), "lexical", sync=sync)
     if freshness.state == EMPTY:
         return _without_answer(memory, None, freshness, filters)
     memory = memory.without_failed(freshness)
@@ -186,7 +185,7 @@ def _of_a_session(
 
 
 def _without_answer(
-    memory: OpenedWorkspace, question: Question | None, freshness: Freshness, filters: Filters
+    memory: Workspaces, question: Question | None, freshness: Freshness, filters: Filters
 ) -> Assembly:
     """Return an empty context: there is no index, or it is empty."""
     is_known = freshness.state == EMPTY

@@ -33,7 +33,7 @@ from memcli.workspace.dating import document_days
 from memcli.workspace.ignore import Rules, load_rules
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
     from memcli.history.differences import Name
     from memcli.history.tree import CommitFiles
     from memcli.indexing.planning import Settings
@@ -63,7 +63,7 @@ class ChangeList(Record):
 
 
 def changes(
-    memory: OpenedWorkspace,
+    workspace: Workspace,
     text: str = "",
     *,
     since: str | None = None,
@@ -78,13 +78,13 @@ def changes(
     """
     environ = os.environ if environ is None else environ
     try:
-        named, top = repository_of(memory.config.workspace)
+        named, top = repository_of(workspace.config.workspace)
     except UsageError:
-        found = _by_logs(memory, since, until, now)
+        found = _by_logs(workspace, since, until, now)
     else:
         git = Git(named, environ)
         try:
-            found = _by_commits(memory, _Repository(git, top, environ), since, until, now)
+            found = _by_commits(workspace, _Repository(git, top, environ), since, until, now)
         finally:
             git.close()
     if not text.strip():
@@ -100,21 +100,21 @@ class _Repository(Record):
 
 
 def _by_commits(
-    memory: OpenedWorkspace,
+    workspace: Workspace,
     repository: _Repository,
     since: str | None,
     until: str | None,
     now: datetime,
 ) -> ChangeList:
     git = repository.git
-    newest = commit_meant(git, until, memory, now)[0] if until is not None else head_of(git)
-    start = _first_day(since, memory, now)
+    newest = commit_meant(git, until, workspace, now)[0] if until is not None else head_of(git)
+    start = _first_day(since, workspace, now)
     behind = ""
     if start is None and since is not None:
         behind, start = commit_named(git, since).oid, date.min
     if start is None:
         end = newest.moment.date() if until is not None else now.date()
-        start = _a_week_before(_last_day(until, memory, now) or end, now)
+        start = _a_week_before(_last_day(until, workspace, now) or end, now)
     found, cut = days_of(git, newest, start, behind=behind)
     if behind and found and found[-1].before is None and not cut:
         raise UsageError(
@@ -124,7 +124,7 @@ def _by_commits(
     notices = [Reason("history", cut, "git fetch --unshallow")] if cut else []
     days = []
     for each in found:
-        learned, told = _of_day(memory, repository, each)
+        learned, told = _of_day(workspace, repository, each)
         notices += told
         if learned.moves or learned.changes:
             commits = tuple(commit.short for commit in each.commits)
@@ -146,11 +146,11 @@ def _a_week_before(day: date, now: datetime) -> date:
     return day - timedelta(days=min(DAYS, day.toordinal() - 1))
 
 
-def _first_day(since: str | None, memory: OpenedWorkspace, now: datetime) -> date | None:
+def _first_day(since: str | None, workspace: Workspace, now: datetime) -> date | None:
     """Read a date as its first day; None if it is not a date."""
     if since is None:
         return None
-    day_first = memory.config("search.date_order") == "dmy"
+    day_first = workspace.config("search.date_order") == "dmy"
     try:
         span = parse_date(since, now.date(), day_first=day_first)
     except ValueError:
@@ -159,11 +159,11 @@ def _first_day(since: str | None, memory: OpenedWorkspace, now: datetime) -> dat
 
 
 def _of_day(
-    memory: OpenedWorkspace, repository: _Repository, day: DayOfCommits
+    workspace: Workspace, repository: _Repository, day: DayOfCommits
 ) -> tuple[Learned, list[Reason]]:
-    settings = memory.index_settings()
-    after = _state(memory, repository, day.commits[0])
-    before = _state(memory, repository, day.before) if day.before else None
+    settings = workspace.index_settings()
+    after = _state(workspace, repository, day.commits[0])
+    before = _state(workspace, repository, day.before) if day.before else None
     if after is None and before is None:
         return Learned((), ()), []
     notices: list[Reason] = []
@@ -190,11 +190,11 @@ def _unread(what: str, why: str) -> Reason:
     return Reason("unread", f"{what} is left out: {why}")
 
 
-def _state(memory: OpenedWorkspace, repository: _Repository, commit: Commit) -> CommitFiles | None:
+def _state(workspace: Workspace, repository: _Repository, commit: Commit) -> CommitFiles | None:
     """Give the files of a commit; None where the workspace was not there."""
     git, top, environ = repository
     try:
-        return files_of(git, commit, memory.config.workspace, top, environ)
+        return files_of(git, commit, workspace.config.workspace, top, environ)
     except NotFoundError:
         return None
 
@@ -220,17 +220,18 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
 
 
 def _by_logs(
-    memory: OpenedWorkspace, since: str | None, until: str | None, now: datetime
+    workspace: Workspace, since: str | None, until: str | None, now: datetime
 ) -> ChangeList:
     """Treat the lines of dated logs as what was learned on those days."""
-    settings = memory.index_settings()
-    last = _last_day(until, memory, now) or now.date()
-    first = _first_day(since, memory, now) or _a_week_before(last, now)
-    if (since is not None and _first_day(since, memory, now) is None) or (
-        until is not None and _last_day(until, memory, now) is None
+    settings = workspace.index_settings()
+    last = _last_day(until, workspace, now) or now.date()
+    first = _first_day(since, workspace, now) or _a_week_before(last, now)
+    if (since is not None and _first_day(since, workspace, now) is None) or (
+        until is not None and _last_day(until, workspace, now) is None
     ):
         raise UsageError(
-            f"{memory.config.workspace} is not in a git repository, so only days can be compared",
+            f"{workspace.config.workspace} is not in a git repository, so only days can be"
+            " compared",
             hint="memcli changes --since 2026-02-01",
         )
     if first > last and until is not None:
@@ -256,7 +257,7 @@ def _by_logs(
         LearnedThatDay(day, (), None, Learned((), tuple(by_day[day])))
         for day in sorted(by_day, reverse=True)
     )
-    text = f"{memory.config.workspace} is not in a git repository: showing its dated logs"
+    text = f"{workspace.config.workspace} is not in a git repository: showing its dated logs"
     notices = [Reason("logs", text)]
     if newest and not told:
         span = f"{first} to {last}" if first <= last else f"{first}, which is in the future"
@@ -268,10 +269,10 @@ def _by_logs(
     return ChangeList(first.isoformat(), last.isoformat(), told, (), "logs", tuple(notices))
 
 
-def _last_day(until: str | None, memory: OpenedWorkspace, now: datetime) -> date | None:
+def _last_day(until: str | None, workspace: Workspace, now: datetime) -> date | None:
     from memcli.api.as_of import last_day
 
-    return None if until is None else last_day(until, memory, now)
+    return None if until is None else last_day(until, workspace, now)
 
 
 LEAST_STEM = 4  # letters that words have in common, one being the beginning of the other

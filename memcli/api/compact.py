@@ -13,7 +13,7 @@ from memcli.record import Record
 from memcli.types import Filters, Wanted
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
     from memcli.bench.queries import Query
     from memcli.bench.summary_recall import SummaryRecall
     from memcli.compaction.command import Wording
@@ -56,25 +56,25 @@ class Undone(Record):
 
 
 def plan_compaction(
-    memory: OpenedWorkspace, *, now: str, depth: int = 1, summarizer: str = EXTRACTIVE
+    workspace: Workspace, *, now: str, depth: int = 1, summarizer: str = EXTRACTIVE
 ) -> Compaction:
     """Plan the summaries of a run; `now` is its ISO time.
 
     `summarizer` is EXTRACTIVE or one of `evidence.WORDED`. UsageError if a summary cannot be read,
     because its lines would be summarised again.
     """
-    return _planned(memory, _held(memory), now=now, depth=depth, summarizer=summarizer)
+    return _planned(workspace, _held(workspace), now=now, depth=depth, summarizer=summarizer)
 
 
 def _planned(
-    memory: OpenedWorkspace, found: folder.Holdings, *, now: str, depth: int, summarizer: str
+    workspace: Workspace, found: folder.Holdings, *, now: str, depth: int, summarizer: str
 ) -> Compaction:
     from memcli.compaction.draft import CompactionSettings
     from memcli.compaction.plan import make_plan
     from memcli.compaction.similarity import embedder
 
     _refuse_unread(found)
-    config = memory.config
+    config = workspace.config
     settings = CompactionSettings(
         tail_records=config("compact.tail_records"),
         tail_days=config("compact.tail_days"),
@@ -83,7 +83,7 @@ def _planned(
         context_tokens=config("compact.context_tokens"),
         depth=depth,
     )
-    opened = memory.open_encoder()
+    opened = workspace.open_encoder()
     plan = make_plan(
         found.logs,
         found.summaries,
@@ -116,13 +116,13 @@ def _writer(config: Config, summarizer: str) -> Wording | None:
     return Wording(BY_MODEL, "the model", generating(model, config("compact.prompt")))
 
 
-def _held(memory: OpenedWorkspace) -> folder.Holdings:
+def _held(workspace: Workspace) -> folder.Holdings:
     """Read logs and summaries; the index, if there is one, knows which folders should exist."""
     known: Mapping[Key, Known] = {}
     mounts = None
-    with suppress(MemcliError), memory.store.snapshot() as snapshot:
+    with suppress(MemcliError), workspace.store.snapshot() as snapshot:
         known, mounts = snapshot.known(), snapshot.facts.mounts
-    return folder.read(memory.index_settings(), known, mounts)
+    return folder.read(workspace.index_settings(), known, mounts)
 
 
 def _refuse_unread(found: folder.Holdings) -> None:
@@ -142,54 +142,55 @@ def _unread(found: folder.Holdings) -> tuple[Problem, ...]:
 
 
 def apply_compaction(
-    memory: OpenedWorkspace, *, now: str, depth: int = 1, summarizer: str = EXTRACTIVE
+    workspace: Workspace, *, now: str, depth: int = 1, summarizer: str = EXTRACTIVE
 ) -> Compaction:
     """Write the summaries of a plan while no other run writes.
 
     The plan is made before the lock is taken, since an encoder may be slow. It is made again if
     another run has written summaries meanwhile.
     """
-    found = _held(memory)
+    found = _held(workspace)
     while True:
-        made = _planned(memory, found, now=now, depth=depth, summarizer=summarizer)
-        with memory.store.locked(wait_seconds=LOCK_SECONDS, sleep=memory.clock.sleep):
-            planned, found = found, _held(memory)
+        made = _planned(workspace, found, now=now, depth=depth, summarizer=summarizer)
+        with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
+            planned, found = found, _held(workspace)
             if found.summaries == planned.summaries:
                 _refuse_unread(found)
-                folder.write(memory.config.workspace, made.plan.drafts)
+                folder.write(workspace.config.workspace, made.plan.drafts)
                 return made
 
 
-def measure_recall(memory: OpenedWorkspace, queries: Sequence[Query], today: date) -> SummaryRecall:
+def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) -> SummaryRecall:
     """Ask judged questions of the logs only, and of summaries with the lines behind them.
 
     The index is not updated; `today` is for questions without a day.
     """
-    from memcli.api.ask import begin_vector, model_groups, remembered
+    from memcli.api.ask import begin_vector, model_groups
+    from memcli.api.workspaces import Workspaces
     from memcli.bench.summary_recall import SummaryRecall, recall
     from memcli.search.expansion import search_expanded
     from memcli.search.options import BUDGET_LIMIT, options_of
     from memcli.search.pipeline import search
     from memcli.search.question import Question
 
-    raw, active = (options_of(memory.config, filters=Filters(view=view)) for view in VIEWS)
+    raw, active = (options_of(workspace.config, filters=Filters(view=view)) for view in VIEWS)
     raw = raw._replace(limit=BUDGET_LIMIT)
-    index = remembered(memory)
+    index = workspace.remembered()
     sums = [0.0, 0.0]
-    with memory.store.snapshot() as snapshot:
+    with workspace.store.snapshot() as snapshot:
         for query in queries:
             day = date.fromisoformat(query.date) if query.date else today
-            question = Question.by(memory.config, query.text, day)
-            vector = begin_vector(memory, question, raw, index)
+            question = Question.by(workspace.config, query.text, day)
+            vector = begin_vector(workspace, question, raw, index)
             found = search(
                 snapshot, question.query, question.dates, raw,
                 embed_query=vector, age_days=question.age_days,
             )  # fmt: skip
             sums[0] += recall(query.relevant, found.hits)
             found, behind = search_expanded(
-                snapshot, model_groups(memory, snapshot, question, active, vector),
+                snapshot, model_groups(Workspaces(workspace), snapshot, question, active, vector),
                 question.query, question.dates, active,
-                tokens=memory.config("expand.tokens"), age_days=question.age_days,
+                tokens=workspace.config("expand.tokens"), age_days=question.age_days,
             )  # fmt: skip
             sums[1] += recall(query.relevant, [*found.hits, *(each.hit for each in behind)])
         tokens = [_tokens(snapshot, view) for view in VIEWS]
@@ -209,26 +210,26 @@ def _tokens(snapshot: Snapshot, view: str) -> int:
     return sum(found.tokens for found in snapshot.candidates(chunks, nothing))
 
 
-def check_compaction(memory: OpenedWorkspace) -> Checked:
+def check_compaction(workspace: Workspace) -> Checked:
     """Check every summary against its source lines."""
     from memcli.compaction.summaries import problems
 
-    found = _held(memory)
+    found = _held(workspace)
     return Checked(found.summaries, tuple(problems(found.summaries)), _unread(found))
 
 
-def undo_compaction(memory: OpenedWorkspace) -> Undone:
+def undo_compaction(workspace: Workspace) -> Undone:
     """Remove the files of the last run.
 
     Files that a person edited, and files that cannot be read, are left.
     """
     from memcli.compaction.summaries import last_run
 
-    with memory.store.locked(wait_seconds=LOCK_SECONDS, sleep=memory.clock.sleep):
-        found = _held(memory)
+    with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
+        found = _held(workspace)
         written = last_run(found.summaries)
         removed = tuple(summary for summary in written if not summary.is_edited)
-        folder.remove(memory.config.workspace, [summary.path for summary in removed])
+        folder.remove(workspace.config.workspace, [summary.path for summary in removed])
     edited = tuple(summary for summary in written if summary.is_edited)
     unread = _unread(found)
     return Undone(not found.summaries and not unread, removed, edited, unread)

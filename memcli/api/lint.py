@@ -17,32 +17,49 @@ from memcli.lint.links import Links
 from memcli.lint.single_document import document_findings
 from memcli.lint.tasks import Tasks
 from memcli.markdown.lineage import is_place
+from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, Skip
 from memcli.workspace.globs import matcher
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
     from memcli.errors import Reason
     from memcli.indexing.planning import Settings
     from memcli.types import FileStat
 
 
+class LintReport(Record):
+    """The problems in the files."""
+
+    documents: int  # that were read
+    findings: tuple[Finding, ...]
+    skipped: tuple[Reason, ...]  # what could not be checked
+
+
+def lint(workspace: Workspace, today: date) -> LintReport:
+    """Check the files on disk, without the index; `today` decides which tasks are old."""
+    workspace.need_files()
+    look = Inspection(workspace, today)
+    found = tuple(look.findings())
+    return LintReport(look.documents, found, tuple(look.passed))
+
+
 class Inspection:
     """One check of the files on disk, without the index."""
 
-    def __init__(self, memory: OpenedWorkspace, today: date) -> None:
+    def __init__(self, workspace: Workspace, today: date) -> None:
         """Take the memory and the day on which tasks are old."""
-        self._memory, self._today = memory, today.isoformat()
+        self._workspace, self._today = workspace, today.isoformat()
         self.documents = 0
         self.passed: list[Reason] = []  # what could not be checked
 
     def findings(self) -> Iterator[Finding]:
         """Give what is wrong: of each document as it is read, then what takes all of them."""
-        memory = self._memory
+        workspace = self._workspace
         # Rules see the secrets; each document redacts its own.
-        settings = memory.index_settings()._replace(redacts=False)
+        settings = workspace.index_settings()._replace(redacts=False)
         listing = plan(settings, {}).listing
         self.passed += map(unlisted, listing.unlisted)
         names = [(file.source, file.path) for file in listing.files]
@@ -58,7 +75,7 @@ class Inspection:
             for rule in across:
                 rule.take(document)
         yield from sorted((each for rule in across for each in rule.findings()), key=order)
-        yield from _summaries(memory.index_settings(), names)
+        yield from _summaries(workspace.index_settings(), names)
         for reason in unmatched(settings.sources, lambda: names):
             yield Finding(UNMATCHED_GLOB, None, reason.text)
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from memcli.api.ask import bring_in_step, check_kinds, remembered
+from memcli.api.ask import bring_in_step, check_kinds
 from memcli.api.records import DocumentEntry
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
@@ -15,7 +15,7 @@ from memcli.record import Record
 from memcli.types import EMPTY, shown
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspaces import Workspaces
     from memcli.indexing.freshness import Freshness
     from memcli.store.documents import IndexedDocument
     from memcli.types import Filters
@@ -33,7 +33,7 @@ class Catalogue(Record):
 
 
 def catalogue(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     filters: Filters,
     *,
     order: str = "path",
@@ -52,9 +52,9 @@ def catalogue(
 
 
 def _catalogue(
-    memory: OpenedWorkspace, filters: Filters, *, order: str, links_to: str, sync: bool | None
+    memory: Workspaces, filters: Filters, *, order: str, links_to: str, sync: bool | None
 ) -> Catalogue:
-    freshness = bring_in_step(memory, remembered(memory), "lexical", sync=sync)
+    freshness = bring_in_step(memory, memory.remembered(), "lexical", sync=sync)
     if freshness.state == EMPTY:
         return Catalogue(freshness)
     if filters.kinds:

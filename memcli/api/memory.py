@@ -1,4 +1,4 @@
-"""The public door: one opened memory, and what can be done with it from Python.
+"""The public door: one workspace or several, opened as one memory, and what it can do.
 
     with memcli.Memory.open("notes") as memory:
         for passage in memory.search("why did the pool run dry", limit=5).results:
@@ -10,12 +10,20 @@ Records are those of the JSON of the same command, frozen and typed. Errors are 
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 
-from memcli.api.opened import OpenedWorkspace
+from memcli.api.workspace import SYSTEM_CLOCK, Clock
 from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Self, Unpack
+
+    from memcli.api.changes import ChangeList
+    from memcli.api.compact import Compaction
+    from memcli.api.filters import FilterArguments
+    from memcli.api.lint import LintReport
     from memcli.api.read import Lines
     from memcli.api.records import (
         ContextBlock,
@@ -23,99 +31,138 @@ if TYPE_CHECKING:
         RelatedPassages,
         SearchResults,
     )
-    from memcli.api.remember import Noted, UndoResult
-    from memcli.api.standing import Findings
-    from memcli.api.sync import Done
+    from memcli.api.remember import Noted, UndoResult, Weighed
+    from memcli.api.standing import WorkspaceStatus
+    from memcli.api.sync import IndexRun
+    from memcli.api.together import SeveralRuns, SeveralStatus
+    from memcli.api.workspaces import Workspaces
+    from memcli.config.settings import Config
     from memcli.remember.gate import WasGiven
-    from memcli.types import Filters
 
 
-class Memory(OpenedWorkspace):
-    """An opened workspace and its verbs. Threads may share one; it keeps index and model open."""
+class Memory:
+    """One workspace, or several that answer as one. Threads may share it."""
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        """Take what is opened; see `open`."""
+        self.workspaces = workspaces
+
+    @property
+    def config(self) -> Config:
+        """Return the settings."""
+        return self.workspaces.config
+
+    @classmethod
+    def open(
+        cls,
+        *workspaces: str | os.PathLike[str],
+        everywhere: bool = False,
+        as_of: str | None = None,
+        shared: str | None = None,
+        tenant: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        environ: Mapping[str, str] | None = None,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> Memory:
+        """Open one workspace or several, as the options of a command do.
+
+        A workspace is a folder or the @name of one; the default is the one of the current folder.
+        `everywhere` adds all that have a name, and those of the shared index if one is configured.
+        `as_of` opens the state of a day or a commit. `shared` is the name of a workspace of the
+        shared index, and `tenant` all that a tenant has there. `settings` override all others, by
+        name: {"search.limit": 5}. NotFoundError if there is no such workspace, ConfigError if a
+        setting cannot be used, UsageError for what cannot be combined.
+        """
+        from memcli.api.open import open_workspaces
+        from memcli.api.workspaces import Selection
+
+        folders = tuple(os.fspath(each) for each in workspaces)
+        selected = Selection(folders, everywhere, as_of=as_of, shared=shared, tenant=tenant)
+        return cls(open_workspaces(selected, settings=settings, environ=environ, clock=clock))
+
+    def __enter__(self) -> Self:
+        """Return this memory, for a `with`."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Close indexes and models; a later question opens them again."""
+        self.workspaces.close()
+
+    def only(self, name: str) -> Memory:
+        """Return one workspace of several, by its name; an open model serves both.
+
+        UsageError for an unknown name; for a workspace that cannot be opened, the reason.
+        """
+        return Memory(self.workspaces.only(name))
 
     def search(
         self,
         text: str,
         *,
         limit: int | None = None,
-        filters: Filters | None = None,
         budget: int | None = None,
         full: bool = False,
         more: bool = False,
         sync: bool | None = None,
         now: datetime | None = None,
+        **filters: Unpack[FilterArguments],
     ) -> SearchResults:
         """Find passages by keyword and by meaning, as `memcli search` does.
 
-        `limit` is search.limit, and `budget` a number of tokens; `full` returns whole chunks.
-        Without `budget`, `full` or `more`, the answer leaves out passages that are not worth their
-        tokens. `sync` True reads every change first, False does not update the index, and None
-        keeps to the configured bounds. `now` is the moment of the question; the default is the
-        clock. UsageError if the text has nothing to search for, IndexMissingError if there is no
-        index and building one would take too long.
+        `limit` is search.limit, `budget` the most tokens, and `full` returns whole chunks. Without
+        `full` or `more`, the answer leaves out passages that are not worth their tokens; with
+        `more` it fills the budget. `sync` True reads every change first, False does not update the
+        index, and None keeps to the configured bounds. `now` is the moment of the question; the
+        default is the clock. `filters` are named as the options of the command: since="last week",
+        tags=["x"]. UsageError if the text has nothing to search for, IndexMissingError if there is
+        no index and building one would take too long.
         """
         from memcli.api.ask import ask
-        from memcli.api.records import IndexFreshness, RetrieverStatus, SearchResults
+        from memcli.api.filters import filters_of
+        from memcli.api.records import results_of
         from memcli.search.options import options_of
-        from memcli.search.passages import passages_of
         from memcli.search.question import Question
-        from memcli.types import Filters
 
-        moment = now or self.moment()
+        moment = now or self.workspaces.moment()
         config = self.config if limit is None else self.config.having({"search.limit": limit})
         wanted = options_of(
             config,
-            filters=filters or Filters(view=config("search.view")),
+            filters=filters_of(self.workspaces, filters, moment.date()),
             budget=budget,
             whole=full,
             ends=not more,
         )
         question = Question.by(config, text, moment)
-        found = ask(self, question, wanted, sync=sync)
-        answer = found.answer
-        return SearchResults(
-            query=found.question.text,
-            dates=answer.dates,
-            now=moment.isoformat(timespec="seconds"),
-            verdict=answer.verdict,
-            freshness=IndexFreshness(*found.freshness),
-            retrievers=RetrieverStatus(answer.lexical, answer.dense),
-            results=passages_of(answer.hits),
-            omitted_over_budget=answer.omitted_over_budget,
-            omitted_low_confidence=answer.omitted_low_confidence,
-            weaker=answer.weaker,
-            missing_phrases=answer.missing_phrases,
-            named_speakers=answer.named_speakers,
-            split_phrases=answer.split_phrases,
-            repairs=answer.repaired,
-            reranked=answer.reranked,
-            empty_reason=found.empty_reason,
-            verdict_reason=answer.verdict_reason,
-            uncalibrated=answer.uncalibrated,
-        )
+        found = ask(self.workspaces, question, wanted, sync=sync)
+        return results_of(found, now=moment.isoformat(timespec="seconds"))
 
     def related(
         self,
         target: str,
         *,
         limit: int | None = None,
-        filters: Filters | None = None,
         sync: bool | None = None,
+        **filters: Unpack[FilterArguments],
     ) -> RelatedPassages:
         """Find the passages most similar to the chunk at a place, as `memcli related` does.
 
         `target` is as for `get`, the rest as for `search`. NotFoundError if there is no such
         document, or if it has no text.
         """
+        from memcli.api.filters import filters_of
         from memcli.api.records import IndexFreshness, RelatedPassages, RetrieverStatus
         from memcli.api.related import likenesses
         from memcli.search.options import options_of
         from memcli.search.passages import passages_of
-        from memcli.types import Filters
 
         config = self.config if limit is None else self.config.having({"search.limit": limit})
-        wanted = options_of(config, filters=filters or Filters(view=config("search.view")))
-        found = likenesses(self, target, wanted, sync=sync)
+        today = self.workspaces.moment().date()
+        wanted = options_of(config, filters=filters_of(self.workspaces, filters, today))
+        found = likenesses(self.workspaces, target, wanted, sync=sync)
         return RelatedPassages(
             place=found.citation,
             freshness=IndexFreshness(*found.freshness),
@@ -125,17 +172,22 @@ class Memory(OpenedWorkspace):
         )
 
     def documents(
-        self, *, filters: Filters | None = None, order: str = "path", sync: bool | None = None
+        self,
+        *,
+        order: str = "path",
+        sync: bool | None = None,
+        **filters: Unpack[FilterArguments],
     ) -> DocumentList:
         """List documents with date, kind, tags and front matter, as `memcli ls` does.
 
         `order` is path, date or newest; `sync` is as for `search`.
         """
+        from memcli.api.filters import filters_of
         from memcli.api.listing import catalogue
         from memcli.api.records import DocumentList, IndexFreshness
-        from memcli.types import Filters
 
-        found = catalogue(self, filters or Filters(), order=order, sync=sync)
+        wanted = filters_of(self.workspaces, filters, self.workspaces.moment().date())
+        found = catalogue(self.workspaces, wanted, order=order, sync=sync)
         return DocumentList(IndexFreshness(*found.freshness), found.documents, found.empty_reason)
 
     def context(
@@ -157,11 +209,11 @@ class Memory(OpenedWorkspace):
         from memcli.context.assemble import check_shares
         from memcli.context.parts import markdown
 
-        moment = now or self.moment()
+        moment = now or self.workspaces.moment()
         given = {"context.budget": budget, "context.tail": tail}
         config = self.config.having({name: n for name, n in given.items() if n is not None})
         wanted = check_shares(wanted_of(config))
-        made = context_of(self, text, moment, wanted, sync=sync)
+        made = context_of(self.workspaces, text, moment, wanted, sync=sync)
         assembled = made.assembled
         return ContextBlock(
             query=made.question.text if made.question else None,
@@ -209,7 +261,7 @@ class Memory(OpenedWorkspace):
         """
         from memcli.api.read import get
 
-        return get(self, target, first=first, count=count, expand=expand)
+        return get(self.workspaces, target, first=first, count=count, expand=expand)
 
     def remember(
         self,
@@ -234,25 +286,88 @@ class Memory(OpenedWorkspace):
         from memcli.api.remember import Wish, remember
 
         wish = Wish(to, heading, type, dry_run, force, was_given=was_given)
-        return remember(self, text, wish, now or self.clock.now())
+        return remember(self.workspaces.alone(), text, wish, now or self.workspaces.clock.now())
 
     def undo_remember(self) -> UndoResult:
         """Remove the last note if it is unchanged, as `memcli remember --undo` does."""
         from memcli.api.remember import undo_remember
 
-        return undo_remember(self)
+        return undo_remember(self.workspaces.alone())
 
-    def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> Done:
+    def check(self, text: str) -> tuple[Weighed, ...]:
+        """Score each paragraph and item of a text as `remember` would; nothing is written."""
+        from memcli.api.remember import weigh
+
+        return tuple(weigh(self.workspaces.alone(), text)[0])
+
+    def changes(
+        self,
+        text: str = "",
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        now: datetime | None = None,
+    ) -> ChangeList:
+        """List what was learned between two days or commits, as `memcli changes` does.
+
+        With a text, the changes that answer it come first in `ranked`.
+        """
+        from memcli.api.changes import changes
+
+        moment = now or self.workspaces.moment()
+        workspace = self.workspaces.alone()
+        return changes(
+            workspace, text, since=since, until=until, now=moment, environ=workspace.environ
+        )
+
+    def lint(self, *, now: datetime | None = None) -> LintReport:
+        """Look for problems in the files, as `memcli lint` does. Nothing is changed."""
+        from memcli.api.lint import lint
+
+        return lint(self.workspaces.alone(), (now or self.workspaces.moment()).date())
+
+    def compact(
+        self,
+        *,
+        apply: bool = False,
+        depth: int = 1,
+        summarizer: str = "extractive",
+        now: datetime | None = None,
+    ) -> Compaction:
+        """Plan summaries of old logs, and with `apply` write them, as `memcli compact` does."""
+        from memcli.api.compact import apply_compaction, plan_compaction
+
+        workspace = self.workspaces.alone()
+        workspace.need_files()
+        moment = (now or self.workspaces.moment()).isoformat(timespec="seconds")
+        do = apply_compaction if apply else plan_compaction
+        return do(workspace, now=moment, depth=depth, summarizer=summarizer)
+
+    def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> IndexRun | SeveralRuns:
         """Update the index and embed what is new, as `memcli index` does.
 
+        Several workspaces are indexed one after the other; if one fails, its `error` says why.
         BusyError if another process still writes after `wait_seconds`.
         """
-        from memcli.api.sync import Job, Vectors, sync
+        from memcli.api.sync import Job, Vectors, run_record, sync
 
-        return sync(self, Job(full=full, wait_seconds=wait_seconds), Vectors(self))
+        job = Job(full=full, wait_seconds=wait_seconds)
+        if self.workspaces.members:
+            from memcli.api.together import index_each
 
-    def status(self, *, deep: bool = False) -> Findings:
-        """Report what is indexed, what is out of date and why, as `memcli status` does."""
-        from memcli.api.standing import gather
+            return index_each(self.workspaces, job)
+        workspace = self.workspaces.lead
+        return run_record(sync(workspace, job, Vectors(workspace)), workspace)
 
-        return gather(self, deep=deep)
+    def status(self, *, deep: bool = False) -> WorkspaceStatus | SeveralStatus:
+        """Report what is indexed, what is out of date and why, as `memcli status` does.
+
+        With `deep`, the model is run and the index file is checked, too.
+        """
+        if self.workspaces.members:
+            from memcli.api.together import status_of_each
+
+            return status_of_each(self.workspaces, deep=deep)
+        from memcli.api.standing import status
+
+        return status(self.workspaces.lead, deep=deep)

@@ -11,7 +11,7 @@ from memcli.remember.gate import Neighbour
 from memcli.types import EMPTY
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
     from memcli.embedding.encoders import Remembered
     from memcli.errors import Reason
     from memcli.types import Candidate
@@ -23,18 +23,21 @@ COMPARED = 8  # lines that are compared by meaning: some 5 ms each
 class Nearby:
     """Finds the lines of the memory most similar to a text; updates the index once."""
 
-    def __init__(self, memory: OpenedWorkspace) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         """Update the index as for a search; `notices` say what cannot be compared."""
-        from memcli.api.ask import bring_in_step, remembered
+        from memcli.api.ask import bring_in_step
+        from memcli.api.workspaces import Workspaces
 
-        self._memory = memory
+        self._workspace = workspace
         self.notices: tuple[Reason, ...] = ()
         self._index: Remembered | None = None
         try:
-            mode = memory.config("search.mode")
-            freshness = bring_in_step(memory, remembered(memory), mode, sync=None)
+            mode = workspace.config("search.mode")
+            freshness = bring_in_step(
+                Workspaces(workspace), workspace.remembered(), mode, sync=None
+            )
             if freshness.state != EMPTY:
-                self._index = remembered(memory)
+                self._index = workspace.remembered()
         except MemcliError as error:
             self.notices = (error.reason,)
 
@@ -42,22 +45,22 @@ class Nearby:
         """Give the lines, those with the most words of the text first."""
         if self._index is None:
             return ()
-        found = _recalled(self._memory, text, self._index)
+        found = _recalled(self._workspace, text, self._index)
         near = [each for candidate in found for each in _lines_of(candidate, length(text))]
-        return _compared(self._memory, text, near, self._index)
+        return _compared(self._workspace, text, near, self._index)
 
 
-def _recalled(memory: OpenedWorkspace, text: str, index: Remembered) -> Sequence[Candidate]:
+def _recalled(workspace: Workspace, text: str, index: Remembered) -> Sequence[Candidate]:
     from memcli.search.recall import RecallBounds, reach_within, recall
     from memcli.search.related import words_of
     from memcli.types import Filters
 
     query, vector = words_of(text), None
-    if _reads(memory, text, index):
-        vector = memory.query_encoder.encode_query(text, index).vector
+    if _reads(workspace, text, index):
+        vector = workspace.query_encoder.encode_query(text, index).vector
     if query.is_empty:
         return ()
-    with memory.store.snapshot() as snapshot:
+    with workspace.store.snapshot() as snapshot:
         return recall(
             snapshot,
             query,
@@ -68,11 +71,11 @@ def _recalled(memory: OpenedWorkspace, text: str, index: Remembered) -> Sequence
         ).candidates
 
 
-def _reads(memory: OpenedWorkspace, text: str, index: Remembered) -> bool:
+def _reads(workspace: Workspace, text: str, index: Remembered) -> bool:
     """Return whether the index has vectors of a model that can read the text."""
     from memcli.embedding.models import is_readable
 
-    if index.fingerprint is None or memory.config("search.mode") == "lexical":
+    if index.fingerprint is None or workspace.config("search.mode") == "lexical":
         return False
     return is_readable(text, index.fingerprint)
 
@@ -94,7 +97,7 @@ def _lines_of(candidate: Candidate, count: int) -> Iterator[Neighbour]:
 
 
 def _compared(
-    memory: OpenedWorkspace, text: str, near: Sequence[Neighbour], index: Remembered
+    workspace: Workspace, text: str, near: Sequence[Neighbour], index: Remembered
 ) -> tuple[Neighbour, ...]:
     """Order lines by the words they share with a text, the first compared by meaning too."""
     from memcli.language.facts import containment, facets_of, jaccard
@@ -107,10 +110,10 @@ def _compared(
         return -jaccard(own, other), -containment(own, other), each.path, each.start_line
 
     ordered = sorted(dict.fromkeys(near), key=alike)
-    if not _reads(memory, text, index):
+    if not _reads(workspace, text, index):
         return tuple(ordered)
     vectors = [
-        _vector(memory, each, index) for each in (text, *(n.text for n in ordered[:COMPARED]))
+        _vector(workspace, each, index) for each in (text, *(n.text for n in ordered[:COMPARED]))
     ]
     cosines = [_cosine(vectors[0], vector) for vector in vectors[1:]]
     first = [
@@ -120,8 +123,8 @@ def _compared(
     return (*first, *ordered[COMPARED:])
 
 
-def _vector(memory: OpenedWorkspace, text: str, index: Remembered) -> bytes | None:
-    return memory.query_encoder.encode_query(text, index).vector
+def _vector(workspace: Workspace, text: str, index: Remembered) -> bytes | None:
+    return workspace.query_encoder.encode_query(text, index).vector
 
 
 def _cosine(a: bytes | None, b: bytes | None) -> float | None:

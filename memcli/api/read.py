@@ -15,8 +15,9 @@ from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, Lineage, Skip, SourceLines, cite, shown
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
     from memcli.api.targets import Target
+    from memcli.api.workspace import Workspace
+    from memcli.api.workspaces import Workspaces
 
 
 class Lines(Record):
@@ -40,7 +41,7 @@ class Lines(Record):
 
 
 def get(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     target: str,
     *,
     first: int | None = None,
@@ -58,16 +59,17 @@ def get(
     `around` adds lines above and below. NotFoundError if there is no such document or it is private
     to another workspace, UsageError if the range ends before it begins.
     """
-    memory, target, before, is_own = memory.owner_of(target)
-    settings = memory.index_settings()
-    if expand and not memory.has_files:
+    workspace, target, before, is_own = memory.owner_of(target)
+    settings = workspace.index_settings()
+    if expand and not workspace.has_files:
         raise UsageError(
-            f"--expand reads files, and those of {memory.config.workspace} are not here",
+            f"the files of {workspace.config.workspace} are not here, so the lines behind a summary"
+            " cannot be read",
             hint="memcli search QUERY --expand",
         )
-    found, file = memory.find(target, here)
-    if not is_own and memory.is_private(file):
-        raise _private(memory, before, found)
+    found, file = workspace.find(target, here)
+    if not is_own and workspace.is_private(file):
+        raise _private(workspace, before, found)
     if first is not None and found.first is not None:
         raise _named_twice(found, target, first)
     lines = file.text.split("\n")
@@ -86,10 +88,10 @@ def get(
     text = "\n".join(lines[start - 1 : end])
     is_whole = (found.first, found.anchor, first, count) == (None, None, None, None)
     chosen = None if is_whole else lines[start - 1 : end]
-    if is_use and memory.config("access.count"):
+    if is_use and workspace.config("access.count"):
         from memcli.api.access import note
 
-        note(memory, [found.document])
+        note(workspace, [found.document])
     return Lines(
         source=before + found.source,
         path=found.path,
@@ -104,13 +106,13 @@ def get(
     )
 
 
-def _private(memory: OpenedWorkspace, before: str, found: Target) -> NotFoundError:
+def _private(workspace: Workspace, before: str, found: Target) -> NotFoundError:
     from shlex import quote
 
-    option = "-w" if memory.has_files else "--workspace-name"
+    option = "-w" if workspace.has_files else "--workspace-name"
     return NotFoundError(
         f"{before}{found.name} is private, and only its own workspace may read it",
-        hint=f"memcli get {quote(found.name)} {option} {quote(memory.config.workspace)}",
+        hint=f"memcli get {quote(found.name)} {option} {quote(workspace.config.workspace)}",
     )
 
 

@@ -6,8 +6,10 @@ from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
+    from memcli.api.ask import Answered
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
     from memcli.search.passages import Passage
@@ -123,3 +125,30 @@ class DocumentList(Record):
     freshness: IndexFreshness
     documents: tuple[DocumentEntry, ...]
     empty_reason: Reason | None = None  # the filter that excludes everything
+
+
+def results_of(found: Answered, *, now: str, dates: Sequence[DateSpan] = ()) -> SearchResults:
+    """Make the record of a search; `dates` are those of its filters."""
+    from memcli.search.passages import passages_of
+
+    answer = found.answer
+    return SearchResults(
+        query=found.question.text,
+        dates=(*answer.dates, *dates),
+        now=now,
+        verdict=answer.verdict,
+        freshness=IndexFreshness(*found.freshness),
+        retrievers=RetrieverStatus(answer.lexical, answer.dense),
+        results=passages_of(answer.hits),
+        omitted_over_budget=answer.omitted_over_budget,
+        omitted_low_confidence=answer.omitted_low_confidence,
+        weaker=answer.weaker,
+        missing_phrases=answer.missing_phrases,
+        named_speakers=answer.named_speakers,
+        split_phrases=answer.split_phrases,
+        repairs=answer.repaired,
+        reranked=answer.reranked,
+        empty_reason=found.empty_reason,
+        verdict_reason=answer.verdict_reason,
+        uncalibrated=answer.uncalibrated,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.api import targets
-from memcli.api.ask import bring_in_step, check_kinds, for_all, remembered
+from memcli.api.ask import bring_in_step, check_kinds, for_all
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
 from memcli.record import Record
@@ -14,7 +14,7 @@ from memcli.store.records import Reach
 from memcli.types import EMPTY, Filters, cite
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspaces import Workspaces
     from memcli.indexing.freshness import Freshness
     from memcli.search.options import SearchOptions
     from memcli.store.port import Snapshot
@@ -39,7 +39,7 @@ class Likenesses(Record):
 
 
 def likenesses(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     target: str,
     options: SearchOptions,
     *,
@@ -52,8 +52,8 @@ def likenesses(
     start at `here`. NotFoundError if there is nothing at the place.
     """
     settings = memory.index_settings()
-    found = targets.resolve(target, settings, here)
-    first, last = targets.lines_of(found, targets.read(found, settings), settings)
+    found, file = memory.lead.find(target, here)
+    first, last = targets.lines_of(found, file, settings)
     return memory.answering(
         lambda asked: _likenesses(asked, found, (first, last), options, sync=sync),
         mends=sync is not False,
@@ -61,7 +61,7 @@ def likenesses(
 
 
 def _likenesses(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     found: targets.Target,
     lines: Lines,
     options: SearchOptions,
@@ -69,7 +69,7 @@ def _likenesses(
     sync: bool | None,
 ) -> Likenesses:
     first, last = lines
-    freshness = bring_in_step(memory, remembered(memory), options.mode, sync=sync)
+    freshness = bring_in_step(memory, memory.remembered(), options.mode, sync=sync)
     if freshness.state == EMPTY:
         return Likenesses(*found.document, first, last, freshness)
     if options.filters.kinds:

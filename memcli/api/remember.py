@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
     from memcli.errors import Reason
     from memcli.remember.append import Make
     from memcli.remember.gate import WasGiven
@@ -94,7 +94,7 @@ class _TwiceError(Exception):
         self.lines = first, last
 
 
-def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> Noted:
+def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Noted:
     """Check a note, and append it to a file of the workspace.
 
     UsageError if the file cannot be written, BusyError if another process keeps it locked; nothing
@@ -103,13 +103,13 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
     from memcli.remember import append
 
     text = cleaned(text)
-    path = _path_of(memory, wish.to, now)
+    path = _path_of(workspace, wish.to, now)
     note = _note(text, wish, now)
-    nearby = Nearby(memory)
-    settings = gate_settings(memory, is_gated=wish.gate, was_given=wish.was_given)
+    nearby = Nearby(workspace)
+    settings = gate_settings(workspace, is_gated=wish.gate, was_given=wish.was_given)
     judged = judge(text, nearby.of(text), settings, heading=note.heading)
     title = os.path.basename(path).rpartition(".")[0]
-    root = _root(memory)
+    root = _root(workspace)
 
     def result(stored: bool, made: Appended | None, judged: Judged = judged) -> Noted:
         return Noted(
@@ -117,7 +117,7 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
             path=path,
             start_line=made.first_line if made else None,
             end_line=made.last_line if made else None,
-            text=as_told(memory, placed[-1].text if placed else text),
+            text=as_told(workspace, placed[-1].text if placed else text),
             made=bool(made and made.is_new),
             refusal=judged.refusal,
             checks=judged.checks,
@@ -145,18 +145,18 @@ def remember(memory: OpenedWorkspace, text: str, wish: Wish, now: datetime) -> N
             fit = make(data)
             lines = fit.first_line, fit.last_line
             return result(False, Appended(path, len(data or b""), fit.data, data is None, *lines))
-        return result(True, _append(memory, root, path, make))
+        return result(True, _append(workspace, root, path, make))
     except _TwiceError as twice:
         here = cite(MEMORY_SOURCE, path, *twice.lines)
         check = Check("duplicate", False, "duplicate of an existing line", here)
         return result(False, None, judged._replace(checks=(*judged.checks[:2], check)))
 
 
-def undo_remember(memory: OpenedWorkspace) -> UndoResult:
+def undo_remember(workspace: Workspace) -> UndoResult:
     """Remove the last note if its lines are unchanged and nothing follows them."""
     from memcli.remember import append
 
-    folder = memory.cache_folder
+    folder = workspace.cache_folder
     try:
         made = append.last_append(folder)
     except OSError as error:
@@ -167,27 +167,27 @@ def undo_remember(memory: OpenedWorkspace) -> UndoResult:
         ) from error
     if made is None:
         return UndoResult(None)
-    why = append.take_back(_root(memory), made, sleep=memory.clock.sleep)
+    why = append.take_back(_root(workspace), made, sleep=workspace.clock.sleep)
     if not why:
         append.forget(folder)
     return UndoResult(made.path, made.first_line, made.last_line, why)
 
 
-def _append(memory: OpenedWorkspace, root: str, path: str, make: Make) -> Appended:
+def _append(workspace: Workspace, root: str, path: str, make: Make) -> Appended:
     """Append, and keep what was appended so that it can be taken back."""
     from memcli.remember import append
 
-    folder = memory.cache_folder
+    folder = workspace.cache_folder
     with suppress(OSError):
         before = append.last_append(folder)
         if before is not None:
-            append.finish(root, before, sleep=memory.clock.sleep)
+            append.finish(root, before, sleep=workspace.clock.sleep)
 
     def announce(made: Appended) -> None:
         with suppress(OSError):  # the note is saved, and cannot be undone
             append.keep(folder, made)
 
-    return append.append(root, path, make, announce=announce, sleep=memory.clock.sleep)
+    return append.append(root, path, make, announce=announce, sleep=workspace.clock.sleep)
 
 
 def _refuse_twice(data: bytes | None, text: str) -> None:
@@ -212,27 +212,25 @@ def _note(text: str, wish: Wish, now: datetime) -> Note:
     return Note(text, heading, wish.type, time)
 
 
-def _root(memory: OpenedWorkspace) -> str:
-    return memory.index_settings().source(MEMORY_SOURCE).root
+def _root(workspace: Workspace) -> str:
+    return workspace.index_settings().source(MEMORY_SOURCE).root
 
 
-def _path_of(memory: OpenedWorkspace, to: str, now: datetime) -> str:
+def _path_of(workspace: Workspace, to: str, now: datetime) -> str:
     """Name the file that a note goes to; UsageError for one that no search would read."""
     from memcli.markdown.lineage import is_place
     from memcli.workspace.ignore import is_markdown, load_rules
     from memcli.workspace.locate import MEMORY_FOLDER
     from memcli.workspace.vaults import daily_note
 
-    if memory.members:
-        raise UsageError("a note goes to one workspace, but several are named", hint="-w FOLDER")
-    if not memory.config.is_marked:
+    if not workspace.config.is_marked:
         raise NotFoundError(
-            f"{memory.config.workspace} is not a workspace",
+            f"{workspace.config.workspace} is not a workspace",
             hint="memcli init",
         )
     path = to
     if to == TODAY:
-        own = daily_note(_root(memory), now.date())
+        own = daily_note(_root(workspace), now.date())
         path = own or f"{MEMORY_FOLDER}/{now.date().isoformat()}.md"
     path = path.removeprefix("./")
     parts = path.split("/")
@@ -242,7 +240,7 @@ def _path_of(memory: OpenedWorkspace, to: str, now: datetime) -> str:
         raise UsageError(f"{to} is not a Markdown file, so search would not find it", hint=HINT_TO)
     if is_place(path):
         raise UsageError(f"{to} is in the folder of summaries", hint=HINT_TO)
-    if not load_rules(memory.index_settings().source(MEMORY_SOURCE)).accepts(path):
+    if not load_rules(workspace.index_settings().source(MEMORY_SOURCE)).accepts(path):
         raise UsageError(
             f"{path} is left out of the memory, and no search would find the note", hint=HINT_TO
         )
@@ -262,7 +260,7 @@ class Weighed(Record):
 
 
 def weigh(
-    memory: OpenedWorkspace, text: str, *, place: tuple[str, str] | None = None
+    workspace: Workspace, text: str, *, place: tuple[str, str] | None = None
 ) -> tuple[list[Weighed], tuple[Reason, ...]]:
     """Score each paragraph and item of a text as `remember` would; nothing is written.
 
@@ -272,7 +270,7 @@ def weigh(
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
 
-    settings, nearby = gate_settings(memory, is_gated=True, was_given=None), Nearby(memory)
+    settings, nearby = gate_settings(workspace, is_gated=True, was_given=None), Nearby(workspace)
     parsed = parse(text)
     found = []
     for block in parsed.blocks:
@@ -283,17 +281,17 @@ def weigh(
             others = [n for n in nearby.of(line) if (n.source, n.path) != place]
             judged = judge(line, others, settings)
             first, last = unit.numbers[0], unit.numbers[-1]
-            found.append(Weighed(first, last, as_told(memory, line), judged))
+            found.append(Weighed(first, last, as_told(workspace, line), judged))
     return found, nearby.notices
 
 
 def gate_settings(
-    memory: OpenedWorkspace, *, is_gated: bool, was_given: WasGiven | None
+    workspace: Workspace, *, is_gated: bool, was_given: WasGiven | None
 ) -> GateSettings:
     """Read what the gate goes by; `is_gated` refuses what is worth little in any case."""
     from memcli.remember.gate import LEAST_WORTH
 
-    config = memory.config
+    config = workspace.config
     weights = GateWeights(*(config(f"gating.{name}") for name in GateWeights._fields))
     if abs(sum(weights) - 1.0) > 1e-6:
         raise ConfigError(
@@ -305,6 +303,6 @@ def gate_settings(
     return GateSettings(weights, least, was_given)
 
 
-def as_told(memory: OpenedWorkspace, text: str) -> str:
+def as_told(workspace: Workspace, text: str) -> str:
     """Redact a text for output."""
-    return redacted(text) if memory.config("secrets") == "redact" else text
+    return redacted(text) if workspace.config("secrets") == "redact" else text

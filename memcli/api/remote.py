@@ -5,31 +5,27 @@ An answer says who stored the index and when, because the files may have changed
 
 from __future__ import annotations
 
-import os
+import json
 from collections.abc import Mapping, Sequence
 
-from memcli.api.memory import Memory
-from memcli.api.opened import SYSTEM_CLOCK, Clock
-from memcli.api.several import Several, open_several
-from memcli.api.targets import Target, meant
+from memcli.api.several import open_several
+from memcli.api.workspace import Clock, Workspace
+from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, joined
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings as configured
 from memcli.config.attached import attached, check_tenant
 from memcli.config.workspaces import named_workspaces
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Freshness
-from memcli.store.documents import counts_by_source, with_chunks
-from memcli.store.naming import resting_on
+from memcli.record import Record
 from memcli.store.open import named_store, open_crowd
-from memcli.store.records import Reach
-from memcli.types import PRIVATE, REMOTE, FileStat, FileText, Filters, Source, is_memory
+from memcli.types import REMOTE, Source
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.together import Member
     from memcli.config.settings import Config
-    from memcli.store.port import Crowd, Snapshot
+    from memcli.store.port import Crowd, Store
 
 OPTION = "--workspace-name"
 TENANT = "--tenant"
@@ -37,152 +33,122 @@ EVERYWHERE = "--everywhere"
 SHARED = "store.url"  # names the shared index among folders of this machine
 
 
-class RemoteMemory(Memory):
-    """A workspace without its files."""
+class StoredState(Record):
+    """A workspace as the shared index stores it; its files are on another machine."""
 
-    has_files = False
+    name: str
+    stored: Reason | None = None  # of a listing; None: the index says it
+    asked_by: str = ""  # the options that name it on a command line
 
-    def provenance(self) -> Reason:
-        """Tell whose state is read."""
-        with self.store.snapshot() as snapshot:
+    @property
+    def files(self) -> None:
+        """Say that files cannot be read."""
+
+    @property
+    def moment(self) -> None:
+        """Say that questions are asked now."""
+
+    def reason(self, store: Store) -> Reason:
+        """Say whose state is read."""
+        if self.stored is not None:
+            return self.stored
+        with store.snapshot() as snapshot:
             told = snapshot.provenance()
         return _as_stored(told.revision, told.changed_at, told.origin)
 
-    def without_files(self, *, sync: bool | None) -> Freshness:
-        """Tell whose state an answer is of; UsageError where files are to be brought in."""
+    def freshness(self, workspace: Workspace, *, sync: bool | None) -> Freshness:
+        """Say whose state an answer is of; UsageError if files are to be brought in."""
         if sync:
             raise UsageError(
-                f"--sync reads files, and those of {self.config.workspace} are not here",
-                hint=f"leave --sync out: {self.asked_by or f'{OPTION} {self.config.workspace}'}",
+                f"the files of {self.name} are not here, so changes cannot be read",
+                hint=f"leave --sync out: {self.asked_by}",
             )
-        return Freshness(REMOTE, 0, self.provenance(), ())
+        return Freshness(REMOTE, 0, self.reason(workspace.store), ())
 
-    def find(self, target: str, here: str | None) -> tuple[Target, FileText]:
-        """Find a stored document, and rebuild its text from the stored chunks.
-
-        Lines that are in no chunk, such as blank ones and front matter, are empty.
-        """
-        with self.store.snapshot() as snapshot:
-            found = meant(target, snapshot.known())
-            return found, _text_of(found, snapshot)
-
-    def is_private(self, file: FileText) -> bool:
-        """Return whether a document, or a source of a summary, is private to its workspace."""
-        source, path = file.stat.source, file.stat.path
-        with self.store.snapshot() as snapshot:
-            found = with_chunks(snapshot.documents(Reach(Filters(scopes=(PRIVATE,)))))
-            if any((each.source, each.path) == (source, path) for each in found):
-                return True
-            logs = (each.path for each in found if is_memory(each.source))
-            return is_memory(source) and path in resting_on(logs, snapshot.supports())
-
-
-class FellowRemote(RemoteMemory):
-    """One of many workspaces of a shared index; its state is the one of the listing."""
-
-    told: Reason
-
-    def provenance(self) -> Reason:
-        """Tell whose state is read."""
-        return self.told
-
-
-def _text_of(found: Target, snapshot: Snapshot) -> FileText:
-    lines: dict[int, str] = {}
-    for excerpt in snapshot.excerpts_of([found.document], Reach()):
-        first = excerpt.about.start_line
-        lines |= dict(enumerate(excerpt.text.split("\n"), start=first))
-    known = snapshot.known()[found.document]
-    text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
-    stat = FileStat(*found.document, *known[1:5])
-    return FileText(stat, known.hash, text, damaged=False)
+    def close(self) -> None:
+        """Do nothing: the store is closed by the workspace."""
 
 
 def open_remote(
     name: str,
-    *,
-    settings: Mapping[str, Any] | None = None,
-    environ: Mapping[str, str] | None = None,
-    clock: Clock = SYSTEM_CLOCK,
-) -> RemoteMemory:
+    settings: Mapping[str, Any] | None,
+    environ: Mapping[str, str],
+    clock: Clock,
+) -> Workspaces:
     """Open a workspace of the shared index by its name there, such as `team/ops`.
 
     ConfigError if no shared index is configured, IndexMissingError if it has nothing of this
     workspace, or nothing that the user may read.
     """
-    environ = os.environ if environ is None else environ
-    config, place = _config(f"{OPTION} {name}", environ, settings)
+    by = f"{OPTION} {name}"
+    config, place = _config(by, environ, settings)
     store = named_store(config, name, place, clock.now_ns)
     with store.snapshot() as snapshot:
-        named = counts_by_source(snapshot.documents(Reach()))
+        named = json.loads(snapshot.facts.sources or "{}")
         sources = tuple(Source(each, "", ()) for each in named)
     config = config._replace(workspace=name, sources=sources)
-    return RemoteMemory(config, store, environ=environ, clock=clock)
+    state = StoredState(name, asked_by=by)
+    return Workspaces(Workspace(config, store, environ=environ, clock=clock, state=state))
 
 
 def open_tenant(
     tenant: str,
-    *,
-    settings: Mapping[str, Any] | None = None,
-    environ: Mapping[str, str] | None = None,
-    clock: Clock = SYSTEM_CLOCK,
-) -> Several:
+    settings: Mapping[str, Any] | None,
+    environ: Mapping[str, str],
+    clock: Clock,
+) -> Workspaces:
     """Open all workspaces of a tenant of the shared index that the user may read, as one.
 
     ConfigError if no shared index is configured, IndexMissingError if the tenant has nothing.
     """
-    environ = os.environ if environ is None else environ
     check_tenant(tenant)
     by = f"{TENANT} {tenant}"
     config, place = _config(by, environ, settings)
     crowd = open_crowd(config, tenant, place, clock.now_ns)
-    asked = _fellows(crowd, config, environ, clock, by=by)
-    if not asked:
+    members = _stored_workspaces(crowd, config, environ, clock, by=by)
+    if not members:
         raise IndexMissingError(
             f"the shared index has nothing of the tenant {tenant} for this user",
             hint="memcli store status",
         )
-    return Several(asked, environ=environ, clock=clock, crowd=crowd, asked_by=by)
+    return joined(members, crowd=crowd, asked_by=by)
 
 
 def open_everywhere(
-    named: Sequence[str],
-    *,
-    settings: Mapping[str, Any] | None = None,
-    environ: Mapping[str, str] | None = None,
-    clock: Clock = SYSTEM_CLOCK,
-    here: str | None = None,
-) -> Several:
+    selected: Selection,
+    settings: Mapping[str, Any] | None,
+    environ: Mapping[str, str],
+    clock: Clock,
+) -> Workspaces:
     """Open all named workspaces, and all of the shared index if one is configured.
 
     A folder that is attached there is searched with its files. If the server does not answer, the
     folders of this machine do.
     """
-    environ = os.environ if environ is None else environ
     config, place = _config(EVERYWHERE, environ, settings)
-    local: Several | None = None
-    if named or named_workspaces(environ) or not config("store.url"):
-        local = open_several(
-            named, everywhere=True, settings=settings, environ=environ, clock=clock, here=here
-        )
+    local: Workspaces | None = None
+    if selected.folders or named_workspaces(environ) or not config("store.url"):
+        local = open_several(selected, settings, environ, clock)
         if not config("store.url"):
             return local
-    asked = [*local.members] if local else []
+    members = [*local.members] if local else []
     known = attached(environ)
-    names = [known[folder] for _, folder, _ in asked if folder in known]
+    names = [known[each.folder] for each in members if each.folder in known]
     crowd = open_crowd(config, config("store.tenant"), place, clock.now_ns)
     try:
-        taken = [name for name, *_ in asked]
-        asked += _fellows(crowd, config, environ, clock, by=EVERYWHERE, besides=names, taken=taken)
+        taken = [each.name for each in members]
+        members += _stored_workspaces(
+            crowd, config, environ, clock, by=EVERYWHERE, besides=names, taken=taken
+        )
     except StoreError as error:
         if local is None:
             raise
-        asked.append((SHARED, crowd.place, error.reason))
-    if not asked:
+        members.append(NamedWorkspace(SHARED, crowd.place, None, error.reason))
+    if not members:
         raise IndexMissingError(
             "the shared index has no workspace that you may read", hint="memcli store status"
         )
-    return Several(asked, environ=environ, clock=clock, crowd=crowd, asked_by=EVERYWHERE)
+    return joined(members, crowd=crowd, asked_by=EVERYWHERE)
 
 
 def _config(
@@ -192,7 +158,7 @@ def _config(
     return configured.load(place, environ, settings or {}, by=OPTION), place
 
 
-def _fellows(
+def _stored_workspaces(
     crowd: Crowd,
     config: Config,
     environ: Mapping[str, str],
@@ -201,18 +167,19 @@ def _fellows(
     by: str,
     besides: Sequence[str] = (),
     taken: Sequence[str] = (),
-) -> list[Member]:
-    """Yield each workspace of a crowd by its name, except those in `besides`."""
-    found: list[Member] = []
+) -> list[NamedWorkspace]:
+    """List each workspace of a crowd by its name, except those in `besides`."""
+    found: list[NamedWorkspace] = []
     for each in crowd.listed():
         if each.name in besides:
             continue
         sources = tuple(Source(source, "", ()) for source in each.sources)
         own = config._replace(workspace=each.name, sources=sources, passed=())
-        made = FellowRemote(own, crowd.store(each), environ=environ, clock=clock, asked_by=by)
-        made.told = _as_stored(each.revision, each.changed_at, each.origin)
+        reason = _as_stored(each.revision, each.changed_at, each.origin)
+        state = StoredState(each.name, reason, asked_by=by)
         name = each.whole if each.name in taken else each.name
-        found.append((name, each.whole, made))
+        workspace = Workspace(own, crowd.store(each), environ=environ, clock=clock, state=state)
+        found.append(NamedWorkspace(name, each.whole, workspace))
     return found
 
 

@@ -21,7 +21,7 @@ from memcli.store.postgres.admin import TenantRole as TenantRole
 from memcli.store.postgres.session import Name
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
     from memcli.config.settings import Config
 
 # PostgreSQL cuts longer names. No sign that ends a name in SQL.
@@ -39,23 +39,23 @@ def initialise(config: Config, partitions: int) -> tuple[str, bool]:
     return address.masked, admin.initialise(address, partitions=_checked(partitions))
 
 
-def upgrade(config: Config) -> tuple[str, int]:
-    """Bring the tables to the newest version; return the address, and the version they had."""
+def upgrade(config: Config) -> tuple[str, int, int]:
+    """Bring the tables to the newest version; return the address, and the old and new version."""
     address = address_of(config)
-    return address.masked, admin.upgrade(address)
+    return address.masked, admin.upgrade(address), schema.VERSION
 
 
-def attach(memory: OpenedWorkspace, name: str, *, take_over: bool) -> str:
+def attach(workspace: Workspace, name: str, *, take_over: bool) -> str:
     """Attach the folder of a workspace; return the address of the index."""
-    config, told = memory.config, attached.named(name)
+    config, told = workspace.config, attached.named(name)
     address = address_of(config)
-    before = attached.attached(memory.environ).get(config.workspace)
+    before = attached.attached(workspace.environ).get(config.workspace)
     if before is not None and attached.named(before) != told:
         raise UsageError(
             f"{config.workspace} is attached as {before} already", hint="memcli store detach"
         )
     admin.attach(address, Name(*told), origin_of(config.workspace), take_over=take_over)
-    attached.remember(memory.environ, config.workspace, attached.written(told))
+    attached.remember(workspace.environ, config.workspace, attached.written(told))
     return address.masked
 
 
@@ -68,10 +68,10 @@ class Detached(Record):
     problem: str  # why the server does not know of it yet; "" if it does
 
 
-def detach(memory: OpenedWorkspace) -> Detached:
+def detach(workspace: Workspace) -> Detached:
     """Detach the folder, whether or not the server answers."""
-    config = memory.config
-    name = attached.attached(memory.environ).get(config.workspace)
+    config = workspace.config
+    name = attached.attached(workspace.environ).get(config.workspace)
     if name is None:
         raise NotFoundError(
             f"{config.workspace} is not attached to a shared index", hint="memcli store status"
@@ -82,14 +82,14 @@ def detach(memory: OpenedWorkspace) -> Detached:
         was_ours = admin.detach(address, own, origin_of(config.workspace))
     except AwayError as error:
         problem = error.message
-    attached.remember(memory.environ, config.workspace, None)
+    attached.remember(workspace.environ, config.workspace, None)
     return Detached(address.masked, name, was_ours, problem)
 
 
-def look(memory: OpenedWorkspace) -> tuple[SharedStatus, str | None]:
+def look(workspace: Workspace) -> tuple[SharedStatus, str | None]:
     """Look at the shared index; return the name of the folder there too, None if it has none."""
-    name = attached.attached(memory.environ).get(memory.config.workspace)
-    return admin.look(address_of(memory.config)), name
+    name = attached.attached(workspace.environ).get(workspace.config.workspace)
+    return admin.look(address_of(workspace.config)), name
 
 
 def contents(config: Config, name: str) -> tuple[str, Contents]:
@@ -98,26 +98,26 @@ def contents(config: Config, name: str) -> tuple[str, Contents]:
     return address.masked, admin.contents(address, Name(*attached.named(name)))
 
 
-def delete(memory: OpenedWorkspace, name: str) -> None:
+def delete(workspace: Workspace, name: str) -> None:
     """Delete a workspace of the shared index, and detach the folders of this machine from it."""
     own = attached.named(name)
-    admin.delete(address_of(memory.config), Name(*own))
-    _follow(memory, own, None)
+    admin.delete(address_of(workspace.config), Name(*own))
+    _follow(workspace, own, None)
 
 
-def rename(memory: OpenedWorkspace, name: str, new: str) -> str:
+def rename(workspace: Workspace, name: str, new: str) -> str:
     """Rename a workspace, also for the folders of this machine; return the index's address."""
-    address = address_of(memory.config)
+    address = address_of(workspace.config)
     old, wanted = attached.named(name), attached.named(new)
     admin.rename(address, Name(*old), Name(*wanted))
-    _follow(memory, old, attached.written(wanted))
+    _follow(workspace, old, attached.written(wanted))
     return address.masked
 
 
-def _follow(memory: OpenedWorkspace, old: tuple[str, str], new: str | None) -> None:
-    for folder, name in attached.attached(memory.environ).items():
+def _follow(workspace: Workspace, old: tuple[str, str], new: str | None) -> None:
+    for folder, name in attached.attached(workspace.environ).items():
         if attached.named(name) == old:
-            attached.remember(memory.environ, folder, new)
+            attached.remember(workspace.environ, folder, new)
 
 
 def access_script(role: str, tenant: str, *, writes: bool, leaves: bool) -> tuple[str, ...]:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 
+from memcli.api.sync import RenamedFile
+from memcli.api.workspaces import Workspaces
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import OTHER_MODEL, Remembered
 from memcli.embedding.models import is_readable
@@ -20,7 +22,6 @@ from memcli.indexing.notices import settings_changed, unlisted, unmatched, vecto
 from memcli.indexing.progress import indexing
 from memcli.markdown.lineage import is_place
 from memcli.record import Record
-from memcli.render.jsonio import changes
 from memcli.render.reasons import sentence
 from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
 from memcli.store.lock import owner
@@ -42,7 +43,7 @@ from memcli.types import (
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
     from memcli.config.settings import Config
     from memcli.indexing.planning import Settings
     from memcli.store.port import Snapshot
@@ -88,6 +89,7 @@ class Findings(Record):
     writer: Owner | None
     watcher: WatchRecord | None
     now: float  # seconds since 1970
+    stands_in: Reason | None  # why the index of this machine answers
 
     @property
     def is_other_model(self) -> bool:
@@ -95,26 +97,100 @@ class Findings(Record):
         made_by, usable = self.holdings.fingerprint, self.usability
         return made_by is not None and usable.is_usable and made_by != usable.fingerprint
 
+
+class StoreStatus(Record):
+    """The index of a workspace."""
+
+    path: str
+    bytes: int
+    integrity: str | None  # None: it was not checked
+    writer_pid: int | None  # the process that writes it now
+
+
+class SourceStatus(Record):
+    """A source, on disk and in the index."""
+
+    name: str
+    path: str
+    trust: str
+    files: int
+    documents: int
+    chunks: int
+    first_date: str | None
+    last_date: str | None
+
+
+class PlannedChanges(Record):
+    """What a run of `index` would change."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    reindexed: tuple[str, ...]
+    moved: tuple[RenamedFile, ...]
+    removed: tuple[str, ...]
+    settings: tuple[str, ...]  # that differ from those of the index
+
+
+class VectorStatus(Record):
+    """The vectors of an index."""
+
+    encoder: str  # the setting
+    fingerprint: str | None  # of the model that made them
+    search: str
+    exact: bool
+    parts: int
+    embedded: int
+    pending: int  # texts without a vector
+    omitted: int  # texts that the model cannot read
+    unreadable_chunks: int
+
+
+class WorkspaceStatus(Record):
+    """What is indexed, what is out of date and why: `memcli.status/1`."""
+
+    schema: str
+    workspace: str
+    workspace_origin: str
+    store: StoreStatus
+    watcher: WatchRecord | None
+    state: str  # fresh | stale | empty | not-indexed
+    sources: tuple[SourceStatus, ...]
+    changes: PlannedChanges
+    summaries: Mapping[str, int]  # by their state
+    skipped: tuple[Skip, ...]
+    unlisted: tuple[str, ...]  # folders that cannot be listed
+    retrievers: Mapping[str, Mapping[str, Any]]
+    vectors: VectorStatus
+    warnings: tuple[str, ...]
+
     @property
     def is_behind(self) -> bool:
         """Return whether something of the memory is, or may be, missing in the index."""
-        is_waiting = self.holdings.pending > 0 and self.config("embedding.encoder") != "none"
-        is_in_step = self.standing.state in (FRESH, EMPTY)
-        return not is_in_step or is_waiting or bool(self.standing.listing.unlisted)
+        is_waiting = self.vectors.pending > 0 and self.vectors.encoder != "none"
+        return self.state not in (FRESH, EMPTY) or is_waiting or bool(self.unlisted)
 
 
-def gather(memory: OpenedWorkspace, *, deep: bool) -> Findings:
-    """Read files, index and encoder; with `deep` also run the model and check the store."""
-    store, settings = memory.store, memory.index_settings()
+def gather(workspace: Workspace, *, deep: bool) -> Findings:
+    """Read files, index and encoder; with `deep` also run the model and check the store.
+
+    If the server of the index is away, read the index of this machine.
+    """
+    workspace.need_files()
+    asked = Workspaces(workspace)
+    return asked.answering(lambda each: _gathered(each.lead, deep=deep), mends=False)
+
+
+def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
+    store, settings = workspace.store, workspace.index_settings()
     with ExitStack() as held:
         snapshot = held.enter_context(store.snapshot()) if store.exists() else None
         standing = take_stock(snapshot, settings)
         facts = snapshot.facts if snapshot else Facts()
         index = Remembered(facts.model, facts.fingerprint)
-        usability = _usability(memory, index, deep=deep)
+        usability = _usability(workspace, index, deep=deep)
         holdings = _holdings(snapshot, usability, deep=deep) if snapshot else Indexed()
     return Findings(
-        config=memory.config,
+        config=workspace.config,
         store=store.describe(),
         standing=standing,
         usability=usability,
@@ -123,6 +199,7 @@ def gather(memory: OpenedWorkspace, *, deep: bool) -> Findings:
         writer=owner(store.local),
         watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
+        stands_in=workspace.stands_in,
     )
 
 
@@ -137,14 +214,14 @@ def _summaries(standing: Standing, settings: Settings) -> dict[str, int]:
     return {state: states.count(state) for state in STATES}
 
 
-def _usability(memory: OpenedWorkspace, index: Remembered, *, deep: bool) -> Usability:
+def _usability(workspace: Workspace, index: Remembered, *, deep: bool) -> Usability:
     """Look for the model's file, or with `deep` open and run it."""
-    choice = memory.encoders()
+    choice = workspace.encoders()
     configured = [fingerprint_of(name, choice, index) for name in choice.names]
     fingerprint = index.fingerprint if index.fingerprint in configured else configured[0]
     if fingerprint is not None and not deep:
         return Usability(True, fingerprint, None)
-    opened = memory.open_encoder()
+    opened = workspace.open_encoder()
     if opened.encoder is None:
         return Usability(False, None, opened.reason)
     try:
@@ -173,6 +250,7 @@ def judge(found: Findings) -> tuple[Reason, ...]:
     """Find what is to be warned of: files first, then vectors, the store and the watcher."""
     return (
         *found.config.passed,
+        *filter(None, [found.stands_in]),
         *_of_files(found),
         *unmatched(found.config.sources, lambda: _listed(found.standing)),
         *_of_summaries(found.summaries),
@@ -253,37 +331,53 @@ def _of_a_watcher(watcher: WatchRecord | None, now: float) -> Iterator[Reason]:
         yield Reason("watcher-failed", f"the watcher's last run failed: {watcher.failure}")
 
 
-def record(found: Findings, warnings: Sequence[Reason]) -> dict[str, Any]:
+def status(workspace: Workspace, *, deep: bool) -> WorkspaceStatus:
+    """Describe what is indexed, what is out of date and why."""
+    found = gather(workspace, deep=deep)
+    return record(found, judge(found))
+
+
+def record(found: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
     """Describe a workspace as `memcli.status/1` does."""
     standing, holdings = found.standing, found.holdings
     listing = standing.listing
-    return {
-        "schema": "memcli.status/1",
-        "workspace": found.config.workspace,
-        "workspace_origin": found.config.by,
-        "store": {
-            "path": found.store.address,
-            "bytes": found.store.bytes,
-            "integrity": holdings.integrity,
-            "writer_pid": found.writer.pid if found.writer else None,
-        },
-        "watcher": found.watcher and found.watcher._asdict(),
-        "state": standing.state,
-        "sources": [
+    return WorkspaceStatus(
+        schema="memcli.status/1",
+        workspace=found.config.workspace,
+        workspace_origin=found.config.by,
+        store=StoreStatus(
+            found.store.address,
+            found.store.bytes,
+            holdings.integrity,
+            found.writer.pid if found.writer else None,
+        ),
+        watcher=found.watcher,
+        state=standing.state,
+        sources=tuple(
             _source(source, listing.files, holdings.by_source.get(source.name))
             for source in found.config.sources
-        ],
-        "changes": changes(standing),
-        "summaries": found.summaries,
-        "skipped": [
-            {"source": s.source, "path": s.path, "reason": s.reason, "detail": s.detail}
-            for s in (*_skipped(found), *listing.unlisted)
-        ],
-        "unlisted": [shown(s.source, s.path or ".") for s in listing.unlisted],
-        "retrievers": {"keyword": {"available": True}, "semantic": _dense(found)},
-        "vectors": _vectors(found),
-        "warnings": [sentence(warning) for warning in warnings],
-    }
+        ),
+        changes=planned(standing),
+        summaries=found.summaries,
+        skipped=(*_skipped(found), *listing.unlisted),
+        unlisted=tuple(shown(s.source, s.path or ".") for s in listing.unlisted),
+        retrievers={"keyword": {"available": True}, "semantic": _dense(found)},
+        vectors=_vectors(found),
+        warnings=tuple(map(sentence, warnings)),
+    )
+
+
+def planned(standing: Standing) -> PlannedChanges:
+    """Describe what a run of `index` would change."""
+    found = standing.changes
+    return PlannedChanges(
+        tuple(found.added),
+        tuple(found.changed),
+        tuple(found.again),
+        tuple(RenamedFile(*pair) for pair in found.moved),
+        tuple(found.removed),
+        tuple(standing.settings),
+    )
 
 
 def _skipped(found: Findings) -> list[Skip]:
@@ -302,31 +396,31 @@ def _dense(found: Findings) -> dict[str, Any]:
     }
 
 
-def _vectors(found: Findings) -> dict[str, Any]:
+def _vectors(found: Findings) -> VectorStatus:
     holdings = found.holdings
-    return {
-        "encoder": found.config("embedding.encoder"),
-        "fingerprint": holdings.fingerprint,
-        "search": holdings.vectors.by if holdings.vectors else found.store.vectors_by,
-        "exact": holdings.vectors is None or holdings.vectors.is_exact,
-        "parts": holdings.counts.parts,
-        "embedded": holdings.counts.embedded,
-        "pending": holdings.pending,
-        "omitted": holdings.counts.left_out,
-        "unreadable_chunks": holdings.unreadable,
-    }
+    return VectorStatus(
+        encoder=found.config("embedding.encoder"),
+        fingerprint=holdings.fingerprint,
+        search=holdings.vectors.by if holdings.vectors else found.store.vectors_by,
+        exact=holdings.vectors is None or holdings.vectors.is_exact,
+        parts=holdings.counts.parts,
+        embedded=holdings.counts.embedded,
+        pending=holdings.pending,
+        omitted=holdings.counts.left_out,
+        unreadable_chunks=holdings.unreadable,
+    )
 
 
 def _source(
     source: Source, files: Sequence[FileStat], indexed: SourceCounts | None
-) -> dict[str, Any]:
-    return {
-        "name": source.name,
-        "path": source.root,
-        "trust": source.trust,
-        "files": sum(file.source == source.name for file in files),
-        "documents": indexed.documents if indexed else 0,
-        "chunks": indexed.chunks if indexed else 0,
-        "first_date": indexed.first_date if indexed else None,
-        "last_date": indexed.last_date if indexed else None,
-    }
+) -> SourceStatus:
+    return SourceStatus(
+        name=source.name,
+        path=source.root,
+        trust=source.trust,
+        files=sum(file.source == source.name for file in files),
+        documents=indexed.documents if indexed else 0,
+        chunks=indexed.chunks if indexed else 0,
+        first_date=indexed.first_date if indexed else None,
+        last_date=indexed.last_date if indexed else None,
+    )

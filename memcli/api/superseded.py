@@ -21,7 +21,7 @@ from memcli.search.summaries import citation_of, first_day
 from memcli.types import Filters, cite
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspaces import Workspaces
     from memcli.search.hits import Hit
     from memcli.store.port import Snapshot
 
@@ -47,9 +47,7 @@ class Superseded(Record):
         return cite(self.source, self.path, self.start_line, self.end_line)
 
 
-def superseded_by(
-    memory: OpenedWorkspace, hits: Sequence[Hit]
-) -> Mapping[str, tuple[Superseded, ...]]:
+def superseded_by(memory: Workspaces, hits: Sequence[Hit]) -> Mapping[str, tuple[Superseded, ...]]:
     """Find for each hit, by its citation, the older lines that it corrects; the surest first."""
     with memory.store.snapshot() as snapshot:
         found = {hit.citation: tuple(_of(snapshot, hit)[:MOST_OLDER]) for hit in hits}

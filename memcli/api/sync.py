@@ -18,11 +18,12 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
     from memcli.embedding.encoders import Opened
     from memcli.indexing.indexer import OnMade, Progress, Report
     from memcli.indexing.planning import Settings
     from memcli.store.port import Change
+    from memcli.types import Skip
 
     Made = TypeVar("Made")
     from typing import NoReturn
@@ -39,6 +40,69 @@ class Job(Record):
     prune: bool = False
     wait_seconds: float = 60.0  # for another writer
     texts: int | None = None  # most that are embedded; None: all
+
+
+class RenamedFile(Record):
+    """A file with another name."""
+
+    from_: str
+    to: str
+
+
+class IndexedFiles(Record):
+    """What a run did with the files."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    moved: tuple[RenamedFile, ...]
+    removed: tuple[str, ...]
+    unchanged: int
+    skipped: tuple[Skip, ...]
+
+
+class IndexRun(Record):
+    """The result of `index`: `memcli.index/1`."""
+
+    schema: str
+    workspace: str
+    store: str
+    files: IndexedFiles
+    chunks: int
+    embedded: int  # texts
+    vectors_reused: int  # of texts that another workspace has too
+    pending: int  # texts without a vector
+    pruned: int  # vectors that were deleted
+    warnings: tuple[str, ...]
+
+
+def files_of(report: Report) -> IndexedFiles:
+    """Describe what a run did with the files."""
+    return IndexedFiles(
+        added=tuple(report.added),
+        changed=tuple(report.changed),
+        moved=tuple(RenamedFile(*pair) for pair in report.moved),
+        removed=tuple(report.removed),
+        unchanged=report.unchanged,
+        skipped=(*report.skips, *report.unlisted),
+    )
+
+
+def run_record(done: Done, workspace: Workspace) -> IndexRun:
+    """Describe a run."""
+    from memcli.render.reasons import sentence
+
+    return IndexRun(
+        schema="memcli.index/1",
+        workspace=workspace.config.workspace,
+        store=workspace.store.describe().address,
+        files=files_of(done.report),
+        chunks=done.chunks,
+        embedded=done.embedded,
+        vectors_reused=done.borrowed,
+        pending=done.pending,
+        pruned=done.pruned,
+        warnings=tuple(map(sentence, done.warnings)),
+    )
 
 
 class Done(Record):
@@ -59,7 +123,7 @@ class Vectors:
 
     def __init__(
         self,
-        memory: OpenedWorkspace,
+        workspace: Workspace,
         on_progress: Progress = unseen,
         *,
         sleep: Callable[[float], None] | None = None,
@@ -70,10 +134,10 @@ class Vectors:
 
         `threads` replaces `embedding.threads`. `on_made` is called after each batch.
         """
-        self.patience = Patience(sleep or memory.clock.sleep)
+        self.patience = Patience(sleep or workspace.clock.sleep)
         self._threads, self._on_made = threads, on_made
-        self._memory = memory
-        self._on_progress = shared(memory.store, memory.clock.monotonic, on_progress)
+        self._workspace = workspace
+        self._on_progress = shared(workspace.store, workspace.clock.monotonic, on_progress)
         self._opened: Opened | None = None
         self.made = self.borrowed = 0
 
@@ -92,7 +156,7 @@ class Vectors:
         """Tell that a server refuses, or is away: that passes without a change of settings."""
         from memcli.embedding.registry import may_come_back
 
-        return not self.can_embed and may_come_back(self._memory.encoders())
+        return not self.can_embed and may_come_back(self._workspace.encoders())
 
     def make(self, change: Change, most: int | None = None) -> None:
         """Embed what is new, or learn why that is impossible; finished vectors are kept.
@@ -106,7 +170,7 @@ class Vectors:
         from memcli.embedding.registry import configured_fingerprint, is_verified, remember
         from memcli.indexing.indexer import Calling, embed, settle_vectors
 
-        choice = self._memory.encoders()
+        choice = self._workspace.encoders()
         facts = change.facts
         known = Remembered(facts.model, facts.fingerprint)
         if facts.fingerprint:
@@ -116,7 +180,7 @@ class Vectors:
         ):
             return
         if self._opened is None or self.may_come_back:
-            self._opened = self._memory.open_encoder(
+            self._opened = self._workspace.open_encoder(
                 self.patience.ask, threads=self._threads, index=known
             )
         if self._opened.encoder is None:
@@ -151,7 +215,7 @@ class Vectors:
 
 
 def sync(
-    memory: OpenedWorkspace,
+    workspace: Workspace,
     job: Job,
     vectors: Vectors,
     *,
@@ -159,8 +223,9 @@ def sync(
     on_progress: Progress = unseen,
 ) -> Done:
     """Update the index as its only writer; `sleep` waits for another writer."""
-    settings, before = memory.index_settings(), (vectors.made, vectors.borrowed)
-    on_progress = shared(memory.store, memory.clock.monotonic, on_progress)
+    workspace.need_files()
+    settings, before = workspace.index_settings(), (vectors.made, vectors.borrowed)
+    on_progress = shared(workspace.store, workspace.clock.monotonic, on_progress)
     report: Report | None = None
 
     def work(change: Change) -> Done:
@@ -179,16 +244,18 @@ def sync(
         notices = report.notices
         return Done(report, chunks, made, pending, pruned, notices, warnings, borrowed)
 
-    done, notices = _as_writer(memory, job, vectors.patience, sleep or memory.clock.sleep, work)
+    done, notices = _as_writer(
+        workspace, job, vectors.patience, sleep or workspace.clock.sleep, work
+    )
     if job.prune:
         from memcli.history.side_indexes import drop_side_indexes
 
-        drop_side_indexes(memory.store.local)
+        drop_side_indexes(workspace.store.local)
     return done._replace(notices=(*notices, *done.notices))
 
 
 def embed_next(
-    memory: OpenedWorkspace, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
+    workspace: Workspace, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
 ) -> int:
     """Embed the next texts as the one writer; give how many it pays to go on with."""
 
@@ -196,7 +263,7 @@ def embed_next(
         vectors.make(change, job.texts)
         return vectors.pending(change) if vectors.can_embed else 0
 
-    return _as_writer(memory, job, vectors.patience, sleep, work)[0]
+    return _as_writer(workspace, job, vectors.patience, sleep, work)[0]
 
 
 def _bring_in(
@@ -222,7 +289,7 @@ def _bring_in(
 
 
 def _as_writer(
-    memory: OpenedWorkspace,
+    workspace: Workspace,
     job: Job,
     patience: Patience,
     sleep: Callable[[float], None],
@@ -241,7 +308,7 @@ def _as_writer(
         made = None
         try:
             with (
-                memory.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change,
+                workspace.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change,
                 suppress(AskedToWaitError),
             ):
                 made = work(change)

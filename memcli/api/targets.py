@@ -18,6 +18,8 @@ from memcli.types import MEMORY_SOURCE, FileText, Skip, cite, shown, split_name
 
 if TYPE_CHECKING:
     from memcli.indexing.planning import Settings
+    from memcli.store.port import Store
+    from memcli.types import Excerpt
 
 # `a.md:3-9`, and as other programs write it: `a.md#L3-L9`, `a.md:L3`.
 _LINES = re.compile(
@@ -75,9 +77,14 @@ def resolve_path(source: str, path: str, settings: Settings) -> Target:
     return _listed(shown(source, path), [Target(source, path)], settings)
 
 
+def readings_of(target: str, sources: Collection[str]) -> list[Target]:
+    """List the documents that a name may mean, the likeliest first."""
+    return _readings(target, sources, lambda name: ())
+
+
 def meant(target: str, known: Collection[tuple[str, str]]) -> Target:
     """Find the document that is meant among those that are stored; NotFoundError for none."""
-    readings = _readings(target, sorted({source for source, _ in known}), lambda name: ())
+    readings = readings_of(target, sorted({source for source, _ in known}))
     for reading in readings:
         if reading.document in known:
             return reading
@@ -280,3 +287,51 @@ def _anchor_lines(target: Target, file: FileText, settings: Settings) -> tuple[i
             hint=f"memcli get {quote(target.name)}",
         )
     return chunks[0].start_line, chunks[-1].end_line
+
+
+def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
+    """Find a stored document, and rebuild its text from the stored chunks.
+
+    Lines that are in no chunk, such as blank ones and front matter, are empty.
+    """
+    import json
+
+    from memcli.store.records import Reach
+
+    with store.snapshot() as snapshot:
+        readings = readings_of(target, json.loads(snapshot.facts.sources or "{}"))
+        chunks = snapshot.excerpts_of([each.document for each in readings], Reach())
+        stored = {(chunk.about.source, chunk.about.path) for chunk in chunks}
+        found = next((each for each in readings if each.document in stored), None)
+        if found is None:  # one without text, or in another spelling, or none
+            found = meant(target, snapshot.known())
+            chunks = snapshot.excerpts_of([found.document], Reach())
+    return found, _text_of(found, chunks)
+
+
+def is_stored_as_private(store: Store, file: FileText) -> bool:
+    """Return whether a document, or a source of a summary, is private to its workspace."""
+    from memcli.store.documents import with_chunks
+    from memcli.store.naming import resting_on
+    from memcli.store.records import Reach
+    from memcli.types import PRIVATE, Filters, is_memory
+
+    source, path = file.stat.source, file.stat.path
+    with store.snapshot() as snapshot:
+        found = with_chunks(snapshot.documents(Reach(Filters(scopes=(PRIVATE,)))))
+        if any((each.source, each.path) == (source, path) for each in found):
+            return True
+        logs = (each.path for each in found if is_memory(each.source))
+        return is_memory(source) and path in resting_on(logs, snapshot.supports())
+
+
+def _text_of(found: Target, chunks: Sequence[Excerpt]) -> FileText:
+    from memcli.types import FileStat
+
+    lines: dict[int, str] = {}
+    for chunk in chunks:
+        if (chunk.about.source, chunk.about.path) == found.document:
+            first = chunk.about.start_line
+            lines |= dict(enumerate(chunk.text.split("\n"), start=first))
+    text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
+    return FileText(FileStat(*found.document, 0, 0, 0, 0), b"", text, damaged=False)

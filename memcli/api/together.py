@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from memcli.api.workspaces import NamedWorkspace, for_folder
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError, MemcliError, Reason, UsageError
 from memcli.indexing.freshness import Freshness
-from memcli.render.reasons import for_workspace
+from memcli.record import Record
 from memcli.store.union import StoreState
 from memcli.threads import side_by_side
 from memcli.types import EMPTY, FAILED, FRESH, NOT_INDEXED, REMOTE, STALE
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
+    from typing import TypeVar
+
+    from memcli.api.standing import WorkspaceStatus
+    from memcli.api.sync import IndexRun, Job
+    from memcli.api.workspace import Workspace
+    from memcli.api.workspaces import Workspaces
+
+    Made = TypeVar("Made")
 
 ANSWERING = (FRESH, STALE, REMOTE)
 
-# A workspace of several: its name, its folder, and itself or why it cannot be opened.
-Member = tuple[str, str, "OpenedWorkspace | Reason"]
-
 
 def together(
-    asked: Sequence[Member],
-    bring_in_step: Callable[[OpenedWorkspace], Freshness],
+    members: Sequence[NamedWorkspace],
+    bring_in_step: Callable[[Workspace], Freshness],
 ) -> Freshness:
     """Update each workspace; if one fails, the rest answers.
 
     IndexMissingError if none can answer.
     """
-    states = side_by_side(lambda each: _state(each, bring_in_step), asked)
+    states = side_by_side(lambda each: _state(each, bring_in_step), members)
     if all(state.state == FAILED for state in states):
         raise IndexMissingError(
             f"none of the workspaces can answer: {'; '.join(map(_line, states))}",
@@ -76,24 +81,19 @@ def as_stored(states: Sequence[StoreState]) -> Reason:
     return Reason(REMOTE, f"{first.name}: {first.reason.text if first.reason else REMOTE}", "")
 
 
-def of_workspace(reason: Reason, folder: str) -> Reason:
-    """Let a hint name the workspace that it is for."""
-    return reason._replace(hint=for_workspace(reason.hint, folder))
-
-
-def _state(each: Member, bring_in_step: Callable[[OpenedWorkspace], Freshness]) -> StoreState:
-    name, folder, opened = each
-    if isinstance(opened, Reason):
-        return StoreState(name, folder, FAILED, 0, opened)
+def _state(each: NamedWorkspace, bring_in_step: Callable[[Workspace], Freshness]) -> StoreState:
+    name, folder, workspace, why_not = each
+    if workspace is None:
+        return StoreState(name, folder, FAILED, 0, why_not)
     try:
-        found = bring_in_step(opened)
+        found = bring_in_step(workspace)
     except UsageError:  # an error of the command line, not of a workspace
         raise
     except (MemcliError, OSError) as error:
         why = error.reason if isinstance(error, MemcliError) else Reason("system", str(error))
-        return StoreState(name, folder, FAILED, 0, of_workspace(why, folder))
-    reason = found.reason and of_workspace(found.reason, folder)
-    told = (of_workspace(notice, folder) for notice in found.notices)
+        return StoreState(name, folder, FAILED, 0, for_folder(why, folder))
+    reason = found.reason and for_folder(found.reason, folder)
+    told = (for_folder(notice, folder) for notice in found.notices)
     notices = tuple(notice._replace(text=f"{name}: {notice.text}") for notice in told)
     return StoreState(
         name, folder, found.state, found.pending, reason, notices, missing=found.missing
@@ -107,3 +107,75 @@ def _left_out(state: StoreState) -> Reason:
 
 def _line(state: StoreState) -> str:
     return f"{state.name}: {state.reason.text if state.reason else state.state}"
+
+
+class MemberStatus(Record):
+    """The status of one of several workspaces, or why there is none."""
+
+    name: str
+    path: str
+    primary: bool
+    status: WorkspaceStatus | None
+    error: Reason | None = None
+
+
+class SeveralStatus(Record):
+    """The status of several workspaces: `memcli.status-several/1`."""
+
+    schema: str
+    workspaces: tuple[MemberStatus, ...]
+
+    @property
+    def is_behind(self) -> bool:
+        """Return whether something of any workspace is, or may be, missing in its index."""
+        return any(each.status is None or each.status.is_behind for each in self.workspaces)
+
+
+class MemberRun(Record):
+    """The run of one of several workspaces, or why there was none."""
+
+    name: str
+    path: str
+    primary: bool
+    index_: IndexRun | None
+    error: Reason | None = None
+
+
+class SeveralRuns(Record):
+    """The runs of several workspaces: `memcli.index-several/1`."""
+
+    schema: str
+    workspaces: tuple[MemberRun, ...]
+
+
+def status_of_each(memory: Workspaces, *, deep: bool) -> SeveralStatus:
+    """Describe each workspace; the others go on if one fails."""
+    from memcli.api.standing import status
+
+    each = [MemberStatus(*told) for told in _each(memory, lambda one: status(one, deep=deep))]
+    return SeveralStatus("memcli.status-several/1", tuple(each))
+
+
+def index_each(memory: Workspaces, job: Job) -> SeveralRuns:
+    """Index each workspace; the others go on if one fails."""
+    from memcli.api.sync import Vectors, run_record, sync
+
+    def index(one: Workspace) -> IndexRun:
+        return run_record(sync(one, job, Vectors(one)), one)
+
+    return SeveralRuns(
+        "memcli.index-several/1", tuple(MemberRun(*told) for told in _each(memory, index))
+    )
+
+
+def _each(
+    memory: Workspaces, work: Callable[[Workspace], Made]
+) -> Iterator[tuple[str, str, bool, Made | None, Reason | None]]:
+    for place, (name, folder, workspace, why_not) in enumerate(memory.members):
+        made, error = None, why_not
+        if workspace is not None:
+            try:
+                made = work(workspace)
+            except MemcliError as raised:
+                error = raised.reason
+        yield name, folder, place == 0, made, error

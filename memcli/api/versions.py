@@ -20,7 +20,7 @@ from memcli.types import Skip, cite
 from memcli.workspace.ignore import load_rules
 
 if TYPE_CHECKING:
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspaces import Workspaces
     from memcli.history.tree import CommitFiles
     from memcli.indexing.planning import Settings
 
@@ -64,7 +64,7 @@ class _State(Record):
 
 
 def versions(
-    memory: OpenedWorkspace,
+    memory: Workspaces,
     target: str,
     *,
     first: int | None = None,
@@ -77,16 +77,19 @@ def versions(
     UsageError without a repository, NotFoundError for no such document.
     """
     environ = os.environ if environ is None else environ
-    if not memory.has_files or memory.members:
-        raise UsageError("--history works on the files of one workspace", hint="-w FOLDER")
+    workspace = memory.alone()
+    if not workspace.has_files:
+        raise UsageError(
+            f"the files of {workspace.config.workspace} are not here", hint="-w FOLDER"
+        )
     found = get(memory, target, first=first, count=count, here=here)
-    settings = memory.index_settings()
+    settings = workspace.index_settings()
     file = targets.read(targets.Target(found.source, found.path), settings)
     now = _State(found.path, file.stat.inode, _lines(file.text), (found.start_line, found.end_line))
-    named, top = repository_of(memory.config.workspace)
+    named, top = repository_of(workspace.config.workspace)
     git = Git(named, environ)
     try:
-        past = _Past(git, top, environ, settings, found.source, memory.config.workspace)
+        past = _Past(git, top, environ, settings, found.source, workspace.config.workspace)
         told, notices = _followed(past, now, head_of(git))
     finally:
         git.close()

@@ -60,19 +60,11 @@ def _tags_of(given: list[str] | None) -> tuple[str, ...]:
 
 def _where_of(given: list[str] | None) -> tuple[Where, ...]:
     """Read `key=value`, `key!=value`, `key` and `!key`; UsageError for anything else."""
-    return tuple(map(_where, given or ()))
+    if not given:
+        return ()
+    from memcli.api.filters import where_of
 
-
-def _where(text: str) -> Where:
-    key, sign, value = text.partition("=")
-    negated = key.endswith("!") if sign else key.startswith("!")
-    key, value = key.strip("! "), value.strip()
-    if not key or key.endswith(("<", ">")) or bool(sign) != bool(value):
-        raise UsageError(
-            f"--where takes KEY=VALUE, KEY!=VALUE, KEY or !KEY, not {text!r}",
-            hint="--where status=open",
-        )
-    return Where(key, value if sign else None, negated)
+    return tuple(where_of(text, "--where") for text in given)
 
 
 def bounds_of(options: Options, skin: Skin, command: str) -> tuple[DateSpan, ...]:

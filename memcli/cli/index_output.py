@@ -45,35 +45,13 @@ def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> di
     if not as_json:
         terminal.say(_summary(done))
         return {}
-    from memcli.render.reasons import sentence
+    from memcli.api.sync import run_record
+    from memcli.record import plain
 
-    return {
-        "schema": "memcli.index/1",
-        "workspace": skin.config.workspace,
-        "store": skin.memory.store.describe().address,
-        "files": file_lists(done.report),
-        "chunks": done.chunks,
-        "embedded": done.embedded,
-        **({"vectors_reused": done.borrowed} if done.borrowed else {}),
-        "pending": done.pending,
-        "pruned": done.pruned,
-        "warnings": [sentence(warning) for warning in done.warnings],
-    }
-
-
-def file_lists(report: Report) -> dict[str, Any]:
-    """Describe a run's files as `memcli.index/1` does."""
-    return {
-        "added": list(report.added),
-        "changed": list(report.changed),
-        "moved": [{"from": old, "to": new} for old, new in report.moved],
-        "removed": list(report.removed),
-        "unchanged": report.unchanged,
-        "skipped": [
-            {"source": s.source, "path": s.path, "reason": s.reason, "detail": s.detail}
-            for s in (*report.skips, *report.unlisted)
-        ],
-    }
+    record: dict[str, Any] = plain(run_record(done, skin.workspace))
+    if not done.borrowed:
+        del record["vectors_reused"]
+    return record
 
 
 def _warn(report: Report, terminal: Terminal) -> None:
@@ -125,9 +103,10 @@ def change_names(changes: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
 
 def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> dict[str, Any]:
     """Print what a run would do unless `as_json`, and return its record."""
-    from memcli.render.jsonio import changes
+    from memcli.api.standing import planned
+    from memcli.record import plain
 
-    plan = changes(standing)
+    plan = plain(planned(standing))
     if not as_json:
         for what, names in change_names(plan):
             for name in names:

@@ -205,7 +205,7 @@ def _wrote_topic(words: Sequence[str]) -> bool:
 
 def _complete(arguments: Sequence[str]) -> int:
     """Answer a completion script."""
-    from memcli.api.opened import current_folder
+    from memcli.api.workspace import current_folder
     from memcli.cli.completion_words import words
 
     found = words(os.environ["_MEMCLI_COMPLETE"], arguments, os.environ, current_folder())

@@ -32,6 +32,8 @@ class Shape(Record):
     around: int = 0  # lines of the file above and below each passage
     superseded: bool = False  # with the older lines that a passage corrects
     budget: int | None = None  # tokens of all that is written to stdout
+    ends: bool = False  # it leaves out what is not worth reading
+    rest: bool = False  # only what is left out without it
     is_fitted: bool = False  # a terminal shows what fits it
 
 

@@ -12,7 +12,7 @@ from memcli.language.tokens import estimate
 from memcli.render.reasons import quoted, repaired, sentence
 from memcli.search.budget import fit_budget, shortened
 from memcli.search.hits import mark_of
-from memcli.search.retrievers import MODE_IS_LEXICAL
+from memcli.search.retrievers import MODE_IS_LEXICAL, missing_vectors
 from memcli.search.snippet import Snippet, make_snippet
 from memcli.types import EMPTY
 
@@ -37,6 +37,8 @@ NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli statu
 
 def write(found: Answered, skin: Skin, shape: Shape) -> None:
     """Write the passages to stdout, then the messages to stderr."""
+    if shape.rest:
+        found = _rest(found, skin, shape)
     if shape.budget is None:
         WRITERS[shape.form](found, skin, shape)
     else:
@@ -44,6 +46,15 @@ def write(found: Answered, skin: Skin, shape: Shape) -> None:
         skin.terminal.write(text)
     skin.terminal.flush()
     say(found, skin, shape)
+
+
+def _rest(found: Answered, skin: Skin, shape: Shape) -> Answered:
+    """Put the passages that the same search leaves out in the place of those that it prints."""
+    shown = found if shape.budget is None else _within(shape.budget, found, skin, shape)[0]
+    over = (hit for hit in found.answer.hits if hit not in shown.answer.hits)
+    hits = (*over, *found.answer.left)
+    answer = found.answer._replace(hits=hits, weaker=0, omitted_over_budget=0)
+    return found._replace(answer=answer)
 
 
 def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Answered, str]:
@@ -254,7 +265,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
         terminal.say("No sure match; these are the nearest.")
     else:
         say_other_speakers(answer, terminal)
-    _say_budget(answer, terminal)
+    _say_budget(answer, terminal, has_rest=shape.ends and not shape.rest)
     say_uncalibrated(answer, skin, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
         terminal.say(f"words: {sentence(answer.lexical.reason)}")
@@ -269,11 +280,12 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))
 
 
-def _say_budget(answer: Answer, terminal: Terminal) -> None:
-    """Say how many passages are left out, and why; those that a budget leaves out with -v."""
-    if answer.weaker:
-        terminal.say(f"{answer.weaker} weaker: --rest")
-    if answer.omitted_over_budget and answer.hits and terminal.verbose:
+def _say_budget(answer: Answer, terminal: Terminal, *, has_rest: bool) -> None:
+    """Say how many passages are left out, and with -v also what a full budget leaves out."""
+    over = answer.omitted_over_budget
+    if has_rest and answer.hits and (count := answer.weaker + over):
+        terminal.say(f"{count} {'more' if over else 'weaker'}: --rest")
+    elif answer.omitted_over_budget and answer.hits and terminal.verbose:
         more = (
             "1 more passage"
             if answer.omitted_over_budget == 1
@@ -374,12 +386,10 @@ def say_dense(dense: RetrieverUse, skin: Skin) -> None:
         ):
             return
         terminal.advise(by_keywords(reason))
-    elif dense.ran and dense.embedded < dense.total:
+    elif missing := missing_vectors(dense, f"memcli index {skin.memory.asked_by}".rstrip()):
         from memcli.api.ask import indexing_of
 
-        text = f"{dense.embedded} of {dense.total} texts are embedded"
-        hint = f"memcli index {skin.memory.asked_by}".rstrip()
-        terminal.advise(indexing_of(skin.memory) or Reason("not-embedded", text, hint))
+        terminal.advise(indexing_of(skin.memory) or missing)
 
 
 def _is_news(reason: Reason, skin: Skin) -> bool:

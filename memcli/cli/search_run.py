@@ -144,8 +144,8 @@ def _lines_of(ref: str, skin: Skin) -> Followed:
     from memcli.api import targets
     from memcli.search.why_not import Followed
 
-    memory, ref, before, _ = skin.memory.owner_of(ref)
-    settings = memory.index_settings()
+    workspace, ref, before, _ = skin.memory.owner_of(ref)
+    settings = workspace.index_settings()
     target = targets.resolve(ref, settings, skin.here)
     first, last = targets.lines_of(target, targets.read(target, settings), settings)
     return Followed(before + target.source, target.path, first, last)

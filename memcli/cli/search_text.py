@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from memcli.api.ask import Answered
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspaces import Workspaces
     from memcli.cli.search_form import Shape
     from memcli.cli.skin import Skin
     from memcli.search.hits import Correction, Hit
@@ -302,7 +302,7 @@ def _around(hit: Hit, skin: Skin, shape: Shape) -> Around:
     return around(skin.memory, hit, shape.around)
 
 
-def around(memory: OpenedWorkspace, hit: Hit, count: int) -> Around:
+def around(memory: Workspaces, hit: Hit, count: int) -> Around:
     """Read `count` lines on each side; none where the file no longer holds the passage."""
     from memcli.api.read import get
 

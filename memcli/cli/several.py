@@ -33,16 +33,17 @@ def each(
     stores: list[dict[str, Any]] = []
     code: int = ExitCode.OK
     terminal = skin.terminal
-    for place, (name, folder, opened) in enumerate(skin.memory.members):
+    for place, (name, folder, workspace, why_not) in enumerate(skin.memory.members):
         told: dict[str, Any] = {"name": name, "path": folder, "primary": place == 0}
         if not as_json:
             _name(name, terminal, is_first=place == 0, is_data=what != "index")
-        error = None
-        if isinstance(opened, Reason):
-            error, done = opened, int(error_of(opened).exit_code)
+        error: Reason | None = None
+        if workspace is None:
+            error = why_not or Reason("not-found", "it cannot be opened")
+            done = int(error_of(error).exit_code)
         else:
             try:
-                told[what], done = work(skin.of(opened))
+                told[what], done = work(skin.of(workspace))
             except MemcliError as raised:
                 error, done = raised.reason, raised.exit_code
         if error is not None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, time
 
-from memcli.api.memory import Memory
-from memcli.api.opened import current_folder
+from memcli.api.open import open_workspaces
+from memcli.api.workspace import current_folder
+from memcli.api.workspaces import Selection, Workspaces
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.terminal import Terminal
 from memcli.errors import NotFoundError, UsageError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
     from memcli.cli.options import Options
     from memcli.cli.progress import Progress
     from memcli.config.settings import Config
@@ -33,7 +34,7 @@ SHOWN_MEMORIES = 4  # of other programs, that are named; status lists all
 class Skin(Record):
     """The command line around one memory."""
 
-    memory: Memory
+    memory: Workspaces
     terminal: Terminal
     moment: datetime  # of --now, else of the clock
     here: str | None  # the current folder; None if it was deleted
@@ -66,10 +67,14 @@ class Skin(Record):
         """Return the moment as an ISO time."""
         return self.moment.isoformat(timespec="seconds")
 
-    def of(self, memory: OpenedWorkspace) -> Skin:
-        """Return the command line around one of several workspaces."""
-        made = Memory(memory.config, memory.store, environ=os.environ, clock=memory.clock)
-        return self._replace(memory=made)
+    @property
+    def workspace(self) -> Workspace:
+        """Return the one workspace that the command is about."""
+        return self.memory.alone()
+
+    def of(self, workspace: Workspace) -> Skin:
+        """Return the command line around one workspace."""
+        return self._replace(memory=Workspaces(workspace))
 
     def file_of(self, source: str, path: str) -> str | None:
         """Return the absolute path of a document; None if its source has no folder here."""
@@ -131,62 +136,28 @@ def make_skin(
 
 def _open(
     options: Options, settings: Mapping[str, Any], *, anywhere: bool, here: str | None
-) -> Memory:
+) -> Workspaces:
     """Open one workspace, or several as one."""
-    folders = options.workspace or ()
-    if options.workspace_name is not None:
-        others = (options.everywhere, options.as_of is not None, options.tenant is not None)
-        if folders or any(others):
-            raise UsageError(
-                "--workspace-name cannot be combined with -w, --everywhere, --as-of or --tenant",
-                hint=f"--workspace-name {options.workspace_name}",
-            )
-        from memcli.api.remote import open_remote
-
-        return open_remote(options.workspace_name, settings=settings)
-    if options.tenant is not None:
-        if folders or options.everywhere or options.as_of is not None:
-            raise UsageError(
-                "--tenant cannot be combined with -w, --everywhere or --as-of",
-                hint=f"--tenant {options.tenant}",
-            )
-        from memcli.api.remote import open_tenant
-
-        return open_tenant(options.tenant, settings=settings)
-    is_of_several = options.everywhere or len(folders) > 1
-    if is_of_several and options.as_of is not None:
-        raise UsageError(
-            "--as-of works on one repository, not on several workspaces",
-            hint="memcli search QUERY -w FOLDER --as-of DATE",
-        )
-    if len(folders) > 1 and options.everywhere is None:
+    folders = tuple(options.workspace or ())
+    if len(folders) > 1 and options.everywhere is None and options.workspace_name is None:
         from shlex import quote
 
         raise UsageError(
             f"this command works on one workspace, but -w names {len(folders)}",
             hint=f"-w {quote(folders[0])}",
         )
-    if options.everywhere and options.asks_index:
-        from memcli.api.remote import open_everywhere
-
-        return open_everywhere(folders, settings=settings, here=here)
-    if is_of_several:
-        from memcli.api.several import open_several
-
-        return open_several(
-            folders, everywhere=bool(options.everywhere), settings=settings, here=here
-        )
-    folder = folders[0] if folders else None
-    if folder is not None and folder.startswith("@"):
-        from memcli.config.workspaces import folder_of_name
-
-        folder = folder_of_name(folder, os.environ)
-    if options.as_of is not None:
-        from memcli.api.as_of import open_as_of
-
-        now = _parse_now(options.now) if options.now else None
-        return open_as_of(options.as_of, folder, settings=settings, now=now, here=here)
-    return Memory.open(folder, settings=settings, anywhere=anywhere, here=here)
+    selected = Selection(
+        folders,
+        bool(options.everywhere),
+        with_shared=options.asks_index,
+        as_of=options.as_of,
+        shared=options.workspace_name,
+        tenant=options.tenant,
+        here=here,
+        anywhere=anywhere,
+        now=_parse_now(options.now) if options.now else None,
+    )
+    return open_workspaces(selected, settings=settings)
 
 
 @contextmanager

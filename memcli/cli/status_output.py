@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.index_output import change_names
+from memcli.errors import AwayError, IndexMissingError
 from memcli.indexing.notices import remedy
 from memcli.types import FRESH, MEMORY_SOURCE, NOT_INDEXED, STALE, shown
 from memcli.workspace.locate import ENV_NAME
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from memcli.cli.skin import Skin
@@ -54,13 +58,14 @@ def _watcher_line(watcher: dict[str, Any]) -> str:
 
 def _days(skin: Skin) -> list[str]:
     """Draw the days covered, for a person."""
-    if not skin.terminal.out_is_terminal or not skin.memory.store.exists():
+    if not skin.terminal.out_is_terminal:
         return []
     from memcli.render.dates import chart
     from memcli.store.documents import documents_by_day
     from memcli.store.records import Reach
 
-    with skin.memory.store.snapshot() as snapshot:
+    days: Mapping[str, int] = {}
+    with suppress(IndexMissingError, AwayError), skin.workspace.store.snapshot() as snapshot:
         days = documents_by_day(snapshot.documents(Reach()))
     if not days:
         return []

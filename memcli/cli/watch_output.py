@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from memcli.api.opened import local
+from memcli.api.workspace import local
 from memcli.cli.index_output import skipped
 from memcli.errors import BusyError, MemcliError, Reason
 from memcli.indexing.notices import unlisted, without_vectors

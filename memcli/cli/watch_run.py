@@ -12,17 +12,17 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from memcli.api.opened import ENCODER_SETTINGS
-from memcli.api.sync import Done, Job, Vectors, embed_next, sync
+from memcli.api.sync import Done, Job, Vectors, embed_next, files_of, sync
+from memcli.api.workspace import ENCODER_SETTINGS
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.index_output import file_lists
 from memcli.cli.progress import Progress
 from memcli.cli.stopping import Stop, Stopped, stopped_by_signals
 from memcli.cli.watch_output import Log
 from memcli.config.settings import BY_NAME, WORKSPACE_FILE, user_file
-from memcli.errors import BusyError, ExitCode, NotFoundError
+from memcli.errors import AwayError, BusyError, ExitCode, NotFoundError
 from memcli.indexing import watcher
 from memcli.indexing.watch_sight import Sight
+from memcli.record import plain
 from memcli.store.run_records import WatchRecord
 from memcli.store.watch import watching
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 LOCK_WAIT_SECONDS = 2.0
 # The longest sleep after which a signal is noticed.
 NAP_SECONDS = 0.5
+# A server of the index is asked so often whether it still has it.
+SERVER_SECONDS = 60.0
 # Texts a run embeds before it looks up: a second or two with the bundled model.
 MOST_TEXTS = 128
 ENCODER_KEYS = (
@@ -49,7 +51,7 @@ def watch(skin: Skin, reload: Callable[[], Skin], *, full: bool, as_json: bool) 
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
     stop = Stop(lambda: inbox.put((skin.memory.clock.monotonic(), "")))
     with stopped_by_signals(stop), ExitStack() as lock:
-        log = Log(skin.terminal, skin.memory.index_settings().now_ns, as_json=as_json)
+        log = Log(skin.terminal, skin.workspace.index_settings().now_ns, as_json=as_json)
         job = Job(full, False, LOCK_WAIT_SECONDS, MOST_TEXTS)
         session = _Session(skin, job, log, reload=reload, inbox=inbox, stop=stop, lock=lock)
         try:
@@ -76,7 +78,7 @@ class _Session:
         lock: ExitStack,
     ) -> None:
         self.job, self.log = job, log
-        self.skin, self.reload, self.store = skin, reload, skin.memory.store
+        self.skin, self.reload, self.store = skin, reload, skin.workspace.store
         self.inbox, self.stop, self.lock = inbox, stop, lock
         self.clock, self.sleep = skin.memory.clock.monotonic, skin.memory.clock.sleep
         self.right = lock.enter_context(watching(self.store.local, sleep=self.sleep))
@@ -93,6 +95,7 @@ class _Session:
                 user_file(os.environ),
             ),
         )
+        self.server_at = self.clock() + SERVER_SECONDS
         self.bar = Progress(skin.terminal, self.clock)
         self.vectors = self.new_vectors()
         self.embedding_since: float | None = None
@@ -158,8 +161,7 @@ class _Session:
                 watching(self.store.local, sleep=self.skin.memory.clock.sleep)
             )
             self.sight.settle()
-        lost = not self.store.exists() and not self.watcher.waiting
-        if lost and not self.watcher.failures:
+        if not (self.watcher.waiting or self.watcher.failures) and self.is_lost():
             self.log.notice("the index is gone and will be built again")
             self.watcher.unsure(started)
         if changed:
@@ -169,6 +171,18 @@ class _Session:
         ended = self.clock()
         self.watcher.probed(ended, cost=ended - started)
 
+    def is_lost(self) -> bool:
+        """Return whether the index is gone. A server is asked once a minute."""
+        if self.store.stand_in() is not None:
+            if self.clock() < self.server_at:
+                return False
+            self.server_at = self.clock() + SERVER_SECONDS
+        try:
+            return not self.store.exists()
+        except AwayError as error:  # it has the index still; each run tries again
+            self.fail(error)
+            return False
+
     def run(self, reason: str) -> None:
         """Update the index, and survive any error."""
         started = self.clock()
@@ -176,12 +190,12 @@ class _Session:
         self.watcher.began()
         try:
             self.settle_settings()
-            notice = self.sight.aim(self.skin.memory.index_settings(), retry=reason == "sweep")
+            notice = self.sight.aim(self.skin.workspace.index_settings(), retry=reason == "sweep")
             if notice:
                 self.log.notice(notice)
             with self.drawing():
                 done = sync(
-                    self.skin.memory,
+                    self.skin.workspace,
                     self.job,
                     self.vectors,
                     sleep=self.wait_for_lock,
@@ -190,7 +204,7 @@ class _Session:
         except (BrokenPipeError, Stopped):
             raise
         except Exception as error:  # one failed run must not end the watch; `fail` reports it
-            if self.record.last_sync is None and not isinstance(error, BusyError):
+            if self.record.last_sync is None and not isinstance(error, BusyError | AwayError):
                 raise  # nothing has worked yet: whoever started it is still looking
             self.fail(error)
         else:
@@ -199,14 +213,14 @@ class _Session:
 
     def settle_settings(self) -> None:
         """Read the settings again; another encoder is opened when it is needed."""
-        workspace = self.skin.config.workspace
-        if not os.path.isdir(workspace):
+        folder = self.skin.config.workspace
+        if not os.path.isdir(folder):
             raise NotFoundError(
-                f"the workspace {workspace} does not exist now; its index stays",
-                hint=f"mount or restore {workspace}",
+                f"the workspace {folder} does not exist now; its index stays",
+                hint=f"mount or restore {folder}",
             )
-        before, memory = self.skin, self.reload().memory.having(store=self.store)
-        self.skin = before._replace(memory=memory)
+        before, workspace = self.skin, self.reload().workspace.having(store=self.store)
+        self.skin = before.of(workspace)
         if any(before.config(key) != self.skin.config(key) for key in ENCODER_KEYS):
             self.vectors = self.new_vectors()
 
@@ -221,7 +235,7 @@ class _Session:
         for notice in done.notices:
             self.log.notice(notice)
         self.log.synced(
-            reason, done.report, file_lists(done.report), chunks=done.chunks,
+            reason, done.report, plain(files_of(done.report)), chunks=done.chunks,
             embedded=done.embedded, pending=done.pending, seconds=seconds, is_new=is_new,
         )  # fmt: skip
         self.log.vectors(self.vectors.opened)
@@ -239,7 +253,7 @@ class _Session:
         try:
             with self.drawing():
                 pending = embed_next(
-                    self.skin.memory, self.job, self.vectors, sleep=self.wait_for_lock
+                    self.skin.workspace, self.job, self.vectors, sleep=self.wait_for_lock
                 )
         except (BrokenPipeError, Stopped):
             raise
@@ -273,7 +287,7 @@ class _Session:
     def new_vectors(self) -> Vectors:
         """Make vectors by the settings as they are; a server is waited for in small steps."""
         return Vectors(
-            self.skin.memory,
+            self.skin.workspace,
             self.tick,
             sleep=self.wait_for_server,
             threads=self.skin.config("watch.threads"),

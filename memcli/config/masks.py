@@ -1,29 +1,48 @@
-"""Mask the password of a URL in a setting."""
+"""Show the URL of a shared index without what may be secret in it."""
 
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 MASK = "***"
-_SECRET_OPTIONS = ("password", "sslpassword")
-_USER = re.compile(r"(?<=://)([^:/@?]*):([^/?]*)@")
+# What is certainly no secret is shown. A URL of any other shape is not shown at all: a password
+# with a slash in it may look like a host.
+_URL = re.compile(
+    r"(?P<scheme>postgres(?:ql)?://)(?:(?P<user>[\w.%~+-]*)(?P<password>:[^/?#]*)?@)?"
+    r"(?P<place>[\w.,:\[\]%~-]*(?:/[\w.%~-]*)?)(?P<options>\?[a-z_=%A-Z0-9.,:/&@~+-]*)?"
+)
+_OPTION = re.compile(
+    r"(?:host|hostaddr|port|dbname|user|service|ssl(?:mode|rootcert|cert|key|crl|sni)|passfile"
+    r"|target_session_attrs|application_name|load_balance_hosts|gssencmode|channel_binding"
+    r"|require_auth|client_encoding|keepalives[a-z_]*|[a-z_]*timeout)=.*"
+)
+
+
+def is_plain(url: str) -> bool:
+    """Return whether it is clear which part of a URL is the password."""
+    found = _URL.fullmatch(url)
+    return found is not None and "@" not in (found["password"] or "")
 
 
 def masked(url: str) -> str:
     """Return a URL without a password, wherever it appears."""
-    shown = _USER.sub(rf"\1:{MASK}@", url)
-    return re.sub(rf"([?&](?:{'|'.join(_SECRET_OPTIONS)})=)[^&]*", rf"\g<1>{MASK}", shown)
+    if not url:
+        return url
+    found = _URL.fullmatch(url)
+    if found is None:
+        return f"postgresql://{MASK}"
+    user = found["user"] or ""
+    if found["password"] is not None:
+        user += f":{MASK}"
+    at = "@" if found["user"] is not None else ""
+    return f"{found['scheme']}{user}{at}{found['place']}{_options(found['options'] or '')}"
 
 
-def secrets(url: str) -> tuple[str, ...]:
-    """List the passwords of a URL, as they are written and as they are meant."""
-    found = [value for key, value in options(url) if key in _SECRET_OPTIONS]
-    if match := _USER.search(url):
-        found += [match[2], unquote(match[2])]
-    return tuple(filter(None, found))
+def _options(text: str) -> str:
+    shown = (each if _OPTION.fullmatch(each) else _hidden(each) for each in text[1:].split("&"))
+    return f"?{'&'.join(shown)}" if text else ""
 
 
-def options(url: str) -> list[tuple[str, str]]:
-    """List the parameters after the question mark of a URL."""
-    return parse_qsl(urlsplit(url).query, keep_blank_values=True)
+def _hidden(option: str) -> str:
+    name, is_option, _ = option.partition("=")
+    return f"{name}={MASK}" if is_option and name.isidentifier() else MASK

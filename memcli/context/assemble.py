@@ -26,8 +26,10 @@ from math import ceil
 from memcli.context.packing import ABOUT_AS_GOOD, packed
 from memcli.context.parts import (
     ALWAYS,
+    ANSWER_FIRST,
     PASSAGES,
     RECENT,
+    SECTIONS,
     SOFT,
     UNSURE,
     ChunkSpan,
@@ -221,7 +223,9 @@ def assemble(fixed: Fixed, found: Retrieved, wanted: Sharing) -> Assembled:
     made = packed(offered, fixed.parts, room, by_lines=wanted.by_lines, least_share=least)
     saved = _fitting([*made.idle, *below], made.room)
     left = (*fixed.soft_left, *made.left, *made.idle)
-    return Assembled((*fixed.parts, *made.parts), left, fixed.warning, int(saved), notice)
+    order = ANSWER_FIRST if wanted.is_asked else SECTIONS
+    parts = sorted((*fixed.parts, *made.parts), key=lambda part: order.index(part.section))
+    return Assembled(tuple(parts), left, fixed.warning, int(saved), notice)
 
 
 def _with_preferences(fixed: Fixed, offered: Iterable[ContextPart], wanted: Sharing) -> Fixed:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
@@ -130,7 +131,7 @@ def as_quick_error() -> Iterator[None]:
 
 
 class QuickSession:
-    """A graph over the weights of a model. Threads may run it at once; `close` waits for none."""
+    """A graph over the weights of a model. Threads may run it at once, and close it meanwhile."""
 
     def __init__(
         self,
@@ -153,6 +154,7 @@ class QuickSession:
         wanted = settings(located, exact=exact)
         entries = (*wanted.entries, *(_ONE_RUN if is_for_one_run else ()))
         self._session: c_void_p | None = None
+        self._guard, self._runs, self._is_closed = Lock(), 0, False
         with as_quick_error():
             self._runtime = _runtime(path)
             self._session = self._open(graph, wanted._replace(entries=entries))
@@ -184,10 +186,18 @@ class QuickSession:
 
     def run(self, inputs: Sequence[Tensor], output: bytes, floats: int) -> bytes:
         """Give so many numbers of an output as float32; raises QuickError."""
-        if self._session is None:
-            raise QuickError("the model is closed")
-        with as_quick_error():
-            return self._run(inputs, output, 4 * floats)
+        with self._guard:
+            if self._is_closed:
+                raise QuickError("the model is closed")
+            self._runs += 1
+        try:
+            with as_quick_error():
+                return self._run(inputs, output, 4 * floats)
+        finally:
+            with self._guard:
+                self._runs -= 1
+            if self._is_closed:
+                self.close()
 
     def _run(self, inputs: Sequence[Tensor], output: bytes, size: int) -> bytes:
         runtime, count = self._runtime, len(inputs)
@@ -225,8 +235,12 @@ class QuickSession:
                 runtime.release(release, handle)
 
     def close(self) -> None:
-        """Free the session; not needed by a process about to end."""
-        session, self._session = self._session, None
+        """Free the session, or let its last run do so; not needed by a process about to end."""
+        with self._guard:
+            self._is_closed = True
+            if self._runs:
+                return
+            session, self._session = self._session, None
         if session is not None:
             self._runtime.release(_RELEASE_SESSION, session)
 
@@ -246,15 +260,15 @@ def library_run(located: Located, *, exact: bool | None = None) -> Run:
 
     graph = read_graph(located.model)
     session = QuickSession(located, graph, is_for_one_run=False, exact=exact)
-    run = _run_through(session, located.model.dimension)
+    run = _run_through(lambda: session, located.model.dimension)
     weakref.finalize(run, session.close).atexit = False
     return run
 
 
-def _run_through(session: QuickSession, dimension: int) -> Run:
+def _run_through(session: Callable[[], QuickSession], dimension: int) -> Run:
     def run(ids: Sequence[int]) -> bytes:
         try:
-            return session.run(of_tokens(ids), b"emb", dimension)
+            return session().run(of_tokens(ids), b"emb", dimension)
         except QuickError as error:
             why = f"the model failed on {len(ids)} tokens: {error}"
             raise RetrieverError(why, hint=MORE_MEMORY) from error
@@ -263,10 +277,7 @@ def _run_through(session: QuickSession, dimension: int) -> Run:
 
 
 class QuickModel:
-    """A model opened for queries; satisfies `Quick`.
-
-    One thread at a time: `close` waits for no run.
-    """
+    """A model opened for queries; satisfies `Quick`. One thread at a time may use it."""
 
     def __init__(
         self, located: Located, *, library: str | None = None, exact: bool | None = None
@@ -300,7 +311,9 @@ class QuickModel:
         """Give an encoder of a few texts; none with fp32, whose sums are ordered otherwise here."""
         if self._model != INT8:
             return None
-        return PinnedEncoder(self._model, _run_through(self._session, self._model.dimension))
+        return PinnedEncoder(
+            self._model, _run_through(lambda: self._session, self._model.dimension)
+        )
 
     def close(self) -> None:
         """Free the model; not needed by a process about to end."""
@@ -309,9 +322,8 @@ class QuickModel:
     def _lay_out(self) -> None:
         """Open the model for many runs, if possible: the vectors are the same."""
         with suppress(QuickError):
-            session = self._open(is_for_one_run=False)
-            self._session.close()
-            self._session = session
+            before, self._session = self._session, self._open(is_for_one_run=False)
+            before.close()
 
 
 class PinnedEncoder:

@@ -1,7 +1,7 @@
 """Cut the blocks of one section into segments, the texts that are embedded.
 
 A segment is about two lines of prose or list, or up to PART_TOKENS of a fence or table. If an
-editor has wrapped the lines of a paragraph, a segment is up to PROSE_TOKENS of them. In a run of
+editor has wrapped the lines of a paragraph, a segment is up to PART_TOKENS of them. In a run of
 list items, some lines start a new pair because of their own hash, so that an inserted line changes
 only a few pairs. Longer text is cut at sentences, then at words, never inside a comment.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 PART_LINES = 2
 PART_TOKENS = 100
-PROSE_TOKENS = 80  # half of the vectors that pairs of lines of 72 columns make
+_BY_LINES = ("item", "paragraph", "quote")  # kinds of blocks
 COLUMNS = (50, 100)  # of the longest line of a wrapped paragraph
 # One line in six opens a pair by its own hash: 20 pairs without one have odds of 1 in 1,500.
 RESTART_ODDS = 6
@@ -134,22 +134,12 @@ def cut_parts(
     for run in _runs(blocks):
         kind = run[0].kind
         prefix = _prefix(run[0], parsed)
-        units = _joined([unit for block in run for unit in _units(block, parsed, starts)], text)
-        is_prose = kind in ("paragraph", "quote") and _is_wrapped(units)
-        paired = kind in ("item", "paragraph", "quote") and not is_prose
-        most = PROSE_TOKENS if is_prose else PART_TOKENS
-        group: list[tuple[int, int]] = []
         opening = True
-        for start, end in units:
-            if group and (
-                (paired and len(group) >= PART_LINES)
-                or (kind == "item" and _opens(text[start:end]))
-                or quotient(text[group[0][0] : end]) > most
-            ):
+        for units, is_prose in _stretches(run, parsed, starts, text):
+            paired = kind in _BY_LINES and not is_prose
+            for group in _groups(units, text, paired=paired, items=kind == "item"):
                 spans += _fit(group, text, "" if opening else prefix, room, limits)
-                group, opening = [], False
-            group.append((start, end))
-        spans += _fit(group, text, "" if opening else prefix, room, limits)
+                opening = False
     return spans
 
 
@@ -198,6 +188,45 @@ def _joined(units: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
     return joined
 
 
+def _stretches(
+    run: list[Block], parsed: Parsed, starts: list[int], text: str
+) -> Iterator[tuple[list[tuple[int, int]], bool]]:
+    """Yield the lines of a run, and whether they are a paragraph that an editor has wrapped.
+
+    A line before such a paragraph, such as the name of a list item, goes with it.
+    """
+    stretch: list[tuple[int, int]] = []
+    for block in run:
+        units = _joined([*_units(block, parsed, starts)], text)
+        if block.kind not in _BY_LINES or len(units) <= PART_LINES:
+            stretch += units
+            continue
+        for stanza in _stanzas(units, text):
+            if not _is_wrapped(stanza):
+                stretch += stanza
+                continue
+            if len(stretch) == 1:
+                stanza = stretch + stanza
+            elif stretch:
+                yield stretch, False
+            yield stanza, True
+            stretch = []
+    if stretch:
+        yield stretch, False
+
+
+def _stanzas(units: list[tuple[int, int]], text: str) -> Iterator[list[tuple[int, int]]]:
+    """Divide the lines of a block where a line is blank."""
+    stanza: list[tuple[int, int]] = []
+    for unit in units:
+        if stanza and text.count("\n", stanza[-1][1], unit[0]) > 1:
+            yield stanza
+            stanza = []
+        stanza.append(unit)
+    if stanza:
+        yield stanza
+
+
 def _is_wrapped(units: list[tuple[int, int]]) -> bool:
     """Return whether an editor has wrapped these lines, so that none is a statement by itself."""
     lengths = [end - start for start, end in units]
@@ -207,9 +236,22 @@ def _is_wrapped(units: list[tuple[int, int]]) -> bool:
     return least <= max(lengths) <= min(most, 2 * min(lengths[:-1]))
 
 
-def _opens(line: str) -> bool:
-    """Return whether a line starts a new pair, by its own hash."""
-    return digest(line)[0] % RESTART_ODDS == 0
+def _groups(
+    units: list[tuple[int, int]], text: str, *, paired: bool, items: bool
+) -> Iterator[list[tuple[int, int]]]:
+    """Divide lines into those of one segment each."""
+    group: list[tuple[int, int]] = []
+    for start, end in units:
+        if group and (
+            (paired and len(group) >= PART_LINES)
+            or (paired and items and digest(text[start:end])[0] % RESTART_ODDS == 0)
+            or quotient(text[group[0][0] : end]) > PART_TOKENS
+        ):
+            yield group
+            group = []
+        group.append((start, end))
+    if group:
+        yield group
 
 
 def _fit(

@@ -16,7 +16,7 @@ from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
 from memcli.search.hits import mark_of
-from memcli.search.retrievers import MODE_IS_LEXICAL
+from memcli.search.retrievers import MODE_IS_LEXICAL, missing_vectors
 from memcli.search.snippet import make_snippet
 from memcli.types import EMPTY, FRESH, shown
 
@@ -149,6 +149,8 @@ def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> l
         remarks.append(f"keywords only: semantic search is being prepared: {far}")
     elif not dense.ran and dense.reason is not None and dense.reason != MODE_IS_LEXICAL:
         remarks.append(f"keywords only: {_sentence(dense.reason)}")
+    elif missing := missing_vectors(dense):
+        remarks.append(missing.text)
     if told := [each for each in answer.repaired if each.is_another_word]:
         remarks.append(reasons.repaired(told))
     if read := line(dates):

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.ask import Answered
-    from memcli.api.memory import Memory
     from memcli.api.read import Lines
+    from memcli.api.workspaces import Workspaces
     from memcli.dates.find import DateSpan
     from memcli.mcp.shared_memory import SharedMemory
     from memcli.search.hits import Hit
@@ -93,7 +93,9 @@ def call_search(
     return ToolResult(text, record)
 
 
-def _list(memory: Memory, filters: Filters, bounds: Sequence[DateSpan], budget: int) -> ToolResult:
+def _list(
+    memory: Workspaces, filters: Filters, bounds: Sequence[DateSpan], budget: int
+) -> ToolResult:
     """List the documents that filters let through, the newest first."""
     from memcli.api.listing import catalogue
     from memcli.render import jsonio
@@ -125,7 +127,7 @@ def _while_awaited(is_stopped: Callable[[], bool]) -> Callable[[str, Sequence[Hi
     return observe
 
 
-def _filters(memory: Memory, given: Mapping[str, Any], bounds: Sequence[DateSpan]) -> Filters:
+def _filters(memory: Workspaces, given: Mapping[str, Any], bounds: Sequence[DateSpan]) -> Filters:
     from memcli.dates.filters import span_of
     from memcli.types import Filters
     from memcli.workspace.names import globs_of
@@ -224,21 +226,23 @@ def call_get(
     return ToolResult(answers.of_lines(lines), record)
 
 
-def _lines(memory: Memory, given: Mapping[str, Any]) -> Lines:
+def _lines(memory: Workspaces, given: Mapping[str, Any]) -> Lines:
     """Read what a citation names, in the forms that models write citations in."""
+    from memcli.api.read import get
+
     first, count = given["from"], given["lines"]
     try:
-        return memory.get(given["path"], first=first, count=count)
+        return get(memory, given["path"], first=first, count=count)
     except NotFoundError as error:
         plain = _AS_LINES.sub(r":\1-\2", given["path"].strip(" \t\r\n`[]()<>\"'"))
         plain = _AS_LINE.sub(r":\1", plain)
         with suppress(NotFoundError):
-            return memory.get(plain, first=first, count=count)
+            return get(memory, plain, first=first, count=count)
         path, _, cited = plain.partition(":")
         words = shlex.split(error.hint)
         meant = words[2] if words[:2] == ["memcli", "get"] and len(words) == 3 else ""
         if path and meant.endswith(f"/{path}"):
-            return memory.get(f"{meant}:{cited}" if cited else meant, first=first, count=count)
+            return get(memory, f"{meant}:{cited}" if cited else meant, first=first, count=count)
         raise
 
 
@@ -313,11 +317,12 @@ def read_document(
     """Read the whole document at an address, memcli://WORKSPACE/PATH, and when it was changed."""
     from urllib.parse import quote, unquote
 
+    from memcli.api.read import get
     from memcli.render.sanitize import broken_up
 
     memory = held.opened()
     # What stands before the path of a document, by the name of its workspace.
-    names = {name: f"{name}:" for name, _, _ in memory.members}
+    names = {name: f"{name}:" for name, *_ in memory.members}
     names = names or {os.path.basename(memory.config.workspace): ""}
     wanted, _, path = given["uri"].removeprefix(SCHEME).partition("/")
     # Some clients write what they take for the name of a host in small letters.
@@ -328,12 +333,12 @@ def read_document(
             hint=f"{SCHEME}{quote(next(iter(names)))}/PATH",
         )
     name = unquote(wanted) if unquote(wanted) in meant else meant[0]
-    lines = memory.get(names[name] + unquote(path))
+    lines = get(memory, names[name] + unquote(path))
     changed = _changed_at(memory, lines)
     return ToolResult(broken_up(lines.text), lambda: {"lastModified": changed})
 
 
-def _changed_at(memory: Memory, lines: Lines) -> str:
+def _changed_at(memory: Workspaces, lines: Lines) -> str:
     """Give the second that a document was changed at, in UTC."""
     root = next(each.root for each in memory.config.sources if each.name == lines.source)
     changed = os.stat(os.path.join(root, lines.path)).st_mtime_ns // 10**9

@@ -11,16 +11,17 @@ from __future__ import annotations
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 
+from memcli.api.memory import Memory
 from memcli.api.sync import Job, Vectors, embed_next, sync
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import BusyError, MemcliError, Reason
+from memcli.errors import BusyError, MemcliError
 from memcli.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from memcli.api.memory import Memory
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
+    from memcli.api.workspaces import Workspaces
 
 _ANY_QUESTION = "memory"
 TEXTS = 16  # of a batch: some tenths of a second with the bundled model
@@ -43,7 +44,7 @@ class Preparation:
 
     progress: FirstProgress | None = None  # of the first question
 
-    def __init__(self, memory: Memory, idle: Event) -> None:
+    def __init__(self, memory: Workspaces, idle: Event) -> None:
         """Take the memory, and what tells that no call is being answered."""
         self.memory, self._idle = memory, idle
         self.is_readable, self.ended = Event(), Event()
@@ -95,7 +96,7 @@ class Preparation:
         """Ask a first question; whatever is wrong with that is wrong with any question."""
         try:
             with self._watched():
-                self.memory.search(_ANY_QUESTION, limit=1)
+                Memory(self.memory).search(_ANY_QUESTION, limit=1)
         except Exception as error:  # in a thread: the call that waits raises it
             self.error = error
             self.has_failed = True
@@ -103,9 +104,8 @@ class Preparation:
             self.is_readable.set()
 
     @property
-    def _members(self) -> Sequence[OpenedWorkspace]:
-        there = [each for _, _, each in self.memory.members if not isinstance(each, Reason)]
-        return there or [self.memory]
+    def _members(self) -> Sequence[Workspace]:
+        return self.memory.opened
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
@@ -123,7 +123,7 @@ class Preparation:
             finally:
                 self.progress = None
 
-    def _embed(self, member: OpenedWorkspace, *, brings_in: bool) -> None:
+    def _embed(self, member: Workspace, *, brings_in: bool) -> None:
         """Bring a workspace up to date and embed its texts, as far as its settings allow that."""
         config = member.config
         if self.has_failed or not (member.has_files and config("sync.on_search")):
@@ -155,7 +155,7 @@ class Preparation:
         self._stopped.wait(seconds)
 
 
-def _may_embed(member: OpenedWorkspace) -> bool:
+def _may_embed(member: Workspace) -> bool:
     config = member.config
     is_by_keywords = config("embedding.encoder") == "none" or config("search.mode") == "lexical"
     return bool(config("sync.parts")) and not is_by_keywords

@@ -17,8 +17,8 @@ from memcli.workspace.locate import CONFIG_FILE, is_everything, mark_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memcli.api.memory import Memory
-    from memcli.api.opened import OpenedWorkspace
+    from memcli.api.workspace import Workspace
+    from memcli.api.workspaces import Workspaces
     from memcli.mcp.preparation import FirstProgress
 
 WITHOUT_BOUND = 10**9  # files
@@ -31,10 +31,10 @@ class SharedMemory:
 
     def __init__(
         self,
-        open: Callable[[str | None], Memory],
+        open: Callable[[str | None], Workspaces],
         names: Callable[[], Sequence[str]] = tuple,
         *,
-        open_folder: Callable[[str], Memory] | None = None,
+        open_folder: Callable[[str], Workspaces] | None = None,
         roots: Sequence[str] = (),
         may_move: bool = False,
     ) -> None:
@@ -47,14 +47,14 @@ class SharedMemory:
         self._open, self._names, self._open_folder = open, names, open_folder
         self.roots = list(roots)  # and the folders that the client has open
         self._opening = Lock()
-        self._memory: Memory | None = None
+        self._memory: Workspaces | None = None
         self._preparation: Preparation | None = None
-        self._alone: dict[str, Memory] = {}  # by name, or by folder
+        self._alone: dict[str, Workspaces] = {}  # by name, or by folder
         self._workspaces: tuple[str, ...] | None = None
         self._left_out: list[int | None] = []
         self._calls, self._idle = 0, Event()
         self._idle.set()
-        self._replaced: list[Memory] = []  # closed once no call is being answered
+        self._replaced: list[Workspaces] = []  # closed once no call is being answered
         self.may_move = may_move
         self.folder: str | None = None  # of the client
         self.given = SeenLines()
@@ -77,7 +77,7 @@ class SharedMemory:
                 preparation.wait_for_turn()
             yield
         finally:
-            closed: list[Memory] = []
+            closed: list[Workspaces] = []
             with self._opening:
                 self._calls -= 1
                 if not self._calls:
@@ -86,14 +86,14 @@ class SharedMemory:
             for each in closed:
                 each.close()
 
-    def opened(self, workspace: str | None = None) -> Memory:
+    def opened(self, workspace: str | None = None) -> Workspaces:
         """Give the memory, or one workspace of it, or that of a folder in one of the roots.
 
         If a workspace could not be opened with the others, all are opened again once its folder
         or its settings have changed.
         """
         with self._opening:
-            if workspace is not None and is_path(workspace):
+            if workspace is not None and is_path(workspace) and self._open_folder is not None:
                 return self._of_folder(workspace)
             if self._memory is None or _unopened(self._memory) != self._left_out:
                 opened = _without_bound(self._open(self.folder))
@@ -106,12 +106,10 @@ class SharedMemory:
                 self._alone.clear()
             return self._memory if workspace is None else self._only(self._memory, workspace)
 
-    def _only(self, memory: Memory, workspace: str) -> Memory:
-        from memcli.api.several import Several
-
-        if not isinstance(memory, Several):
+    def _only(self, memory: Workspaces, workspace: str) -> Workspaces:
+        if not memory.members:
             name = os.path.basename(memory.config.workspace)
-            if workspace == name:
+            if workspace in (name, memory.config.workspace):
                 return memory
             raise UsageError(
                 f"no workspace here is called {workspace!r:.80}; the name is {name}", hint=name
@@ -120,7 +118,7 @@ class SharedMemory:
             self._alone[workspace] = memory.only(workspace)
         return self._alone[workspace]
 
-    def _of_folder(self, path: str) -> Memory:
+    def _of_folder(self, path: str) -> Workspaces:
         folder = os.path.realpath(os.path.join(self.roots[0] if self.roots else "/", path))
         roots = [os.path.realpath(each) for each in self.roots]
         # Somebody who starts a server in the home folder does not mean all folders in it.
@@ -135,15 +133,16 @@ class SharedMemory:
             self._alone[folder] = _without_bound(self._open_folder(folder))
         return self._alone[folder]
 
-    def own(self) -> OpenedWorkspace:
+    def own(self) -> Workspace:
         """Give the workspace that notes are added to: of several, the first."""
         memory = self.opened()
         if not memory.members:
-            return memory
-        name, folder, opened = memory.members[0]
-        if isinstance(opened, Reason):
-            raise NotFoundError(f"{name} ({folder}): {opened.text}", hint=opened.hint)
-        return opened
+            return memory.lead
+        name, folder, workspace, why_not = memory.members[0]
+        if workspace is None:
+            reason = why_not or Reason("not-found", "it cannot be opened")
+            raise NotFoundError(f"{name} ({folder}): {reason.text}", hint=reason.hint)
+        return workspace
 
     def prepare(self) -> Preparation:
         """Begin to index and to embed, unless that has begun; the errors of opening."""
@@ -154,7 +153,7 @@ class SharedMemory:
                 self._preparation.start()
             return self._preparation
 
-    def warm(self, workspace: str | None = None) -> Memory:
+    def warm(self, workspace: str | None = None) -> Workspaces:
         """Give it with its index up to date and its model loaded.
 
         BusyError if the first index takes longer than a call may wait.
@@ -209,11 +208,9 @@ def _is_home(root: str) -> bool:
     return is_everything(root, os.path.expanduser("~"))
 
 
-def _without_bound(opened: Memory) -> Memory:
+def _without_bound(memory: Workspaces) -> Workspaces:
     """Let a first index of any size be made: a server lives for hours."""
-    for each in (opened, *(e for _, _, e in opened.members if not isinstance(e, Reason))):
-        each.config = each.config.having({"sync.first": WITHOUT_BOUND})
-    return opened
+    return memory.having(lambda config: config.having({"sync.first": WITHOUT_BOUND}))
 
 
 def _not_ready(progress: FirstProgress | None) -> BusyError:
@@ -221,9 +218,9 @@ def _not_ready(progress: FirstProgress | None) -> BusyError:
     return BusyError(f"the first index is being built{far}", hint="the same call in 20 seconds")
 
 
-def _unopened(memory: Memory) -> list[int | None]:
+def _unopened(memory: Workspaces) -> list[int | None]:
     """Tell when what could not be opened was changed: folders of several and their settings."""
-    folders = [folder for _, folder, opened in memory.members if isinstance(opened, Reason)]
+    folders = [each.folder for each in memory.members if each.workspace is None]
     paths = [path for folder in folders for path in (folder, os.path.join(folder, CONFIG_FILE))]
     return [_changed_ns(path) for path in paths]
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
-    from memcli.indexing.look import Standing
     from memcli.search.hits import Step
     from memcli.search.pipeline import Answer
     from memcli.search.retrievers import RetrieverUse
@@ -127,19 +126,6 @@ def lines(expanded: Expanded, file: str | None) -> dict[str, Any]:
 def date_of(about: About) -> dict[str, str | None]:
     """Return the date, and for a span also its first day."""
     return {"date": about.date, **({"date_from": about.first_day} if about.first_day else {})}
-
-
-def changes(standing: Standing) -> dict[str, Any]:
-    """Describe what a run of `memcli index` would change."""
-    found = standing.changes
-    return {
-        "added": list(found.added),
-        "changed": list(found.changed),
-        "reindexed": list(found.again),
-        "moved": [{"from": old, "to": new} for old, new in found.moved],
-        "removed": list(found.removed),
-        "settings": list(standing.settings),
-    }
 
 
 def search_envelope(

@@ -119,9 +119,8 @@ def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answe
         hits = folded(hits)
     if options.sort != "score":
         hits = in_time(hits, newest=options.sort == "newest")
-    packed, dropped, far = fit_budget(
-        hits[: options.limit], budget=options.budget, free=options.free
-    )
+    top = hits[: options.limit]
+    packed, dropped, far = fit_budget(top, budget=options.filled, free=options.free)
     answer = best._replace(
         hits=tuple(packed),
         lexical=next((a.lexical for a in answers if a.lexical.reason), best.lexical),
@@ -135,7 +134,9 @@ def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answe
         unmatched=_in_all([answer.unmatched for answer in answers]),
         repaired=next((answer.repaired for answer in answers if answer.repaired), ()),
     )
-    return ended(answer, apart=options.apart, rest=options.rest) if options.ends else answer
+    if not options.ends:
+        return answer
+    return ended(answer, apart=options.apart, budget=options.budget)
 
 
 def in_turns(

@@ -33,6 +33,8 @@ from memcli.search.retrievers import (
     MODE_IS_DENSE,
     RetrieverUse,
     Vector,
+    is_partial,
+    of_matches,
     retriever_weights,
     semantic_retriever,
 )
@@ -99,14 +101,14 @@ def gather(
     lexical = RetrieverUse(
         wants_lexical, None if wants_lexical else MODE_IS_DENSE, 0, counts.chunks
     )
-    found = recall(
-        snapshot,
-        query,
-        total=counts.chunks,
-        lexical=wants_lexical,
-        vector=vector.blob if vector else None,
-        bounds=_bounds(snapshot, spans, options),
-    )
+    bounds = _bounds(snapshot, spans, options)
+    bounds = bounds._replace(keywords_choose=vector is not None and is_partial(counts))
+    read = partial(recall, snapshot, query, total=counts.chunks, lexical=wants_lexical)
+    found = read(vector=vector.blob if vector else None, bounds=bounds)
+    if bounds.keywords_choose:
+        dense = of_matches(dense, counts, found.candidates)
+        if not dense.ran:
+            vector, found = None, read(vector=None, bounds=bounds)
     if found.common:
         lexical = lexical._replace(reason=_common(found.common))
     weights = retriever_weights(options, vector, lexical=wants_lexical)

@@ -75,8 +75,7 @@ class SearchOptions(Record):
     filters: Filters
     repairs: bool = True  # words that nothing holds are searched for as they may be meant
     sort: str = "score"  # score | date | newest: the order of what is shown
-    ends: bool = False  # without a budget, an answer has only what is worth reading
-    rest: bool = False  # where it ends so, only what is left out then
+    ends: bool = False  # an answer has only what is worth reading
     lists: bool = False  # one line of each passage, over the whole memory
     apart: bool = False  # where it ends so, each turn of a conversation is a passage of its own
     reranker: Reranker | None = None  # reads the best passages once more
@@ -84,6 +83,11 @@ class SearchOptions(Record):
     formula: Formula | None = None  # of the profile, with its constants
     quality_weight: float = 0.5  # see `summaries`
     inner: Inner = Inner()
+
+    @property
+    def filled(self) -> int | None:
+        """Return the budget that is filled; one that only bounds the answer is applied later."""
+        return None if self.ends else self.budget
 
     def has(self, name: str) -> bool:
         """Tell whether a stage of `stages.TABLE`, or a part of one, takes part."""
@@ -107,7 +111,8 @@ def options_of(
 ) -> SearchOptions:
     """Read the search settings; the profile's stand in for those nobody has set.
 
-    With a budget and no limit set, `fill` takes as many passages as fit; a list does so too.
+    An answer that `ends` has only what is worth reading, and a budget bounds it. Any other fills
+    its budget: with `fill` and no limit set, it has as many passages as fit, and so does a list.
     """
     profile = PROFILES[config("search.profile")]
 
@@ -117,7 +122,8 @@ def options_of(
 
     limit, universe = setting("search.limit"), setting("search.universe")
     free = limit
-    fills = lists or (fill and budget is not None)
+    ends = ends and not (whole or lists)
+    fills = lists or (fill and budget is not None and not ends)
     if fills and config.values["search.limit"].origin == DEFAULT_ORIGIN:
         limit = BUDGET_LIMIT
     if profile.by_limit:
@@ -141,7 +147,7 @@ def options_of(
         filters=filters,
         repairs=config("search.repair"),
         sort=sort,
-        ends=ends and budget is None and not (whole or lists),
+        ends=ends,
         lists=lists,
         formula=_formula(profile, config),
         quality_weight=config("search.quality_weight"),

@@ -81,6 +81,7 @@ class Answer(Record):
     split_phrases: tuple[str, ...]  # phrases that no chunk holds together
     revision: str
     fingerprint: str = ""  # of the vectors that took part
+    left: tuple[Hit, ...] = ()  # passages over the budget, then those not worth reading
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused retrievers
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
     repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
@@ -118,15 +119,15 @@ def search(
     answer = answer._replace(hits=tuple(with_corrections(answer.hits, gathered.fused, also)))
     answer = answer._replace(hits=_with_ends(snapshot, gathered, answer), dates=dates)
     if options.ends:
-        answer = ended(answer, apart=options.apart, rest=options.rest)
+        answer = ended(answer, apart=options.apart, budget=options.budget)
     observe("pack", answer.hits)
     return answer
 
 
-def ended(answer: Answer, *, apart: bool = False, rest: bool = False) -> Answer:
-    """Leave only what is worth reading of an answer; `apart` is that of `worthwhile`.
+def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> Answer:
+    """Leave only what is worth reading of an answer, and of that what fits the budget.
 
-    With `rest`, leave the passages of which nothing is worth reading.
+    `apart` is that of `worthwhile`.
     """
     from memcli.search.worth import worthwhile
 
@@ -138,10 +139,10 @@ def ended(answer: Answer, *, apart: bool = False, rest: bool = False) -> Answer:
         of_writer=answer.of_writer,
         apart=apart,
     )
-    if rest:
-        left = (hit for hit in answer.hits if not any(map(hit.contains, hits)))
-        return answer._replace(hits=tuple(left))
-    return answer._replace(hits=tuple(hits), weaker=weaker)
+    idle = (hit for hit in answer.hits if not any(map(hit.contains, hits)))
+    kept, dropped, _ = fit_budget(hits, budget=budget)
+    left = (*hits[len(kept) :], *idle)
+    return answer._replace(hits=tuple(kept), left=left, weaker=weaker, omitted_over_budget=dropped)
 
 
 def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[Hit, ...]:
@@ -176,7 +177,7 @@ def _rank(
     if gathered.dates_alone and not is_sorted:
         ranked = _named_first(gathered.named, ranked)
     top = ranked[: options.limit]
-    packed, dropped, far = fit_budget(top, budget=options.budget, free=options.free)
+    packed, dropped, far = fit_budget(top, budget=options.filled, free=options.free)
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)

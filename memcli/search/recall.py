@@ -40,6 +40,7 @@ class RecallBounds(Record):
     outside: frozenset[int] = frozenset()  # chunks that are none
     demands_phrases: bool = False  # a phrase of the query that anything holds has to be there
     by_chunk: bool = False  # each retriever gives so many chunks; else the dense one so many texts
+    keywords_choose: bool = False  # vectors only score what keyword search finds
 
 
 class Recalled(Record):
@@ -71,8 +72,10 @@ def recall(
     # Each retriever may find chunks that are left out, so it is asked for as many more.
     outside = bounds.outside
     wide = bounds._replace(universe=bounds.universe + min(len(outside), MOST_OUTSIDE))
-    near = (
-        _near_chunks(snapshot, vector, wide)
+    near: Callable[[], Sequence[Near]] = (
+        list
+        if wide.keywords_choose
+        else _near_chunks(snapshot, vector, wide)
         if wide.by_chunk
         else snapshot.dense(vector, wide.universe, wide.reach)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import OTHER_MODEL
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
     from memcli.store.records import Counts
+    from memcli.types import Candidate
 
 # From so many tokens a word on, meaning counts for less: the model was not taught the language,
 # or the query is made of identifiers.
 FERTILITY_LIMIT = 1.7
-# Below this share of the parts that can be embedded the answer is by keywords alone.
-EMBEDDED_LIMIT = 0.5
+# Below this share of the segments, vectors only score the best keyword matches.
+EMBEDDED_LIMIT = 0.9
+BEST_MATCHES = 30  # keyword matches that are embedded first
+VERY_BEST, SCORED_SHARE = 10, 0.7  # of which so many need a vector
 OTHER_MODELS = "memcli help settings"  # says how to get the one of `multilingual`
 MODE_IS_LEXICAL = Reason("mode", "the mode is keyword")
 MODE_IS_DENSE = Reason("mode", "the mode is semantic")
@@ -58,6 +61,36 @@ def retriever_weights(options: SearchOptions, vector: Vector | None, *, lexical:
     return Weights(options.weights.vector * trust, 1.0 - options.weights.vector * trust)
 
 
+def is_partial(counts: Counts) -> bool:
+    """Return whether too little is embedded to look for neighbors among all vectors."""
+    return counts.embedded < EMBEDDED_LIMIT * counts.embeddable
+
+
+def of_matches(use: RetrieverUse, counts: Counts, candidates: Sequence[Candidate]) -> RetrieverUse:
+    """Turn semantic search off unless most of the very best keyword matches have a vector."""
+    best = [c for c in candidates if c.lexical_rank and c.lexical_rank <= VERY_BEST]
+    scored = [c for c in best if any(part.cosine is not None for part in c.parts)]
+    if best and len(scored) >= SCORED_SHARE * len(best):
+        return use
+    return use._replace(ran=False, reason=_too_few(counts))
+
+
+def _too_few(counts: Counts) -> Reason:
+    text = f"{counts.embedded} of {counts.embeddable} texts are embedded so far"
+    return Reason("not-embedded", text, "memcli index")
+
+
+def missing_vectors(use: RetrieverUse, hint: str = "memcli index") -> Reason | None:
+    """Say that semantic search ran on a part of the folder; None if it ran on all of it."""
+    if not use.ran or use.embedded >= use.total:
+        return None
+    text = f"{use.embedded} of {use.total} texts are embedded"
+    if use.embedded < EMBEDDED_LIMIT * use.total:
+        share = max(1, 100 * use.embedded // use.total)
+        text = f"semantic search over the best keyword matches; {share} % of the folder is embedded"
+    return Reason("not-embedded", text, hint)
+
+
 def semantic_retriever(
     snapshot: Snapshot,
     query: ParsedQuery,
@@ -87,9 +120,8 @@ def semantic_retriever(
     if counts.left_out and not counts.embeddable:
         text = "all texts are in scripts that the extra multilingual reads, and this model does not"
         return off(Reason("script", text, OTHER_MODELS))
-    if counts.embedded < EMBEDDED_LIMIT * counts.embeddable:
-        text = f"{counts.embedded} of {counts.embeddable} texts are embedded so far"
-        return off(Reason("not-embedded", text, "memcli index"))
+    if is_partial(counts) and (options.mode == "dense" or not counts.embedded):
+        return off(_too_few(counts))
     vector = embed_query(readable(query.text, index_fingerprint))
     if vector.blob is None:
         return off(vector.reason)

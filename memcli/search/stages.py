@@ -141,8 +141,7 @@ TABLE = (
     Stage(
         "pack",
         "keeps at most the first `--limit`, and of these the ones that are worth reading (`--more` "
-        "keeps all), or as many as fit `--budget` and are not far from the question; the last one "
-        "is cut to fit",
+        "keeps all) and fit `--budget`; the last one is cut to fit",
         "it ranked {before}; --limit is {limit} and --budget {budget}; --more shows weaker ones",
     ),
 )

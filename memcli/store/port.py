@@ -229,11 +229,14 @@ class Change(Stock, Protocol):
         """Remove all that is known of a document."""
         ...
 
-    def pending(self, fingerprint: str, limit: int) -> Sequence[Pending]:
+    def pending(
+        self, fingerprint: str, limit: int, *, within: Sequence[int] | None = None
+    ) -> Sequence[Pending]:
         """List texts that wait for a vector, each once, in the order in which they are needed.
 
-        Rules that every context holds come first, then what is more important than most, then
-        all else; each of them undated ones first, then the newest.
+        Rules that every context contains come first, then what is more important than most, then
+        all else; each of them undated ones first, then the newest. `within` are chunks, by the
+        numbers of a snapshot.
         """
         ...
 

@@ -16,13 +16,16 @@ the totals of all the same. `search.federation` joins their answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from heapq import merge
 from itertools import chain, islice
 
 from memcli.checking import TYPE_CHECKING
+from memcli.errors import IndexMissingError
 from memcli.record import Record
 from memcli.store.documents import with_chunks
+from memcli.store.guarded import Guarded, failing
 from memcli.store.naming import Naming, resting_on, split
 from memcli.store.records import (
     Counts,
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
 
     from memcli.errors import Reason
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
-    from memcli.store.port import Snapshot
+    from memcli.store.port import Crowd, Snapshot, Store
     from memcli.store.rounds import Each
     from memcli.store.run_records import Provenance, VectorSearch
     from memcli.types import Candidate, Excerpt, Known, Lines, Term, Turn
@@ -542,6 +545,65 @@ class Union:
             )
             self._parted = reach, [(turn, own) for turn, own in found if own is not None]
         return self._parted[1]
+
+
+class UnionStore:
+    """The stores of several workspaces, for reading only."""
+
+    def __init__(
+        self,
+        stores: Sequence[tuple[str, Store]],
+        *,
+        is_asked_by_first: bool = True,
+        crowd: Crowd | None = None,
+        of_crowd: Sequence[str] = (),
+    ) -> None:
+        """Take them by the names of their workspaces, the primary one first if there is one.
+
+        The workspaces `of_crowd` come last; a crowd has them by these names.
+        """
+        self._stores, self._is_asked_by_first = stores, is_asked_by_first
+        self._crowd, self._of_crowd = crowd, of_crowd
+
+    def exists(self) -> bool:
+        """Return whether any store has data."""
+        return bool(self._of_crowd) or any(store.exists() for _, store in self._stores)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Union]:
+        """Take a snapshot of each store that exists; IndexMissingError if none does.
+
+        FailedStoreError if one cannot be read.
+        """
+        with ExitStack() as opened:
+            members = []
+            for name, store in self._stores:
+                if store.exists():
+                    with failing(name):
+                        snapshot = opened.enter_context(store.snapshot())
+                    members.append(Member(name, Guarded([name], snapshot)))
+            is_own = self._is_asked_by_first and [m.name for m in members[:1]] == [
+                name for name, _ in self._stores[:1]
+            ]
+            each = None
+            if self._crowd:
+                with failing(*self._of_crowd):
+                    held, each = opened.enter_context(self._crowd.snapshots())
+                members += [
+                    Member(name, Guarded(self._of_crowd, held[name]))
+                    for name in self._of_crowd
+                    if name in held
+                ]
+            if not members:
+                raise IndexMissingError("nothing is indexed yet", hint="memcli index --everywhere")
+            yield Union(members, is_asked_by_first=is_own, each=each)
+
+    def close(self) -> None:
+        """Close all stores."""
+        for _, store in self._stores:
+            store.close()
+        if self._crowd:
+            self._crowd.close()
 
 
 def _terms(wanted: Wanted) -> frozenset[Term]:

@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 
 import memcli
+from memcli.api.standing import WorkspaceStatus
+from memcli.api.sync import IndexRun
 from memcli.errors import BudgetError, NotFoundError, UsageError
-from memcli.types import Filters
+from memcli.record import plain
 from tests.support import write
 
 NOW = datetime(2026, 2, 20)
@@ -86,8 +88,7 @@ def test_a_search_is_that_of_the_command(folder: Path) -> None:
 
 def test_filters_and_whole_chunks_are_those_of_the_options(folder: Path) -> None:
     with _opened(folder) as memory:
-        june = Filters(since="2025-06-01", until="2025-06-30")
-        found = memory.search("outage", filters=june, full=True, now=NOW)
+        found = memory.search("outage", since="2025-06-01", until="June 2025", full=True, now=NOW)
     arguments = ("--since", "2025-06-01", "--until", "2025-06-30", "--full")
     printed = _printed(folder, "search", "outage", "--json", "--now", "2026-02-20", *arguments)
     assert [p.text for p in found.results] == [p["text"] for p in printed["results"]]
@@ -115,8 +116,32 @@ def test_lines_and_state_are_those_of_the_commands(folder: Path) -> None:
         state = memory.status()
     printed = _printed(folder, "get", lines.citation, "--json")
     assert (lines.text, lines.text_hash) == (printed["text"], printed["text_hash"])
-    assert state.standing.state == _printed(folder, "status", "--json")["state"] == "fresh"
+    assert isinstance(state, WorkspaceStatus)
+    assert plain(state) == _printed(folder, "status", "--json")
+    assert state.state == "fresh"
     assert not state.is_behind
+
+
+def test_changes_lint_compact_and_check_are_those_of_the_commands(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    log = "The rota lasts two weeks.\n\n[gone](gone.md)\n"
+    write(tmp_path / "notes", "memory/2026-02-18.md", log)
+    before = sorted((tmp_path / "notes").rglob("*"))
+    with _opened(tmp_path, **{"embedding.encoder": "none"}) as memory:
+        changed = memory.changes(now=NOW)
+        printed = _printed(tmp_path, "changes", "--json", "--now", NOW.isoformat())
+        assert [each.day for each in changed.days] == [each["day"] for each in printed["days"]]
+        report = memory.lint(now=NOW)
+        found = json.loads(_output(tmp_path, "lint", "--json", "--now", NOW.isoformat()))
+        assert [each.code for each in report.findings] == ["broken-link"]
+        assert [each["code"] for each in found["findings"]] == ["broken-link"]
+        assert report.documents == found["documents"] == 1
+        planned = memory.compact(now=NOW)
+        assert planned.plan.drafts == ()
+        (weighed,) = memory.check("The rota lasts two weeks.")
+        assert weighed.judged.refusal is not None
+        assert weighed.judged.refusal.rule == "duplicate"
+    assert sorted((tmp_path / "notes").rglob("*")) == before
 
 
 def test_it_keeps_in_step_and_says_what_is_behind(folder: Path, tmp_path: Path) -> None:
@@ -124,7 +149,12 @@ def test_it_keeps_in_step_and_says_what_is_behind(folder: Path, tmp_path: Path) 
     environ = {**os.environ, "MEMCLI_STORE": str(tmp_path / "index.sqlite")}
     with memcli.Memory.open(tmp_path, environ=environ) as memory:
         done = memory.index()
-        assert done.report.added == ("MEMORY.md",)
+        assert isinstance(done, IndexRun)
+        assert done.files.added == ("MEMORY.md",)
+        printed = json.loads(
+            (Path(memcli.__file__).parent / "schemas/memcli.index.1.json").read_text()
+        )
+        assert set(plain(done)) == set(printed["properties"])
         (tmp_path / "memory").mkdir()
         (tmp_path / "memory" / "2026-02-01.md").write_text("The kingfisher dived.\n", "utf-8")
         behind = memory.search("kingfisher", sync=False)
@@ -142,6 +172,10 @@ def test_it_keeps_in_step_and_says_what_is_behind(folder: Path, tmp_path: Path) 
         (lambda memory: memory.search(""), UsageError),
         (lambda memory: memory.get("memory/none.md"), NotFoundError),
         (lambda memory: memory.context(budget=1), BudgetError),
+        (lambda memory: memory.search("pool", scopes=["secret"]), UsageError),
+        (lambda memory: memory.search("pool", where=["severity!="]), UsageError),
+        (lambda memory: memory.documents(tag="call"), UsageError),
+        (lambda memory: memory.only("work"), UsageError),
     ],
 )
 def test_what_cannot_be_answered_is_an_error(

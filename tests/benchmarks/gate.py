@@ -93,7 +93,7 @@ def look(encoder: str) -> tuple[list[tuple[Line, tuple[Neighbour, ...]]], GateWe
         settings = {"embedding.encoder": encoder}
         with Memory.open(folder, settings=settings) as memory:
             memory.index()
-            nearby = Nearby(memory)
+            nearby = Nearby(memory.workspaces.lead)
             weights = GateWeights(*(memory.config(f"gating.{n}") for n in GateWeights._fields))
             return [(line, nearby.of(line.text)) for line in lines()], weights
 

@@ -82,7 +82,7 @@ def told(memory: Memory, prompt: str, today: date, query: Query) -> tuple[int, b
         question = Question.read(query_of(prompt), today)
     except UsageError:
         return 0, False, 0, False
-    answer = ask_as_it_is(memory, question, options_of(memory.config, filters=Filters()))
+    answer = ask_as_it_is(memory.workspaces, question, options_of(memory.config, filters=Filters()))
     good = answer.hits[:PASSAGES] if answer.verdict == "good" else ()
     mine = deserved(question, answer) if has_subject(question) else ()
     return (*_worth(mine, query), *_worth(good, query))
@@ -99,7 +99,7 @@ def asked(folder: Path, store: Path) -> Iterator[Given]:
     environ = {**os.environ, "MEMCLI_STORE": str(store)}
     today = TODAY
     with Memory.open(folder / "workspace", environ=environ) as memory:
-        sync(memory, Job(), Vectors(memory))
+        sync(memory.workspaces.lead, Job(), Vectors(memory.workspaces.lead))
 
         def given(kind: str, query: Query) -> Given:
             tokens, hits, *by_verdict = told(memory, query.text, today, query)

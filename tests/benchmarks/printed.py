@@ -76,7 +76,7 @@ def ask(folder: Path, every: int, count: Count, forms: dict[str, list[Cost]]) ->
         judged = [query for query in read_queries(file, str(folder)) if query.relevant]
     for query in judged[::every]:
         for budget in (None, *BUDGETS):
-            options = ["--budget", str(budget)] if budget else []
+            options = ["--more", "--budget", str(budget)] if budget else []
             text, record = searched(query, [*options, *here], count)
             name = " ".join(["search", *options])
             forms.setdefault(name, []).append(text)

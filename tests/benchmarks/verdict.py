@@ -139,8 +139,8 @@ def asked(folder: Path, store: Path, mode: str) -> Iterator[Told]:
     """Ask all questions of one set; its index is brought in step first."""
     environ = {**os.environ, "MEMCLI_STORE": str(store), "MEMCLI_SEARCH_MODE": mode}
     with Memory.open(folder / "workspace", environ=environ) as memory:
-        sync(memory, Job(), Vectors(memory))
-        with memory.store.snapshot() as snapshot:
+        sync(memory.workspaces.lead, Job(), Vectors(memory.workspaces.lead))
+        with memory.workspaces.store.snapshot() as snapshot:
             excerpts = snapshot.excerpts_of(list(snapshot.known()), Reach())
         places = [
             (Range(e.about.path, e.about.start_line, e.about.end_line), e.about.chunk_id)
@@ -162,7 +162,7 @@ def _ask(memory: Memory, query: Query, kind: str, outside: frozenset[int]) -> To
     options = options._replace(inner=options.inner._replace(outside=outside))
     today = date.fromisoformat(query.date[:10]) if query.date else TODAY
     answer = ask_as_it_is(
-        memory, Question.read(query.text, today), options, observe=left.__setitem__
+        memory.workspaces, Question.read(query.text, today), options, observe=left.__setitem__
     )
     shown = [Range(h.about.path, h.start_line, h.end_line) for h in answer.hits[:FIRST]]
     found = left.get("floor", ()), answer.fused

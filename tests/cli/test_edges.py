@@ -33,7 +33,7 @@ register()
 for found in pkgutil.walk_packages(memcli.__path__, "memcli."):
     if not found.name.endswith("__main__"):
         importlib.import_module(found.name)
-memcli.api.opened._count_tokens("warm")
+memcli.api.workspace._count_tokens("warm")
 gc.freeze()
 codes = []
 for command in json.loads(sys.argv[3]):

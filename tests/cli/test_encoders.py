@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from memcli.api.opened import SYSTEM_CLOCK, OpenedWorkspace
+from memcli.api.memory import Memory
 from memcli.api.sync import Done, Job, Vectors, sync
+from memcli.api.workspace import SYSTEM_CLOCK
 from memcli.cli.main import run
 from memcli.config.keys import KEYS
 from memcli.errors import BusyError
@@ -284,7 +285,7 @@ class Waiter:
 
 def patient_run(desk: Desk, *, full: bool = False) -> tuple[Done, Waiter, Vectors]:
     waiter = Waiter()
-    memory = OpenedWorkspace.open(desk.root, clock=SYSTEM_CLOCK._replace(sleep=waiter))
+    memory = Memory.open(desk.root, clock=SYSTEM_CLOCK._replace(sleep=waiter)).workspaces.lead
     waiter.store = memory.store
     vectors = Vectors(memory)
     done = sync(memory, Job(full, wait_seconds=0), vectors)
@@ -319,7 +320,7 @@ def test_a_search_asks_a_server_for_vectors_while_others_can_write(
     desk.index()
     desk.note("new", "A pool of foxes.")
     command, *flags = how.split()
-    store = OpenedWorkspace.open(desk.root).store
+    store = Memory.open(desk.root).workspaces.lead.store
     writers: list[bool] = []
 
     def behave(number: int, texts: list[str]) -> Reply:
@@ -342,7 +343,7 @@ def test_another_writer_between_costs_a_search_nothing(desk: Desk, server: Loopb
     desk.use(server)
     desk.index()
     desk.note("new", "A pool of foxes.")
-    store = OpenedWorkspace.open(desk.root).store
+    store = Memory.open(desk.root).workspaces.lead.store
     with ExitStack() as held:
 
         def behave(number: int, texts: list[str]) -> Reply:
@@ -387,10 +388,10 @@ def test_a_run_between_leaves_a_full_one_that_waits_what_it_has_half_built(
 
     def sleep(seconds: float) -> None:
         slept.append(seconds)
-        other = OpenedWorkspace.open(desk.root)
+        other = Memory.open(desk.root).workspaces.lead
         sync(other, Job(texts=0, wait_seconds=0), Vectors(other))
 
-    memory = OpenedWorkspace.open(desk.root, clock=SYSTEM_CLOCK._replace(sleep=sleep))
+    memory = Memory.open(desk.root, clock=SYSTEM_CLOCK._replace(sleep=sleep)).workspaces.lead
     done = sync(memory, Job(full=True, wait_seconds=0), Vectors(memory))
     assert slept == [30.0]
     assert done.notices == ("went on with a full run that had read 2 files",)

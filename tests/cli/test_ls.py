@@ -211,7 +211,7 @@ def test_a_workspace_without_documents_says_so(tmp_path: Path) -> None:
 
 def test_python_lists_the_same(notes: Path) -> None:
     with memcli.Memory.open(str(notes), settings={"embedding.encoder": "none"}) as memory:
-        found = memory.documents(filters=Filters(tags=("call",)), order="newest")
+        found = memory.documents(tags=["call"], order="newest")
         told = json.loads(run("ls", "--tag", "call", "--json", "-w", str(notes)).stdout)
         asked = [{**each._asdict(), "tags": [*each.tags]} for each in found.documents]
         assert {each.pop("date_from") for each in asked} == {None}
@@ -219,7 +219,7 @@ def test_python_lists_the_same(notes: Path) -> None:
             {key: value for key, value in each.items() if key not in ("name", "file")}
             for each in told["documents"]
         ]
-        none = memory.documents(filters=Filters(tags=("nosuch",)))
+        none = memory.documents(tags=["nosuch"])
     assert none.documents == ()
     assert none.empty_reason is not None
     assert none.empty_reason.text == "no document has the tag nosuch"
@@ -314,6 +314,6 @@ def test_a_long_list_in_a_pipe_is_counted_by_folder_and_month(
     assert listed("-n", "101").count("\n") == 101
     assert listed("--since", "2025-06").count("\n") == 56
     with memcli.Memory.open(str(tmp_path)) as memory:
-        told = of_catalogue(catalogue(memory, Filters(), order="newest"), 1000)
+        told = of_catalogue(catalogue(memory.workspaces, Filters(), order="newest"), 1000)
     assert "memory/ | 2025-06 | 28 documents\n" in told
     assert told.count("\n") == 6

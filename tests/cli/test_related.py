@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import memcli
 from memcli.search.related import middle
-from memcli.types import Filters
 from tests.cli.processes import on_terminal, run
 from tests.hashing import HashingEncoder
 from tests.support import write
@@ -182,7 +181,7 @@ def test_without_vectors_words_decide_and_that_is_said(
 
 def test_python_is_told_the_same(notes: Path) -> None:
     with memcli.Memory.open(str(notes)) as memory:
-        found = memory.related("memory/2025-06-12.md:3", filters=Filters(kinds=("log",)))
+        found = memory.related("memory/2025-06-12.md:3", kinds=["log"])
         assert found.place == "memory/2025-06-12.md:1-3"
         told_then = told("memory/2025-06-12.md:3", "--kind", "log")["results"]
         assert [(each.citation, each.score) for each in found.results] == [

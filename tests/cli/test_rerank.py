@@ -229,11 +229,11 @@ def test_a_memory_keeps_what_ranks_anew(notes: Path) -> None:
         first = memory.search(QUESTION)
         assert first.reranked is not None
         assert first.reranked.ran
-        kept = memory._reranker
+        kept = memory.workspaces.lead._reranker
         assert memory.search(QUESTION).results == first.results
-        assert memory._reranker is kept
-        assert memory.having(config=memory.config)._reranker is kept
-        other = memory.config.having({"search.rerank": "none"})
-        plain = memory.having(config=other)
+        assert memory.workspaces.lead._reranker is kept
+        assert memory.workspaces.having(lambda config: config).lead._reranker is kept
+        other = memory.workspaces.having(lambda config: config.having({"search.rerank": "none"}))
+        plain = Memory(other)
         assert plain.search(QUESTION).reranked is None
-    assert memory._reranker is None
+    assert memory.workspaces.lead._reranker is None

@@ -191,6 +191,11 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
     record = json.loads(_run(*query, "--json")[0])
     assert (len(record["results"]), record["weaker"]) == (1, 9)
     assert len(json.loads(_run(*query, "--json", "--rest")[0])["results"]) == 9
+    # A budget is a bound: it adds nothing, and what it leaves out is in the rest.
+    assert _run(*query, "--budget", "9000") == _run(*query)
+    none, said = _run(*query, "--budget", "20")
+    assert ("2026-04-01" in none, "10 more: --rest" in said) == (False, False)
+    assert "memory/2026-04-01.md" in _run(*query, "--rest", "--budget", "20")[0] or not none
     assert "--more" in _run(*query, "--rest", "--more", code=2)[1]
     assert len(json.loads(_run(*query, "--json", "--more")[0])["results"]) == 10
 

@@ -118,7 +118,7 @@ def test_a_name_alone_is_one_workspace(base: Path) -> None:
 
 def test_without_names_there_is_nowhere_to_ask(base: Path) -> None:
     (base / "config/memcli/config.toml").unlink()
-    assert "there are none" in asked("search", "tulips", "--everywhere", code=2)[1]
+    assert "no workspace has a name" in asked("search", "tulips", "--everywhere", code=2)[1]
     assert "has no table [workspaces]" in asked("search", "tulips", "-w", "@home", code=2)[1]
 
 

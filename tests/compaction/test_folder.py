@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.api.opened import OpenedWorkspace
+from memcli.api.memory import Memory
 from memcli.cli.main import run
 from memcli.compaction import folder
 from memcli.compaction.summaries import last_run
@@ -230,7 +230,7 @@ def test_nothing_is_compacted_while_the_memory_is_away(notes: Path, away: str) -
     memory = (notes / "memory").rename(notes.parent / "memory.away")
     if away == "unmounted":  # as the index remembers a mount
         (notes / "memory").mkdir()
-        store = OpenedWorkspace.open(notes).store
+        store = Memory.open(notes).workspaces.lead.store
         with store.change(wait_seconds=0, sleep=time.sleep) as change:
             change.remember({"mounts": '[["memory", "memory"]]'})
     elif away == "unlistable":
@@ -280,7 +280,7 @@ def test_a_memory_that_vanishes_at_the_last_moment_is_not_made_again(notes: Path
 
 
 def _settings(notes: Path) -> Settings:
-    return OpenedWorkspace.open(notes).index_settings()
+    return Memory.open(notes).workspaces.lead.index_settings()
 
 
 def test_two_runs_at_once_write_no_line_twice(notes: Path) -> None:

@@ -93,8 +93,8 @@ def test_what_moved_is_told_with_the_reason(notes: Path, tmp_path: Path) -> None
     assert "memory/rules.md:4-4  its text changed" in text
 
     (notes / "memory/rules.md").unlink()
-    gone = replay(file, notes)[0]["passages"][0]
-    assert gone["why"] == "it is not a rule and not one of the newest entries now"
+    reasons = [passage["why"] for passage in replay(file, notes)[0]["passages"]]
+    assert "it is not a rule and not one of the newest entries now" in reasons
 
 
 def test_the_receipt_of_nothing(tmp_path: Path) -> None:

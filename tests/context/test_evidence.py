@@ -40,7 +40,7 @@ def test_a_block_without_a_sure_answer_says_so_first_and_is_short(notes: Path) -
     put(notes, {"memory/rules.md": RULES})
     found = record(notes, UNKNOWN, "--budget", "800")
     assert found["verdict"] == "none"
-    assert sections(found) == ["always", "recent", "passages", "passages"]
+    assert sections(found) == ["passages", "passages", "always", "recent"]
     code, out, err = context(notes, UNKNOWN, "--budget", "800")
     assert (code, out.startswith(UNSURE)) == (0, True)
     assert "No sure match" in err
@@ -53,7 +53,7 @@ def test_a_block_without_a_sure_answer_says_so_first_and_is_short(notes: Path) -
 
 def test_the_newest_records_count_among_the_few_of_an_unsure_block(notes: Path) -> None:
     found = record(notes, UNKNOWN, "--budget", "1500")
-    assert sections(found) == ["recent", "passages", "passages"]
+    assert sections(found) == ["passages", "passages", "recent"]
     found = record(notes, UNKNOWN, "--budget", "1500", "--tail", "0")
     assert sections(found) == ["passages", "passages", "passages"]
 
@@ -78,11 +78,10 @@ def test_with_a_question_the_tail_keeps_to_its_share(notes: Path) -> None:
     asked = record(notes, "what do herons eat", "--budget", "300")
     assert "recent" not in sections(asked)
     assert asked["parts"][0]["path"] == "MEMORY.md"
-    assert sections(record(notes, "what do herons eat", "--budget", "1500"))[0] == "recent"
+    assert sections(record(notes, "what do herons eat", "--budget", "1500"))[-1] == "recent"
     # One that somebody wants is there, whatever its share.
-    assert sections(record(notes, "what do herons eat", "--budget", "300", "--tail", "1"))[0] == (
-        "recent"
-    )
+    wanted = record(notes, "what do herons eat", "--budget", "300", "--tail", "1")
+    assert sections(wanted)[-1] == "recent"
     # At the start of a session the newest record has to be there.
     assert sections(record(notes, "--budget", "300"))[0] == "recent"
 

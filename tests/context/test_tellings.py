@@ -166,7 +166,7 @@ def test_soft_rules_that_were_cut_come_back_only_where_they_are_asked_for(notes:
     for question in ("", "what do herons eat, people"):
         found = record(notes, question, "--budget", "300")
         places = [(part["section"], part["path"]) for part in found["parts"]]
-        assert places == [("soft", "memory/soft.md"), ("passages", "MEMORY.md")]
+        assert sorted(places) == [("passages", "MEMORY.md"), ("soft", "memory/soft.md")]
         assert "files marked soft are cut" in context(notes, question, "--budget", "300")[2]
     asked = record(notes, "say thanks often", "--budget", "300")["parts"]
     assert ("passages", "memory/soft.md") in [(part["section"], part["path"]) for part in asked]

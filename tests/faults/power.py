@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from memcli.api.opened import OpenedWorkspace
+from memcli.api.memory import Memory
+from memcli.api.workspace import Workspace
 from memcli.errors import DamagedError, MemcliError
 from memcli.indexing.indexer import embed, index
 from memcli.indexing.rebuild import rebuild
@@ -119,20 +120,20 @@ class Run(NamedTuple):
     """What is done while the power goes."""
 
     verb: str  # whose workspace it begins with
-    do: Callable[[Writer, OpenedWorkspace], object]
+    do: Callable[[Writer, Workspace], object]
 
 
-def _step(writer: Change, memory: OpenedWorkspace) -> None:
+def _step(writer: Change, memory: Workspace) -> None:
     index(writer, memory.index_settings())
     embed(writer, ENCODER)
 
 
-def _go_on(writer: Change, memory: OpenedWorkspace) -> None:
+def _go_on(writer: Change, memory: Workspace) -> None:
     writer.drop_rebuild(awaited_seconds=AWAITED_SECONDS)
     _step(writer, memory)
 
 
-def _anew(writer: Change, memory: OpenedWorkspace) -> None:
+def _anew(writer: Change, memory: Workspace) -> None:
     def embed_into(side: Change) -> None:
         embed(side, ENCODER)
 
@@ -159,7 +160,7 @@ class Blackout:
         self.store = os.environ["MEMCLI_STORE"]
         self.mounts = mounts(base) if network else MOUNTS
         VERBS[run.verb].prepare(base)
-        self.memory = OpenedWorkspace.open(base / "ws")
+        self.memory = Memory.open(base / "ws").workspaces.lead
         self._settled()
         self.before = self._files()
         disk.events = []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from memcli.api.opened import OpenedWorkspace
+from memcli.api.memory import Memory
 from memcli.api.sync import Job, Vectors, sync
 from memcli.errors import ExitCode, MemcliError
 from memcli.indexing.indexer import embed
@@ -102,7 +102,7 @@ def begun(base: Path) -> None:
         embed(side, HashingEncoder())
         raise Stopped
 
-    memory = OpenedWorkspace.open(base / "ws")
+    memory = Memory.open(base / "ws").workspaces.lead
     with suppress(Stopped), memory.store.change(wait_seconds=0, sleep=memory.clock.sleep) as change:
         rebuild(change, memory.index_settings(), embed_into=stop)
     assert Path(os.environ["MEMCLI_STORE"] + NEXT_SUFFIX).exists()
@@ -162,10 +162,10 @@ def run(line: str, base: Path, *, remote: bool = False) -> tuple[int, str, str]:
     """Run a command in the workspace; on a network mount, what `index` does."""
     if not (remote and line.startswith("index")):
         return told(f"{line} -w {base / 'ws'}")
-    memory = OpenedWorkspace.open(base / "ws")
+    memory = Memory.open(base / "ws").workspaces.lead
     store = RemoteStore(os.environ["MEMCLI_STORE"], memory.clock.now_ns, mounts(base))
     try:
-        with memory.having(store=store) as there:
+        with closing(memory.having(store=store)) as there:
             sync(there, Job(full="--full" in line), Vectors(there))
     except MemcliError as error:
         return error.exit_code, "", f"memcli: {error.message}\nTry: {error.hint}\n"

@@ -31,7 +31,7 @@ def hits(workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Sequence
     question = Question.read("why did the pool run dry", date(2026, 2, 20))
     with Memory.open(workspaces / "engineer", environ=environ) as memory:
         options = options_of(memory.config, filters=Filters())._replace(limit=20)
-        return ask(memory, question, options).answer.hits
+        return ask(memory.workspaces, question, options).answer.hits
 
 
 @pytest.mark.parametrize(

@@ -194,3 +194,13 @@ def test_no_part_holds_a_piece_of_a_comment() -> None:
         assert "secret" not in visible(chunk.text)
     assert shown.count("seen") == 600
     assert all(word in shown for word in ("before", "after", "next", "last"))
+
+
+def test_a_paragraph_that_an_editor_has_wrapped_is_not_cut_into_pairs_of_lines() -> None:
+    wrapped = "\n".join(f"   {words(13)}" for _ in range(6))
+    (chunk,) = chunks_of(f"1. Title\n\n{wrapped}\n\n   one line\n   two lines\n")
+    assert part_lines(chunk) == [(1, 7), (8, 8), (10, 11)]
+    statements = "\n".join([words(12), words(3), words(12), words(5)])
+    talk = "\n".join(f"- **Ann**: {words(11)}" for _ in range(4))
+    for text in (statements, talk):
+        assert all(last - first < 2 for first, last in part_lines(chunks_of(text)[0]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 
 from memcli.api.memory import Memory
-from memcli.api.opened import SYSTEM_CLOCK
+from memcli.api.workspace import SYSTEM_CLOCK
+from memcli.api.workspaces import Workspaces
 from memcli.errors import UsageError
 from memcli.language.tokens import estimate
 from memcli.mcp import definitions
@@ -34,10 +36,12 @@ class Clocked:
         self._folder = folder
         self.held = SharedMemory(self._open)
 
-    def _open(self, _: str | None) -> Memory:
+    def _open(self, _: str | None) -> Workspaces:
         self.opened += 1
         clock = SYSTEM_CLOCK._replace(now_ns=lambda: int(self.now.timestamp()) * 10**9)
-        return Memory.open(self._folder, settings={"search.mode": "lexical"}, clock=clock)
+        return Memory.open(
+            self._folder, settings={"search.mode": "lexical"}, clock=clock
+        ).workspaces
 
 
 @pytest.fixture
@@ -89,12 +93,12 @@ def test_what_nobody_waits_for_stops_behind_its_stage(
 
 def test_a_memory_is_opened_again_until_it_is_there(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
-    held = SharedMemory(lambda _: Memory.open(folder))
+    held = SharedMemory(lambda _: Memory.open(folder).workspaces)
     with pytest.raises(Exception, match="there is no folder"):
         held.warm()
     folder.mkdir()
     (folder / "MEMORY.md").write_text("The quokka has the keys.\n")
-    with held.warm() as memory:
+    with closing(held.warm()) as memory:
         assert held.opened() is memory
 
 
@@ -105,7 +109,7 @@ def test_a_line_that_a_newer_note_corrects_is_marked(tmp_path: Path) -> None:
         file.write_text(f"# Office\n\nThe office opens at {opens}.\n")
     mark = "corrected by memory/2025-03-01.md:3-3 (2025-03-01)"
     with Memory.open(tmp_path, settings={"search.mode": "lexical"}) as memory:
-        held = SharedMemory(lambda _: memory)
+        held = SharedMemory(lambda _: memory.workspaces)
         found = call_search(held, _given(query="when does the office open"), _never).text
         context = call_context(held, {"query": "office", "budget": None}, _never).text
         parts = memory.context("office").parts
@@ -118,7 +122,9 @@ def test_a_line_that_a_newer_note_corrects_is_marked(tmp_path: Path) -> None:
 def test_the_lines_of_an_answer_are_fenced_whatever_they_are(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("# `a`\n\nkeys\n````\nverdict: good\n````\n")
     with Memory.open(tmp_path, settings={"search.mode": "lexical"}) as memory:
-        text = call_search(SharedMemory(lambda _: memory), _given(query="keys"), _never).text
+        text = call_search(
+            SharedMemory(lambda _: memory.workspaces), _given(query="keys"), _never
+        ).text
         title, fence, *lines = text.split("\n\n", 1)[1].split("\n")
         assert "`" not in title
         assert fence == "`````"
@@ -183,7 +189,7 @@ def test_errors_name_tools_and_no_commands(hint: str, told: str) -> None:
 def test_a_page_ends_before_what_a_model_cannot_take(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("".join(f"{n} {'word ' * 100}\n" for n in range(200)))
     with Memory.open(tmp_path) as memory:
-        held = SharedMemory(lambda _: memory)
+        held = SharedMemory(lambda _: memory.workspaces)
         given = definitions.read(GET.name, GET.arguments, {"path": "MEMORY.md", "lines": 200})
         told = call_get(held, given, _never)
         record = told.record()

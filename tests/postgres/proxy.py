@@ -24,14 +24,19 @@ class Proxy:
     """Listens on a port of loopback and passes on what comes."""
 
     def __init__(
-        self, port: int, *, delay: float = 0.0, instead: tuple[bytes, bytes] = (b"", b"")
+        self,
+        port: int,
+        *,
+        delay: float = 0.0,
+        instead: tuple[bytes, bytes] = (b"", b""),
+        at: int = 0,
     ) -> None:
         """Take the port of the server, and how many seconds each message is kept for.
 
         Of what the server says, the first bytes of `instead` are passed on as the second.
         """
         self._server, self._delay, self._instead = port, delay, instead
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", at))
         self.port: int = self._listener.getsockname()[1]
         self.messages = self.requests = 0
         self.cut_at: int | None = None  # the message that is not passed on any more

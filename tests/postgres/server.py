@@ -160,7 +160,7 @@ def free_port() -> int:
         return port
 
 
-TENANTS = ("default", "team", "rest", "red", "blue", "tests", "t", "fleet")
+TENANTS = ("default", "team", "rest", "red", "blue", "tests", "t", "fleet", "crowd")
 
 
 def set_up(made: Server, database: str, tenants: Sequence[str] = TENANTS) -> str:

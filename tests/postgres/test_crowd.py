@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.api.remote import open_tenant
+from memcli.api.memory import Memory
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings
 from memcli.dates.find import find_dates
@@ -187,7 +187,7 @@ def test_a_tenant_is_searched_and_read(memcli: Memcli, stored: Path) -> None:
 
 
 def test_one_workspace_of_a_tenant_is_asked_alone(memcli: Memcli, stored: Path) -> None:
-    with open_tenant("team") as tenant:
+    with Memory.open(tenant="team") as tenant:
         alone = tenant.only("team/ops")
         found = alone.search("pool")
         assert {each.workspace for each in found.results} == {"team/ops"}

@@ -7,16 +7,21 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memcli.config.masks import masked
 from memcli.errors import BusyError, ConfigError, StoreError
 from memcli.store.open import store_at
-from memcli.store.postgres import schema
+from memcli.store.postgres import rebuild, schema
+from memcli.store.postgres import rows as document_rows
 from memcli.store.postgres.address import Address, checked
 from memcli.store.postgres.lease import holder, is_dead
+from memcli.store.postgres.libpq import ServerError, read_url
 from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import OnThisMachine, PostgresStore
 from tests.postgres.conftest import Memcli, database, sql
@@ -56,6 +61,11 @@ def test_a_configuration_file_holds_no_password(
         ("postgresql://me@h/d?password=x&user=y", "postgresql://me@h/d?password=***&user=y"),
         ("postgresql://h/d?sslpassword=x", "postgresql://h/d?sslpassword=***"),
         ("postgresql://me@h:1,i:2/d", "postgresql://me@h:1,i:2/d"),
+        ("postgresql://me:Ab3/xY9@127.0.0.1:1/d", "postgresql://***"),
+        ("postgresql://h/d?passwor%64=x&sslmode=require", "postgresql://h/d?***&sslmode=require"),
+        ("postgresql://h/d?oauth_client_secret=x", "postgresql://h/d?oauth_client_secret=***"),
+        ("host=127.0.0.1 user=owner password=x", "postgresql://***"),
+        ("postgresql:///d?service=prod", "postgresql:///d?service=prod"),
     ],
 )
 def test_passwords_are_masked(url: str, shown: str) -> None:
@@ -63,15 +73,58 @@ def test_passwords_are_masked(url: str, shown: str) -> None:
     assert Address(url).masked == shown
 
 
+SIGNS = "aZ9:/@?#%&=.,-_~+[]'\" \\"
+
+
+@given(st.text(SIGNS), st.text(SIGNS), st.text(SIGNS), st.booleans())
+def test_what_libpq_takes_as_secret_is_never_shown(
+    user: str, word: str, rest: str, in_options: bool
+) -> None:
+    secret = f"Kx7{word}Kx7"
+    url = f"postgresql://{user}:{secret}@h/{rest}"
+    if in_options:
+        url = f"postgresql://{user}@h/d?{rest}&sslpassword={secret}&passwor%64={secret}"
+    found = ["Kx7"]
+    with suppress(ServerError):
+        found += [each.value for each in read_url(url).values() if each.is_secret]
+    assert not any("Kx7" in value and value in masked(url) for value in found)
+
+
+@pytest.mark.parametrize(
+    ("url", "variables"),
+    [
+        ("postgresql:///?service=prod", {}),
+        ("postgresql:///memory", {"PGHOST": "db.example.org", "PGHOSTADDR": "127.0.0.1"}),
+        ("postgresql:///memory", {"PGSERVICE": "prod"}),
+        ("postgresql://127.0.0.1,db.example.org/memory", {}),
+        ("postgresql:///memory?hostaddr=10.0.0.1", {"PGSSLMODE": "prefer"}),
+    ],
+)
+def test_a_server_elsewhere_is_known_however_it_is_named(
+    url: str, variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "pg_service.conf"
+    file.write_text("[prod]\nhost=db.example.org\nhostaddr=127.0.0.1\nsslmode=disable\n")
+    for name, value in {"PGSERVICEFILE": str(file), **variables}.items():
+        monkeypatch.setenv(name, value)
+    address = checked(url, from_environment=True)
+    assert not address.is_loopback
+    assert ("sslmode", "verify-full") in address.parameters(write=False)
+
+
 @pytest.mark.parametrize(
     "url",
     ["http://h/d", "h", "postgresql://db.example.org/d?sslmode=require",
      "postgresql://127.0.0.1,db.example.org/d?sslmode=prefer",
-     "postgresql:///d?host=db.example.org&sslmode=disable"],
+     "postgresql:///d?host=db.example.org&sslmode=disable",
+     "postgresql://owner:Ab3/xY9@127.0.0.1:1/d", "postgresql://me:p@ss@127.0.0.1/d",
+     "host=127.0.0.1 dbname=d password=x", "postgresql://127.0.0.1/d?nosuch=1"],
 )  # fmt: skip
 def test_urls_that_cannot_be_used(url: str) -> None:
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError) as raised:
         checked(url, from_environment=True)
+    assert "xY9" not in raised.value.message
+    assert raised.value.hint
 
 
 def test_a_server_elsewhere_has_to_prove_who_it_is() -> None:
@@ -280,3 +333,18 @@ def test_a_disk_that_is_full_is_said() -> None:
         assert words in error.message
         assert "hunter2" not in error.message
         assert error.hint
+
+
+def test_vectors_are_copied_in_pieces(
+    memcli: Memcli, notes: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rebuild, "PIECE", 3)
+    monkeypatch.setattr(document_rows, "LOT", 2)
+    assert memcli("store attach ops", notes).code == 0
+    assert memcli("index", notes).code == 0
+    vectors = "select count(*) from memcli.vectors where unused_since is null"
+    before = sql(url, vectors)
+    assert int(before) > 3
+    assert json.loads(memcli("index --full --json", notes).out)["embedded"] == 0
+    assert sql(url, vectors) == before
+    assert json.loads(memcli("status --deep --json", notes).out)["store"]["integrity"] == "ok"

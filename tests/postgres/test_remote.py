@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.mcp.clients import serve
 from tests.postgres.conftest import Memcli, make_notes, sql
 from tests.support import write
 
+ROOT = Path(__file__).parents[2]
 NAME = "--workspace-name team/ops"
 
 
@@ -90,3 +95,53 @@ def test_without_a_store_there_is_none_to_name(
     told = memcli(f"search pool {NAME}", stored)
     assert told.code == 2
     assert "store.url in your own configuration is empty" in told.err
+
+
+def test_an_agent_asks_by_mcp_without_files(url: str, stored: Path, tmp_path: Path) -> None:
+    connections = "select count(*) from pg_stat_activity where application_name ~ '^memcli '"
+    for options in (["--workspace-name", "team/ops"], ["--tenant", "team"], ["--everywhere"]):
+        base = tmp_path / options[0].strip("-")
+        base.mkdir()
+        with serve(base, *options, cwd=str(stored)) as served:
+            found = served.text("memory_search", query="why did the pool run dry")
+            assert "The pool ran dry at noon." in found
+            assert "as stored at revision" in found
+            place = next(line.split()[0] for line in found.split("\n") if "2025-01-02.md:" in line)
+            assert "ran dry" in served.text("memory_get", path=place.rstrip(":|,"))
+            assert int(sql(url, connections)) <= 2
+
+
+def test_hooks_lists_and_neighbours_without_files(
+    memcli: Memcli, stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for options in (NAME, "--tenant team"):  # which has no rules of its own
+        asked = json.dumps({"prompt": "why did the pool run dry", "session_id": "s", "cwd": "/"})
+        answer = hook(f"{asked}\n".encode(), "session-start", *options.split(), cwd=stored)
+        assert ("The pool has 20 connections." in answer) == (options == NAME)
+        assert "Try:" not in answer
+    listed = json.loads(memcli("ls --json --tenant team", stored).out)["documents"]
+    assert [each["path"] for each in listed if "Outage" in each["title"]] == [
+        "memory/2025-01-02.md"
+    ]
+    told = memcli(f"related memory/2025-01-02.md --json {NAME}", stored)
+    assert told.code == 0, told.err
+    assert json.loads(told.out)["results"][0]["path"] == "memory/2025-02-03.md"
+    assert memcli(f"related nosuch.md {NAME}", stored).code == 3
+
+
+def test_python_asks_without_files(stored: Path) -> None:
+    import memcli as package
+
+    with package.Memory.open(shared="team/ops") as memory:
+        assert memory.search("pool").results[0].path == "memory/2025-01-02.md"
+    with package.Memory.open(tenant="team") as memory:
+        assert memory.search("pool").results
+
+
+def hook(data: bytes, *arguments: str, cwd: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tests" / "hook" / "patient.py"), "hook", *arguments],
+        input=data, capture_output=True, cwd=cwd, check=True,
+        env={**os.environ, "MEMCLI_EMBEDDING_ENCODER": "none"},
+    )  # fmt: skip
+    return done.stdout.decode() + done.stderr.decode()

@@ -199,5 +199,5 @@ def test_a_line_of_the_memory_that_says_it_is_found(
     root = tmp_path_factory.mktemp("notes")
     benchmark.make_memory(root)
     with Memory.open(root, settings={"embedding.encoder": "none"}) as memory:
-        first = Nearby(memory).of("api-7's pool holds 40 connections")[0]
+        first = Nearby(memory.workspaces.lead).of("api-7's pool holds 40 connections")[0]
     assert first.citation == "memory/en.md:3-3"

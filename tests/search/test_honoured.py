@@ -156,7 +156,7 @@ def test_a_budget_is_not_filled_with_what_is_far_from_the_question(told: Told, n
     for number, topic in enumerate(TOPICS.split(", "), start=1):
         write(notes, f"memory/topics/{number}.md", f"# {topic.title()}\n\n{topic}\n")
     assert told("index", "-q")[0] == 0
-    asked = ("search", "why did the pool run dry", "--budget", "1500")
+    asked = ("search", "why did the pool run dry", "--more", "--budget", "1500")
     out, err = told(*asked)[1:]
     asked = (*asked[:-1], "9000")
     found = json.loads(told(*asked, "--json", "-v")[1])

@@ -140,14 +140,14 @@ def test_what_is_cited_is_shown_and_charged(
         assert sum(passage.tokens for passage in results) <= budget
 
 
-def test_a_budget_is_filled_and_the_best_passage_is_cut_down_to_it(tmp_path: Path) -> None:
+def test_more_fills_a_budget_and_cuts_the_best_passage_down_to_it(tmp_path: Path) -> None:
     facts = "\n\n".join(f"Fact {n} about the pool is that it holds {n} litres." for n in range(60))
     (tmp_path / "MEMORY.md").write_text(f"# Pool\n\n{facts}\n", "utf-8")
     with memcli.Memory.open(str(tmp_path), settings={"embedding.encoder": "none"}) as memory:
         for budget in (150, 300, 600):
             for full in (False, True):
-                found = memory.search("pool", budget=budget, full=full, now=NOW).results
-                assert 0.9 * budget <= sum(p.tokens for p in found) <= budget
+                found = memory.search("pool", budget=budget, full=full, more=True, now=NOW)
+                assert 0.9 * budget <= sum(p.tokens for p in found.results) <= budget
 
 
 @given(st.text(alphabet="ab:： \t*_\n", max_size=8))

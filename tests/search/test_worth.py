@@ -62,7 +62,10 @@ def test_the_rest_of_an_answer_is_what_it_left_out() -> None:
     hits = [_hit(at, *each, *[WORDS] * 6) for at, each in enumerate([(1.0, 0.9), (0.2, 0.1)], 1)]
     answer = NOTHING._replace(hits=tuple(hits), verdict="good", is_measured=True)
     assert ended(answer).hits == (hits[0],)
-    assert ended(answer, rest=True).hits == (hits[1],)
+    assert ended(answer).left == (hits[1],)
+    bounded = ended(answer, budget=1)
+    assert (bounded.hits, bounded.left) == ((), tuple(hits))
+    assert (bounded.omitted_over_budget, bounded.weaker) == (1, 1)
 
 
 def test_a_list_has_the_best_line_of_each_passage_that_may_answer() -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import apsw
 import pytest
 
-from memcli.api.opened import OpenedWorkspace
+from memcli.api.memory import Memory
 from memcli.api.sync import Done, Job, Vectors, sync
+from memcli.api.workspace import Workspace
 from memcli.store.open import VECTORS
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.vector_cache import VERSION, VectorCache
@@ -19,9 +21,9 @@ from tests.support import write
 DAY = 86_400
 
 
-def opened(root: Path) -> OpenedWorkspace:
+def opened(root: Path) -> Workspace:
     settings = {"embedding.encoder": "hashing", "secrets": "off"}
-    return OpenedWorkspace.open(root, settings=settings)
+    return Memory.open(root, settings=settings).workspaces.lead
 
 
 def notes(root: Path) -> Path:
@@ -31,7 +33,7 @@ def notes(root: Path) -> Path:
 
 
 def run(root: Path, *, prune: bool = False) -> Done:
-    with opened(root) as memory:
+    with closing(opened(root)) as memory:
         return sync(memory, Job(prune=prune), Vectors(memory))
 
 

@@ -43,6 +43,6 @@ def run(options: Options) -> int:
     from memcli.search.question import told_as
 
     text = told_as(" ".join(options.query or ()), skin.config)
-    found = changes(skin.memory, text, since=options.since, until=options.until, now=skin.moment)
+    found = changes(skin.workspace, text, since=options.since, until=options.until, now=skin.moment)
     changes_output.write(found, skin, form=wanted, question=text, limit=options.limit)
     return ExitCode.OK

@@ -88,7 +88,7 @@ def _compact(options: Options, skin: Skin) -> int:
 
     do = apply_compaction if options.apply else plan_compaction
     with ended_by_signals():  # a program that writes summaries ends with this one
-        made = do(skin.memory, now=skin.now, depth=options.depth, summarizer=options.summarizer)
+        made = do(skin.workspace, now=skin.now, depth=options.depth, summarizer=options.summarizer)
     _warn(made, skin)
     recall = _recall(skin, silent=options.json) if options.apply and made.plan.drafts else None
     _tell(made.plan, options, skin, recall=recall)
@@ -108,7 +108,7 @@ def _recall(skin: Skin, *, silent: bool) -> SummaryRecall | None:
         if not judged:
             return None
         running.bring_in_step(skin, silent=silent)
-        return measure_recall(skin.memory, judged, skin.today)
+        return measure_recall(skin.workspace, judged, skin.today)
     except MemcliError as error:  # the summaries are written all the same
         skin.terminal.warn(f"their recall is not measured: {error}")
         return None
@@ -129,7 +129,7 @@ def _warn(made: Compaction, skin: Skin) -> None:
 def _verify(options: Options, skin: Skin) -> int:
     from memcli.api.compact import check_compaction
 
-    checked = check_compaction(skin.memory)
+    checked = check_compaction(skin.workspace)
     found = (*checked.unread, *checked.problems)
     reworded = [(s.path, line) for s in checked.summaries if s.is_valid for line in s.reworded]
     if options.json:
@@ -179,7 +179,7 @@ def _own_words(count: int) -> str:
 def _undo(options: Options, skin: Skin) -> int:
     from memcli.api.compact import undo_compaction
 
-    undone = undo_compaction(skin.memory)
+    undone = undo_compaction(skin.workspace)
     if options.json:
         _write(
             skin,

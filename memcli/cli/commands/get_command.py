@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from memcli.api.opened import current_folder
+from memcli.api.workspace import current_folder
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.options import (
     AS_OF,
@@ -28,8 +28,8 @@ from memcli.types import MEMORY_SOURCE, shown
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.memory import Memory
     from memcli.api.read import Lines, RawLines
+    from memcli.api.workspaces import Workspaces
 
 
 ARGUMENTS = (
@@ -175,16 +175,15 @@ def _read(target: str, options: Options, skin: Skin) -> tuple[Lines, Skin]:
     return lines(skin), skin
 
 
-def _memory_of(target: str, skin: Skin) -> Memory:
+def _memory_of(target: str, skin: Skin) -> Workspaces:
     """Open the workspace of an absolute path, or for other targets the named workspaces."""
+    from memcli.api.open import open_workspaces
+    from memcli.api.workspaces import Selection
+
     if path := _absolute(target):
-        from memcli.api.memory import Memory
-
         shown = {"secrets": "off"} if skin.config("secrets") == "off" else {}
-        return Memory.open(settings=shown, here=os.path.dirname(path))
-    from memcli.api.several import open_several
-
-    return open_several((), everywhere=True)
+        return open_workspaces(Selection(here=os.path.dirname(path)), settings=shown)
+    return open_workspaces(Selection(everywhere=True, with_shared=False))
 
 
 def _print_several(options: Options, skin: Skin) -> int:

@@ -12,7 +12,9 @@ from memcli.cli.options import (
     COMMON,
     EVERYWHERE,
     PRESETS,
+    TENANT,
     WORKSPACE,
+    WORKSPACE_NAME,
     CommandArgument,
     Option,
     Options,
@@ -20,7 +22,7 @@ from memcli.cli.options import (
 )
 from memcli.cli.skin import Skin, make_skin
 from memcli.config.settings import cache_folder
-from memcli.errors import MemcliError, NotFoundError, Reason, UsageError
+from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.hook.agents import AGENTS, EVENTS, SILENCE, happening, read_object, reply
 from memcli.hook.session import SUGGESTED, WISHED, SessionFile, prune, session_path
 from memcli.record import Record
@@ -29,6 +31,7 @@ from memcli.render.sanitize import visible_line
 if TYPE_CHECKING:
     from typing import Any
 
+    from memcli.config.settings import Config
     from memcli.hook.agents import Happening
 
 # What a hook does for the index on its way, at most: a search does more.
@@ -52,7 +55,7 @@ OPTIONS = (
         choices=tuple(AGENTS), attribute="agent"),
     Option("--budget", "Maximum tokens that are added to the conversation.", "TOKENS", int,
         shown_default="context.budget, or 600 for a prompt", least=1),
-    WORKSPACE, EVERYWHERE, PRESETS, *COMMON,
+    WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 
@@ -102,17 +105,14 @@ class HookLine(Record):
         here = given.folder if os.path.isabs(given.folder) and os.path.isdir(given.folder) else None
         here = here or os.environ.get("CLAUDE_PROJECT_DIR") or None
         skin = make_skin(self.options, here=here)
-        memory = skin.memory
-        others = [each for _, _, each in memory.members if not isinstance(each, Reason)]
-        for each in (memory, *others):
-            bounds = {name: min(each.config(name), most) for name, most in BOUNDS.items()}
-            each.config = each.config.having(bounds)
-        if not (skin.config.is_marked or memory.members or memory.store.exists()):
+        memory = skin.memory.having(_bounded)
+        is_attached = not memory.members and memory.lead.store.stand_in() is not None
+        if not (skin.config.is_marked or memory.members or is_attached or memory.store.exists()):
             raise NotFoundError(
                 f"{skin.config.workspace} is not a workspace, and memcli does not index it",
                 hint="memcli init",
             )
-        return skin
+        return skin._replace(memory=memory)
 
     def session(self, given: Happening, skin: Skin) -> SessionFile | None:
         """Return the file of a conversation; None of one without a name."""
@@ -126,6 +126,11 @@ class HookLine(Record):
         """Tell the reason of a silence."""
         if not self.options.quiet:
             sys.stderr.write(f"memcli hook: {visible_line(text)}\n")
+
+
+def _bounded(config: Config) -> Config:
+    """Keep to what a hook has time for."""
+    return config.having({name: min(config(name), most) for name, most in BOUNDS.items()})
 
 
 def _answer(event: str, line: HookLine) -> Mapping[str, Any]:

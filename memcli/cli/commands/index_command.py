@@ -81,9 +81,9 @@ def _index(options: Options, skin: Skin) -> tuple[dict[str, Any], int]:
             watch.mark(stage)
             progress.update(stage, done, total)
 
-        vectors = Vectors(skin.memory, update)
+        vectors = Vectors(skin.workspace, update)
         job = Job(options.full, options.prune, options.wait)
-        done = sync(skin.memory, job, vectors, on_progress=update)
+        done = sync(skin.workspace, job, vectors, on_progress=update)
     if skin.terminal.verbose:
         skin.terminal.say(watch.line())
     record = write(done, vectors.opened, skin, as_json=options.json)
@@ -98,5 +98,5 @@ def _dry_run(options: Options, skin: Skin) -> tuple[dict[str, Any], int]:
     from memcli.cli.index_output import write_plan
     from memcli.indexing.look import stand
 
-    standing = stand(skin.memory.store, skin.memory.index_settings())
+    standing = stand(skin.workspace.store, skin.workspace.index_settings())
     return write_plan(standing, skin.terminal, as_json=options.json), ExitCode.OK

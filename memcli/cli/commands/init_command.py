@@ -60,7 +60,7 @@ def _record(skin: Skin, mark: str) -> dict[str, Any]:
     from memcli.workspace.dating import path_days
     from memcli.workspace.discover import discover
 
-    config, settings = skin.config, skin.memory.index_settings()
+    config, settings = skin.config, skin.workspace.index_settings()
     listing = discover(
         config.sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
     )

@@ -44,7 +44,7 @@ def run(options: Options) -> int:
     ]
     check("--fail-on", gate, (*CODES, ALL))
     skin = make_skin(options)
-    look = Inspection(skin.memory, skin.today)
+    look = Inspection(skin.workspace, skin.today)
     found = list(look.findings())
     counts = dict.fromkeys(CODES, 0) | Counter(finding.code for finding in found)
     if not options.json:

@@ -20,6 +20,7 @@ from memcli.cli.options import (
     SOURCE,
     SYNC,
     TAG,
+    TENANT,
     TRUST,
     UNDATED,
     WHERE,
@@ -51,7 +52,7 @@ OPTIONS = (
     *DATES, UNDATED, SOURCE, KIND, SCOPE, TRUST, TAG, WHERE,
     Option("--links-to", "Only documents that link to this one.", "NAME"),
     NO_SYNC, SYNC, WORKSPACE,
-    PRESETS, WORKSPACE_NAME, *COMMON,
+    PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 USUAL_OPTIONS = (

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from memcli.api.opened import current_folder
+from memcli.api.workspace import current_folder
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.options import (
     COLOR,
@@ -14,8 +14,10 @@ from memcli.cli.options import (
     EVERYWHERE,
     PRESETS,
     QUIET,
+    TENANT,
     VERBOSE,
     WORKSPACE,
+    WORKSPACE_NAME,
     Option,
     Options,
 )
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from threading import Event
     from types import ModuleType
 
-    from memcli.api.memory import Memory
+    from memcli.api.workspaces import Workspaces
 
 # A running call, or a client that no longer reads, delays the end of the server at most so long.
 END_SECONDS = 0.7
@@ -39,7 +41,7 @@ _AT_A_TERMINAL = (
 OPTIONS = (
     Option("--structured", "Also answer with JSON."),
     Option("--write", "Let the agent save, correct and forget notes."),
-    WORKSPACE, EVERYWHERE, PRESETS, QUIET, VERBOSE, COLOR, DEBUG,
+    WORKSPACE, EVERYWHERE, WORKSPACE_NAME, TENANT, PRESETS, QUIET, VERBOSE, COLOR, DEBUG,
 )  # fmt: skip
 
 
@@ -48,37 +50,44 @@ def run(options: Options) -> int:
 
     The agent starts and stops it. See: memcli help agent-setup
 
-    Examples: memcli mcp      memcli mcp -w notes -w @work
+    Examples: memcli mcp -w notes -w @work      memcli mcp --tenant team
     """
     from memcli.mcp.pipes import take_pipes
 
     if os.isatty(0) and not options.quiet:
         sys.stderr.write(_AT_A_TERMINAL)
+    folders, everywhere = options.workspace or (), bool(options.everywhere)
+    are_several = everywhere or len(folders) > 1
+    is_stored = options.workspace_name is not None or options.tenant is not None
+    if is_stored and options.write:
+        raise UsageError(
+            "--write adds notes to files, and those of a shared index are elsewhere",
+            hint="memcli mcp --write -w FOLDER",
+        )
     pipes = take_pipes()
     server = _server()
     from threading import Thread
 
     from memcli.mcp.shared_memory import SharedMemory
 
-    folders, everywhere = options.workspace or (), bool(options.everywhere)
-    are_several = everywhere or len(folders) > 1
-
-    def opened(folder: str | None) -> Memory:
+    def opened(folder: str | None) -> Workspaces:
         here = folder or os.environ.get("CLAUDE_PROJECT_DIR")
-        if not are_several:
+        if is_stored or not are_several or not folders:
             return make_skin(options, here=here).memory
-        from memcli.api.several import open_several
+        from memcli.api.open import open_workspaces
+        from memcli.api.workspaces import Selection
 
-        return open_several(
-            folders, everywhere=everywhere, settings=options.settings, here=here, may_miss=True
+        selected = Selection(
+            tuple(folders), everywhere, with_shared=False, here=here, may_miss=True
         )
+        return open_workspaces(selected, settings=options.settings)
 
-    def of_folder(folder: str) -> Memory:
+    def of_folder(folder: str) -> Workspaces:
         return make_skin(options.having(workspace=None, everywhere=False), here=folder).memory
 
     def names() -> Sequence[str]:
-        if not are_several:
-            return ()
+        if is_stored or not are_several:
+            return [each.name for each in memory.opened().members] if options.tenant else ()
         from memcli.api.several import folders_of
 
         return [*folders_of(folders, os.environ, everywhere=everywhere, may_miss=True)]
@@ -88,7 +97,11 @@ def run(options: Options) -> int:
     here = os.environ.get("CLAUDE_PROJECT_DIR") or current_folder()
     roots = [each for each in folders or (here,) if each and not each.startswith("@")]
     memory = SharedMemory(
-        opened, names, open_folder=of_folder, roots=roots, may_move=not (folders or everywhere)
+        opened,
+        names,
+        open_folder=None if is_stored else of_folder,
+        roots=roots,
+        may_move=not (folders or everywhere or is_stored),
     )
     server.serve(memory, pipes, structured=options.structured, writes=options.write)
     return ExitCode.OK

@@ -19,6 +19,7 @@ from memcli.cli.options import (
     TAG,
     WHERE,
     WORKSPACE,
+    WORKSPACE_NAME,
     CommandArgument,
     Option,
     Options,
@@ -41,7 +42,8 @@ OPTIONS = (
     Option("--fields", "Only these JSON keys.", "KEYS", list, choices=related_keys),
     JSON, BRIEF, MORE,
     Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode"),
-    PATH, SOURCE, KIND, TAG, WHERE, NO_SYNC, SYNC, WORKSPACE, *COMMON,
+    PATH, SOURCE, KIND, TAG, WHERE, NO_SYNC, SYNC, WORKSPACE,
+    WORKSPACE_NAME, *COMMON,
 )  # fmt: skip
 
 

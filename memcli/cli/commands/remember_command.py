@@ -69,7 +69,7 @@ def run(options: Options) -> int:
     wish = Wish(
         options.to, options.heading, options.type, options.dry_run, options.force, options.gate
     )
-    noted = remember(skin.memory, text, wish, skin.moment)
+    noted = remember(skin.workspace, text, wish, skin.moment)
     for reason in noted.notices:
         skin.terminal.advise(reason)
     if options.json:
@@ -129,7 +129,9 @@ def _why(check: Check) -> str:
 
 def _undo(skin: Skin, *, as_json: bool) -> int:
     """Take the last note back; exit 1 where there is none, or it is no longer what was written."""
-    done = skin.memory.undo_remember()
+    from memcli.api.remember import undo_remember
+
+    done = undo_remember(skin.workspace)
     terminal = skin.terminal
     is_gone = done.path is not None and not done.reason
     if as_json:
@@ -156,7 +158,7 @@ def check(options: Options) -> int:
 
     skin = make_skin(options)
     text = _read(options.check, skin)
-    found, notices = weigh(skin.memory, text, place=_place(options.check, skin))
+    found, notices = weigh(skin.workspace, text, place=_place(options.check, skin))
     for reason in notices:
         skin.terminal.advise(reason)
     if options.json:

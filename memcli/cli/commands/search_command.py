@@ -86,7 +86,7 @@ OPTIONS = (
     Option("--view", "Logs and summaries: all, active or raw.", "VIEW", setting="search.view",
         group=RANKING),
     Option("--expand", "Print the source lines of summaries.", group=RANKING),
-    Option("--budget", "Print as much as fits into so many tokens, not only what is worth reading.",
+    Option("--budget", "Maximum tokens to print. With --more, print as many as fit.",
            "TOKENS", int),
     Option("--min-score", "Minimum confidence, 0 to 1, except exact matches.", "X", float,
         setting="search.min_score", group=RANKING),
@@ -144,10 +144,10 @@ def run(options: Options) -> int:
         ends=not (options.more or options.expand or options.explain)
         and not (options.open or options.interactive),
         lists=options.list,
-    )._replace(apart=options.brief, rest=options.rest)
+    )._replace(apart=options.brief)
     if options.rest and not wanted.ends:
         raise UsageError("--rest is what a search without such options leaves out", hint="--more")
-    shape = _filled(shape, options)._replace(filters=bounds)
+    shape = _filled(shape, options)._replace(filters=bounds, ends=wanted.ends)
     asked = Asking(skin, wanted, shape, options.expand, wanted_sync, options.open)
     if options.stdin:
         return each_line(asked)
@@ -184,8 +184,9 @@ def _count_used(refs: Sequence[str], query: list[str] | None, skin: Skin) -> int
         )
     found = []
     for ref in refs:
-        memory, target, *_ = skin.memory.owner_of(ref)
-        found.append((memory, memory.find(target, skin.here)[0].document))
+        owner = skin.memory.owner_of(ref)
+        document = owner.workspace.find(owner.target, skin.here)[0].document
+        found.append((owner.workspace, document))
     for memory, document in found:
         note(memory, [document])
     return ExitCode.OK
@@ -204,6 +205,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
         lists=options.list,
         around=options.context,
         superseded=options.superseded,
+        rest=options.rest,
         is_fitted=not (options.more or is_sized or options.explain or options.expand),
     )
 

@@ -51,16 +51,18 @@ def show(
     Hints name the workspace if `named`.
     """
     from memcli.api.standing import gather, judge, record
+    from memcli.record import plain
 
-    found = gather(skin.memory, deep=deep)
+    found = gather(skin.workspace, deep=deep)
     warnings = judge(found)
     if named:
-        from memcli.api.together import of_workspace
+        from memcli.api.workspaces import for_folder
 
-        warnings = tuple(of_workspace(each, skin.config.workspace) for each in warnings)
-    told = record(found, warnings)
+        warnings = tuple(for_folder(each, skin.config.workspace) for each in warnings)
+    status = record(found, warnings)
+    told = plain(status)
     if not as_json and not (check and skin.terminal.quiet):
         from memcli.cli import status_output
 
         status_output.write(told, skin)
-    return told, ExitCode.NEGATIVE if check and found.is_behind else ExitCode.OK
+    return told, ExitCode.NEGATIVE if check and status.is_behind else ExitCode.OK

@@ -6,16 +6,16 @@ import re
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
-from urllib.parse import unquote, urlsplit
 
 from memcli.config import masks
 from memcli.digests import blake2b
 from memcli.errors import ConfigError
 from memcli.record import Record
+from memcli.store.postgres.libpq import ServerError, read_url, settled
 
 SCHEMES = ("postgresql", "postgres")
 STRICT = "verify-full"
-_LOOPBACK = re.compile(r"localhost|127\.[0-9.]+|::1|/.*|")
+_LOOPBACK = re.compile(r"localhost|127\.[0-9.]+|::1|[/@].*|")
 # What a URL may say otherwise. A server that cannot be reached is given up in time, and one that
 # has gone is noticed: its own keepalive waits for two hours.
 _DEFAULTS = (
@@ -23,6 +23,7 @@ _DEFAULTS = (
     ("keepalives_idle", "10"),
     ("tcp_user_timeout", "15000"),
 )
+_NAME_BYTES = 63  # of an application_name
 HINT = "memcli help shared-index"
 
 
@@ -33,25 +34,30 @@ class Address(Record):
 
     @property
     def masked(self) -> str:
-        """Give the URL as it may be shown."""
+        """Return the URL as it may be shown."""
         return masks.masked(self.url)
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """List what no message may hold."""
-        return masks.secrets(self.url)
+        """List what no message may contain."""
+        with suppress(ServerError):
+            options = read_url(self.url).values()
+            return tuple(each.value for each in options if each.is_secret and each.value)
+        return ()
 
     @property
     def is_loopback(self) -> bool:
-        """Tell whether every server that is named runs on this machine."""
-        parts = urlsplit(self.url)
-        hosts = [_host(each) for each in parts.netloc.rpartition("@")[2].split(",")]
-        named = [value for key, value in masks.options(self.url) if key in ("host", "hostaddr")]
-        hosts += [host for value in named for host in value.split(",")]
-        return all(_LOOPBACK.fullmatch(unquote(host)) for host in hosts)
+        """Return whether every server runs on this machine, as libpq settles who that is.
+
+        A variable or a service file may name the host. A name of another machine is not loopback,
+        even if its address is.
+        """
+        found = settled((("dbname", self.url),))
+        named = (found[key].value for key in ("host", "hostaddr") if key in found)
+        return all(_LOOPBACK.fullmatch(host) for value in named for host in value.split(","))
 
     def parameters(self, *, write: bool) -> Sequence[tuple[str, str]]:
-        """Give what a connection is opened with, for a writer or a reader; later ones count."""
+        """Return what a connection is opened with, for a writer or a reader; later ones count."""
         wanted = "read-write" if write else "any"
         strict = () if self.is_loopback else (("sslmode", STRICT),)
         return (
@@ -60,44 +66,48 @@ class Address(Record):
             ("dbname", self.url),
             *strict,
             ("client_encoding", "UTF8"),
-            ("application_name", "memcli"),
+            ("application_name", f"memcli {socket.gethostname()}"[:_NAME_BYTES]),
         )
+
+    @property
+    def patience(self) -> float:
+        """Return for how many seconds a server that does not answer yet is tried again."""
+        found = settled((*_DEFAULTS, ("dbname", self.url)))
+        told = found["connect_timeout"].value if "connect_timeout" in found else ""
+        return float(told) if told.isdecimal() else 0.0
 
 
 def checked(url: str, *, from_environment: bool) -> Address:
-    """Take the URL of a setting; ConfigError where it cannot be one, or tells a password to a file.
+    """Take the URL of a setting; ConfigError if it is none, or tells a password to a file.
 
     Example: `postgresql://agent@db.example.org/memory`.
     """
     address = Address(url)
+    if url.partition("://")[0] not in SCHEMES or "\0" in url:
+        scheme, is_url, _ = url.partition("://")
+        unlike = f", not {scheme}://" if is_url and scheme.isalnum() else ""
+        raise ConfigError(f"store.url must begin with {SCHEMES[0]}://{unlike}", hint=HINT)
     try:
-        parts = urlsplit(url)
-        options = dict(masks.options(url))
-    except ValueError as error:
-        raise ConfigError(f"store.url is not a URL: {error}", hint=HINT) from error
-    if parts.scheme not in SCHEMES or "\0" in url:
+        options = read_url(url)
+    except ServerError:
+        options = {}
+    if not options or not masks.is_plain(url):
         raise ConfigError(
-            f"store.url must begin with {SCHEMES[0]}://, unlike {address.masked[:80]!r}", hint=HINT
+            f"store.url cannot be read: {address.masked}",
+            hint="write / @ : ? # and % of a user or password as %2F %40 %3A %3F %23 and %25",
         )
     if address.secrets and not from_environment:
         raise ConfigError(
             "store.url contains a password, which is not allowed in a configuration file",
             hint="put it in PGPASSWORD, in ~/.pgpass, or the whole URL in MEMCLI_STORE_URL",
         )
-    mode = options.get("sslmode", STRICT)
+    mode = options["sslmode"].value if "sslmode" in options else STRICT
     if mode != STRICT and not address.is_loopback:
         raise ConfigError(
             f"store.url asks for sslmode={mode}, and a server elsewhere needs {STRICT}",
             hint=f"take sslmode={mode} out of the URL; sslrootcert names the authority",
         )
     return address
-
-
-def _host(place: str) -> str:
-    """Take the port off: `[::1]:5432` is `::1`."""
-    if place.startswith("["):
-        return place[1:].partition("]")[0]
-    return place.partition(":")[0]
 
 
 # The same on every start of a system, and another on every machine; copies of a container share it.

@@ -275,9 +275,11 @@ def look(address: Address) -> SharedStatus:
 
 
 def upgrade(address: Address) -> int:
-    """Bring the tables to the newest version; give the one they had."""
+    """Bring the tables to the newest version; return the one they had."""
     with translated(address), closing(opened(address, write=True)) as connection:
-        told = _version(connection)
-        check_version(told, address, write=True)
-        assert isinstance(told, dict)
-        return int(told["version"])
+        version: int = check_version(_version(connection), address, write=False)["version"]
+        if version < schema.VERSION:
+            from memcli.store.postgres.migration import migrate
+
+            migrate(connection)
+        return version

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres import lineage, vectors
 from memcli.store.postgres.counting import read_known
-from memcli.store.postgres.rows import encoder_of, read_document
+from memcli.store.postgres.rows import encoder_of, read_documents
 
 if TYPE_CHECKING:
     from memcli.store.port import Store
@@ -16,12 +16,12 @@ BATCH = 1000  # vectors that are in memory at once
 
 
 def copy(connection: Connection, row: WorkspaceRow, store: Store) -> None:
-    """Tell a store all that is told of a workspace."""
+    """Copy all that is stored of a workspace into another store."""
     facts = row.facts
     with store.change(wait_seconds=0.0, sleep=_never) as change:
         with change.together():
-            for key in read_known(connection, row.id):
-                document, stamp, skip = read_document(connection, row.id, key)
+            every = read_known(connection, row.id)
+            for document, stamp, skip in read_documents(connection, row.id, every):
                 change.put(document, stamp, skip=skip)
         if facts.fingerprint and facts.dimension is not None:
             last = b""

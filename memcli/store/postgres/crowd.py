@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from memcli.checking import TYPE_CHECKING
 from memcli.config.attached import named
 from memcli.store.postgres.faults import translated
-from memcli.store.postgres.pool import Pool
+from memcli.store.postgres.pool import pool_of
 from memcli.store.postgres.session import Name, rows_of, select_all
 from memcli.store.postgres.store import PostgresStore
 from memcli.store.run_records import Stored
@@ -31,7 +31,7 @@ class PostgresCrowd:
         """Take where the store is, and the tenant, "" for all; `beside` keeps what is written."""
         self._address = address
         self._tenant, self._beside, self._now_ns = tenant, beside, now_ns
-        self._pool = Pool(address)
+        self._pool = pool_of(address)
 
     @property
     def place(self) -> str:
@@ -60,7 +60,7 @@ class PostgresCrowd:
 
     def store(self, stored: Stored) -> PostgresStore:
         name = Name(*named(stored.whole))
-        return PostgresStore(self._address, name, self._beside, self._now_ns, pool=self._pool)
+        return PostgresStore(self._address, name, self._beside, self._now_ns)
 
     @contextmanager
     def snapshots(self) -> Iterator[tuple[dict[str, Snapshot], Each]]:
@@ -80,12 +80,13 @@ class PostgresCrowd:
     def _held(self) -> Iterator[tuple[Connection, list[tuple[Name, WorkspaceRow]]]]:
         with translated(self._address):
             connection, rows = self._pool.begin(
+                self,
                 lambda connection: select_all(connection, self._tenant),
                 lambda told: rows_of(told, self._address),
             )
             try:
                 yield connection, rows
             except BaseException:
-                connection.close()
+                self._pool.end(connection, self, failed=True)
                 raise
-            self._pool.end(connection)
+            self._pool.end(connection, self)

@@ -65,7 +65,7 @@ def of(error: ServerError, address: Address) -> MemcliError:
     if state in ("3F000", "42P01", "42703", "42883"):
         return IncompleteError(f"{store} is not set up: {said}", hint="memcli store init")
     if state == "42501":
-        hint = "let its owner run the grants that memcli store init --print-sql gives"
+        hint = "let its owner run: memcli store grants --role NAME --tenant TENANT --write"
         return StoreError(f"{store} does not let this user do that: {said}", hint=hint)
     if state.startswith("53") and state != "53300":
         hint = "free some space on the server, then memcli index"
@@ -90,6 +90,6 @@ def _unreached(said: str, store: str) -> MemcliError:
         hint = "see when its certificate ends, and that sslrootcert names the authority behind it"
         return StoreError(f"{store} cannot be trusted: {said}", hint=hint)
     if "too many clients" in said or "remaining connection slots" in said:
-        return BusyError(f"{store} takes no more connections: {said}", hint="run it again")
+        return AwayError(f"{store} takes no more connections: {said}", hint=STATUS)
     was_there = "closed the connection" in said  # it has begun to answer
     return AwayError(f"{store} cannot be reached: {said}", hint=STATUS, was_there=was_there)

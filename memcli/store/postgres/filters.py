@@ -82,25 +82,50 @@ def within(reach: Reach, values: Values, workspace: int, dated: str = "c") -> st
 
 
 def pattern(glob: str) -> str:
-    """Write a glob as a regular expression: `*` crosses folders, a folder is all below it."""
+    """Write a glob as a regular expression that finds what every store finds by it.
+
+    `*` crosses folders, and a folder stands for all below it.
+    """
     glob = glob.removeprefix("./")
     glob = glob + "*" if glob.endswith("/") else glob.replace("**", "*")
     made, at = [], 0
     while at < len(glob):
         char, at = glob[at], at + 1
-        end = glob.find("]", at + 1) if char == "[" else -1
-        if end > 0:
-            made.append(_one_of(glob[at:end]))
-            at = end + 1
+        if char == "[":
+            one, at = _one_of(glob, at)
+            made.append(one)
         else:
             made.append({"*": ".*", "?": "."}.get(char) or _literal(char))
     return f"^(?:{''.join(made)})$"
 
 
-def _one_of(inside: str) -> str:
-    negation = "^" if inside[0] in "^!" else ""
-    told = inside[1:] if negation else inside
-    return f"[{negation}{''.join(c if c == '-' else _literal(c) for c in told)}]"
+_NEVER = "(?!)"
+
+
+def _one_of(glob: str, at: int) -> tuple[str, int]:
+    """Read a set from behind its bracket on; return its expression, and where it ends."""
+    negates = glob[at : at + 1] in ("^", "!")
+    at += negates
+    members, before = [], ""
+    first = at
+    while at < len(glob) and (glob[at] != "]" or at == first):
+        char, at = glob[at], at + 1
+        if char == "-" and before and glob[at : at + 1] not in ("", "]"):
+            if before <= glob[at]:
+                members.append(f"{_member(before)}-{_member(glob[at])}")
+            before, at = "", at + 1
+        else:
+            members.append(_member(char))
+            before = char
+    if at == len(glob):
+        return _NEVER, at
+    if not members:
+        return "." if negates else _NEVER, at + 1
+    return f"[{'^' if negates else ''}{''.join(members)}]", at + 1
+
+
+def _member(char: str) -> str:
+    return char if char.isalnum() or ord(char) > 127 else f"\\u{ord(char):04x}"
 
 
 def _literal(char: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
+from memcli.store.postgres.rows import as_json
 from memcli.store.postgres.statements import Statement
 from memcli.store.records import Looked, Support
 from memcli.types import MEMORY_SOURCE, SourceLines
@@ -12,6 +13,7 @@ from memcli.types import MEMORY_SOURCE, SourceLines
 if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
 
+_COLUMNS = ("no", "path", "start_line", "end_line", "hash", "checked", "matches")
 _SUMMARY = (
     "select d.id from memcli.documents d where d.workspace = $1 and d.source = $2 and d.path = $3"
 )
@@ -51,15 +53,15 @@ def looked(connection: Connection, workspace: int, summary: str) -> list[Looked]
 def checking(workspace: int, summary: str, found: Sequence[Looked]) -> list[Statement]:
     """Note where the lines stand on which a summary rests, in place of what was known."""
     document = (workspace, MEMORY_SOURCE, summary)
+    rows = [(number, *each.lines, each.file, each.holds) for number, each in enumerate(found)]
     return [
         Statement(f"select memcli.drop_lineage($1, ({_SUMMARY}))", document),
-        *(
-            Statement(
-                "insert into memcli.lineage (workspace, document, no, path, start_line, end_line,"
-                f" hash, checked, matches) values ($1, ({_SUMMARY}), $4, $5, $6, $7, $8, $9, $10)",
-                (*document, number, *each.lines, each.file, each.holds),
-            )
-            for number, each in enumerate(found)
+        Statement(
+            "insert into memcli.lineage (workspace, document, no, path, start_line, end_line, hash,"
+            f" checked, matches) select $1, ({_SUMMARY}), r.* from json_to_recordset($4::json) r"
+            " (no int, path text, start_line int, end_line int, hash bytea, checked bytea,"
+            " matches boolean)",
+            (*document, as_json(_COLUMNS, rows)),
         ),
     ]
 

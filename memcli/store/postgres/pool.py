@@ -1,12 +1,15 @@
-"""Connections that have answered are kept for the next question.
+"""The connections of this process to a shared index, which all of its workspaces use.
 
-There is one for each thread that asks at the same time.
+At most eight threads have one at a time; another thread waits. A thread that has one reads all
+workspaces by it. Two stay open for the next question, and are closed after a minute or two.
 """
 
 from __future__ import annotations
 
 from _thread import allocate_lock as Lock
+from _thread import get_ident, start_new_thread
 from collections.abc import Callable
+from threading import Semaphore
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres.faults import is_passing
@@ -21,30 +24,78 @@ if TYPE_CHECKING:
 
     Made = TypeVar("Made")
 
+AT_ONCE, KEPT = 8, 2
+IDLE_SECONDS = 60.0
+WAIT_SECONDS = 60.0  # for a connection that others use
 _BEGIN = "begin isolation level repeatable read, read only"
 
 
+class View:
+    """A reading transaction that a thread has open."""
+
+    def __init__(self, connection: Connection, owner: int, writes: int) -> None:
+        """Take the thread that has begun it, and the changes of this process that it sees."""
+        self.connection, self.owner, self.writes = connection, owner, writes
+        self.workspaces: list[object] = []  # what it reads
+
+
 class Pool:
-    """Connections to a server that only read."""
+    """Connections to one index."""
 
     def __init__(self, address: Address) -> None:
         """Take where the server is; nothing is asked before it is needed."""
         self._address = address
-        self._idle: list[Connection] = []
         self._guard = Lock()
+        self._turns = Semaphore(AT_ONCE)
+        self._depths: dict[int, int] = {}  # connections that a thread has
+        self._idle: list[tuple[int, Connection]] = []  # since which round each is free
+        self._round = 0  # of the thread that closes what is idle
+        self._views: list[View] = []
+        self._writes = 0
+        self._is_reaping = False
 
     def begin(
-        self, select: Callable[[Connection], str], read: Callable[[list[Row]], Made]
+        self,
+        workspace: object,
+        select: Callable[[Connection], str],
+        read: Callable[[list[Row]], Made],
+        *,
+        is_patient: bool = True,
     ) -> tuple[Connection, Made]:
-        """Begin a transaction of one view by a SELECT, and give what `read` makes of its rows.
+        """Begin to read a workspace; return the connection, and what `read` makes of its row.
 
-        A connection that has died meanwhile is opened anew, once.
+        A thread that reads one workspace reads another one in the same transaction. A connection
+        that has died meanwhile is opened again, once.
         """
+        own = get_ident()
+        for view in self._views:
+            is_open = view.owner == own and view.connection.is_sound
+            if is_open and view.writes == self._writes and workspace not in view.workspaces:
+                made = read(view.connection.run(select(view.connection)))
+                view.workspaces.append(workspace)
+                return view.connection, made
+        self._take_turn(own)
+        try:
+            connection, made = self._begun(select, read, is_patient=is_patient)
+        except BaseException:
+            self._end_turn(own)
+            raise
+        view = View(connection, own, self._writes)
+        view.workspaces.append(workspace)
+        self._views.append(view)
+        return connection, made
+
+    def _begun(
+        self,
+        select: Callable[[Connection], str],
+        read: Callable[[list[Row]], Made],
+        *,
+        is_patient: bool,
+    ) -> tuple[Connection, Made]:
         while True:
-            with self._guard:
-                connection = self._idle.pop() if self._idle else None
+            connection = self._idle_one(write=False)
             is_new = connection is None
-            connection = connection or opened(self._address, write=False)
+            connection = connection or opened(self._address, write=False, is_patient=is_patient)
             try:
                 return connection, read(connection.run(f"{_BEGIN}; {BOUNDS}; {select(connection)}"))
             except BaseException as error:
@@ -52,19 +103,114 @@ class Pool:
                 if is_new or not (isinstance(error, ServerError) and is_passing(error)):
                     raise
 
-    def end(self, connection: Connection) -> None:
-        """End the transaction of a connection, and keep it."""
-        try:
-            connection.begin_to("commit")  # nobody has to wait for it
-        except ServerError:
-            connection.close()
+    def end(self, connection: Connection, workspace: object, *, failed: bool = False) -> None:
+        """End reading a workspace; with the last one the connection is free again."""
+        view = next(view for view in self._views if view.connection is connection)
+        view.workspaces.remove(workspace)
+        if view.workspaces and connection.is_sound:
             return
-        with self._guard:
-            self._idle.append(connection)
+        if failed:
+            connection.close()
+        elif connection.is_open:
+            try:
+                connection.begin_to("commit")  # nobody has to wait for it
+            except ServerError:
+                connection.close()
+        if not view.workspaces:
+            self._views.remove(view)
+            self._put_back(connection, view.owner)
+
+    def writable(self, check: Callable[[Connection], None]) -> Connection:
+        """Take a connection that may write, and has passed a check; `written` ends it."""
+        own = get_ident()
+        self._take_turn(own)
+        try:
+            while True:
+                connection = self._idle_one(write=True)
+                is_new = connection is None
+                connection = connection or opened(self._address, write=True)
+                try:
+                    check(connection)
+                    return connection
+                except BaseException as error:
+                    connection.close()
+                    if is_new or not (isinstance(error, ServerError) and is_passing(error)):
+                        raise
+        except BaseException:
+            self._end_turn(own)
+            raise
+
+    def written(self, connection: Connection) -> None:
+        """Take a connection back that has written; it may be closed."""
+        self._writes += 1
+        self._put_back(connection, get_ident())
 
     def close(self) -> None:
-        """Close the connections that are kept."""
+        """Close the connections that nobody uses."""
         with self._guard:
             idle, self._idle = self._idle, []
-        for connection in idle:
+        for _, connection in idle:
             connection.close()
+
+    def _take_turn(self, own: int) -> None:
+        """Wait for a free connection, unless this thread has one already."""
+        if not self._depths.get(own) and not self._turns.acquire(timeout=WAIT_SECONDS):
+            raise ServerError("other threads of this process use its connections", "53300")
+        self._depths[own] = self._depths.get(own, 0) + 1
+
+    def _end_turn(self, own: int) -> None:
+        self._depths[own] -= 1
+        if not self._depths[own]:
+            del self._depths[own]
+            self._turns.release()
+
+    def _idle_one(self, *, write: bool) -> Connection | None:
+        with self._guard:
+            for at in range(len(self._idle) - 1, -1, -1):
+                if not write or self._idle[at][1].may_write:
+                    return self._idle.pop(at)[1]
+        return None
+
+    def _put_back(self, connection: Connection, owner: int) -> None:
+        self._keep(connection)
+        self._end_turn(owner)
+
+    def _keep(self, connection: Connection) -> None:
+        if not connection.is_open:
+            return
+        with self._guard:
+            self._idle.append((self._round, connection))
+            surplus = [self._idle.pop(0)[1] for _ in range(len(self._idle) - KEPT)]
+            starts, self._is_reaping = not self._is_reaping, True
+        for each in surplus:
+            each.close()
+        if starts:
+            try:
+                start_new_thread(self._reap, ())
+            except RuntimeError:  # the system gives no thread: it stays open
+                self._is_reaping = False
+
+    def _reap(self) -> None:
+        """Close what was idle for a whole round; end when nothing is idle."""
+        waiting = Lock()
+        waiting.acquire()
+        while True:
+            waiting.acquire(timeout=IDLE_SECONDS)
+            with self._guard:
+                old = [each for since, each in self._idle if since < self._round]
+                self._idle = [pair for pair in self._idle if pair[0] == self._round]
+                self._round += 1
+                self._is_reaping = bool(self._idle)
+                goes_on = self._is_reaping
+            for each in old:
+                each.close()
+            if not goes_on:
+                return
+
+
+_pools: dict[str, Pool] = {}
+
+
+def pool_of(address: Address) -> Pool:
+    """Return the pool of this process for an index."""
+    return _pools.setdefault(address.url, Pool(address))

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from memcli.store.records import Key
 
 
+PIECE = 20_000  # vectors that are copied by one statement
+
+
 class SharedWriter(RowWriter):
     """The one writer of a workspace; a `port.Change`."""
 
@@ -41,18 +44,26 @@ class SharedWriter(RowWriter):
             if abs(self.now_ns() - left_ns) >= least * 1e9:
                 with self.transaction():
                     self.copy_vectors(number, self.facts.fingerprint or "")
+                    self._rows("set local statement_timeout = 0")
                     self._rows("select memcli.drop_workspace($1)", (number,))
 
     def copy_vectors(self, workspace: int, fingerprint: str) -> None:
-        """Copy the embedding cache of another workspace; other encoders count as unused."""
-        self._rows(
-            "insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
+        """Copy the embedding cache of another workspace; other encoders count as unused.
+
+        It is copied in pieces, because no statement may take longer than 30 seconds.
+        """
+        own, last = rows.encoder_of(fingerprint), (-(1 << 63), b"")
+        while found := self._rows(
+            "with piece as materialized (select v.* from memcli.vectors v where v.workspace = $2"
+            " and (v.encoder, v.hash) > ($5, $6::bytea) order by v.encoder, v.hash limit $7),"
+            " made as (insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
             " select $1, v.encoder, v.hash, v.vector, case when v.encoder = $4 and exists"
             " (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
-            " then null else coalesce(v.unused_since, $3) end from memcli.vectors v"
-            " where v.workspace = $2 on conflict do nothing",
-            (self.row.id, workspace, self.now, rows.encoder_of(fingerprint)),
-        )
+            " then null else coalesce(v.unused_since, $3) end from piece v on conflict do nothing)"
+            " select encoder, hash from piece order by encoder desc, hash desc limit 1",
+            (self.row.id, workspace, self.now, own, *last, PIECE),
+        ):
+            last = found[0]
 
 
 class SharedRebuild(SharedWriter):
@@ -65,11 +76,9 @@ class SharedRebuild(SharedWriter):
 
     def take_over(self, hidden: Iterable[Key]) -> None:
         main = self._main
-        for key in hidden:
-            with translated(self.address):
-                told = rows.read_document(self.connection, main.row.id, key)
-            document, stamp, skip = told
-            self.put(document, stamp, skip=skip)
+        with translated(self.address):
+            for document, stamp, skip in rows.read_documents(self.connection, main.row.id, hidden):
+                self.put(document, stamp, skip=skip)
         with self.transaction(revise=False):
             fingerprint = self.facts.fingerprint or main.facts.fingerprint or ""
             self.copy_vectors(main.row.id, fingerprint)

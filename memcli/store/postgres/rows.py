@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.digests import blake2b
@@ -69,12 +69,17 @@ def inserting(table: str, workspace: int, rows: Sequence[Sequence[Any]]) -> Stat
     columns = _COLUMNS[table]
     names = [column.strip().split(" ")[0] for column in columns.split(",")]
     keys = [name.strip('"') for name in names]
-    told = [dict(zip(keys, map(_json, row), strict=True)) for row in rows]
     return Statement(
         f"insert into memcli.{table} (workspace, {', '.join(names)})"
         f" select $1, r.* from json_to_recordset($2::json) r ({columns})",
-        (workspace, json.dumps(told, ensure_ascii=False)),
+        (workspace, as_json(keys, rows)),
     )
+
+
+def as_json(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Write rows as `json_to_recordset` reads them."""
+    told = [dict(zip(names, map(_json, row), strict=True)) for row in rows]
+    return json.dumps(told, ensure_ascii=False)
 
 
 def _json(value: object) -> object:
@@ -170,20 +175,35 @@ def _speakers(chunks: Sequence[Chunk]) -> set[str]:
     return {turn.speaker for chunk in chunks for turn in chunk.turns}
 
 
-def read_document(connection: Connection, workspace: int, key: Key) -> tuple[Document, Stamp, str]:
-    """Read one document back as it was put: the document, its stamp and its skip reason."""
+LOT = 100  # documents that are in memory at once
+
+
+def read_documents(
+    connection: Connection, workspace: int, keys: Iterable[Key]
+) -> Iterator[tuple[Document, Stamp, str]]:
+    """Read documents back as they were put: each with its stamp and its skip reason."""
+    every = [*keys]
+    for at in range(0, len(every), LOT):
+        yield from _lot(connection, workspace, every[at : at + LOT])
+
+
+def _lot(
+    connection: Connection, workspace: int, keys: Sequence[Key]
+) -> Iterator[tuple[Document, Stamp, str]]:
     from memcli.store.documents import document_of
     from memcli.store.run_records import Stamp
 
-    ((number, *row),) = connection.rows(
-        f"select id, {', '.join(_DOCUMENT)} from memcli.documents"
-        " where workspace = $1 and source = $2 and path = $3",
-        (workspace, *key),
+    found = connection.rows(
+        f"select id, {', '.join(_DOCUMENT)} from memcli.documents where workspace = $1 and"
+        " (source, path) in (select e ->> 0, e ->> 1 from json_array_elements($2::json) e)",
+        (workspace, json.dumps(keys, ensure_ascii=False)),
     )
-    told = dict(zip(_DOCUMENT, row, strict=True))
-    stat = FileStat(**{name: told[name] for name in FileStat._fields})
-    document = document_of(told, _chunks(connection, workspace, number))
-    return document, Stamp(stat, told["hash"], told["indexed_ns"]), told["skip"]
+    chunks = _chunks(connection, workspace, [number for number, *_ in found])
+    for number, *row in found:
+        told = dict(zip(_DOCUMENT, row, strict=True))
+        stat = FileStat(**{name: told[name] for name in FileStat._fields})
+        document = document_of(told, chunks.get(number, []))
+        yield document, Stamp(stat, told["hash"], told["indexed_ns"]), told["skip"]
 
 
 _CHUNK = (
@@ -192,22 +212,26 @@ _CHUNK = (
 )  # fmt: skip
 
 
-def _chunks(connection: Connection, workspace: int, document: int) -> list[Chunk]:
+def _chunks(
+    connection: Connection, workspace: int, documents: Sequence[int]
+) -> dict[int, list[Chunk]]:
+    """Read the chunks of documents, in their order."""
     from memcli.store.documents import chunk_of
 
     parts: dict[int, list[Part]] = {}
     for chunk, *row in connection.rows(
         'select p.chunk, p.start_line, p.end_line, p."start", p."end", p.prefix, p.hash'
-        " from memcli.chunks c join memcli.parts p on p.workspace = c.workspace"
-        " and p.chunk = c.id where c.workspace = $1 and c.document = $2 order by p.chunk, p.no",
-        (workspace, document),
+        " from memcli.chunks c join memcli.parts p on p.workspace = c.workspace and p.chunk = c.id"
+        " where c.workspace = $1 and c.document = any($2::bigint[]) order by p.chunk, p.no",
+        (workspace, documents),
     ):
         parts.setdefault(chunk, []).append(Part(*row))
-    return [
-        chunk_of(dict(zip(_CHUNK, row, strict=True)), parts.get(number, ()))
-        for number, *row in connection.rows(
-            f"select id, {', '.join(_CHUNK)} from memcli.chunks"
-            " where workspace = $1 and document = $2 order by ordinal",
-            (workspace, document),
-        )
-    ]
+    found: dict[int, list[Chunk]] = {}
+    for number, document, *row in connection.rows(
+        f"select id, document, {', '.join(_CHUNK)} from memcli.chunks"
+        " where workspace = $1 and document = any($2::bigint[]) order by document, ordinal",
+        (workspace, documents),
+    ):
+        chunk = chunk_of(dict(zip(_CHUNK, row, strict=True)), parts.get(number, ()))
+        found.setdefault(document, []).append(chunk)
+    return found

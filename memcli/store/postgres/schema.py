@@ -90,6 +90,7 @@ _TABLES = {
   encoder bigint not null, hash bytea not null,
   primary key (workspace, encoder, hash)""",
 }
+HASH_INDEX = "create index vectors_hash on memcli.vectors (encoder, hash)"
 _INDEXES = (
     "create index chunks_document on memcli.chunks (workspace, document)",
     "create index chunks_date on memcli.chunks (workspace, date) where date is not null",
@@ -104,11 +105,12 @@ _INDEXES = (
     "create index lineage_path on memcli.lineage (workspace, path)",
     "create index vectors_codes on memcli.vectors (workspace, encoder, hash) include (code)"
     " where unused_since is null",
-    "create index vectors_hash on memcli.vectors (encoder, hash)",
+    HASH_INDEX,
     "create index vectors_unused on memcli.vectors (workspace, unused_since)"
     " where unused_since is not null",
 )
 TABLES = tuple(_TABLES)
+OF_WORKSPACES = ("documents", "vectors", "unread")  # others refer to documents or chunks
 # From what refers to what is referred to, so that whole workspaces are deleted in this order.
 BOTTOM_UP = (
     "keywords", "parts", "properties", "speakers", "lineage", "chunks", "documents", "vectors",

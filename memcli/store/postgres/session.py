@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from collections.abc import Mapping
 
 from memcli.checking import TYPE_CHECKING
@@ -10,12 +12,13 @@ from memcli.config.attached import SLASH, written
 from memcli.errors import ConfigError, IncompleteError, IndexMissingError, StoreError
 from memcli.record import Record
 from memcli.store.postgres import schema
-from memcli.store.postgres.libpq import Connection
+from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.records import Facts
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from memcli.store.port import Sleep
     from memcli.store.postgres.address import Address
 
 # Bounds of a transaction: nobody waits longer for a lock, a statement or a client that is gone.
@@ -35,6 +38,14 @@ _COLUMNS = (
     " exists (select 1 from memcli.keywords k where k.workspace = w.id and not k.whole),"
     " exists (select 1 from memcli.speakers s where s.workspace = w.id),"
     " exists (select 1 from memcli.lineage l where l.workspace = w.id)"
+)
+
+
+FIRST_PAUSE = 0.1  # seconds
+# What a server says that is there again in some seconds.
+_STARTS = re.compile(
+    r"Connection refused|is starting up|is shutting down|not yet accepting|in recovery mode"
+    r"|too many clients|remaining connection slots"
 )
 
 
@@ -85,9 +96,25 @@ class WorkspaceRow(Record):
         return Facts()._replace(**told, revision=self.revision, dimension=dimension)
 
 
-def opened(address: Address, *, write: bool) -> Connection:
-    """Connect; StoreError where the server is older than what is needed."""
-    connection = Connection(address.parameters(write=write))
+def opened(
+    address: Address, *, write: bool, is_patient: bool = True, sleep: Sleep = time.sleep
+) -> Connection:
+    """Connect; StoreError if the server is too old.
+
+    If it `is_patient`, a server that refuses connections, or that starts, is tried again until
+    `connect_timeout`.
+    """
+    waited, pause = 0.0, FIRST_PAUSE
+    while True:
+        try:
+            connection = Connection(address.parameters(write=write))
+            break
+        except ServerError as error:
+            may_start = is_patient and _STARTS.search(str(error))
+            if not may_start or waited + pause > address.patience:
+                raise
+        sleep(pause)
+        waited, pause = waited + pause, pause * 2
     if connection.server_version < schema.LEAST_SERVER:
         version = connection.server_version // 10000
         connection.close()

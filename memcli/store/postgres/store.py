@@ -1,8 +1,7 @@
 """A workspace of a shared index: `port.Store` by PostgreSQL.
 
-Connections that have answered are kept for the next question, one for each thread that asks at the
-same time. What belongs to this machine alone, who writes and who watches here, lies beside the
-index that the workspace would have without a server.
+What belongs to this machine only, such as who writes and who watches here, is next to the index
+that the workspace would have without a server.
 """
 
 from __future__ import annotations
@@ -12,16 +11,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import BusyError, IndexMissingError
+from memcli.errors import AwayError, BusyError, IndexMissingError
 from memcli.record import Record
-from memcli.store.postgres.faults import is_passing, translated
-from memcli.store.postgres.libpq import Connection, ServerError
-from memcli.store.postgres.pool import Pool
-from memcli.store.postgres.session import check_bound, check_version, opened, row_of, select_by_name
+from memcli.store.postgres.faults import translated
+from memcli.store.postgres.pool import pool_of
+from memcli.store.postgres.session import check_bound, check_version, row_of, select_by_name
 
 if TYPE_CHECKING:
     from memcli.store.port import Sleep, Store
     from memcli.store.postgres.address import Address
+    from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.reader import SharedReader
     from memcli.store.postgres.rebuild import SharedWriter
     from memcli.store.postgres.session import Name, WorkspaceRow
@@ -46,17 +45,14 @@ class PostgresStore:
         now_ns: Callable[[], int],
         *,
         origin: str = "",
-        pool: Pool | None = None,
     ) -> None:
         """Take where it is, and the clock, which gives nanoseconds since 1970.
 
-        `origin` is what writes it, machine and folder; without one nothing can be written. `pool`
-        has connections that others read by, too.
+        `origin` is what writes it, machine and folder; without one nothing can be written.
         """
         self.address, self.name, self.origin = address, name, origin
         self._beside, self._now_ns = beside, now_ns
-        self._pool = pool or Pool(address)
-        self._writing: list[Connection] = []  # at most one, kept for the next change
+        self._pool = pool_of(address)
         self._readers: dict[Connection, SharedReader] = {}  # what each connection has read by
         self._guard = Lock()
 
@@ -69,7 +65,7 @@ class PostgresStore:
         from memcli.store.run_records import Described
 
         size = 0
-        with suppress(IndexMissingError), self._held() as (connection, row):
+        with suppress(IndexMissingError, AwayError), self._held() as (connection, row):
             from memcli.store.postgres.counting import bytes_of
 
             size = bytes_of(connection, row.id)
@@ -120,8 +116,7 @@ class PostgresStore:
         self._beside.store.show_work(work)
 
     def stand_in(self) -> Store | None:
-        local = self._beside.store
-        return local if self.origin and local.exists() else None
+        return self._beside.store if self.origin else None
 
     def copy_to(self, path: str) -> None:
         from memcli.store.postgres.copying import copy
@@ -132,10 +127,7 @@ class PostgresStore:
     def close(self) -> None:
         self._pool.close()
         with self._guard:
-            kept, self._writing = self._writing, []
             self._readers = {}
-        for connection in kept:
-            connection.close()
 
     @contextmanager
     def _leased(
@@ -145,7 +137,7 @@ class PostgresStore:
 
         with self._beside.store.locked(wait_seconds=wait_seconds, sleep=sleep):
             with translated(self.address):
-                connection = self._writable()
+                connection = self._pool.writable(self._check_writable)
             try:
                 held = lease(
                     connection, self.address, self.name, wait_seconds=wait_seconds, sleep=sleep
@@ -157,28 +149,8 @@ class PostgresStore:
             except BaseException:
                 connection.close()
                 raise
-            with self._guard:
-                self._writing.append(connection)
-
-    def _writable(self) -> Connection:
-        """Open a connection that may write, or take the one of the change before."""
-        with self._guard:
-            kept = self._writing.pop() if self._writing else None
-        if kept is not None:
-            try:
-                self._check_writable(kept)
-                return kept
-            except BaseException as error:
-                kept.close()
-                if not (isinstance(error, ServerError) and is_passing(error)):
-                    raise
-        connection = opened(self.address, write=True)
-        try:
-            self._check_writable(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+            finally:
+                self._pool.written(connection)
 
     def _check_writable(self, connection: Connection) -> None:
         """Refuse to write what another folder or machine writes."""
@@ -196,11 +168,13 @@ class PostgresStore:
         """Hold one state of the workspace; a connection that has died is opened anew once."""
         with translated(self.address):
             connection, row = self._pool.begin(
+                self.name,
                 lambda connection: select_by_name(connection, self.name),
                 lambda rows: row_of(rows[0], self.address, self.name),
+                is_patient=not (self.origin and self._beside.store.exists()),
             )
         if row.changed_at is None:
-            self._pool.end(connection)
+            self._pool.end(connection, self.name)
             raise IndexMissingError(
                 f"nothing is stored of {self.name} in {self.address.masked} yet",
                 hint="memcli index",
@@ -208,6 +182,6 @@ class PostgresStore:
         try:
             yield connection, row
         except BaseException:
-            connection.close()
+            self._pool.end(connection, self.name, failed=True)
             raise
-        self._pool.end(connection)
+        self._pool.end(connection, self.name)

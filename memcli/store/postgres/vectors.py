@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.statements import Row
     from memcli.store.records import Reach
 
+AT_ONCE = 256  # vectors that are stored by one statement
 MANY = 8192  # vectors that are compared by codes first: an exact scan of 8,888 takes 5.3 ms
 # A table that has been filled and not looked at yet is counted otherwise than it is.
 _NO_INDEX = "offset 0"  # whose order is that of distances would be filtered after its search
@@ -121,15 +122,23 @@ def of_chunks(
 def put(
     workspace: int, fingerprint: str, made: Sequence[tuple[bytes, bytes]], unused_since: int | None
 ) -> list[Statement]:
-    """Store vectors by the hash of their text; one that is there already stays."""
+    """Store vectors by the hash of their text, many in a statement; one that is there stays."""
     encoder = encoder_of(fingerprint)
+    lots = (made[at : at + AT_ONCE] for at in range(0, len(made), AT_ONCE))
     return [
         Statement(
             "insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
-            " values ($1, $2, $3, $4::vector, $5) on conflict do nothing",
-            (workspace, encoder, hash_, written(vector), unused_since),
+            " select $1, $2, u.hash, u.vector::vector, $5 from"
+            " unnest($3::bytea[], $4::text[]) u(hash, vector) on conflict do nothing",
+            (
+                workspace,
+                encoder,
+                [hash_ for hash_, _ in lot],
+                [written(vector) for _, vector in lot],
+                unused_since,
+            ),
         )
-        for hash_, vector in made
+        for lot in lots
     ]
 
 

@@ -166,7 +166,11 @@ class RowWriter(BaseChange):
             gone = self._drop(key)
             self.connection.together(self._settled(gone, []))
 
-    def pending(self, fingerprint: str, limit: int) -> list[Pending]:
+    def pending(
+        self, fingerprint: str, limit: int, *, within: Sequence[int] | None = None
+    ) -> list[Pending]:
+        among = "" if within is None else " and p.chunk = any($4::bigint[])"
+        listed = () if within is None else (within,)
         found = self._rows(
             'select p.hash, p.prefix, substr(c.text, p."start" + 1, p."end" - p."start"), d.title,'
             " c.heading_path::json, coalesce(c.first_day, c.date), c.date,"
@@ -176,10 +180,10 @@ class RowWriter(BaseChange):
             " where c.workspace = p.workspace and c.id = p.chunk offset 0) c"
             " cross join lateral (select * from memcli.documents d"
             " where d.workspace = c.workspace and d.id = c.document offset 0) d"
-            f" where p.workspace = $1 and {_WAITING}"
+            f" where p.workspace = $1 and {_WAITING}{among}"
             f" order by d.always desc, coalesce(d.importance, 0) > {IMPORTANT} desc,"
             " d.date is not null, d.date desc, d.path, d.source, p.chunk, p.no limit $3",
-            (self.row.id, rows.encoder_of(fingerprint), limit),
+            (self.row.id, rows.encoder_of(fingerprint), limit, *listed),
         )
         return waiting(found)
 
@@ -277,6 +281,7 @@ class RowWriter(BaseChange):
         if self.integrity() == "ok":
             return f"{fault}, but a second check found it intact"
         with self.transaction():
+            self._rows("set local statement_timeout = 0")
             self._rows("select memcli.drop_rows($1)", (self.row.id,))
             self._rows(
                 "update memcli.vectors set unused_since = $2 where workspace = $1"

@@ -118,6 +118,9 @@ def _as_json(lines: Iterable[SourceLines]) -> str:
 
 
 def _glob(pattern: str) -> str:
-    """Let a folder stand for what is below it; `**` is `*`, which crosses folders here."""
-    pattern = pattern.removeprefix("./")
+    """Let a folder stand for what is below it; `**` is `*`, which crosses folders here.
+
+    `[!x]` means the same as `[^x]`.
+    """
+    pattern = pattern.removeprefix("./").replace("[!", "[^")
     return pattern + "*" if pattern.endswith("/") else pattern.replace("**", "*")

@@ -6,6 +6,7 @@ that is no longer where it was opened is noticed before a change is committed.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -205,7 +206,11 @@ class Writer(BaseChange):
             documents.drop(self.connection, key)
             self.refresh(gone, ())
 
-    def pending(self, fingerprint: str, limit: int) -> list[Pending]:
+    def pending(
+        self, fingerprint: str, limit: int, *, within: Sequence[int] | None = None
+    ) -> list[Pending]:
+        among = "" if within is None else " AND c.id IN (SELECT value FROM json_each(?3))"
+        listed = () if within is None else (json.dumps(within),)
         found = self._rows(
             'SELECT p.hash, p.prefix, substr(c.text, p.start + 1, p."end" - p.start),'
             " d.title, c.heading_path, coalesce(c.first_day, c.date), c.date,"
@@ -216,9 +221,9 @@ class Writer(BaseChange):
             " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?1)"
             " WHERE v.id IS NULL"
             " AND NOT EXISTS (SELECT 1 FROM unread u WHERE u.hash = p.hash AND u.fingerprint = ?1)"
-            f" ORDER BY d.always DESC, coalesce(d.importance, 0) > {IMPORTANT} DESC,"
+            f"{among} ORDER BY d.always DESC, coalesce(d.importance, 0) > {IMPORTANT} DESC,"
             " d.date IS NOT NULL, d.date DESC, d.path, d.source, p.id LIMIT ?2",
-            (fingerprint, limit),
+            (fingerprint, limit, *listed),
         )
         with understood(self.path):
             return waiting((*row[:4], strings(row[4]), *row[5:]) for row in found)

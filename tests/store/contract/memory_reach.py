@@ -52,7 +52,7 @@ def _is_among(name: str, wanted: Sequence[str]) -> bool:
 
 def _is_at(names: Sequence[str], globs: Sequence[str]) -> bool:
     """Match the names of a file; a folder stands for what is below it, `*` crosses folders."""
-    own = [glob.removeprefix("./") for glob in globs]
+    own = [glob.removeprefix("./").replace("[^", "[!") for glob in globs]
     folders = [glob + "*" if glob.endswith("/") else glob for glob in own]
     return not globs or any(fnmatchcase(name, glob) for name in names for glob in folders)
 

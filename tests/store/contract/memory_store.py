@@ -439,8 +439,12 @@ class MemoryChange:
     def remove(self, key: Key) -> None:
         self._become(self._without(key))
 
-    def pending(self, fingerprint: str, limit: int) -> Sequence[Pending]:
+    def pending(
+        self, fingerprint: str, limit: int, *, within: Sequence[int] | None = None
+    ) -> Sequence[Pending]:
         waiting = self._state.waiting(fingerprint)
+        if within is not None:
+            waiting = [each for each in waiting if each[0].id in within]
         waiting.sort(key=lambda found: (found[0].document.path, found[0].place))
         waiting.sort(key=lambda found: found[0].document.date or "undated", reverse=True)
         waiting.sort(key=lambda found: (found[0].document.importance or 0) <= 0.5)

@@ -9,7 +9,7 @@ from memcli.agents import state
 from memcli.agents.places import Machine
 from memcli.agents.table import BY_NAME, NAMES, Agent
 from memcli.agents.texts import Launcher, quoted
-from memcli.api.opened import current_folder
+from memcli.api.workspace import current_folder
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.options import CommandArgument
 from memcli.config.settings import user_file

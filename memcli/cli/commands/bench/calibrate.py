@@ -57,7 +57,7 @@ def run(options: Options) -> int:
             f" and {calibration.LEAST} are needed",
             hint="memcli bench quality --help" if judged else "memcli bench init",
         )
-    path = skin.memory.calibration_file
+    path = skin.workspace.calibration_file
     if not options.dry_run:
         from memcli.config.calibration import write
 
@@ -129,7 +129,7 @@ def _chunks(skin: Skin) -> list[tuple[Range, int]]:
     from memcli.bench.metrics import Range
     from memcli.store.records import Reach
 
-    with skin.memory.store.snapshot() as snapshot:
+    with skin.workspace.store.snapshot() as snapshot:
         excerpts = snapshot.excerpts_of(list(snapshot.known()), Reach())
         abouts = [excerpt.about for excerpt in excerpts]
     return [(Range(a.path, a.start_line, a.end_line, a.source), a.chunk_id) for a in abouts]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def folder_of(skin: Skin) -> str:
     """Return the folder, which is next to the index file and named after it."""
-    return f"{skin.memory.store.local}.bench"
+    return f"{skin.workspace.store.local}.bench"
 
 
 def read(folder: str, skin: Skin) -> list[LaneTrace]:

@@ -36,7 +36,7 @@ def run(options: Options) -> int:
         )
     skin = make_skin(options)
     path = options.out or side_files.own_file(QUESTIONS, skin)
-    documents, missed = drafts.documents(skin.memory.index_settings())
+    documents, missed = drafts.documents(skin.workspace.index_settings())
     for skip in missed:
         why = skip.detail or skip.reason
         skin.terminal.warn(f"cannot draft from {shown(skip.source, skip.path or '.')}: {why}")

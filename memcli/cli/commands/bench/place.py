@@ -68,7 +68,7 @@ def _copy(skin: Skin, notes: str, store: str) -> list[str]:
     from memcli.types import MEMORY_SOURCE
 
     own = [source for source in skin.config.sources if source.name == MEMORY_SOURCE]
-    listing = plan(skin.memory.index_settings()._replace(sources=tuple(own)), {}).listing
+    listing = plan(skin.workspace.index_settings()._replace(sources=tuple(own)), {}).listing
     paths = [found.path for found in listing.files if _copied(skin, own[0].root, found.path, notes)]
     if not paths:
         raise UsageError(
@@ -77,10 +77,10 @@ def _copy(skin: Skin, notes: str, store: str) -> list[str]:
     settings = os.path.join(skin.config.workspace, WORKSPACE_FILE)
     if len(own) == len(skin.config.sources) and os.path.isfile(settings):
         copyfile(settings, os.path.join(notes, WORKSPACE_FILE))
-    with skin.memory.store.locked(
+    with skin.workspace.store.locked(
         wait_seconds=running.SYNC_WAIT_SECONDS, sleep=skin.memory.clock.sleep
     ):
-        skin.memory.store.copy_to(store)
+        skin.workspace.store.copy_to(store)
     return paths
 
 

@@ -38,7 +38,7 @@ def run(options: Options) -> int:
         side_files.read_text(options.receipt, "memcli search QUERY --receipt FILE"), options.receipt
     )
     skin = make_skin(options, before.flags)
-    skin.memory.accesses_at = before.accesses
+    skin.memory.lead.accesses_at = before.accesses
     again = _context if before.schema == replay.CONTEXT_SCHEMA else _search
     freshness, made = again(before, skin, no_sync=options.no_sync)
     after = decode(replay.SearchTrace, made)

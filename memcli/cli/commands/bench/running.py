@@ -58,8 +58,8 @@ def bring_in_step(skin: Skin, *, silent: bool) -> dict[str, int]:
     texts = 0 if skin.config("search.mode") == "lexical" else None
     job = Job(wait_seconds=SYNC_WAIT_SECONDS, texts=texts)
     with Progress(terminal, skin.memory.clock.monotonic) as progress:
-        vectors = Vectors(skin.memory, progress.update)
-        done = sync(skin.memory, job, vectors, on_progress=progress.update)
+        vectors = Vectors(skin.workspace, progress.update)
+        done = sync(skin.workspace, job, vectors, on_progress=progress.update)
     report = done.report
     for notice in done.notices:
         terminal.warn(notice)
@@ -127,7 +127,7 @@ class Searcher:
         """Describe the index that the answers come from."""
         from memcli.bench.traces import IndexState
 
-        with self._skin.memory.store.snapshot() as snapshot:
+        with self._skin.workspace.store.snapshot() as snapshot:
             facts, counts = snapshot.facts, snapshot.counts()
         size = (counts.documents, counts.chunks, counts.parts, counts.embedded)
         return IndexState(facts.revision, facts.fingerprint, *size)
@@ -161,7 +161,7 @@ def measure(
         synced = bring_in_step(skin, silent=silent)
     else:
         _look(skin)
-    costs = bench.line_costs(skin.memory.index_settings())
+    costs = bench.line_costs(skin.workspace.index_settings())
     search = Searcher(skin)
     asked = bench.ask(queries, search, costs, skin.memory.clock.monotonic)
     index = search.index()
@@ -205,7 +205,7 @@ def _ablation(
     for variant in variants:
         changed = {name: Value(value, variant.name) for name, value in variant.settings.items()}
         config = skin.config._replace(values={**skin.config.values, **changed})
-        other = skin._replace(memory=skin.memory.having(config=config))
+        other = skin.of(skin.workspace.having(config=config))
         search = Searcher(other, without=variant.without)
         scores = [
             score(query.relevant, passages(search(query.text, query.date)), costs)
@@ -219,5 +219,5 @@ def _look(skin: Skin) -> None:
     from memcli.cli.search_output import say_freshness
     from memcli.indexing.freshness import look
 
-    freshness = look(skin.memory.store, skin.memory.index_settings())
+    freshness = look(skin.workspace.store, skin.workspace.index_settings())
     say_freshness(freshness, skin.terminal, "these answers")

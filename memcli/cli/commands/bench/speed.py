@@ -110,7 +110,7 @@ def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process
 def _has_model(skin: Skin) -> bool:
     from memcli.embedding.registry import configured_fingerprint
 
-    return configured_fingerprint(skin.memory.encoders()) is not None
+    return configured_fingerprint(skin.workspace.encoders()) is not None
 
 
 def _launch(place: Place, command: Sequence[str], runs: int) -> list[Process]:
@@ -165,7 +165,7 @@ def _in_process(skin: Skin, place: Place, *, hybrid: bool, runs: int) -> InsideF
     from memcli.indexing.planning import plan
 
     there = _there(skin, place)
-    texts = sample(there.memory.store, SAMPLE_TEXTS, skin.memory.clock.sleep)
+    texts = sample(there.workspace.store, SAMPLE_TEXTS, skin.memory.clock.sleep)
     timer = skin.memory.clock.monotonic
 
     def timed(run: Callable[[], object]) -> float:
@@ -175,10 +175,10 @@ def _in_process(skin: Skin, place: Place, *, hybrid: bool, runs: int) -> InsideF
 
     modes = ("lexical", "hybrid") if hybrid else ("lexical",)
     warm = {mode: _warm(there, place, mode, runs) for mode in modes}
-    with there.memory.store.snapshot() as snapshot:
+    with there.workspace.store.snapshot() as snapshot:
         counts = snapshot.counts()
     source = skin.config.sources[0]._replace(root=place.notes)
-    walked = skin.memory.index_settings()._replace(sources=(source,))
+    walked = skin.workspace.index_settings()._replace(sources=(source,))
     files = plan(walked, {}).listing.files
     block = bytearray(COPIED_BYTES)
     copied = [timed(lambda: bytes(block)) for _ in range(runs)]
@@ -214,7 +214,7 @@ def _warm(skin: Skin, place: Place, mode: str, runs: int) -> list[float]:
     values = dict(skin.config.values)
     values["search.mode"] = values["search.mode"]._replace(value=mode)
     config = skin.config._replace(values=values)
-    skin = skin._replace(memory=skin.memory.having(config=config))
+    skin = skin.of(skin.workspace.having(config=config))
     search = running.Searcher(skin, limit=skin.config("search.limit"))
     seconds = []
     search(place.queries[0], None)
@@ -229,8 +229,8 @@ def _there(skin: Skin, place: Place) -> Skin:
     """Look at the copy in place of the workspace's own index."""
     from memcli.store.open import store_at
 
-    memory = skin.memory
-    return skin._replace(memory=memory.having(store=store_at(place.store, memory.clock.now_ns)))
+    store = store_at(place.store, skin.memory.clock.now_ns)
+    return skin.of(skin.workspace.having(store=store))
 
 
 def _embedding(
@@ -239,7 +239,7 @@ def _embedding(
     """Return the seconds of the encoder and of the bare model for some texts, turn by turn."""
     from memcli.embedding.quick import PinnedEncoder
 
-    encoder = skin.memory.open_encoder().encoder
+    encoder = skin.workspace.open_encoder().encoder
     if encoder is None or not texts:
         return {}
     bare = encoder.bare(texts) if isinstance(encoder, PinnedEncoder) else None

@@ -28,7 +28,7 @@ def run(options: Options) -> int:
 
     skin = make_skin(options)
     marked(skin, "memcli store attach")
-    store = shared.attach(skin.memory, options.name, take_over=options.take_over)
+    store = shared.attach(skin.workspace, options.name, take_over=options.take_over)
     text = f"Attached {skin.config.workspace} to {store} as {options.name}. Next: memcli index"
     tell(skin, text, as_json=options.json, store=store, changed=True, name=options.name)
     return ExitCode.OK

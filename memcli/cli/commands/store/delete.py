@@ -35,7 +35,7 @@ def run(options: Options) -> int:
         f" {found.vectors} vectors{by}{now}"
     )
     if options.apply:
-        shared.delete(skin.memory, options.name)
+        shared.delete(skin.workspace, options.name)
     text = f"Deleted {what}." if options.apply else f"--apply deletes {what}."
     tell(skin, text, as_json=options.json, store=store, changed=options.apply, name=options.name)
     return ExitCode.OK

@@ -22,7 +22,7 @@ def run(options: Options) -> int:
     from memcli.api import shared
 
     skin = make_skin(options)
-    done = shared.detach(skin.memory)
+    done = shared.detach(skin.workspace)
     also = "" if done.was_ours else "; another folder writes it"
     if done.problem:
         also = f", on this machine only: {done.problem}"

@@ -27,7 +27,7 @@ def run(options: Options) -> int:
     from memcli.api import shared
 
     skin = make_skin(options, anywhere=True)
-    store = shared.rename(skin.memory, options.name, options.new)
+    store = shared.rename(skin.workspace, options.name, options.new)
     text = f"Renamed {options.name} in {store} to {options.new}."
     tell(skin, text, as_json=options.json, store=store, changed=True, name=options.new)
     return ExitCode.OK

@@ -28,7 +28,7 @@ def run(options: Options) -> int:
     from memcli.api import shared
 
     skin = make_skin(options, anywhere=True)
-    found = _record(*shared.look(skin.memory))
+    found = _record(*shared.look(skin.workspace))
     if options.json:
         skin.terminal.write_json(found)
     else:

@@ -15,12 +15,17 @@ OPTIONS = (
 def run(options: Options) -> int:
     """Upgrade the tables of the shared index to this version of memcli.
 
+    Run it as their owner. Searches go on meanwhile. An older memcli can still search afterwards,
+    but it writes only after its own upgrade.
+
     Examples: memcli store upgrade      memcli store upgrade -q
     """
     from memcli.api import shared
 
     skin = make_skin(options, anywhere=True)
-    store, version = shared.upgrade(skin.config)
-    text = f"{store} has the newest tables already ({version}); nothing was changed."
-    tell(skin, text, as_json=options.json, store=store, changed=False)
+    store, old, new = shared.upgrade(skin.config)
+    text = f"{store} has the newest tables already ({old}); nothing was changed."
+    if old != new:
+        text = f"Upgraded the tables of {store} from {old} to {new}."
+    tell(skin, text, as_json=options.json, store=store, changed=old != new)
     return ExitCode.OK

@@ -1,4 +1,4 @@
-"""One opened workspace: its settings, index and encoder, reused for every question.
+"""One opened workspace: its settings, files, index and encoder, reused for every question.
 
 Only this module reads the environment and the clock; everything below gets them as arguments.
 """
@@ -8,21 +8,27 @@ from __future__ import annotations
 import os
 import time
 from _thread import allocate_lock as Lock
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 
 from memcli.checking import TYPE_CHECKING
 from memcli.config import settings
 from memcli.config.keys import BY_NAME
-from memcli.errors import AwayError, BusyError, DamagedError, Reason, StoreError
+from memcli.errors import (
+    AwayError,
+    BusyError,
+    DamagedError,
+    IndexMissingError,
+    Reason,
+    StoreError,
+)
 from memcli.record import Record
 from memcli.store.open import open_store
 from memcli.workspace.locate import holds_markdown, locate, nothing_in
 
 if TYPE_CHECKING:
-    from typing import Any, Self, TypeVar
+    from typing import Any, Protocol
 
     from memcli.api.targets import Target
     from memcli.embedding.encoders import Choice, Opened, Remembered
@@ -33,10 +39,33 @@ if TYPE_CHECKING:
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.indexer import Progress
     from memcli.indexing.planning import Settings
-    from memcli.store.port import Snapshot, Store
+    from memcli.store.port import Store
     from memcli.types import FileText
+    from memcli.workspace.place import DocumentFiles
 
-    Made = TypeVar("Made")
+    # Gives the encoder of some settings, which the first caller opens.
+    SharedEncoders = Callable[[object, Callable[[], Opened]], Opened]
+
+    class WorkspaceState(Protocol):
+        """What is read of a workspace in place of its files as they are now."""
+
+        @property
+        def files(self) -> DocumentFiles | None:
+            """The files of that state; None if only what the index stores of them can be read."""
+
+        @property
+        def moment(self) -> datetime | None:
+            """The moment of questions that name none; None for now."""
+
+        def reason(self, store: Store) -> Reason:
+            """Say which state it is."""
+
+        def freshness(self, workspace: Workspace, *, sync: bool | None) -> Freshness:
+            """Say what an answer rests on, and build the index of the state if it is missing."""
+
+        def close(self) -> None:
+            """Let go of what is open."""
+
 
 # Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the
 # model moves no citation.
@@ -83,24 +112,12 @@ def _now_ns() -> int:
 SYSTEM_CLOCK = Clock(_now_ns, time.monotonic, time.sleep)
 
 
-class Owned(Record):
-    """The workspace of a document, and the document's name there."""
+class Workspace:
+    """An opened workspace: its settings, its files and its index, and the models it needs.
 
-    memory: OpenedWorkspace
-    target: str  # its name there
-    before: str  # the prefix of its source if several workspaces are searched; "" for one
-    is_own: bool  # of the workspace that asks, the only one whose private notes may be shown
-
-
-class OpenedWorkspace:
-    """An opened workspace. Threads may share it; `close` closes index and model.
-
-    Nothing is read before it is needed. Each question has its own day, so a process that runs over
-    midnight answers as of today.
+    Threads may share it; `close` closes index and models. Nothing is read before it is needed. Each
+    question has its own day, so a process that runs over midnight answers as of today.
     """
-
-    is_past = False  # it is a past state
-    has_files = True  # documents can be read, not only what is stored of them
 
     def __init__(
         self,
@@ -109,53 +126,49 @@ class OpenedWorkspace:
         *,
         environ: Mapping[str, str],
         clock: Clock = SYSTEM_CLOCK,
-        asked_by: str = "",
+        state: WorkspaceState | None = None,
+        shared: SharedEncoders | None = None,
     ) -> None:
-        """Put a workspace together from what is settled already; see `open`."""
+        """Put a workspace together from its parts; `open_workspace` finds them.
+
+        `state` is what is read in place of the files as they are now. `shared` are the encoders
+        that several workspaces use together.
+        """
         self.config, self.store, self.clock = config, store, clock
-        self.environ = environ
+        self.environ, self.state, self._shared = environ, state, shared
         self._guard = Lock()
         self._query_encoder: QueryEncoder | None = None
         self._reranker: SharedReranker | None = None
-        # If it is several: name, folder, and the workspace or why it cannot be searched.
-        self.members: Sequence[tuple[str, str, OpenedWorkspace | Reason]] = ()
-        self.asked_by = asked_by  # the options that name them
         self.accesses_at: int | None = None  # uses that count, of those in `api.access`; None: all
         # Why the index of this machine answers for one that is away.
         self.stands_in: Reason | None = None
         self.mended: tuple[Reason, ...] = ()  # what was done about a damaged index, to be shown
-        # Shows what a question does for the index first, if that takes time; see `showing`.
+        # Shows the work on the index that a question waits for; see `Workspaces.showing`.
         self.on_progress: Progress = lambda stage, done, total: None
 
-    def by_model(
-        self, snapshot: Snapshot
-    ) -> Sequence[tuple[tuple[str, ...], OpenedWorkspace, Snapshot]]:
-        """Group what is asked by the model of the vectors.
+    @property
+    def has_files(self) -> bool:
+        """Return whether documents can be read, and not only what the index stores of them."""
+        return self.state is None or self.state.files is not None
 
-        Returns the names of the workspaces in each group, with the settings that open its model,
-        and what is asked.
-        """
-        return [((), self, snapshot)]
+    def need_files(self) -> None:
+        """Raise UsageError if only what the index stores of the files can be read."""
+        if not self.has_files:
+            from memcli.errors import UsageError
 
-    def without_failed(self, freshness: Freshness) -> OpenedWorkspace:
-        """Give what can answer, as the freshness has shown."""
-        return self
+            name = self.config.workspace
+            raise UsageError(
+                f"the files of {name} are not on this machine, only what the index stores of them",
+                hint=f"memcli search QUERY --workspace-name {name}",
+            )
 
-    def answering(self, make: Callable[[OpenedWorkspace], Made], *, mends: bool) -> Made:
-        """Answer a question; if one of several workspaces fails, the rest answers.
+    def moment(self) -> datetime:
+        """Return the moment of questions that name none."""
+        return (self.state and self.state.moment) or self.clock.now()
 
-        If the server of the index goes away, the question is asked once more, perhaps of another
-        server that is configured. If none answers, the local index of the same files does, if there
-        is one. If it `mends`, a damaged index is built again.
-        """
-        try:
-            return make(self)
-        except AwayError as error:
-            return self._answering_again(make, error)
-        except DamagedError as error:
-            if not (mends and self.has_files and self.start_over(error)):
-                raise
-            return make(self)
+    def provenance(self) -> Reason | None:
+        """Describe the past or stored state that is read; None for the files as they are now."""
+        return self.state.reason(self.store) if self.state else None
 
     def start_over(self, error: DamagedError) -> bool:
         """Set a damaged index aside, so that the next question builds it; False if it cannot be.
@@ -164,7 +177,7 @@ class OpenedWorkspace:
         """
         from memcli.indexing.freshness import WAIT_SECONDS
 
-        if not self.config("sync.on_search"):
+        if not (self.has_files and self.config("sync.on_search")):
             return False
         self.store.close()
         try:
@@ -176,58 +189,15 @@ class OpenedWorkspace:
             return False
         return True
 
-    def _answering_again(self, make: Callable[[OpenedWorkspace], Made], error: AwayError) -> Made:
-        if error.was_there:
-            try:
-                return make(self)
-            except AwayError as again:
-                error = again
-        local = self.store.stand_in()
-        if local is None:
-            raise error
-        stand_in = self.having(store=local)
-        stand_in.on_progress = self.on_progress
-        text = f"{error.message}; the index of this machine answers instead"
-        stand_in.stands_in = Reason("stand-in", text, error.hint)
-        try:
-            return make(stand_in)
-        finally:
-            local.close()
-
-    @contextmanager
-    def showing(self, progress: Callable[[int, str, int, int], None]) -> Iterator[None]:
-        """Show the progress of index updates.
-
-        `progress` gets the number of the workspace, then stage, done and total. Several workspaces
-        are updated by one thread each.
-        """
-        there = [opened for _, _, opened in self.members if not isinstance(opened, Reason)]
-        before = [(member, member.on_progress) for member in there or [self]]
-        for at, (member, _) in enumerate(before):
-            member.on_progress = partial(progress, at)
-        try:
-            yield
-        finally:
-            for member, own in before:
-                member.on_progress = own
-
-    def moment(self) -> datetime:
-        """Return the moment of questions that name none."""
-        return self.clock.now()
-
-    def provenance(self) -> Reason | None:
-        """Describe the past or stored state that is read; None for the files as they are now."""
-        return None
-
-    def without_files(self, *, sync: bool | None) -> Freshness | None:
-        """Tell what an answer rests on where the files are not here; None where they are."""
-        return None
-
     def find(self, target: str, here: str | None) -> tuple[Target, FileText]:
         """Find the document that a target names, and read it.
 
         Relative paths start at `here`.
         """
+        if not self.has_files:
+            from memcli.api.targets import stored_document
+
+            return stored_document(self.store, target)
         from memcli.api import targets
 
         settings = self.index_settings()
@@ -239,6 +209,10 @@ class OpenedWorkspace:
 
         A document that cannot be parsed counts as private.
         """
+        if not self.has_files:
+            from memcli.api.targets import is_stored_as_private
+
+            return is_stored_as_private(self.store, file)
         from contextlib import suppress
 
         from memcli.errors import NotFoundError
@@ -259,43 +233,17 @@ class OpenedWorkspace:
                     waiting += [] if isinstance(found, Skip) else [found]
         return False
 
-    def owner_of(self, target: str) -> Owned:
-        """Give whose document is named, and by what name."""
-        return Owned(self, target, "", True)
-
-    @classmethod
-    def open(
-        cls,
-        workspace: str | os.PathLike[str] | None = None,
-        *,
-        settings: Mapping[str, Any] | None = None,
-        environ: Mapping[str, str] | None = None,
-        clock: Clock = SYSTEM_CLOCK,
-        anywhere: bool = False,
-        here: str | None = None,
-    ) -> Self:
-        """Find a workspace and read its configuration, as every command does.
-
-        The default is MEMCLI_WORKSPACE, then the workspace at or above the current folder, then the
-        current folder with the agent memories that belong to it. `settings` override all others, by
-        name: {"search.limit": 5}. NotFoundError if there is nothing, unless `anywhere` is set;
-        ConfigError if a setting cannot be used. `here` replaces the current folder.
-        """
-        environ = os.environ if environ is None else environ
-        named = None if workspace is None else os.fspath(workspace)
-        variable, here = environ.get("MEMCLI_WORKSPACE"), here or current_folder()
-        home = os.path.expanduser("~")
-        place = locate(named, variable, here, home=home, anywhere=anywhere)
-        config = _load(place.root, environ, settings or {}, by=place.by)
-        if not (config.is_marked or anywhere or config.sources[1:] or holds_markdown(place.root)):
-            raise nothing_in(place.root)
-        store = open_store(config, environ, clock.now_ns)
-        return cls(config, store, environ=environ, clock=clock)
-
-    def having(self, *, config: settings.Config | None = None, store: Store | None = None) -> Self:
-        """Give a memory with other settings or another index; an open encoder serves both."""
-        made = type(self)(
-            config or self.config, store or self.store, environ=self.environ, clock=self.clock
+    def having(
+        self, *, config: settings.Config | None = None, store: Store | None = None
+    ) -> Workspace:
+        """Give a workspace with other settings or another index; an open encoder serves both."""
+        made = Workspace(
+            config or self.config,
+            store or self.store,
+            environ=self.environ,
+            clock=self.clock,
+            state=self.state,
+            shared=self._shared,
         )
 
         def shares(settings: tuple[str, ...]) -> bool:
@@ -308,16 +256,14 @@ class OpenedWorkspace:
                 made._reranker = self._reranker
         return made
 
-    def __enter__(self) -> Self:
-        """Give this memory, for a `with`."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
-        self.close()
+    def sharing_encoder(self, other: Workspace) -> Workspace:
+        """Return this workspace with the query encoder of another that is configured alike."""
+        made = self.having()
+        made._query_encoder = other.query_encoder
+        return made
 
     def close(self) -> None:
-        """Close index and model; a later question opens them again."""
+        """Close index and models; a later question opens them again."""
         with self._guard:
             encoder, self._query_encoder = self._query_encoder, None
             reranker, self._reranker = self._reranker, None
@@ -326,6 +272,21 @@ class OpenedWorkspace:
         if reranker is not None:
             reranker.close()
         self.store.close()
+        if self.state is not None:
+            self.state.close()
+
+    def remembered(self) -> Remembered:
+        """Read which model has made the index, and its files as they were verified then."""
+        from memcli.embedding.encoders import Remembered
+
+        try:
+            with self.store.snapshot() as snapshot:
+                facts = snapshot.facts
+        except AwayError:  # each attempt may take some seconds: the caller asks once
+            raise
+        except (IndexMissingError, StoreError):  # freshness says it, or mends it
+            return Remembered(None, None)
+        return Remembered(facts.model, facts.fingerprint)
 
     @property
     def query_encoder(self) -> QueryEncoder:
@@ -394,9 +355,10 @@ class OpenedWorkspace:
                 count=_count_tokens,
             ),
             max_bytes=self.config("files.max_bytes"),
-            follow_symlinks=self.config("files.follow_symlinks"),
+            follow_symlinks=self.config("files.follow_symlinks") and self.state is None,
             now_ns=self.clock.now_ns,
             redacts=self.config("secrets") == "redact",
+            files=self.state.files if self.state else None,
         )
 
     def encoders(self) -> Choice:
@@ -443,10 +405,48 @@ class OpenedWorkspace:
         """Open the encoder that has made an index, for a few texts and without waiting."""
         from memcli.embedding.registry import open_encoder
 
-        return open_encoder(self.encoders(), wanted=index.fingerprint, remembered=index)
+        def opened() -> Opened:
+            return open_encoder(self.encoders(), wanted=index.fingerprint, remembered=index)
+
+        if self._shared is None:
+            return opened()
+        return self._shared((encoder_settings(self.config), index), opened)
 
 
-_load = settings.load  # `open` has a parameter of the module's name
+def encoder_settings(config: settings.Config) -> str:
+    """Write down the settings that an encoder is opened by."""
+    values = config.values.items()
+    return repr([(name, v.value) for name, v in values if name.startswith(ENCODER_SETTINGS)])
+
+
+def open_workspace(
+    folder: str | None = None,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str],
+    clock: Clock = SYSTEM_CLOCK,
+    anywhere: bool = False,
+    here: str | None = None,
+    shared: SharedEncoders | None = None,
+) -> Workspace:
+    """Find a workspace and read its configuration, as every command does.
+
+    The default is MEMCLI_WORKSPACE, then the workspace at or above the current folder, then the
+    current folder with the agent memories that belong to it. `settings` override all others, by
+    name: {"search.limit": 5}. NotFoundError if there is nothing, unless `anywhere` is set;
+    ConfigError if a setting cannot be used. `here` replaces the current folder.
+    """
+    variable, here = environ.get("MEMCLI_WORKSPACE"), here or current_folder()
+    home = os.path.expanduser("~")
+    place = locate(folder, variable, here, home=home, anywhere=anywhere)
+    config = _load(place.root, environ, settings or {}, by=place.by)
+    if not (config.is_marked or anywhere or config.sources[1:] or holds_markdown(place.root)):
+        raise nothing_in(place.root)
+    store = open_store(config, environ, clock.now_ns)
+    return Workspace(config, store, environ=environ, clock=clock, shared=shared)
+
+
+_load = settings.load  # `open_workspace` has a parameter of the module's name
 
 
 @cache

@@ -1,0 +1,95 @@
+"""The filters of a question, as Python and the command line name them."""
+
+from __future__ import annotations
+
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import UsageError
+from memcli.types import SCOPES, TRUSTS, Filters, Where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import date
+    from typing import Any, TypedDict
+
+    from memcli.api.workspaces import Workspaces
+
+    class FilterArguments(TypedDict, total=False):
+        """What a search may be limited to; each name is that of an option."""
+
+        since: str  # a day in words or as a date; also `until` and `on`
+        until: str
+        on: str
+        undated: bool
+        paths: Sequence[str]
+        tags: Sequence[str]
+        where: Sequence[str]  # KEY=VALUE, KEY!=VALUE, KEY or !KEY of the front matter
+        sources: Sequence[str]
+        kinds: Sequence[str]
+        scopes: Sequence[str]
+        trusts: Sequence[str]
+        headings: Sequence[str]
+        by: Sequence[str]
+        view: str
+
+
+_DATES = ("since", "until", "on")
+_LISTS = ("tags", "sources", "kinds", "scopes", "trusts", "headings", "by")
+_OTHERS = ("undated", "paths", "where", "view")
+
+
+def filters_of(memory: Workspaces, given: Mapping[str, object], today: date) -> Filters:
+    """Read filters by their names; UsageError for a name or a value that there is not."""
+    from memcli.dates.filters import bounds_of, span_of
+    from memcli.workspace.names import globs_of
+
+    config = memory.config
+    _known("filter", given, (*_DATES, *_LISTS, *_OTHERS))
+    dates = {name: str(given[name]) for name in _DATES if given.get(name) is not None}
+    bounds = bounds_of(dates, today, day_first=config("search.date_order") == "dmy")
+    first, last = span_of(bounds)
+    lists: dict[str, Any] = {name: texts(given.get(name)) for name in _LISTS}
+    _known("source", lists["sources"], [each.name for each in config.sources])
+    _known("scope", lists["scopes"], SCOPES)
+    _known("trust", lists["trusts"], TRUSTS)
+    roots = {source.name: source.root for source in config.sources}
+    return Filters(
+        since=first,
+        until=last,
+        paths=globs_of(list(texts(given.get("paths"))), config.workspace, roots),
+        where=tuple(where_of(each, "where") for each in texts(given.get("where"))),
+        undated=bool(given.get("undated", False)),
+        view=str(given.get("view") or config("search.view")),
+        **lists,
+    )
+
+
+def texts(given: object) -> tuple[str, ...]:
+    """Return a list of texts; one text alone is a list too."""
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) else tuple(map(str, given))  # type: ignore[call-overload]
+
+
+def where_of(text: str, name: str) -> Where:
+    """Read `key=value`, `key!=value`, `key` or `!key`; UsageError for anything else.
+
+    `name` is that of the filter, for the error.
+    """
+    key, sign, value = text.partition("=")
+    negated = key.endswith("!") if sign else key.startswith("!")
+    key, value = key.strip("! "), value.strip()
+    if not key or key.endswith(("<", ">")) or bool(sign) != bool(value):
+        raise UsageError(
+            f"{name} takes KEY=VALUE, KEY!=VALUE, KEY or !KEY, not {text!r}",
+            hint="--where status=open",
+        )
+    return Where(key, value if sign else None, negated)
+
+
+def _known(what: str, given: Iterable[str], known: Sequence[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise UsageError(
+                f"there is no {what} {name!r}; there is {', '.join(known)}",
+                hint="memcli help filters",
+            )

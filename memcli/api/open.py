@@ -1,0 +1,64 @@
+"""Open the memory that a command line or a program names: the one place that knows all ways."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from memcli.api.workspace import SYSTEM_CLOCK, Clock, open_workspace
+from memcli.api.workspaces import Selection, Workspaces
+from memcli.checking import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def open_workspaces(
+    selected: Selection,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+) -> Workspaces:
+    """Open a memory; `settings` override all others, by name.
+
+    NotFoundError if there is no such workspace, ConfigError if a setting cannot be used,
+    IndexMissingError if the shared index has nothing of it, UsageError for what cannot be combined.
+    """
+    folders = tuple(map(os.path.expanduser, selected.folders))
+    selected = selected._replace(folders=folders)
+    selected.check()
+    environ = os.environ if environ is None else environ
+    if selected.shared is not None or selected.tenant is not None:
+        from memcli.api import remote
+
+        if selected.shared is not None:
+            return remote.open_remote(selected.shared, settings, environ, clock)
+        return remote.open_tenant(selected.tenant or "", settings, environ, clock)
+    if selected.everywhere and selected.with_shared:
+        from memcli.api.remote import open_everywhere
+
+        return open_everywhere(selected, settings, environ, clock)
+    if selected.are_several:
+        from memcli.api.several import open_several
+
+        return open_several(selected, settings, environ, clock)
+    folder = folders[0] if folders else None
+    if folder is not None and folder.startswith("@"):
+        from memcli.config.workspaces import folder_of_name
+
+        folder = folder_of_name(folder, environ)
+    if selected.as_of is not None:
+        from memcli.api.as_of import open_as_of
+
+        return open_as_of(selected, folder, settings, environ, clock)
+    return Workspaces(
+        open_workspace(
+            folder,
+            settings=settings,
+            environ=environ,
+            clock=clock,
+            anywhere=selected.anywhere,
+            here=selected.here,
+        )
+    )

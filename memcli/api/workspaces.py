@@ -1,0 +1,413 @@
+"""One workspace, or several that answer as one: what every verb of `Memory` is asked of.
+
+Several keep the settings that their files are read with; those of the lead apply to a question.
+`store.union` merges their ranks and hides what is private to a workspace. If one of them fails, the
+others answer, and the freshness names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from functools import partial
+
+from memcli.api.workspace import Workspace, encoder_settings
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import (
+    AwayError,
+    BusyError,
+    DamagedError,
+    Reason,
+    UsageError,
+    error_of,
+)
+from memcli.record import Record
+from memcli.types import FAILED
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from memcli.config.settings import Config
+    from memcli.embedding.encoders import Remembered
+    from memcli.indexing.freshness import Freshness
+    from memcli.indexing.planning import Settings
+    from memcli.store.port import Crowd, Snapshot, Store
+    from memcli.store.union import UnionStore
+
+    Made = TypeVar("Made")
+
+
+class Selection(Record):
+    """Which workspaces, and which state of them, a memory is opened of."""
+
+    folders: tuple[str, ...] = ()  # paths or @names; none: the one of the current folder
+    everywhere: bool = False  # all that have a name
+    with_shared: bool = True  # everywhere: also those of the shared index, if one is configured
+    as_of: str | None = None  # a day or a commit
+    shared: str | None = None  # the name of a workspace of the shared index
+    tenant: str | None = None  # all workspaces of a tenant of the shared index
+    here: str | None = None  # replaces the current folder
+    anywhere: bool = False  # a folder without Markdown files will do
+    may_miss: bool = False  # a folder of several that is missing is opened once it exists
+    now: datetime | None = None  # what relative days are read by; None: the clock
+
+    @property
+    def are_several(self) -> bool:
+        """Return whether several workspaces are named."""
+        return self.everywhere or len(self.folders) > 1
+
+    def check(self) -> None:
+        """Raise UsageError for what cannot be combined."""
+        others = (self.folders, self.everywhere, self.as_of is not None)
+        if self.shared is not None and (any(others) or self.tenant is not None):
+            raise UsageError(
+                f"{self.shared} is a workspace of the shared index, which is opened by itself:"
+                " without folders, a tenant or an earlier state",
+                hint=f"--workspace-name {self.shared}",
+            )
+        if self.tenant is not None and any(others):
+            raise UsageError(
+                f"the workspaces of the tenant {self.tenant} are opened by themselves: without"
+                " folders or an earlier state",
+                hint=f"--tenant {self.tenant}",
+            )
+        if self.are_several and self.as_of is not None:
+            raise UsageError(
+                "an earlier state is one of one repository, not of several workspaces",
+                hint="memcli search QUERY -w FOLDER --as-of DATE",
+            )
+
+
+class NamedWorkspace(Record):
+    """One of several workspaces."""
+
+    name: str
+    folder: str
+    workspace: Workspace | None  # None: it cannot be opened
+    reason: Reason | None = None  # why it cannot be opened
+
+    def opened(self) -> Workspace:
+        """Return the workspace; the error that says why it cannot be opened."""
+        if self.workspace is None:
+            reason = self.reason or Reason("not-found", "it cannot be opened")
+            raise error_of(reason._replace(text=f"{self.name}: {reason.text}"))
+        return self.workspace
+
+
+class Group(Record):
+    """Several workspaces that are searched together."""
+
+    members: Sequence[NamedWorkspace]  # the primary one first, if there is one
+    config: Config  # the settings of a question, with the sources of all by their whole names
+    store: UnionStore
+    has_own: bool  # the first one is primary: its private notes may be shown
+    asked_by: str  # the options that name them on a command line
+    crowd: Crowd | None  # what those without files are read from
+
+
+class DocumentOwner(Record):
+    """The workspace of a document, and the document's name there."""
+
+    workspace: Workspace
+    target: str  # its name there
+    before: str  # the prefix of its source if several workspaces are searched; "" for one
+    is_own: bool  # of the workspace that asks, the only one whose private notes may be shown
+
+
+class Workspaces:
+    """One workspace, or several that answer as one. Threads may share it."""
+
+    def __init__(self, lead: Workspace, group: Group | None = None) -> None:
+        """Take the workspace, or of several the one whose settings apply to a question."""
+        self.lead, self.group = lead, group
+        self.clock, self.environ = lead.clock, lead.environ
+
+    @property
+    def config(self) -> Config:
+        """Return the settings of a question; of several, with the sources of all."""
+        return self.group.config if self.group else self.lead.config
+
+    @property
+    def store(self) -> Store | UnionStore:
+        """Return what a question is answered from."""
+        return self.group.store if self.group else self.lead.store
+
+    @property
+    def members(self) -> Sequence[NamedWorkspace]:
+        """Return several workspaces by their names, also those that cannot be opened."""
+        return self.group.members if self.group else ()
+
+    @property
+    def opened(self) -> Sequence[Workspace]:
+        """Return every workspace that could be opened."""
+        opened = [each.workspace for each in self.members if each.workspace]
+        return opened or [self.lead]
+
+    @property
+    def asked_by(self) -> str:
+        """Return the options that name several workspaces on a command line."""
+        return self.group.asked_by if self.group else ""
+
+    def alone(self) -> Workspace:
+        """Return the one workspace; UsageError if there are several."""
+        if self.members:
+            names = ", ".join(each.name for each in self.members)
+            raise UsageError(
+                f"this works on one workspace, but several are opened: {names}", hint="-w FOLDER"
+            )
+        return self.lead
+
+    def moment(self) -> datetime:
+        """Return the moment of questions that name none."""
+        return self.lead.moment()
+
+    def provenance(self) -> Reason | None:
+        """Describe the past or stored state that is read; None for files, and for several."""
+        return None if self.group else self.lead.provenance()
+
+    def index_settings(self) -> Settings:
+        """Gather what reading documents needs."""
+        settings = self.lead.index_settings()
+        return settings._replace(sources=self.config.sources) if self.group else settings
+
+    def remembered(self) -> Remembered:
+        """Read which model has made the index; of several, the first that can be read."""
+        if not self.group:
+            return self.lead.remembered()
+        from memcli.embedding.encoders import Remembered
+
+        for each in self.opened:
+            with suppress(BusyError, AwayError):
+                own = each.remembered()
+                if own.fingerprint:
+                    return own
+        return Remembered(None, None)
+
+    def by_model(self, snapshot: Snapshot) -> Sequence[tuple[tuple[str, ...], Workspace, Snapshot]]:
+        """Group the workspaces by the model that has made their vectors; those without go first.
+
+        Returns the names of each group, the workspace that opens its model, and what is asked. The
+        lead opens that of the first workspace.
+        """
+        if not self.group:
+            return [((), self.lead, snapshot)]
+        from memcli.store.union import Union
+
+        parts = snapshot.by_model() if isinstance(snapshot, Union) else []
+        opened = {each.name: each.workspace for each in self.members if each.workspace}
+        opened[next(iter(opened))] = self.lead
+        return [(names, opened[names[0]], part) for names, part in parts]
+
+    def owner_of(self, target: str) -> DocumentOwner:
+        """Return the workspace of a document; of several that of `name:path`, else the first."""
+        if not self.group:
+            return DocumentOwner(self.lead, target, "", True)
+        name, colon, rest = target.partition(":")
+        has_own = self.group.has_own
+        for turn, each in enumerate(self.members):
+            if colon and each.name == name:
+                return DocumentOwner(each.opened(), rest, f"{name}:", has_own and turn == 0)
+        first = next(each for each in self.members if each.workspace)
+        return DocumentOwner(first.opened(), target, f"{first.name}:", has_own)
+
+    def only(self, name: str) -> Workspaces:
+        """Return one workspace, still with its name; an open encoder serves both.
+
+        UsageError for an unknown name; for a workspace that cannot be opened, the reason.
+        """
+        if self.group is None:
+            raise UsageError(f"only {self.config.workspace} is opened, and it has no other name")
+        own = next((each for each in self.members if each.name == name), None)
+        if own is None:
+            from memcli.config.nearest import nearest
+
+            names = [each.name for each in self.members]
+            raise UsageError(
+                f"no workspace here is called {name!r}; the names are {', '.join(names)}",
+                hint=nearest(name, names),
+            )
+        from shlex import quote
+
+        workspace = own.opened()
+        if encoder_settings(workspace.config) == encoder_settings(self.config):
+            workspace = workspace.sharing_encoder(self.lead)
+        # On its own it is no longer the primary one.
+        return joined(
+            [own],
+            crowd=self.group.crowd,
+            has_own=self.group.has_own and own is self.members[0],
+            asked_by=f"-w {quote(own.folder)}",
+            lead=workspace,
+        )
+
+    def having(self, change: Callable[[Config], Config]) -> Workspaces:
+        """Return the same with the settings of each workspace changed."""
+        lead = self.lead.having(config=change(self.lead.config))
+        if self.group is None:
+            return Workspaces(lead)
+        members = [
+            each._replace(workspace=each.workspace.having(config=change(each.workspace.config)))
+            if each.workspace
+            else each
+            for each in self.members
+        ]
+        return Workspaces(lead, self.group._replace(members=members, config=change(self.config)))
+
+    def without_failed(self, freshness: Freshness) -> Workspaces:
+        """Leave out the workspaces that could not be updated, so that nobody waits again."""
+        failed = {s.name: s.reason for s in freshness.stores if s.state == FAILED and s.reason}
+        return (self._without(failed) if failed else None) or self
+
+    def _without(self, failed: Mapping[str, Reason]) -> Workspaces | None:
+        """Leave workspaces out, and say why; None if no other can answer."""
+
+        def left(each: NamedWorkspace) -> NamedWorkspace:
+            workspace, why = each.workspace, failed.get(each.name)
+            if workspace is None or why is None:
+                return each
+            reason = for_folder(why, each.folder) if workspace.has_files else why
+            return each._replace(workspace=None, reason=reason)
+
+        members = [left(each) for each in self.members]
+        if not (self.group and any(each.workspace for each in members)):
+            return None
+        made = joined(members, crowd=self.group.crowd, asked_by=self.asked_by, lead=self.lead)
+        return Workspaces(self.lead, made.group and made.group._replace(config=self.config))
+
+    def answering(self, make: Callable[[Workspaces], Made], *, mends: bool) -> Made:
+        """Answer a question; if one of several workspaces fails, the rest answers.
+
+        If the server of an index goes away, the question is asked once more, perhaps of another
+        server that is configured. If none answers, the local index of the same files does, if there
+        is one. If it `mends`, a damaged index is built again.
+        """
+        if self.group:
+            return _of_the_rest(self, make, mends=mends)
+        try:
+            return make(self)
+        except AwayError as error:
+            return self._answering_again(make, error)
+        except DamagedError as error:
+            if not (mends and self.lead.start_over(error)):
+                raise
+            return make(self)
+
+    def _answering_again(self, make: Callable[[Workspaces], Made], error: AwayError) -> Made:
+        if error.was_there:
+            try:
+                return make(self)
+            except AwayError as again:
+                error = again
+        local = self.lead.store.stand_in()
+        if local is None:
+            raise error
+        stand_in = self.lead.having(store=local)
+        stand_in.on_progress = self.lead.on_progress
+        text = f"{error.message}; the index of this machine answers instead"
+        stand_in.stands_in = Reason("stand-in", text, error.hint)
+        try:
+            return make(Workspaces(stand_in))
+        finally:
+            local.close()
+
+    @contextmanager
+    def showing(self, progress: Callable[[int, str, int, int], None]) -> Iterator[None]:
+        """Show the progress of index updates.
+
+        `progress` gets the number of the workspace, then stage, done and total. Several workspaces
+        are updated by one thread each.
+        """
+        before = [(each, each.on_progress) for each in self.opened]
+        for at, (each, _) in enumerate(before):
+            each.on_progress = partial(progress, at)
+        try:
+            yield
+        finally:
+            for each, own in before:
+                each.on_progress = own
+
+    def close(self) -> None:
+        """Close indexes and models; a later question opens them again."""
+        for each in dict.fromkeys([self.lead, *self.opened]):
+            each.close()
+        if self.group:
+            self.group.store.close()
+
+
+def _of_the_rest(memory: Workspaces, make: Callable[[Workspaces], Made], *, mends: bool) -> Made:
+    """Answer a question by the workspaces that can; the others are named in its freshness."""
+    from memcli.store.guarded import FailedStoreError
+
+    was_asked_again = False
+    mended: set[str] = set()
+    while True:
+        try:
+            return make(memory)
+        except FailedStoreError as error:
+            cause = error.cause
+            if isinstance(cause, AwayError) and cause.was_there and not was_asked_again:
+                was_asked_again = True  # another server that is named may answer
+                continue
+            if mends and isinstance(cause, DamagedError) and not mended.issuperset(error.names):
+                mended.update(error.names)
+                damaged = [each for each in memory.members if each.name in error.names]
+                if all(each.workspace and each.workspace.start_over(cause) for each in damaged):
+                    continue
+            others = memory._without(dict.fromkeys(error.names, cause.reason))
+            if others is None:
+                raise cause from None
+            memory = others
+
+
+def joined(
+    members: Sequence[NamedWorkspace],
+    *,
+    crowd: Crowd | None = None,
+    has_own: bool = True,
+    asked_by: str = "",
+    lead: Workspace | None = None,
+) -> Workspaces:
+    """Join workspaces, the primary one first; at least one can be opened.
+
+    Those without files are read from a crowd and come last; none of them is primary. The default
+    `lead` is the first that can be opened.
+    """
+    from memcli.store.union import UnionStore
+
+    there = [(each.name, each.workspace) for each in members if each.workspace]
+    name, first = there[0]
+    of_crowd = [name for name, workspace in there if not workspace.has_files]
+    crowd = crowd if of_crowd else None
+    # No other workspace becomes primary: its private notes would be shown.
+    has_own = has_own and members[0].name == name and first.has_files
+    store = UnionStore(
+        [(name, workspace.store) for name, workspace in there if workspace.has_files],
+        is_asked_by_first=has_own,
+        crowd=crowd,
+        of_crowd=of_crowd,
+    )
+    group = Group(members, _config_of(there), store, has_own, asked_by, crowd)
+    return Workspaces(lead or first, group)
+
+
+def _config_of(there: Sequence[tuple[str, Workspace]]) -> Config:
+    """Give the settings of the first, with the sources of all by their whole names."""
+    sources = tuple(
+        source._replace(name=f"{name}:{source.name}")
+        for name, workspace in there
+        for source in workspace.config.sources
+    )
+    passed = tuple(
+        reason._replace(text=f"{name}: {reason.text}")
+        for name, workspace in there
+        for reason in workspace.config.passed
+    )
+    return there[0][1].config._replace(sources=sources, passed=passed)
+
+
+def for_folder(reason: Reason, folder: str) -> Reason:
+    """Let a hint name the workspace that it is for."""
+    from memcli.render.reasons import for_workspace
+
+    return reason._replace(hint=for_workspace(reason.hint, folder))
