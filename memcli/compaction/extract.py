@@ -43,7 +43,7 @@ ASIDE = 0.5
 LEANS = 0.5
 MACHINE = 2.0
 BY_LENGTH = 0.8
-OF_AN_ENTRY = 0.4  # instead of BY_LENGTH, for the one sentence that stands for an entry
+OF_AN_ENTRY = 0.4  # instead of BY_LENGTH, for the one sentence of a conversation
 REPEAT = 0.8
 CITATION_TOKENS = 6.0  # of a line besides what it says, as neighbours share a citation
 ROUTINE = 3  # records in which a line recurs
@@ -90,9 +90,10 @@ def extract(
     budget: float,
     embed: Embed | None,
 ) -> Extract:
-    """Choose `forced`, the best of each group that has none, then up to `budget` tokens more.
+    """Choose `forced`, one sentence of each group, then up to `budget` tokens more.
 
-    A group that only a machine speaks in needs none.
+    The first sentence of a note says what it is about. A conversation needs another one only if it
+    has none, and what only a machine says needs none.
     A line that recurs in ROUTINE groups is chosen too, unless the summary before tells it.
     """
     space = place([s.shown for s in sentences] + list(before.last), weights, embed)
@@ -101,7 +102,10 @@ def extract(
         selection.take(at)
     for group in groups:
         is_spoken = not all(sentences[at].by_machine for at in group)
-        if is_spoken and selection.chosen.isdisjoint(group):
+        opens = group and not sentences[group.start].speaker
+        if opens and is_spoken and selection.is_able[group.start]:
+            selection.take(group.start)
+        elif is_spoken and selection.chosen.isdisjoint(group):
             selection.take_best(group)
     for at in _routine(sentences, selection.first, groups):
         if selection.is_able[at]:
