@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.ask import Answered
+    from memcli.config.settings import Config
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
     from memcli.search.passages import Passage
@@ -152,3 +153,35 @@ def results_of(found: Answered, *, now: str, dates: Sequence[DateSpan] = ()) -> 
         verdict_reason=answer.verdict_reason,
         uncalibrated=answer.uncalibrated,
     )
+
+
+def search_record(
+    found: Answered,
+    results: list[dict[str, Any]],
+    config: Config,
+    *,
+    now: str,
+    dates: Sequence[DateSpan],
+    whole: bool = False,
+) -> dict[str, Any]:
+    """Make the object of `memcli.search/1`, for the command line and for MCP.
+
+    `results` are those of `jsonio.result`, and `dates` those of question and filters. Only a
+    `whole` object has the keys that few programs need.
+    """
+    from memcli.render import jsonio
+
+    record = jsonio.search_envelope(
+        found.question.text,
+        results,
+        found.freshness,
+        found.answer,
+        dates=dates,
+        now=now,
+    )
+    if not whole:
+        record = jsonio.few_of_answer(record)
+    record |= jsonio.implicit_sources(config)
+    if found.empty_reason is not None:
+        record["empty_reason"] = jsonio.reason(found.empty_reason)
+    return record

@@ -197,23 +197,20 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
     if shape.form == "jsonl":
         lines = results + expanded
     else:
-        envelope = jsonio.search_envelope(
-            found.question.text,
+        from memcli.api.records import search_record
+
+        envelope = search_record(
+            found,
             results,
-            found.freshness,
-            found.answer,
-            dates=_dates(found, shape),
+            skin.config,
             now=skin.now,
+            dates=_dates(found, shape),
+            whole=_has_all(skin, shape),
         )
-        if not _has_all(skin, shape):
-            envelope = jsonio.few_of_answer(envelope)
         if shape.lists:
             envelope["count"] = len(results) + found.answer.omitted_over_budget
-        envelope |= jsonio.implicit_sources(skin.config)
         if shape.fields:
             envelope["fields"] = list(shape.fields)
-        if found.empty_reason is not None:
-            envelope["empty_reason"] = jsonio.reason(found.empty_reason)
         lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
     for record in lines:
         skin.terminal.write_json(record)

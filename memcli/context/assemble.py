@@ -1,11 +1,10 @@
-"""Share a budget of tokens among rules, newest records and what retrieval finds; pure.
+"""Divide a budget of tokens among rules, the newest records and passages; pure.
 
     C = I1 + I2* + P + T + Proj(rest, query)      no line twice
 
-I1 are the documents marked always: all of them, never cut. T is the raw tail: the newest records.
-I2* is the longest beginning of the soft rules that fits, to the line. P are preferences that touch
-the question's subject. With a budget of tau tokens they are served in the order I1, base tail, I2,
-more tail, P, retrieval:
+I1 are the documents marked `always`: all of them, never cut. T is the tail: the newest records. I2*
+is the longest beginning of the soft rules that fits, to the line. P are preferences that touch the
+question. A budget of tau tokens is spent in the order I1, base tail, I2, more tail, P, passages:
 
     tau_I1 <= alpha1 * tau                                  else a warning
     tau_I2  = min(alpha2 * tau, tau - tau_I1 - base tail)
@@ -13,8 +12,8 @@ more tail, P, retrieval:
     P       costs no more than gamma * tau, nor than what these leave
 
 The base tail is the `tail` newest records. If I1 and the base tail cost more than tau, the context
-fails. With a question, answers come before new records: the tail has at most the base tail, and if
-nobody has set `tail`, at most beta * tau.
+fails. If there is a question, answers come before new records: the tail is at most the base tail,
+and at most beta * tau if `tail` is not set.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from memcli.markdown.comments import comments
 from memcli.record import Record
 from memcli.types import Excerpt
 
-# Parts beside the rules, where nothing that was found is a sure answer.
+# Parts that are shown next to the rules if no passage is a sure answer.
 UNSURE_PARTS = 3
 
 
@@ -66,12 +65,12 @@ class Sharing(Record):
 
     @property
     def reserve(self) -> float:
-        """Count what soft rules and tail leave for marks, and to say that nothing is sure."""
+        """Count the tokens that soft rules and tail leave for marks and for a notice."""
         return self.marks + (quotient(UNSURE) if self.is_asked else 0.0)
 
 
 class Retrieved(Record):
-    """What was found, best first, for a question or without one."""
+    """The passages for a context, best first."""
 
     parts: Sequence[ContextPart]
     below: Sequence[ContextPart] = ()  # the floor: left out, whatever room there is
@@ -82,7 +81,7 @@ class Retrieved(Record):
 
 
 class Fixed(Record):
-    """What a context holds whatever is asked."""
+    """What a context contains for any question."""
 
     parts: tuple[ContextPart, ...]
     soft_left: tuple[ContextPart, ...]  # soft rules that had no room
@@ -90,25 +89,25 @@ class Fixed(Record):
 
     @property
     def chunk_ids(self) -> frozenset[int]:
-        """Give the chunks that are shown whole."""
+        """List the chunks that are shown whole."""
         return frozenset(
             span.chunk.about.chunk_id for part in self.parts for span in part.spans if span.is_whole
         )
 
     @property
     def rules(self) -> frozenset[tuple[str, str]]:
-        """Give the documents of rules, shown or not, by source and path."""
+        """List the documents of rules, shown or not, by source and path."""
         parts = (*(part for part in self.parts if part.section in (ALWAYS, SOFT)), *self.soft_left)
         return frozenset(part.excerpt.about.document for part in parts)
 
     @property
     def cut_ids(self) -> frozenset[int]:
-        """Give the chunks of soft rules that had no room."""
+        """List the chunks of soft rules that did not fit."""
         return frozenset(chunk for part in self.soft_left for chunk in part.chunk_ids)
 
 
 class Assembled(Record):
-    """A context: its parts in the order they are shown, and what had no room."""
+    """A context: its parts in their order, and what did not fit."""
 
     parts: tuple[ContextPart, ...]
     left_out: tuple[ContextPart, ...]  # soft rules, then what was found, best first
@@ -118,17 +117,17 @@ class Assembled(Record):
 
     @property
     def tokens(self) -> int:
-        """Count the tokens of the whole, fences and citations included."""
+        """Count the tokens of the context, with fences and citations."""
         return ceil(cost(self.parts, notice=self.notice))
 
 
 def tokens(parts: Iterable[ContextPart]) -> int:
-    """Count the tokens that parts cost as a context."""
+    """Count the tokens of a context of some parts."""
     return ceil(cost(parts))
 
 
 def check_shares(wanted: Sharing) -> Sharing:
-    """Raise ConfigError where more than the whole budget is shared out."""
+    """Raise ConfigError if the shares of the budget exceed 1."""
     total = wanted.always_share + wanted.soft_share + wanted.tail_share
     if total > 1 + 1e-9:
         raise ConfigError(
@@ -145,7 +144,7 @@ def fix(
     newest: Iterable[Sequence[ChunkSpan]],
     wanted: Sharing,
 ) -> Fixed:
-    """Choose rules and tail; `newest` gives the records of dated logs, the newest first.
+    """Choose rules and tail; `newest` gives the records of dated logs, newest first.
 
     BudgetError says by how many tokens the rules and the base tail exceed the budget.
     """
@@ -187,7 +186,7 @@ def fix(
 def _beginning(
     spans: Sequence[ChunkSpan], fits: Callable[[Sequence[ChunkSpan]], bool]
 ) -> tuple[Sequence[ChunkSpan], Sequence[ChunkSpan]]:
-    """Divide spans behind the last line up to which they fit; headings go with what follows."""
+    """Divide spans after the last line that fits; headings stay with what follows."""
     kept = next((n for n in range(len(spans)) if not fits(spans[: n + 1])), len(spans))
     if kept == len(spans):
         return spans, ()
@@ -205,9 +204,9 @@ def _beginning(
 
 
 def assemble(fixed: Fixed, found: Retrieved, wanted: Sharing) -> Assembled:
-    """Add what was found, in the order of its rank, as far as it fits; see `packing`.
+    """Add the passages that fit, in the order of their rank; see `packing`.
 
-    Where nothing is sure it says so first, if that fits, and shows few parts beside the rules.
+    If no passage is a sure answer, the context begins with a notice and shows few passages.
     """
     fixed = _with_preferences(fixed, found.preferences, wanted)
     held = {part.section for part in fixed.parts}
@@ -229,7 +228,7 @@ def assemble(fixed: Fixed, found: Retrieved, wanted: Sharing) -> Assembled:
 
 
 def _with_preferences(fixed: Fixed, offered: Iterable[ContextPart], wanted: Sharing) -> Fixed:
-    """Add the preferences that fit their share, nearest first."""
+    """Add the preferences that fit into their share, nearest first."""
     left = wanted.preference_share * wanted.budget
     parts = list(fixed.parts)
     for part in offered:
@@ -241,7 +240,7 @@ def _with_preferences(fixed: Fixed, offered: Iterable[ContextPart], wanted: Shar
 
 
 def _fitting(parts: Iterable[ContextPart], room: float) -> float:
-    """Count the tokens of what would fit, one part after another."""
+    """Count the tokens of the parts that would fit, one after another."""
     spent = 0.0
     for part in parts:
         if spent + part.cost <= room:
@@ -268,7 +267,7 @@ def _too_much(needed: int, rules: int, budget: int, *, has_tail: bool) -> Budget
 def _grown(
     base: Sequence[ChunkSpan], older: Iterable[Sequence[ChunkSpan]], room: float
 ) -> list[ContextPart]:
-    """Put older records before the base tail while the tail costs no more than `room`."""
+    """Add older records before the base tail while the tail costs at most `room`."""
     first = [span for span in base if _document(span) == _document(base[0])]
     rest = joined(RECENT, base)[1:]
     for record in older:
@@ -287,5 +286,5 @@ def _document(span: ChunkSpan) -> tuple[str, str]:
 
 
 def _own(parts: Iterable[ContextPart]) -> float:
-    """Count what parts cost without what stands around them."""
+    """Count the tokens of parts without headings and notice."""
     return sum(part.cost for part in parts)

@@ -1,10 +1,10 @@
-"""Follow the links that authors made, one step, from what was found to what it names; pure.
+"""Follow the links of passages by one step, to the documents that they name; pure.
 
-    S_hop = eta * score of the best passage that links there, where that is above theta
+    score of a target = eta * score of the best passage that links to it, if above theta
 
-A target is a document of the index: a path relative to the one that links, to the root of its
-source or into another source; or a title or file name, as `[[wiki links]]` have it. It gives the
-passage below the heading that a fragment names, else its beginning.
+A link names a document of the index by a path (relative to its own document, to the root of its
+source, or into another source), or by a title or file name, as in `[[wiki links]]`. The result is
+the passage below the heading that the link names, or else the beginning of the document.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DocumentName = tuple[str, str]  # (source, path)
 
 
 class Link(Record):
-    """An authored link of a passage that was found."""
+    """A link in a passage that was found."""
 
     source: str  # of the document that links
     path: str
@@ -31,7 +31,7 @@ class Link(Record):
 
 
 class Following(Record):
-    """How links are followed: what a step hands on, and below which score nobody does."""
+    """How links are followed: the share of a score that a step keeps, and the least score."""
 
     roots: Mapping[str, str]  # folders of the sources, by name
     eta: float = 0.5
@@ -39,7 +39,7 @@ class Following(Record):
 
 
 class Hop(Record):
-    """A passage that something found links to."""
+    """A passage to which a found passage links."""
 
     excerpt: Excerpt
     score: float
@@ -47,7 +47,7 @@ class Hop(Record):
 
 
 def strong(links: Iterable[Link], how: Following) -> list[Link]:
-    """Keep the links worth following, the best passage first."""
+    """Keep the links that are worth following, those of the best passage first."""
     worth = (link for link in links if how.eta * link.score > how.theta)
     return sorted(worth, key=lambda link: (-link.score, link.citation))
 
@@ -86,7 +86,7 @@ def hops(
     taken: Collection[int],
     how: Following,
 ) -> list[Hop]:
-    """Give each target once, by its best passage; chunks of `taken` are no targets."""
+    """Give each target once, with its best score; chunks in `taken` are left out."""
     found: dict[int, Hop] = {}
     for link in strong(links, how):
         excerpt = target_of(link)

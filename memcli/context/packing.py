@@ -1,11 +1,11 @@
-"""Put what was found into the room there is, neighbours of one document into one fence; pure.
+"""Pack passages into a budget, neighbours of one document into one fence; pure.
 
-Passages come in the order of their rank. One joins what is shown of its document already where
-that costs no more than a fence of its own: the lines between stand there in place of a citation.
-No line is told twice, neither by two parts nor by a summary and the lines it cites: of a passage
-only the lines come that are not told yet. A summary tells a rule only word for word. One of the
-best that does not fit is cut down; the others give way to smaller ones behind them, with a question
-only to those about as good.
+Passages are packed in the order of their rank. If it costs no more, a passage joins what is already
+shown of its document; the lines between are then shown instead of a second citation. No line is
+shown twice, and no summary next to the lines that it cites, unless those contain a rule that the
+summary does not repeat word for word. If one of the best passages does not fit, it is cut down. If
+another does not fit, smaller ones of a lower rank are tried; for a question they must be about as
+good.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from memcli.markdown.lineage import citations
 from memcli.record import Record
 from memcli.types import SUMMARY, is_memory, memory_path
 
-# So many of the best passages are cut down where they do not fit. Mean share of five LoCoMo
+# How many of the best passages are cut down if they do not fit. Mean share of five LoCoMo
 # conversations with evidence in 300 tokens: .640 without, .710 with 3, and with 10 as well.
 CUT_DOWN = 3
-# What follows a passage that had no room has at least this share of its score. On the same
+# Least share of the score of a passage that did not fit, for those that follow. On the same
 # conversations .95 leaves recall in 2000 tokens as it is and saves 20 of them, 1 loses .001.
 ABOUT_AS_GOOD = 0.95
 
@@ -30,7 +30,7 @@ Cited = tuple[str, int, int]  # path in the memory, first and last line
 
 
 class Packed(Record):
-    """What is shown, by its best passage, and what is not, by its rank."""
+    """The parts that are shown, best passage first, and those that are not, by rank."""
 
     parts: list[ContextPart]
     left: list[ContextPart]  # what had no room
@@ -46,9 +46,9 @@ def packed(
     by_lines: bool,
     least_share: float = 0.0,
 ) -> Packed:
-    """Pack parts into `room` tokens; what `fixed` or a better part shows is not shown again.
+    """Pack parts into `room` tokens; lines of `fixed` or of a better part are not repeated.
 
-    What scores below `least_share` of the first part without room is not shown.
+    After the first part that does not fit, parts below `least_share` of its score are left out.
     """
     page = _Page(fixed, by_lines=by_lines)
     refused: list[ContextPart] = []
@@ -73,7 +73,7 @@ def packed(
 
 
 def cited(part: ContextPart) -> list[Cited]:
-    """List the raw lines that a part of a summary tells; it may begin in the middle of a line."""
+    """List the lines that a part of a summary cites; it may begin in the middle of a line."""
     if part.excerpt.about.kind != SUMMARY:
         return []
     lines = (line for line in part.text.split("\n") if not line.startswith("#"))
@@ -90,7 +90,7 @@ def touches(part: ContextPart, lines: Cited) -> bool:
 
 
 class _Document(Record):
-    """What is shown of a document, in its order."""
+    """The parts of a document that are shown, in their order."""
 
     fixed: list[ContextPart]
     positions: list[tuple[int, int]]  # of the parts, to look them up
@@ -98,7 +98,7 @@ class _Document(Record):
 
 
 class _Offer(Record):
-    """What showing a part would cost, and how it would stand on the page it was made for."""
+    """What a part would cost on a page, and where it would be."""
 
     cost: float  # tokens it adds
     document: _Document
@@ -107,7 +107,7 @@ class _Offer(Record):
 
 
 class _Page:
-    """What is shown so far, and what one part more would make of it."""
+    """The parts that are shown so far, to which others can be added."""
 
     def __init__(self, fixed: Sequence[ContextPart], *, by_lines: bool) -> None:
         self._by_lines = by_lines
@@ -121,11 +121,11 @@ class _Page:
 
     @property
     def is_empty(self) -> bool:
-        """Tell that nothing is shown beside what is fixed."""
+        """Tell that only the fixed parts are shown."""
         return not any(document.parts for document in self._documents.values())
 
     def shows(self, part: ContextPart) -> bool:
-        """Tell whether any of a part is told; those shown are disjoint, so two can be near."""
+        """Tell whether a line of a part is shown; only two of the disjoint parts can be near."""
         document = self._document(part)
         at = bisect(document.positions, _position(part))
         near = [shown for _, shown in document.parts[max(0, at - 1) : at + 1]]
@@ -134,7 +134,7 @@ class _Page:
         return overlaps or self._is_told_elsewhere(part)
 
     def untold(self, part: ContextPart) -> list[ContextPart]:
-        """Give the part, or of one that is told in part the runs of lines that are not."""
+        """Give the runs of lines of a part that are not shown yet."""
         if not self.shows(part):
             return [part]
         if len(part.spans) > 1:
@@ -156,7 +156,7 @@ class _Page:
         ]
 
     def fitting(self, rank: int, part: ContextPart, room: float) -> _Offer | None:
-        """Offer to show a part, or one of the best as far as it fits; None without room."""
+        """Offer to show a part, or what fits of one of the best; None if it does not fit."""
         offer = self.price(rank, part)
         cuts = iter(part.cuts if rank < CUT_DOWN else ())
         while offer.cost > room:
@@ -167,7 +167,7 @@ class _Page:
         return offer
 
     def price(self, rank: int, part: ContextPart) -> _Offer:
-        """Offer to show a part; the offer holds until another is taken."""
+        """Offer to show a part; the offer is valid until another is taken."""
         document = self._document(part)
         first = end = bisect(document.positions, _position(part))
         whole = part
@@ -188,7 +188,7 @@ class _Page:
         self._note(offer.whole[1])
 
     def parts(self) -> list[ContextPart]:
-        """Give what is shown beside what is fixed, best first."""
+        """List the parts that are shown, without the fixed ones, best first."""
         every = (ranked for document in self._documents.values() for ranked in document.parts)
         return [part for _, part in sorted(every, key=_rank)]
 
@@ -201,7 +201,7 @@ class _Page:
         return self._documents[key]
 
     def _joint(self, above: ContextPart, below: ContextPart) -> ContextPart | None:
-        """Join two parts where that is no dearer and shows nothing again."""
+        """Join two parts if that costs no more and repeats nothing."""
         whole = join(above, below)
         if whole is None or whole.cost > above.cost + below.cost:
             return None
@@ -214,7 +214,7 @@ class _Page:
             self._summed.setdefault(lines[0], []).append((lines, part))
 
     def _is_told_elsewhere(self, part: ContextPart) -> bool:
-        """Tell whether another document tells the same: a summary, or what a summary cites."""
+        """Tell whether a summary of a part, or the lines that it cites, are shown."""
         path = _path(part)
         by = [summary for lines, summary in self._summed.get(path, ()) if touches(part, lines)]
         if by and not _has_other_rule(part, by):
@@ -222,7 +222,7 @@ class _Page:
         return any(self._is_told(lines, path) for lines in cited(part))
 
     def _is_told(self, lines: Cited, summary: str) -> bool:
-        """Tell whether raw lines are shown, or told by another summary."""
+        """Tell whether lines are shown, or cited by another summary that is."""
         path, first, last = lines
         others = (known for known, by in self._summed.get(path, ()) if _path(by) != summary)
         if any(a <= last and first <= b for _, a, b in others):
@@ -247,7 +247,7 @@ def _has_other_rule(part: ContextPart, summaries: Sequence[ContextPart]) -> bool
 
 
 def _path(part: ContextPart) -> str:
-    """Name the document of a part as lineages do."""
+    """Name the document of a part as summaries do."""
     return memory_path(*part.excerpt.about.document)
 
 

@@ -1,7 +1,7 @@
-"""Bring up how somebody wants things, where the question touches the subject.
+"""Find the preferences of the user that a question touches.
 
-A question seldom holds the words of such a line, and what was talked about at length ranks before
-it; but there are few of them, so each is held against the question by itself.
+A question seldom has the words of a preference, and long talks about the subject rank above it. But
+preferences are few, so each one is compared with the question.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from memcli.types import Candidate, Excerpt, Lines
 
 TRUSTED = Reach(Filters(trusts=("trusted",)))
-# Chunks that are looked at, the newest: a person says how they want things a few times a week.
+# Newest chunks that are compared: people state a preference a few times a week.
 NEWEST = 300
-# From here on a line touches the subject. Of 39 questions of ten BEAM conversations about the
-# subject of an instruction or a preference, .2 lets the judged line through for 32, .25 for 29 and
-# .3 for 27. It is no sharp bound: 117 of the 139 other questions have a line from .25 on, which
-# the share of the budget limits.
+# Least cosine of a line that touches the subject. Of 39 questions of ten BEAM conversations about
+# the subject of an instruction or a preference, .2 lets the judged line through for 32, .25 for 29
+# and .3 for 27. It is no sharp bound: 117 of the 139 other questions have a line from .25 on,
+# which the share of the budget limits.
 LEAST_COSINE = 0.25
-LEAST_SHARE = 0.25  # of the question's words, where there are no vectors
+LEAST_SHARE = 0.25  # of the question's words, if there are no vectors
 
 
 def touching(
@@ -64,7 +64,7 @@ def _shares(
     candidates: Sequence[Candidate],
     lines: Mapping[int, Sequence[Lines]],
 ) -> dict[tuple[int, Lines], float]:
-    """Give the share of the question's words that each run of lines holds."""
+    """Give the share of the question's words that each run of lines contains."""
     runs = [(c, run) for c in candidates for run in lines[c.about.chunk_id]]
     texts = ["\n".join(_lines(candidate, run)) for candidate, run in runs]
     asked = [sought.text for term in query.sought if (sought := term.sought)]

@@ -26,7 +26,7 @@ _NOT_ASKED = RetrieverUse(False, Reason("not-asked", "nothing is asked"), 0, 0)
 
 
 class Made(Record):
-    """A context and what it was made from."""
+    """A context, with the question and the answer behind it."""
 
     question: Question | None
     answer: Answer | None
@@ -82,5 +82,5 @@ def _passage(rank: int, part: ContextPart, hits: Sequence[Hit]) -> dict[str, Any
 
 
 def _leads(hit: Hit, part: ContextPart) -> bool:
-    """Tell whether a part stands where it does for the sake of a hit."""
+    """Tell whether a part is there because of a hit."""
     return part.score == hit.score and hit.about.chunk_id in part.chunk_ids

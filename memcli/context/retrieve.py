@@ -1,4 +1,4 @@
-"""Find what belongs to a question, or what matters most without one, outside what is shown."""
+"""Find the passages for a question, or the most important ones without a question."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from memcli.store.port import Snapshot
     from memcli.types import About
 
-# Narrower passages than a search shows: neighbours share a fence here, so that a line that is
-# left out and ranks by itself costs no more. Recall in 2000 tokens, fences paid for, mean of five
-# LoCoMo conversations: .4 gives .893, .45 .895, .5 .893, and only .45 is on none of them below
+# Passages are narrower than those of a search. Neighbours share a fence here, so a line that is
+# left out and is found by itself costs no more. Recall in 2000 tokens, fences paid for, mean of
+# five LoCoMo conversations: .4 gives .893, .45 .895, .5 .893, and only .45 is on none of them below
 # what search --budget 2000 --limit 100 gives (mean .893), which pays for texts alone.
 KEEP_SHARE = 0.45
 # Behind the first FREE passages a score below this share of the best one is not worth its tokens.
@@ -52,11 +52,11 @@ FREE = 3
 COMPARED = 20  # best passages for which newer lines are looked up
 PARENTS = 8  # best passages whose links are followed
 _SCOPES = ("user", PRIVATE, "session", "global")
-# What counts as a log of sessions, whose newest records are the tail of a context.
+# The logs of sessions, whose newest records are the tail of a context.
 LOGS = Reach(
     Filters(sources=(MEMORY_SOURCE,), kinds=("log",), scopes=("session",), trusts=("trusted",))
 )
-# An author who says nothing of a document's authority has not said that it is small.
+# The authority of a document that does not say it.
 UNSAID_AUTHORITY = 1.0
 
 
@@ -66,9 +66,9 @@ def fixed_of(
     filters: Filters,
     may_show: Callable[[About], bool] = lambda about: True,
 ) -> Fixed:
-    """Take what a context holds whatever is asked: rules, soft rules and the newest records.
+    """Take what a context contains for any question: rules, soft rules and the newest records.
 
-    What newer notes correct is marked; `filters` limit these notes.
+    Lines that newer notes correct are marked; `filters` limit these notes.
     """
 
     def rules(*, soft: bool) -> list[list[Excerpt]]:
@@ -93,7 +93,7 @@ def fixed_of(
 
 
 def _newest(snapshot: Snapshot) -> Iterator[TailRecord]:
-    """Read the newest records; what cuts them is loaded for a tail alone."""
+    """Read the newest records; only a context with a tail loads this code."""
     from memcli.context.tail import records
 
     yield from records(snapshot.newest(LOGS))
@@ -152,7 +152,7 @@ def find(
 
 
 def _beside_rules(answer: Answer, fixed: Fixed) -> Answer:
-    """Leave out soft rules that nothing asks for."""
+    """Leave out soft rules that the question does not ask for."""
     hits = (h for h in answer.hits if h.about.chunk_id not in fixed.cut_ids or _is_asked_for(h))
     return answer._replace(hits=tuple(hits))
 
@@ -177,15 +177,15 @@ def _is_asked_for(hit: Hit) -> bool:
 
 
 def _is_unsure(answer: Answer) -> bool:
-    """Tell that nothing found is a sure answer."""
+    """Tell that no passage is a sure answer."""
     return answer.verdict == "none"
 
 
 def above_floor(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
-    """Split what each answer found into what is worth its tokens and what is not, both by rank.
+    """Split the hits of each answer into those worth their tokens and the others, by rank.
 
-    A passage is held against the best of its own answer, by their scores; of several answers one
-    counts for nothing that is far less sure than the surest.
+    A passage is compared with the best of its own answer. If one of several answers is far less
+    sure than the surest, nothing of it is worth its tokens.
     """
     sure = [
         0.0
@@ -215,7 +215,7 @@ def _by_worth(hits: Sequence[Hit]) -> tuple[Sequence[Hit], Sequence[Hit]]:
 
 
 def raw_first(found: Sequence[ContextPart]) -> list[ContextPart]:
-    """Put what summaries say of lines that were found themselves behind everything else."""
+    """Put summaries whose lines were found themselves behind everything else."""
     told = [(part, cited(part)) for part in found]
     raw = [part for part, lines in told if not lines]
 
@@ -230,8 +230,8 @@ def raw_first(found: Sequence[ContextPart]) -> list[ContextPart]:
 def with_hops(found: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:
     """Put each target behind the passage that links to it, before the first that scores less.
 
-    A target that was found itself with a better score comes as it was found; otherwise its chunk
-    takes the place of the lines found. The others keep their order, in which novelty has its part.
+    If the target was found itself with a better score, it stays as it was found. Otherwise its
+    chunk replaces the lines that were found. The other passages keep their order.
     """
     ranked = list(found)
     for hop in linked:
@@ -256,13 +256,11 @@ def rank_all(
     budget: int,
     age_days: Callable[[str], float],
 ) -> tuple[list[ContextPart], int]:
-    """Rank the rest of the memory by omega alone; give as much as `budget` tokens can hold.
+    """Rank the rest of the memory only by omega, and give as much as fits in `budget` tokens.
 
-    Also gives how many chunks the rest has.
-
-    `age_days` is told the day of a document, or the moment at which it was written.
-    Ties: what is trusted, what its author calls important, what is about the user, the memory
-    before other sources, then by path and line.
+    The second value is the number of chunks of the rest. `age_days` gets the day of a document, or
+    the moment at which it was written. Ties go to trusted documents, then to important ones, to
+    those about the user, to the memory before other sources, then by path and line.
     """
 
     def omega(document: IndexedDocument) -> float:
@@ -297,7 +295,7 @@ def rank_all(
 
 
 def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
-    """Write the lines of a chunk that answer, and what they may be cut down to."""
+    """Make a part of the lines of a hit, with the windows to which it may be cut."""
     start = 0 if hit.is_whole else hit.candidate.parts[hit.first].start
     shown = make_part(PASSAGES, chunk, window=(start, start + len(hit.text)), score=hit.score)
     return shown._replace(cuts=tuple(_cuts(hit)), corrected_by=hit.corrected_by)
@@ -306,22 +304,25 @@ def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
 def with_corrections(
     snapshot: Snapshot, found: Sequence[ContextPart], newer: Corrections
 ) -> list[ContextPart]:
-    """Mark the parts that a newer line corrects, and put its lines before the first of them."""
+    """Mark the parts that a newer line corrects, and put its lines before the first of them.
+
+    A part of which nothing holds any more is left out: the budget pays for what holds now.
+    """
     ranked: list[ContextPart] = []
     for part in found:
         marked = _marked(part, newer)
         for line in marked.corrected_by:
             if not any(_shows(other, line) for other in (*found, *ranked)):
                 ranked += _lines_of(snapshot, line, part)
-        ranked.append(marked)
+        if not all(map(newer.is_past, _quoted([part]))):
+            ranked.append(marked)
     return ranked
 
 
 def _marked(part: ContextPart, newer: Corrections) -> ContextPart:
-    """Name the newer lines that correct a part, those of all its chunks."""
+    """Add the newer lines that correct a part, for all its chunks."""
     lines = (*part.corrected_by, *(line for each in _quoted([part]) for line in newer.of(each)))
-    by_chunk = {line.chunk_id: line for line in lines}
-    newest = sorted(by_chunk.values(), key=lambda line: line.date, reverse=True)
+    newest = sorted(dict.fromkeys(lines), key=lambda line: line.date, reverse=True)
     return part._replace(corrected_by=tuple(newest))
 
 
@@ -349,7 +350,7 @@ def _lines_of(snapshot: Snapshot, line: Correction, older: ContextPart) -> Itera
 
 
 def _cuts(hit: Hit) -> Iterator[tuple[int, int]]:
-    """Take lines off a passage, those farthest from what it was found by first."""
+    """Take lines off a passage, first those that are farthest from the best line."""
     parts, run = hit.candidate.parts, Run(hit.first, hit.last)
     while run.first < run.last:
         chars = parts[run.last].end - parts[run.first].start
@@ -396,7 +397,7 @@ def _links(part: ContextPart, linking: Linking | None) -> Iterator[hops.Link]:
 def _targets(
     snapshot: Snapshot, links: Sequence[hops.Link], roots: Mapping[str, str]
 ) -> Callable[[hops.Link], Excerpt | None]:
-    """Look up the documents that links lead to, all at once."""
+    """Look up the documents to which links lead, all at once."""
     wanted = {link: hops.candidates(link, roots) for link in links}
     titles = snapshot.titles()
     known = {(each.source, each.path) for each in titles}
@@ -420,7 +421,7 @@ def _targets(
 def _named(titles: Sequence[Titled], names: Sequence[str]) -> dict[str, Key]:
     """Find documents by title or by file name without ending, in any case.
 
-    The memory's own go first, then those nearest to the root.
+    Documents of the memory come first, then those nearest to the root.
     """
     wanted = {name.casefold() for name in names}
     found: dict[str, list[tuple[bool, int, str, str]]] = {}

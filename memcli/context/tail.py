@@ -1,8 +1,8 @@
 """Cut the newest documents into the records that a context shows, as compaction cuts them; pure.
 
-A record holds whole bundles: a list with its lead-in, a question and its answer. A list too
-long for a record, such as the talk of a whole day, is cut between its items, and never behind one
-that asks or leads on.
+A record is not cut within a list and its lead-in, or between a question and its answer. If a list
+is too long for a record, such as the talk of a whole day, it is cut between items, but not after
+an item that asks or leads on.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from memcli.language.tokens import measure
 from memcli.markdown.comments import visible
 from memcli.types import Excerpt
 
-# A document is parsed as far back as this many characters reach, some 50 times a tail.
+# Characters from the end of a document that are parsed, about 50 times a tail.
 MOST_CHARS = 1 << 18
 
-# Items of such a list stand together up to this size: a tail grows by so much at a time.
+# Tokens of items that stay together in such a list: the tail grows by this much at a time.
 ITEMS_TOKENS = 200
 
 Lines = tuple[int, int]  # first and last, from 1
@@ -33,7 +33,7 @@ def records(newest: Iterable[Excerpt]) -> Iterator[TailRecord]:
     """
     for _, run in groupby(newest, lambda chunk: chunk.about.document):
         chunks = _last(run)
-        # What can be told without a parser is, which takes longer to load than all the rest.
+        # The parser takes longer to load than all the rest, so it is used only if needed.
         while chunks and _is_record(chunks[-1]) and all(map(_has_body, chunks[-2:-1])):
             yield (whole(chunks.pop()),)
         if not chunks:
@@ -61,14 +61,14 @@ def _last(run: Iterable[Excerpt]) -> list[Excerpt]:
 
 
 def _is_record(chunk: Excerpt) -> bool:
-    """Tell that a chunk is a section and short enough to be a record."""
+    """Tell that a chunk is a section, and short enough for a record."""
     first = chunk.text.partition("\n")[0]
     is_section = first.startswith("#") and first.strip("# ") in chunk.about.heading_path
     return is_section and measure(chunk.text) <= RECORD_TOKENS and _has_body(chunk)
 
 
 def _has_body(chunk: Excerpt) -> bool:
-    """Tell that there are lines behind the first headings, and that none may be another."""
+    """Tell that there are lines below the first headings, and that none may be a heading."""
     lines = (line.strip() for line in chunk.text.split("\n"))
     body = list(dropwhile(lambda line: not line or line.startswith("#"), lines))
     return body != [] and not any(map(_may_be_heading, body))
@@ -79,7 +79,7 @@ def _may_be_heading(line: str) -> bool:
 
 
 def _lines(chunks: Sequence[Excerpt]) -> tuple[str, ...]:
-    """Write the lines of a document as far as its chunks hold them; the others are blank."""
+    """Write the lines of a document that its chunks contain; the others are blank."""
     lines = [""] * max(chunk.about.end_line for chunk in chunks)
     end_line, end_byte = 0, 0
     for chunk in chunks:
@@ -94,7 +94,7 @@ def _lines(chunks: Sequence[Excerpt]) -> tuple[str, ...]:
 
 
 def _pieces(record: LogRecord, lines: Sequence[str]) -> list[Lines]:
-    """Give the lines of a record, or those of the runs of items of one too long, in order."""
+    """Give the lines of a record, or of the runs of items of a record that is too long."""
     if record.tokens <= RECORD_TOKENS:
         return [(record.start_line, record.end_line)]
     pieces: list[Lines] = []
@@ -110,7 +110,7 @@ def _pieces(record: LogRecord, lines: Sequence[str]) -> list[Lines]:
 
 
 def _spans(chunks: Sequence[Excerpt], first: int, last: int) -> Iterator[ChunkSpan]:
-    """Take some lines out of chunks, as far as something of them is visible."""
+    """Take some lines out of chunks, if something of them is visible."""
     for chunk in chunks:
         top, bottom = chunk.about.start_line, chunk.about.end_line
         if top > last or bottom < first:

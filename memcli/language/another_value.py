@@ -100,7 +100,7 @@ def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     elif label and " ".join(a).startswith(f"{label} ") and len(a) > (at := len(label.split())):
         a = [*a[:at], *a[at + (a[at] in _COPULAS) :]]  # `The fee is 12` and `The fee: 15`
     there = _difference(a, b)
-    if not _is_value(there):
+    if not _is_value(there, has_label=has_label):
         return False
     names = _names_chinese if there.is_han else _names
     return names(there, has_label=has_label)
@@ -115,12 +115,14 @@ def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
     return _Difference(tuple(a[:first]), tuple(old), tuple(new), tuple(a[len(a) - last :]))
 
 
-def _is_value(there: _Difference) -> bool:
+def _is_value(there: _Difference, *, has_label: bool) -> bool:
     """Tell that the difference of two lines is one short value."""
     old, new = there.old, there.new
     longest = LONGEST_VALUE * (2 if there.is_han else 1)
-    if not (old and new) or "," in old or max(len(old), len(new)) > longest:
+    if not (old and new) or max(len(old), len(new)) > longest:
         return False
+    if "," in old and not (has_label and old.count(",") == new.count(",") == 1):
+        return False  # a list
     past = [is_past(each[0], "") for each in (old, new)]
     if all(past) or (any(past) and not there.verbs):
         return False  # two events, or two participles

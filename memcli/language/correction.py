@@ -22,6 +22,7 @@ from itertools import pairwise
 from math import exp
 
 from memcli.language.another_value import is_another_value, is_turned
+from memcli.language.change import GONE, NOT
 from memcli.language.compared_line import (
     DIGITS,
     EVERY,
@@ -47,6 +48,8 @@ _NEW = ("new ", "neue", "新")
 _HOMES = table("live lives living wohne wohnt wohnen lebe lebt leben")
 _HAN_MOVES = ("搬到", "搬家", "搬去", "搬回", "搬走")
 _FAR = 6  # words
+_ASSISTANTS = table("assistant ai chatgpt claude")
+_CODE = ("{", "\\", "==", "):", "('", '("', "`")
 _COURTESIES = table(
     "hey hi hello hope thanks thank congrats congratulations wow yeah yup yep bye hallo danke"
 )
@@ -74,7 +77,7 @@ def corrects(newer: str, older: str) -> float:
     if _is_new_of(new, old) or _is_home(new, old):
         return SURE
     is_change = bool(new.kinds) and len(new.text) <= LONGEST_CHANGE and not asks(new)
-    if is_change and not is_of_other_thing(new, old):
+    if is_change and not is_of_other_thing(new, old) and not _repeats(new, old):
         evidence = weight(new, old)
         if evidence > 0:
             return 1.0 / (1.0 + exp(-evidence))
@@ -98,6 +101,11 @@ def begins_with_new(text: str) -> bool:
     """Tell that a line may begin with a new thing of a name: `New manager: Priya`."""
     start = text.lstrip("-*+> ")[:4].casefold()
     return start.startswith(_NEW)
+
+
+def _repeats(new: ComparedLine, old: ComparedLine) -> bool:
+    """Tell that a line has all that an older one says, and says of nothing that it is gone."""
+    return new.kinds.isdisjoint((GONE, NOT)) and all(map(new.has, old.content))
 
 
 def _is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
@@ -127,9 +135,13 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
         return True  # two languages
     if new.speaker and old.speaker and new.speaker != old.speaker:
         return True
+    if new.sequence[0] in _ASSISTANTS or old.sequence[0] in _ASSISTANTS:
+        return True  # what a program answers is no statement of somebody
+    if any(line.text.endswith((":", "：")) or _is_code(line.text) for line in (new, old)):
+        return True  # it only leads to what follows
     if _is_task(new.text) or _is_task(old.text) or asks(old) or _is_courtesy(old):
         return True
-    mine, theirs = _tickets(new), _tickets(old)
+    mine, theirs = _tickets(new.text), _tickets(old.text)
     if theirs - mine or any("/" in each for each in mine):
         return True
     return _is_of_other_letter(new, old) or _is_of_somebody_else(new, old) or _is_once(new, old)
@@ -179,14 +191,19 @@ def _is_courtesy(line: ComparedLine) -> bool:
     return line.sequence[0] in _COURTESIES and not is_own
 
 
+def _is_code(text: str) -> bool:
+    return any(map(text.__contains__, _CODE))
+
+
 def _is_task(text: str) -> bool:
     return text.startswith("[") and text[1:3] in (" ]", "x]", "X]")
 
 
-def _tickets(line: ComparedLine) -> set[str]:
+@lru_cache(maxsize=1024)
+def _tickets(text: str) -> frozenset[str]:
     """Give the numbers of tickets in a line, which name other things and are no values."""
-    words = line.text.split() if "-" in line.text or "/" in line.text else ()
-    return {word for each in words if _is_ticket(word := each.strip(".,;:()[]"))}
+    words = text.split() if "-" in text or "/" in text else ()
+    return frozenset(word for each in words if _is_ticket(word := each.strip(".,;:()[]")))
 
 
 def _is_ticket(word: str) -> bool:

@@ -50,9 +50,11 @@ def call_search(
 ) -> ToolResult:
     """Search; between two stages it is looked whether anybody still waits."""
     from memcli.api.ask import ask
+    from memcli.api.records import search_record
     from memcli.dates.filters import bounds_of
-    from memcli.render.jsonio import implicit_sources
+    from memcli.render import jsonio
     from memcli.search.options import options_of
+    from memcli.search.passages import passages_of
     from memcli.search.question import Question
 
     memory = held.warm(given.get("workspace"))
@@ -87,8 +89,14 @@ def call_search(
         held.given.add(hit.about.source, hit.about.path, hit.text)
 
     def record() -> dict[str, Any]:
-        made = _record(page, bounds, moment.isoformat(timespec="seconds"))
-        return made | implicit_sources(memory.config)
+        results = [
+            jsonio.few(
+                jsonio.result(each, shown(each.source, each.path), full=False, explain=False)
+            )
+            for each in passages_of(page.answer.hits)
+        ]
+        now, dates = moment.isoformat(timespec="seconds"), (*page.answer.dates, *bounds)
+        return search_record(page, results, memory.config, now=now, dates=dates)
 
     return ToolResult(text, record)
 
@@ -192,22 +200,6 @@ def _page(
             )
             return text, found._replace(answer=answer)
         room -= over
-
-
-def _record(found: Answered, bounds: Sequence[DateSpan], now: str) -> dict[str, Any]:
-    from memcli.render import jsonio
-    from memcli.search.passages import passages_of
-
-    results = [
-        jsonio.few(jsonio.result(each, shown(each.source, each.path), full=False, explain=False))
-        for each in passages_of(found.answer.hits)
-    ]
-    dates = (*found.answer.dates, *bounds)
-    record = jsonio.search_envelope(
-        found.question.text, results, found.freshness, found.answer, dates=dates, now=now
-    )
-    nothing = {"empty_reason": jsonio.reason(found.empty_reason)} if found.empty_reason else {}
-    return jsonio.few_of_answer(record) | nothing
 
 
 def call_get(

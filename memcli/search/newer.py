@@ -8,7 +8,8 @@ one whose front matter names it under `supersedes`.
 
 Lines are compared when a question is asked, and only those near to its answer. A table of all pairs
 would need rows in both stores that each changed file makes invalid, because the rarest words of a
-line decide what it is compared with. On 33 notes this costs 9 ms of CPU, on a chat of 520 turns 20.
+line decide what it is compared with. A line with a word of change is compared with the lines that
+share its words, any other only with lines that begin as it does.
 
 Passages that share half of their words and whose scores differ by less than NOISE are in the order
 of their dates, newest first: such a difference tells nothing. Of passages about different things it
@@ -39,7 +40,7 @@ LEAST = 0.1  # of the score of a passage: a correction below does not answer the
 NOISE = 0.015  # of a score: about what the cosine of one text differs by from place to place
 # Hits and candidates from the top; fixed numbers, so that --limit changes nothing.
 ALIKE = 0.5  # Jaccard
-FIRST = 20
+FIRST = 10
 POOL = 60
 MOST_UNITS = 40  # of a chunk
 NEAR_CHUNKS = 24
@@ -48,6 +49,8 @@ MOST_WORDS = 32  # by which newer lines are looked up
 CROWD = 24  # lines with one word, from which on the word finds nothing
 SHORT = 5  # words of a line of which one shared word is enough
 STEM = 5  # letters by which two forms of a word are compared
+BEGINNING = 8  # letters of lines that begin alike
+HAN_BEGINNING = 2
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
 _SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
@@ -157,34 +160,46 @@ class Claims:
     """Lines, of which those that correct another are looked up by the words of both."""
 
     def __init__(self, claims: Sequence[Claim]) -> None:
-        """Take the lines that may correct others."""
+        """Take the lines that may correct others.
+
+        A line without a word of change corrects only lines that begin as it does.
+        """
         self._claims = claims
         self._by_stem: defaultdict[str, list[int]] = defaultdict(list)
+        self._by_start: defaultdict[str, list[int]] = defaultdict(list)
         for place, claim in enumerate(claims):
-            for stem in claim.stems:
-                self._by_stem[stem].append(place)
+            self._by_start[_start(claim.text)].append(place)
+            if has_change(claim.text):
+                for stem in claim.stems:
+                    self._by_stem[stem].append(place)
 
     def correcting(self, text: str, may: Callable[[int], bool]) -> Iterator[tuple[int, float]]:
-        """Give the places of the lines that correct a text, and how much of it.
+        """Give the places of the lines that correct a text, and how sure that is.
 
         `may` says whether the line at a place may correct it, because it is newer.
         """
         from memcli.language.correction import corrects  # most searches compare no lines
 
+        for place in self._near(text):
+            if may(place):
+                sure = corrects(self._claims[place].text, text)
+                if sure:
+                    yield place, sure
+
+    def _near(self, text: str) -> list[int]:
+        """List the lines that are worth comparing with a text, by the words that both have."""
         stems = stems_of(text)
-        found = [self._by_stem[stem] for stem in stems if stem in self._by_stem]
+        found = (self._by_stem[stem] for stem in stems if stem in self._by_stem)
         counts = Counter(chain.from_iterable(each for each in found if len(each) <= CROWD))
-        crowded = sum(len(each) > CROWD for each in found)
-        for place in sorted(counts):
-            claim = self._claims[place]
-            most = 2 * (counts[place] + crowded) + 1
-            is_far = most < len(stems) or most < len(claim.stems)
-            if is_far and not (_has_start(claim, text) or has_change(claim.text)):
-                continue  # as most lines
-            if _is_near(text, stems, claim) and may(place):
-                strength = corrects(claim.text, text)
-                if strength:
-                    yield place, strength
+        least = 1 if len(stems) <= SHORT else 2
+        near = {place for place, count in counts.items() if count >= least}
+
+        def is_half(place: int) -> bool:
+            theirs = self._claims[place].stems
+            return 2 * len(stems & theirs) + 1 >= max(len(stems), len(theirs))
+
+        alike = self._by_start.get(_start(text), ())
+        return sorted(near.union(filter(is_half, alike)))
 
 
 class Corrections:
@@ -217,9 +232,12 @@ class Corrections:
         for found in filter(None, direct):
             later = self._chain(max(found, key=_newest), about.chunk_id)
             lines |= {*found, *later} if between else {later[-1]}
-        newest = sorted(lines, key=_newest)
-        by_chunk = {each.chunk_id: each for each in newest}  # one line of each is enough
-        return tuple(reversed(by_chunk.values()))
+        return tuple(sorted(lines, key=_newest, reverse=True))
+
+    def is_past(self, passage: Quotation) -> bool:
+        """Tell that each line of a passage is corrected, so that nothing of it holds any more."""
+        stated = [unit.text for unit in units(passage.text, ()) if not unit.is_heading]
+        return bool(stated) and all(self._correcting(passage.about, each) for each in stated)
 
     def _chain(self, first: Correction, chunk: int) -> list[Correction]:
         """Follow a chain of corrections to its newest line."""
@@ -264,18 +282,11 @@ def _newest(line: Correction) -> tuple[str, int]:
     return line.date, line.start_line
 
 
-def _has_start(claim: Claim, text: str) -> bool:
-    return text[:STEM] == claim.text[:STEM] and text[0].isalnum()  # not a speaker
-
-
-def _is_near(text: str, stems: frozenset[str], newer: Claim) -> bool:
-    """Tell by the words that two lines share whether it is worth while to compare them."""
-    common = len(stems & newer.stems)
-    if 2 * common + 1 >= max(len(stems), len(newer.stems)):
-        return True
-    if _has_start(newer, text):
-        return True
-    return (common > 1 or len(stems) <= SHORT) and has_change(newer.text)
+def _start(text: str) -> str:
+    """Give the first signs of a line, without its speaker and the mark of a list."""
+    line = text.lstrip("-*+> ")
+    start = (line.partition(": ")[2] if "**" in text[:4] else line)[:BEGINNING]
+    return start.casefold() if start.isascii() else start[:HAN_BEGINNING]
 
 
 def _correction(about: About, unit: Claim) -> Correction:

@@ -86,12 +86,15 @@ def test_every_command_prints_the_correction_of_an_older_line(corrected: Path) -
     assert shown.index("opens at 9:30") < shown.index("opens at 8:00") < shown.index(mark)
     assert "corrected by" not in shown.replace(mark, "")
     for line in (
-        ("context", question), ("search", question, "-f", "markdown"),
-        ("search", question, "--brief"), ("search", question, "-f", "vimgrep"),
+        ("search", question, "-f", "markdown"), ("search", question, "--brief"),
+        ("search", question, "-f", "vimgrep"),
         ("search", question, "-1"),
         ("related", "memory/2025-05-01.md"),
     ):  # fmt: skip
         assert mark in say(*line, folder=corrected).out, line
+    made = say("context", question, folder=corrected).out
+    assert "opens at 9:30" in made
+    assert "opens at 8:00." not in made  # nothing of that note holds any more
     told = json.loads(say("search", question, "--json", folder=corrected).out)["results"]
     assert [len(each.get("corrected_by", ())) for each in told].count(1) == 1
     rows = say("search", question, "-f", "jsonl", folder=corrected).out.splitlines()
