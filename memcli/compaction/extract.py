@@ -102,8 +102,7 @@ def extract(
         selection.take(at)
     for group in groups:
         is_spoken = not all(sentences[at].by_machine for at in group)
-        opens = group and not sentences[group.start].speaker
-        if opens and is_spoken and selection.is_able[group.start]:
+        if is_spoken and group and selection.opens(group.start):
             selection.take(group.start)
         elif is_spoken and selection.chosen.isdisjoint(group):
             selection.take_best(group)
@@ -144,7 +143,7 @@ class _Selection:
         import numpy as np
 
         self.rows, told = rows[: len(sentences)], rows[len(sentences) :]
-        self.weights, self.first = weights, recurring(sentences)
+        self.sentences, self.weights, self.first = sentences, weights, recurring(sentences)
         self.is_new = [
             first == at and sentence.text not in before.text
             for at, (first, sentence) in enumerate(zip(self.first, sentences, strict=True))
@@ -201,6 +200,17 @@ class _Selection:
             at
             for at, words in enumerate(self.words)
             if self.needed[at] is not None or not fresh.isdisjoint(words)
+        )
+
+    def opens(self, at: int) -> bool:
+        """Return whether the first sentence of an entry says what the entry is about."""
+        sentence = self.sentences[at]
+        return (
+            self.is_able[at]
+            and not (sentence.speaker or sentence.by_machine or self.is_other[at])
+            and self.first.count(at) == 1
+            and not sentence.text.endswith(("?", "？"))
+            and not leans_on(sentence.text)
         )
 
     def take_best(self, group: Iterable[int]) -> None:
