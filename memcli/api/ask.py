@@ -52,13 +52,13 @@ class Answered(Record):
 
     @property
     def is_sure(self) -> bool:
-        """Tell that something was found, and that it deserves some trust."""
-        return bool(self.answer.hits) and self.answer.verdict != "none"
+        """Return whether there is a passage whose confidence is not low."""
+        return bool(self.answer.hits) and not self.answer.is_doubtful
 
     @property
     def is_unsure(self) -> bool:
-        """Tell that no hit deserves trust."""
-        return bool(self.answer.hits) and self.answer.verdict == "none"
+        """Return whether there are passages, all of low confidence."""
+        return bool(self.answer.hits) and self.answer.is_doubtful
 
 
 def ask(

@@ -91,5 +91,5 @@ def _known(what: str, given: Iterable[str], known: Sequence[str]) -> None:
         if name not in known:
             raise UsageError(
                 f"there is no {what} {name!r}; there is {', '.join(known)}",
-                hint="memcli help filters",
+                hint="memcli help python",
             )

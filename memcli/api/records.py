@@ -57,7 +57,7 @@ class SearchResults(Record):
     repairs: tuple[Repair, ...] = ()  # misspelled words, and what was searched instead
     reranked: Reranked | None = None
     empty_reason: Reason | None = None  # the phrase or filter that excludes everything
-    verdict_reason: Reason | None = None  # why a confident answer is only weak
+    verdict_reason: Reason | None = None  # why the verdict is weak
     uncalibrated: Reason | None = None  # why confidence uses keywords only
 
 
@@ -101,7 +101,7 @@ class ContextBlock(Record):
     warnings: tuple[str, ...]
     repairs: tuple[Repair, ...] = ()  # misspelled words, and what was searched instead
     reranked: Reranked | None = None
-    verdict_reason: Reason | None = None  # why a confident answer is only weak
+    verdict_reason: Reason | None = None  # why the verdict is weak
     uncalibrated: Reason | None = None  # why confidence uses keywords only
 
 
@@ -172,7 +172,7 @@ def search_record(
     from memcli.render import jsonio
 
     record = jsonio.search_envelope(
-        found.question.text,
+        found.question,
         results,
         found.freshness,
         found.answer,

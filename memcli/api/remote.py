@@ -52,9 +52,15 @@ class StoredState(Record):
         """Say whose state is read."""
         if self.stored is not None:
             return self.stored
+        from memcli.markdown import CHUNKER_VERSION
+
         with store.snapshot() as snapshot:
-            told = snapshot.provenance()
-        return _as_stored(told.revision, told.changed_at, told.origin)
+            told, facts = snapshot.provenance(), snapshot.facts
+        reason = _as_stored(told.revision, told.changed_at, told.origin)
+        if (facts.chunking or "").partition(":")[0] != str(CHUNKER_VERSION):
+            text = f"{reason.text}; another version of memcli has cut its notes into passages"
+            reason = reason._replace(text=text)
+        return reason
 
     def freshness(self, workspace: Workspace, *, sync: bool | None) -> Freshness:
         """Say whose state an answer is of; UsageError if files are to be brought in."""

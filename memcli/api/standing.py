@@ -25,8 +25,9 @@ from memcli.record import Record
 from memcli.render.reasons import sentence
 from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
 from memcli.store.lock import owner
+from memcli.store.open import orphans
 from memcli.store.records import Counts, Facts, Key, Reach
-from memcli.store.run_records import Described, Owner, VectorSearch, WatchRecord
+from memcli.store.run_records import Described, Orphan, Owner, VectorSearch, WatchRecord
 from memcli.store.watch import living_watcher
 from memcli.types import (
     EMPTY,
@@ -90,6 +91,7 @@ class Findings(Record):
     watcher: WatchRecord | None
     now: float  # seconds since 1970
     stands_in: Reason | None  # why the index of this machine answers
+    orphans: Sequence[Orphan] = ()  # indexes of folders that are gone
 
     @property
     def is_other_model(self) -> bool:
@@ -103,6 +105,7 @@ class StoreStatus(Record):
 
     path: str
     bytes: int
+    shared_bytes: int  # of the vectors that all indexes of the user share
     integrity: str | None  # None: it was not checked
     writer_pid: int | None  # the process that writes it now
 
@@ -200,6 +203,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
         stands_in=workspace.stands_in,
+        orphans=orphans(workspace.environ),
     )
 
 
@@ -256,6 +260,7 @@ def judge(found: Findings) -> tuple[Reason, ...]:
         *_of_summaries(found.summaries),
         *_of_vectors(found),
         *_of_the_store(found),
+        *_of_orphans(found.orphans),
         *_of_a_watcher(found.watcher, found.now),
     )
 
@@ -319,6 +324,14 @@ def _of_the_store(found: Findings) -> Iterator[Reason]:
         yield Reason("no-vec", text)
 
 
+def _of_orphans(found: Sequence[Orphan]) -> Iterator[Reason]:
+    if found:
+        indexes = "1 index is" if len(found) == 1 else f"{len(found)} indexes are"
+        size = sum(orphan.bytes for orphan in found) / 1e6
+        text = f"{indexes} of folders that are gone, {size:.1f} MB"
+        yield Reason("orphans", text, "memcli index --clean")
+
+
 def _of_a_watcher(watcher: WatchRecord | None, now: float) -> Iterator[Reason]:
     """Say when a watcher lives and yet does not do its work."""
     if watcher is None:
@@ -348,6 +361,7 @@ def record(found: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
         store=StoreStatus(
             found.store.address,
             found.store.bytes,
+            found.store.shared_bytes,
             holdings.integrity,
             found.writer.pid if found.writer else None,
         ),

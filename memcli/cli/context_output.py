@@ -10,7 +10,7 @@ from memcli.cli.search_output import (
     say_dates,
     say_dense,
     say_freshness,
-    say_other_speakers,
+    say_match,
     say_repaired,
     say_reranked,
     say_uncalibrated,
@@ -99,7 +99,6 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
         say_dates(found.answer.dates, terminal)
         say_repaired(found.answer.repaired, terminal, explain=explain)
         say_reranked(found.answer.reranked, terminal)
-        say_other_speakers(found.answer, terminal)
         say_uncalibrated(found.answer, skin, explain=explain)
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:
@@ -107,8 +106,8 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
         terminal.warn(f"files marked soft are cut from {where} on because of the budget")
     if not assembled.parts:
         terminal.say(_why_nothing(assembled.left_out))
-    elif found.answer is not None and found.answer.verdict == "none":
-        terminal.say("No sure match; these are the nearest.")
+    elif found.answer is not None:
+        say_match(found.answer, terminal)
     if explain:
         _explain(found, wanted, skin)
 

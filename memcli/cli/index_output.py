@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memcli.embedding.encoders import Opened
     from memcli.indexing.indexer import Report
     from memcli.indexing.look import Standing
+    from memcli.store.run_records import Orphan
 
 SHOWN_SKIPS = 5  # that are named without -v
 
@@ -122,6 +123,42 @@ def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> dict
     if reason is not None:
         terminal.advise(reason)
     return {"schema": "memcli.index-plan/1", **plan}
+
+
+def write_orphans(
+    found: Sequence[tuple[Orphan, str]], terminal: Terminal, *, applied: bool, as_json: bool
+) -> dict[str, Any]:
+    """Print the indexes of folders that are gone, and return their record.
+
+    Each comes with the reason why it could not be deleted, if there is one.
+    """
+    done = "deleted" if applied else "would delete"
+    for orphan, why in found:
+        if why:
+            terminal.warn(why)
+        elif not as_json:
+            name = terminal.safe_line(orphan.workspace or "a folder that it does not name")
+            terminal.write(f"{done}  {orphan.bytes / 1e6:.1f} MB of {name}\n")
+    terminal.flush()
+    count = "1 index" if len(found) == 1 else f"{len(found)} indexes"
+    size = sum(orphan.bytes for orphan, why in found if not why) / 1e6
+    if not as_json and not found:
+        terminal.say("Every index belongs to a folder that exists.")
+    elif not as_json and not applied:
+        terminal.say(f"{count}, {size:.1f} MB. Delete: memcli index --clean --apply")
+    return {
+        "schema": "memcli.index-clean/1",
+        "applied": applied,
+        "indexes": [
+            {
+                "path": orphan.path,
+                "workspace": orphan.workspace or None,
+                "bytes": orphan.bytes,
+                "kept_because": why or None,
+            }
+            for orphan, why in found
+        ],
+    }
 
 
 def _of(count: int, noun: str) -> str:

@@ -75,7 +75,7 @@ def _chosen(
     from shutil import which
 
     from memcli.cli.search_form import Shape
-    from memcli.cli.search_output import described, say
+    from memcli.cli.search_output import described, say, say_match
     from memcli.search.question import Question
 
     skin, fzf = asked.skin, which("fzf")
@@ -88,6 +88,7 @@ def _chosen(
             return asked.answer(Question.by(skin.config, text, skin.question_time)), rank
         question = Question.by(skin.config, _read("Question: ", skin), skin.question_time)
     found = asked.answer(question)
+    say_match(found.answer, skin.terminal)
     say(found, skin, Shape("text"))
     records = described(found, skin, Shape("json", fields=KEYS))
     if not records:

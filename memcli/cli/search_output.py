@@ -9,7 +9,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_form import TEMPLATE
 from memcli.errors import Reason
 from memcli.language.tokens import estimate
-from memcli.render.reasons import quoted, repaired, sentence
+from memcli.render.reasons import match_line, repaired, sentence
 from memcli.search.budget import fit_budget, shortened
 from memcli.search.hits import mark_of
 from memcli.search.retrievers import MODE_IS_LEXICAL, missing_vectors
@@ -36,9 +36,10 @@ NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli statu
 
 
 def write(found: Answered, skin: Skin, shape: Shape) -> None:
-    """Write the passages to stdout, then the messages to stderr."""
+    """Write how well they match to stderr, the passages to stdout, then the other messages."""
     if shape.rest:
         found = _rest(found, skin, shape)
+    say_match(found.answer, skin.terminal)
     if shape.budget is None:
         WRITERS[shape.form](found, skin, shape)
     else:
@@ -252,16 +253,6 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
         )
         if found.empty_reason is not None:
             terminal.advise(found.empty_reason)
-    elif answer.missing_phrases:
-        phrases = terminal.safe_line(quoted(answer.missing_phrases))
-        terminal.say(f"No passage contains {phrases}; these match the other words.")
-    elif answer.split_phrases:
-        phrases = terminal.safe_line(quoted(answer.split_phrases))
-        terminal.say(f"No passage contains all of {phrases}; these contain one of them.")
-    elif found.is_unsure:
-        terminal.say("No sure match; these are the nearest.")
-    else:
-        say_other_speakers(answer, terminal)
     _say_budget(answer, terminal, has_rest=shape.ends and not shape.rest)
     say_uncalibrated(answer, skin, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
@@ -314,11 +305,10 @@ def say_reranked(told: Reranked | None, terminal: Terminal) -> None:
         terminal.advise(told.reason._replace(text=text))
 
 
-def say_other_speakers(answer: Answer, terminal: Terminal) -> None:
-    """Say that the words of the question are not those of whom it names."""
-    if answer.is_of_others:
-        names = " or ".join(answer.named_speakers)
-        terminal.say(terminal.safe_line(f"The best match is not by {names}."))
+def say_match(answer: Answer, terminal: Terminal) -> None:
+    """Say how well the passages match, unless they match well."""
+    if told := match_line(answer):
+        terminal.say(terminal.safe_line(told))
 
 
 def say_uncalibrated(answer: Answer, skin: Skin, *, explain: bool) -> None:

@@ -59,6 +59,7 @@ class Asking(Record):
             return
         from memcli.cli.editor import open_passage
 
+        search_output.say_match(found.answer, self.skin.terminal)
         search_output.say(found, self.skin, self.shape)
         open_passage(found, self.opened, self.skin)
 
@@ -87,18 +88,21 @@ def deliver(
 def each_line(asked: Asking) -> int:
     """Answer the lines of stdin in their order, an error for what is no question.
 
-    The index is brought in step once.
+    The index is updated once. Names and dates of the last two questions stand in for words such as
+    "he" and "that day".
     """
     import json
     import sys
+    from collections import deque
 
-    from memcli.search.question import Question
+    from memcli.search.follow_up import EARLIER, question_after
 
     skin, code = asked.skin, ExitCode.OK
+    earlier: deque[Question] = deque(maxlen=EARLIER)
     for number, line in enumerate(sys.stdin.buffer, start=1):
         try:
             text = line.decode("utf-8", "replace").strip()
-            question = Question.by(skin.config, text, skin.question_time)
+            question = question_after(earlier, skin.config, text, skin.question_time)
         except UsageError as error:
             told = f"line {number} of stdin: {error.message}"
             record = {

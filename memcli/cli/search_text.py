@@ -8,6 +8,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
 from memcli.record import Record
 from memcli.render import text as plain
+from memcli.render.reasons import match_line
 from memcli.render.sanitize import one_line
 from memcli.render.text import NOTHING_AROUND, Around
 from memcli.search.budget import shortened
@@ -89,14 +90,11 @@ def _wanted(hits: Sequence[Hit], shape: Shape) -> list[int]:
 
 
 def _messages(found: Answered) -> int:
-    """Count the lines that are said below the passages."""
+    """Count the messages around the passages."""
     answer = found.answer
     says_no_vectors = not answer.dense.ran and answer.dense.reason not in (None, MODE_IS_LEXICAL)
     says_of_repair = any(repair.is_another_word for repair in answer.repaired)
-    says_of_words = says_of_repair + (
-        found.is_unsure
-        or bool(answer.missing_phrases or answer.split_phrases or answer.is_of_others)
-    )
+    says_of_words = says_of_repair + bool(match_line(answer))
     says_of_budget = (
         bool(answer.omitted_over_budget)
         + bool(answer.omitted_low_confidence)

@@ -82,6 +82,15 @@ def _state(record: dict[str, Any]) -> str:
     return f"{text} as far as files can be read" if is_partial else text
 
 
+def _size(store: dict[str, Any]) -> str:
+    """Write how large the index is, and the vectors that other folders use too."""
+    if not store["bytes"]:
+        return ""
+    shared = store["shared_bytes"]
+    more = f"; {shared / 1e6:.1f} MB of vectors for all your folders" if shared else ""
+    return f" ({store['bytes'] / 1e6:.1f} MB{more})"
+
+
 def _dates(first: str | None, last: str | None, skin: Skin) -> str:
     if first is None or last is None:
         return ""
@@ -100,10 +109,9 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
     from memcli.embedding.models import model_name
 
     store, vectors = record["store"], record["vectors"]
-    size = f" ({store['bytes'] / 1e6:.1f} MB)" if store["bytes"] else ""
     lines = [
         f"workspace  {record['workspace']} ({workspace_origin(record['workspace_origin'])})",
-        f"index      {store['path']}{size}, {_state(record)}",
+        f"index      {store['path']}{_size(store)}, {_state(record)}",
     ]
     if store["writer_pid"] is not None:
         lines.append(f"writer     pid {store['writer_pid']}")

@@ -131,6 +131,8 @@ KEYS: tuple[Key, ...] = (
     Key("search.date_order", str, "mdy", "How 7/12/2023 is read: mdy is 12 July, dmy 7 December.",
         choices=("mdy", "dmy")),
     Key("search.repair", bool, True, "Correct words that no note contains. Off with --exact."),
+    Key("search.follow_up", bool, True,
+        "Over MCP and --stdin, read he, there and that day by the last two questions."),
     Key("search.rerank", str, "none", "How the 20 best passages are ranked again.",
         choices=("none", "tokens", "onnx", "endpoint"), user_choices=("onnx", "endpoint")),
     Key("search.view", str, "all", "Logs and summaries: all, active (without summarised lines) or"

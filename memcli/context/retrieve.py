@@ -144,7 +144,7 @@ def find(
     return answer, Retrieved(
         with_corrections(snapshot, offered, newer),
         below,
-        _is_unsure(answer),
+        answer.is_doubtful,
         answer.named_speakers if answer.is_of_others else (),
         [_marked(part, newer) for part in nearest],
         is_of_one_scale=len(groups) == 1,
@@ -174,11 +174,6 @@ def _preferences(
 
 def _is_asked_for(hit: Hit) -> bool:
     return hit.candidate.literal or (hit.confidence or 0.0) >= GOOD
-
-
-def _is_unsure(answer: Answer) -> bool:
-    """Tell that no passage is a sure answer."""
-    return answer.verdict == "none"
 
 
 def above_floor(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:

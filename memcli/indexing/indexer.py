@@ -27,7 +27,7 @@ from memcli.indexing.planning import (
 from memcli.markdown.parts import embedded_again
 from memcli.record import Record
 from memcli.store.run_records import Pending, Stamp
-from memcli.types import Diff, Encoder, FileStat, FileText, Known, Skip, shown
+from memcli.types import MEMORY_SOURCE, Diff, Encoder, FileStat, FileText, Known, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.store.port import Change
@@ -127,7 +127,9 @@ def apply(
         for source, path in planned.diff.removed:
             removed[shown(source, path)] = known[source, path].hash
             change.remove((source, path))
-        change.remember({"mounts": planned.mounts}, revise=False)
+        roots = {source.name: source.root for source in settings.sources}
+        facts = {"mounts": planned.mounts, "workspace": roots.get(MEMORY_SOURCE, "")}
+        change.remember(facts, revise=False)
     check_lineage(change, settings)
     moved = pair_moves(added, removed)
     olds, news = {old for old, _ in moved}, {new for _, new in moved}

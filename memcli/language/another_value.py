@@ -51,7 +51,7 @@ _LABELS_OF_ALL = table(
 class _Difference(Record):
     """Where two lines differ, as tokens, and what is the same before and behind it."""
 
-    before: tuple[str, ...]
+    before: tuple[str, ...]  # in the same clause
     old: tuple[str, ...]
     new: tuple[str, ...]
     behind: tuple[str, ...]
@@ -112,7 +112,9 @@ def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
     old, new = a[first : len(a) - last], b[first : len(b) - last]
     if "," not in a and "," in new:
         new = new[: new.index(",")]  # what follows is a comment
-    return _Difference(tuple(a[:first]), tuple(old), tuple(new), tuple(a[len(a) - last :]))
+    before = a[:first]
+    clause = before[len(before) - before[::-1].index(",") :] if "," in before else before
+    return _Difference(tuple(clause), tuple(old), tuple(new), tuple(a[len(a) - last :]))
 
 
 def _is_value(there: _Difference, *, has_label: bool) -> bool:
@@ -163,6 +165,10 @@ def _is_amount(token: str) -> bool:
 
 def _tokens(text: str) -> Sequence[str]:
     tokens: list[str] = []
+    for title in ("Mr", "Mrs", "Ms", "Dr"):
+        text = text.replace(f"{title}. ", f"{title} ")
+    for end in (". ", "! ", "? "):
+        text = text.replace(end, ", ")  # the end of a clause
     for token in tokens_of(text):
         is_number = token in DIGITS and bool(tokens) and tokens[-1][-1] in DIGITS
         if is_number and has_han(token):

@@ -66,7 +66,9 @@ TIME = (
     )
 )
 # A question and a request change nothing.
-_REQUESTS = phrases("can you, could you, help me, trying to, kannst du, hilf mir")
+_REQUESTS = phrases(
+    "can you, could you, help me, trying to, feel free, let me know, let s, kannst du, hilf mir"
+)
 OWN = table("i my we our ich mein meine wir unser unsere")
 # What happened, which another event does not correct.
 _EVENT = table(

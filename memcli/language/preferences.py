@@ -47,6 +47,20 @@ _ORDERS = (
 )
 
 
+# Each alternative of `_OF_ONESELF` contains one of these: looking for them is ten times as fast.
+_HINTS = (
+    "prefer", "préf", "rather", "hate", "dislike", "stand", "like", "want", "vegan", "vegetarian",
+    "allergic", "call me", "bevorzuge", "lieber", "hasse", "nenn", "prefier", "llam", "llám",
+    "appelle", "我", "用户", "が", "と呼んで",
+)  # fmt: skip
+
+
+def may_be_preference(text: str) -> bool:
+    """Return False if the pattern of preferences, without orders, cannot match a text."""
+    lowered = text.lower()
+    return any(hint in lowered for hint in _HINTS)
+
+
 def is_preference(said: str) -> bool:
     """Tell whether what a user says to an assistant is one."""
     return bool(preference_pattern(orders=True).search(said))

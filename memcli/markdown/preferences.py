@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.language.preferences import preference_pattern
+from memcli.language.preferences import may_be_preference, preference_pattern
 from memcli.markdown.turns import USER, role_of, within
 from memcli.markdown.units import Unit, units
 
@@ -52,8 +52,8 @@ def _found(parsed: Parsed, turns: Sequence[Turn]) -> Iterator[Lines]:
     for block in parsed.blocks:
         if block.kind not in _PROSE:
             continue
-        text = "\n".join(parsed.lines[block.start : block.end])
-        if not pattern.search(text.replace("\n", " ")):
+        text = " ".join(parsed.lines[block.start : block.end])
+        if not (turns or may_be_preference(text)) or not pattern.search(text):
             continue
         for unit in units(block, parsed.lines):
             for first, last in _runs(unit, pattern):

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from memcli.search.hits import Hit
     from memcli.search.pipeline import Answer
 
-_NEAREST = "No sure match; these are the nearest."
 _NOTHING = "No passages found."
 # By the name of a command: the tool that does the same, and the argument that comes first.
 _TOOLS = {
@@ -126,15 +125,16 @@ def of_search(
 def _remarks(
     found: Answered, hits: Sequence[Hit], bounds: Sequence[DateSpan], *, embeds: bool
 ) -> list[str]:
-    answer = found.answer
-    remarks = _understood(answer, (*answer.dates, *bounds), embeds=embeds)
+    answer, question = found.answer, found.question
+    remarks = [f"read as: {question.text}"] if question.typed else []
+    remarks += _understood(answer, (*answer.dates, *bounds), embeds=embeds)
     if not answer.hits:
         remarks.append(_NOTHING)
         remarks += [_sentence(found.empty_reason)] if found.empty_reason else []
     elif not hits:
         remarks.append(_NO_ROOM)
     else:
-        remarks += _doubt(found, answer)
+        remarks += _doubt(answer)
     return remarks
 
 
@@ -164,21 +164,12 @@ def is_unembedded(answer: Answer) -> bool:
     return reason is not None and reason.code == "not-embedded"
 
 
-def _doubt(found: Answered, answer: Answer) -> list[str]:
-    """Say how what was found is not what was asked for; nothing where it is."""
-    if answer.missing_phrases:
-        return [
-            f"No passage contains {reasons.quoted(answer.missing_phrases)}; these match the rest."
-        ]
-    if answer.split_phrases:
-        return [f"No passage contains all of {reasons.quoted(answer.split_phrases)}."]
-    if found.is_unsure:
-        return [_NEAREST]
-    if answer.uncalibrated and answer.verdict == "weak":
-        return [_sentence(answer.uncalibrated)]
-    if answer.is_of_others:
-        return [f"The best match is not by {' or '.join(answer.named_speakers)}."]
-    return []
+def _doubt(answer: Answer) -> list[str]:
+    """Say how the passages differ from what was asked for."""
+    told = reasons.doubt(answer)
+    if not told and answer.uncalibrated and answer.verdict == "weak":
+        told = _sentence(answer.uncalibrated)
+    return [*filter(None, (told, reasons.absent(answer)))]
 
 
 def passage(hit: Hit) -> str:

@@ -53,9 +53,9 @@ def call_search(
     from memcli.api.records import search_record
     from memcli.dates.filters import bounds_of
     from memcli.render import jsonio
+    from memcli.search.follow_up import question_after
     from memcli.search.options import options_of
     from memcli.search.passages import passages_of
-    from memcli.search.question import Question
 
     memory = held.warm(given.get("workspace"))
     moment = memory.clock.now()
@@ -65,8 +65,12 @@ def call_search(
     filters = _filters(memory, given, bounds)
     if not given["query"].strip() and (dates or given["path"] is not None):
         return _list(memory, filters, bounds, given["budget"])
-    question = Question.by(
-        memory.config, given["query"], moment, hint="memory_search with words in query"
+    question = question_after(
+        held.questions,
+        memory.config,
+        given["query"],
+        moment,
+        hint="memory_search with words in query",
     )
     brief = bool(given["brief"])
     options = options_of(memory.config, filters=filters, budget=given["budget"], lists=brief)
@@ -174,8 +178,9 @@ def _page(
     page = found.answer._replace(hits=tuple(cursor.rest(hits)))
     if cursor.seen:
         is_measured = page.uncalibrated is None
-        if page.verdict != "none":
-            page = page._replace(verdict=verdict(page.hits, is_measured=is_measured))
+        if not page.is_doubtful:
+            told, reason = verdict(page.hits, is_measured=is_measured)
+            page = page._replace(verdict=told, verdict_reason=reason)
         page = page._replace(is_measured=False)  # a caller who turns a page wants to read on
     page = page if options.lists else ended(page)
     found, rest, weaker = found._replace(answer=page), page.hits, page.weaker

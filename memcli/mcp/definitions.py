@@ -102,8 +102,8 @@ SEARCH = ToolDefinition(
     "Search the notes of earlier sessions: decisions, people, incidents, preferences, dates. Call "
     "it before you answer about these, or ask the user to repeat something. Line 1 is the verdict. "
     "good: answer from the passages and cite PATH:START-END. weak: check that one really answers. "
-    "none: try other words once, then say that the notes do not tell. corrected by: use that newer "
-    "line. An empty query with a date or a path lists notes.",
+    "If nothing answers, try other words once, then say that the notes do not tell. corrected by: "
+    "use that newer line. An empty query with a date or a path lists notes.",
     (
         _QUESTION._replace(may_be_empty=True),
         Argument("since", "string", "First day: 2025-06-12, 2025-06, last week"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Lock
@@ -12,6 +13,7 @@ from memcli.errors import BusyError, NotFoundError, Reason, UsageError
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units, with_speaker
 from memcli.mcp.preparation import Preparation
+from memcli.search.follow_up import EARLIER
 from memcli.workspace.locate import CONFIG_FILE, is_everything, mark_of
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
     from memcli.api.workspaces import Workspaces
     from memcli.mcp.preparation import FirstProgress
+    from memcli.search.question import Question
 
 WITHOUT_BOUND = 10**9  # files
 PATIENCE_SECONDS = 20.0  # that a call waits for a first index; clients wait for a minute
@@ -58,6 +61,7 @@ class SharedMemory:
         self.may_move = may_move
         self.folder: str | None = None  # of the client
         self.given = SeenLines()
+        self.questions: deque[Question] = deque(maxlen=EARLIER)  # for those that follow
 
     def workspaces(self) -> tuple[str, ...]:
         """Name the workspaces where they are several, without opening them."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memcli.indexing.freshness import Freshness
     from memcli.search.hits import Step
     from memcli.search.pipeline import Answer
+    from memcli.search.question import Question
     from memcli.search.retrievers import RetrieverUse
     from memcli.search.summaries import Expanded
     from memcli.store.union import StoreState
@@ -129,7 +130,7 @@ def date_of(about: About) -> dict[str, str | None]:
 
 
 def search_envelope(
-    query: str,
+    question: Question,
     results: list[dict[str, Any]],
     freshness: Freshness,
     answer: Answer,
@@ -140,7 +141,8 @@ def search_envelope(
     """Wrap results with what they rest on."""
     return {
         "schema": "memcli.search/1",
-        "query": query,
+        "query": question.typed or question.text,
+        **({"read_as": question.text} if question.typed else {}),
         "dates": dates_of(dates),
         "now": now,
         "verdict": answer.verdict,
@@ -166,7 +168,7 @@ def search_envelope(
 
 
 def verdict_reasons(answer: Answer) -> dict[str, Any]:
-    """Explain a verdict that is worse than its confidence, and the basis of the confidence."""
+    """Explain a weak verdict, and the basis of the confidence."""
     told = {"verdict_reason": answer.verdict_reason, "uncalibrated": answer.uncalibrated}
     return {name: reason(each) for name, each in told.items() if each}
 

@@ -8,9 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memcli.errors import Reason
+    from memcli.search.pipeline import Answer
     from memcli.search.repair import Repair
 
 
+MOST_MISSING = 3  # words of a question that are named because no note contains them
 TRY = " Try: "  # between a reason and its hint
 _ANYWHERE = ("help", "completion")  # commands that ask no workspace
 
@@ -47,6 +49,37 @@ def repaired(repairs: Sequence[Repair]) -> str:
         for each in repairs
     )
     return f"Searched for {', '.join(told)}."
+
+
+def doubt(answer: Answer) -> str:
+    """Say in a line how the passages differ from what was asked for; "" if they do not."""
+    if not answer.hits:
+        return ""
+    if answer.missing_phrases:
+        return f"No passage contains {quoted(answer.missing_phrases)}; these match the other words."
+    if answer.split_phrases:
+        return (
+            f"No passage contains all of {quoted(answer.split_phrases)}; these contain one of them."
+        )
+    if answer.is_doubtful:
+        return "No sure match; these are the nearest."
+    if answer.is_of_others:
+        return f"The best match is not by {' or '.join(answer.named_speakers)}."
+    return ""
+
+
+def match_line(answer: Answer) -> str:
+    """Say in a line how well the passages match; "" if they match well."""
+    weak = "Weak match." * (bool(answer.hits) and answer.verdict == "weak")
+    return " ".join(filter(None, (doubt(answer) or weak, absent(answer))))
+
+
+def absent(answer: Answer) -> str:
+    """Name the words that no note contains, unless the passages match well without them."""
+    words = [word for word in answer.unmatched if word not in answer.missing_phrases]
+    if not answer.hits or answer.verdict == "good" or not words:
+        return ""
+    return f"No note contains: {', '.join(words[:MOST_MISSING])}."
 
 
 def quoted(phrases: Sequence[str]) -> str:

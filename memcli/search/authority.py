@@ -52,7 +52,7 @@ class Authority(Record):
         return self._replace(uses={d: self.uses[d] for d in documents if d in self.uses})
 
     def frequency_of(self, document: tuple[str, str]) -> float | None:
-        """Give f for the records of a document; None where no use of any is counted."""
+        """Return f for the records of a document; None where no use of any is counted."""
         most = max(self.uses.values(), default=0)
         return log(1 + self.uses.get(document, 0)) / log(1 + most) if most else None
 

@@ -51,7 +51,7 @@ class Convex(Record):
         *,
         age_days: Callable[[str], float],
     ) -> list[Hit]:
-        """Score fused hits anew; which terms they hold says nothing here."""
+        """Score fused hits; the terms that they match do not count."""
         decays = {"session": self.decay_session, "user": self.decay_user}
         scopes = {"session": self.scope_session, "user": self.scope_user}
         best_text = max((hit.candidate.bm25 for hit in hits), default=0.0)

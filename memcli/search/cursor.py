@@ -1,4 +1,4 @@
-"""Where in a passage a cursor is set: the line that matches best, and the word in it; pure."""
+"""Find the line of a passage that matches best, and the word in it; pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # A heading or a fence.
 _FRAME = re.compile(r"\s*(?:#{1,6}(?:\s|$)|`{3}|~{3})")
-# Nothing but a greeting, whoever says it and to whom: `- **Kate** (D1:1): Hey Odette!`
+# A line that is only a greeting: `- **Kate** (D1:1): Hey Odette!`
 _GREETING = re.compile(
     r"\W*(?:.{1,60}:\W*)?(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|moin"
     r"|guten (?:morgen|tag|abend)|hola|bonjour|salut|ciao|你好|您好|こんにちは|привет)"
@@ -25,7 +25,7 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 
-# What a line is worth besides the words it holds, of which each is 1.
+# The value of a line in addition to its words, each of which counts 1.
 LESS_THAN_A_WORD = 0.8
 LENGTH = 0.09
 LONG = 150  # characters
@@ -36,22 +36,22 @@ class CursorPlace(Record):
     """A place in a file."""
 
     line: int  # from 1
-    column: int  # bytes of UTF-8, from 1, as editors count in quickfix lists
-    text: str  # of the line, as far as the passage holds it
+    column: int  # in bytes of UTF-8 from 1, as in quickfix lists
+    text: str  # of the line, as far as the passage contains it
 
 
 def cursor_of(hit: Hit, words: Sequence[str]) -> CursorPlace:
-    """Find the line with the most of the words, of several the one that is nearest in meaning.
+    """Find the line with the most words of the query, and of several the nearest in meaning.
 
-    What a speaker says whom the query names counts as much as a word; a question counts for less,
-    and so does a short line. Where nothing else decides it is the first line of the part that the
-    passage was found by. Lines that only frame a text or greet are chosen where there is no other.
-    On LoCoMo conversations 26 and 41, .61 of the evidence is seen within 400 tokens of such lines;
-    by the words alone it is .57. The column is 1 where that is not known: no match, or a line that
-    begins before its chunk.
+    A line of a speaker whom the query names counts one word more; a question and a short line
+    count less. In a tie the part by which the passage was found decides. A heading, a fence or a
+    greeting is chosen only if there is nothing else. The column is 1 if it is unknown.
+
+    On LoCoMo conversations 26 and 41, 400 tokens of such lines contain .61 of the evidence; by
+    words only, .57.
     """
     lines = hit.text.split("\n")
-    seen = visible(hit.text).split("\n")  # a word in a comment has found nothing
+    seen = visible(hit.text).split("\n")  # words in comments do not count
     seen = seen if len(seen) == len(lines) else lines
     first, last = _best_part(hit, len(lines))
 
@@ -59,7 +59,6 @@ def cursor_of(hit: Hit, words: Sequence[str]) -> CursorPlace:
         line, kinds = seen[at], _kinds(seen[at], words)
         own = kinds + _is_asked(hit, at) + LESS_THAN_A_WORD * _nearness(hit, at)
         own += LENGTH * min(1.0, len(line) / LONG) - QUESTION * line.rstrip().endswith(("?", "？"))
-        # What comes behind the best part goes on from it.
         return _says(line, kinds), own, first <= at <= last, at >= first, -at
 
     at = max(range(len(lines)), key=worth)
@@ -72,7 +71,7 @@ def cursor_of(hit: Hit, words: Sequence[str]) -> CursorPlace:
 
 
 def _is_asked(hit: Hit, at: int) -> bool:
-    """Tell whether the query names who says a line, from 0."""
+    """Tell whether the query names the speaker of a line (from 0)."""
     line = hit.start_line + at
     return any(
         t.start_line <= line <= t.end_line and t.speaker in hit.named_speakers for t in hit.turns
@@ -80,21 +79,21 @@ def _is_asked(hit: Hit, at: int) -> bool:
 
 
 def _nearness(hit: Hit, at: int) -> float:
-    """Give the cosine of the part that holds a line, from 0; of no part it is 0."""
+    """Return the cosine of the part with a line (from 0); 0 without a part."""
     line = hit.start_line + at
     inside = hit.candidate.parts[hit.first : hit.last + 1]
     return max((p.cosine or 0.0 for p in inside if p.start_line <= line <= p.end_line), default=0.0)
 
 
 def _kinds(line: str, words: Sequence[str]) -> int:
-    """Count the different words in a line."""
+    """Count the different words of the query in a line."""
     return len({line[start:end].casefold() for start, end in marked(line, words).marks})
 
 
 def _says(line: str, kinds: int) -> int:
-    """Tell a line that says something (2) from a heading, a fence or a greeting (1) and none (0).
+    """Return 2 for a line that says something, 1 for a heading, fence or greeting, 0 for a blank.
 
-    A line without a letter says something only where it holds a word of the query: a number.
+    A line without letters counts 2 only if it contains a word of the query, such as a number.
     """
     if not line.strip():
         return 0
@@ -104,7 +103,7 @@ def _says(line: str, kinds: int) -> int:
 
 
 def _best_part(hit: Hit, lines: int) -> tuple[int, int]:
-    """Give the first and the last line, from 0, of the part that the passage was found by."""
+    """Return the first and last line (from 0) of the part by which the passage was found."""
     parts = hit.candidate.parts
     if not parts or not hit.first <= hit.best <= hit.last:
         return 0, lines - 1
@@ -113,7 +112,7 @@ def _best_part(hit: Hit, lines: int) -> tuple[int, int]:
 
 
 def _before(hit: Hit) -> str | None:
-    """Give what stands in front of the passage on its first line; None where nobody knows."""
+    """Return the text before the passage on its first line; None if it is unknown."""
     text, parts = hit.candidate.text, hit.candidate.parts
     start = 0 if hit.is_whole or not parts else parts[hit.first].start
     line = text.rfind("\n", 0, start) + 1

@@ -1,4 +1,4 @@
-"""Say which filter let nothing through, where an answer is empty."""
+"""Name the filter because of which an answer is empty."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _first(snapshot: Snapshot, filters: Filters) -> Reason | None:
 
 
 def _pass(snapshot: Snapshot, filters: Filters) -> bool:
-    """Tell whether any text passes some filters."""
+    """Return whether any text passes some filters."""
     return bool(with_chunks(snapshot.documents(Reach(filters))))
 
 

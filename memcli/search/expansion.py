@@ -44,10 +44,10 @@ def search_expanded(
     tokens: int,
     age_days: Callable[[str], float],
 ) -> tuple[Answer, list[Expanded]]:
-    """Answer a query, and add up to `tokens` of the raw lines behind summaries, best first.
+    """Answer a query, and add up to `tokens` of the source lines of summaries, best first.
 
-    With a budget the added lines take what the passages leave of it. `groups` are what the snapshot
-    holds, by the models of its vectors.
+    With a budget, the added lines get what the passages leave of it. `groups` are the workspaces of
+    the snapshot by the model of their vectors.
     """
     spread = Inner(also=frozenset(("spread",)))
     wide = options._replace(limit=MMR_POOL, budget=None, ends=False, inner=spread)
@@ -94,7 +94,7 @@ def search_expanded(
 
 
 def _unseen(found: Sequence[Hit], shown: Sequence[Hit]) -> list[Hit]:
-    """Leave out what shares a line with a passage that is shown."""
+    """Leave out hits that share a line with a passage that is shown."""
     places = [(h.about.source, h.about.path, h.start_line, h.end_line) for h in shown]
     return [
         hit

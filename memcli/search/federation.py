@@ -104,7 +104,7 @@ def _of_group(answer: Answer, group: ModelGroup) -> Answer:
 
 
 def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
-    """Give one answer of as many passages as are wanted; the first answer wins ties.
+    """Return one answer of as many passages as are wanted; the first answer wins ties.
 
     What several answers hold is told once.
 
@@ -171,7 +171,7 @@ def _leading(answers: Sequence[Answer], hits: Sequence[Hit]) -> Answer:
     if first.uncalibrated is None or first.verdict == "good":
         return first
     known = next((answer for answer in owners if answer.uncalibrated is None), first)
-    return first if known.verdict == "none" else known
+    return first if known.is_doubtful else known
 
 
 def _holds(answer: Answer, hit: Hit) -> bool:

@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from memcli.language.stopwords import FILLERS
 from memcli.record import Record
-from memcli.search.fusion import FIRST_WIDE, K1, B, Weights
+from memcli.search.fusion import FIRST_WIDE, K1, NO_PRIOR, B, LengthPrior, Weights
 from memcli.search.hits import Hit, Step, ordered
 from memcli.search.lines import Run, whole_thought
 from memcli.types import SUMMARY
@@ -41,7 +41,7 @@ Window = tuple[int, int, int]  # first, last and best part
 
 
 class Width(Record):
-    """How far a passage grows beyond its best part."""
+    """How far a passage grows beyond its best segment."""
 
     lines: int = PASSAGE_LINES
     share: float = KEEP_SHARE  # of the best part, from which a neighbour joins
@@ -51,12 +51,13 @@ WIDTH = Width()
 
 
 class Adjustments(Record):
-    """What changes the scores of parts beside the query's words and vector, by chunk id."""
+    """What changes the scores of segments, besides keywords and cosines, by chunk id."""
 
     factors: Mapping[int, Sequence[float]] = MappingProxyType({})
     lifts: Mapping[int, Sequence[float]] = MappingProxyType({})  # added, before a factor counts
     headings: Mapping[int, Tokens] = MappingProxyType({})  # what each part holds besides its text
     named: Collection[int] = ()  # chunks whose best passage goes before all others
+    prior: LengthPrior = NO_PRIOR
 
 
 AS_THEY_ARE = Adjustments()
@@ -155,7 +156,7 @@ def focus(
 
 
 def _named_first(passages: Sequence[Hit], named: Collection[int]) -> list[Hit]:
-    """Raise the best passage of each chunk that the question names above all others."""
+    """Move the best passage of each chunk that the question names above all others."""
     top = max(passage.score for passage in passages)
     best: dict[int, Hit] = {}
     for passage in ordered(passages):
@@ -182,7 +183,7 @@ def _is_links_only(hit: Hit, first: int, last: int) -> bool:
 
 
 class _Query:
-    """The terms of a query; hundreds of parts ask it about the same few sets of its tokens."""
+    """The terms of a query; it caches what hundreds of segments ask about the same tokens."""
 
     def __init__(self, terms: Sequence[SoughtTerm]) -> None:
         self.terms = terms
@@ -192,7 +193,7 @@ class _Query:
         self._shares: dict[frozenset[str], float] = {}
 
     def met(self, held: frozenset[str]) -> Sequence[SoughtTerm]:
-        """Give the terms that a part may hold, by the query's tokens that it holds."""
+        """Return the terms that a segment may contain, by its tokens of the query."""
         found = self._met.get(held)
         if found is None:
             found = self._met[held] = [
@@ -203,11 +204,11 @@ class _Query:
         return found
 
     def covers(self, parts: Sequence[Tokens]) -> bool:
-        """Tell whether parts say nothing but words of the query, as a heading without a text."""
+        """Return whether segments only repeat words of the query, as a bare heading does."""
         return all(t in self.tokens or t in FILLERS for part in parts for t in part)
 
     def share(self, held: Sequence[frozenset[str]]) -> float:
-        """Give the share of the query's IDF that parts hold together."""
+        """Return the share of the query's IDF that segments contain together."""
         together = held[0] if len(held) == 1 else frozenset[str]().union(*held)
         share = self._shares.get(together)
         if share is None:
@@ -218,13 +219,13 @@ class _Query:
 
 
 def _run(window: Window, tokens: Sequence[Tokens]) -> list[str]:
-    """Give the tokens of a window in their order."""
+    """Return the tokens of a window in order."""
     first, last, _ = window
     return [token for part in tokens[first : last + 1] for token in part]
 
 
 def _says(window: Window, tokens: Sequence[Tokens], terms: Sequence[SoughtTerm]) -> bool:
-    """Tell whether a window holds any of some terms, word after word."""
+    """Return whether a window contains any of some terms, word after word."""
     run = _run(window, tokens)
     return any(term.tokens and occurrences(run, term) for term in terms)
 
@@ -235,9 +236,9 @@ def _literal_windows(
     held: Sequence[frozenset[str]],
     query: _Query,
 ) -> Sequence[Window]:
-    """Choose the windows that are why their chunk is a literal match; where none is, the best.
+    """Choose the windows that make their chunk a literal match, or the best if none does.
 
-    They hold a phrase or an identifier of the query, or else all the words that the chunk holds.
+    They contain a phrase or an identifier of the query, or all words that the chunk contains.
     """
     exact = [term for term in query.terms if term.exact]
     found = [window for window in windows if _says(window, tokens, exact)]
@@ -254,11 +255,13 @@ def _own_scores(
     per_text: float,
     adjusted: Adjustments,
 ) -> list[float]:
-    """Score every part by itself."""
+    """Score each segment by itself."""
     own = []
+    stand_in = hit.assumed if hit.cosine is None else hit.cosine
     for part, text in zip(hit.candidate.parts, texts, strict=True):
-        stand_in = hit.assumed if hit.cosine is None else hit.cosine
-        cosine = stand_in if part.cosine is None else part.cosine
+        cosine = stand_in
+        if part.cosine is not None:
+            cosine = part.cosine + adjusted.prior.of(hit.about.chunk_id, part)
         own.append(leaning * min(1.0, max(0.0, cosine or 0.0)) + per_text * text)
     if lifts := adjusted.lifts.get(hit.about.chunk_id):
         own = [score + lift for score, lift in zip(own, lifts, strict=True)]
@@ -273,7 +276,7 @@ def _best_cosine(hit: Hit, first: int, last: int) -> float | None:
 
 
 def _with_neighbours(own: Sequence[float]) -> list[float]:
-    """Add to every part a share of its better neighbour."""
+    """Add to each segment a share of its better neighbour."""
     padded = [0.0, *own, 0.0]
     return [score + NEIGHBOUR_SHARE * max(padded[i], padded[i + 2]) for i, score in enumerate(own)]
 
@@ -287,7 +290,7 @@ def _windows(
     *,
     whole: bool,
 ) -> list[Window]:
-    """Give the windows of a chunk, the best one first."""
+    """Return the windows of a chunk, the best first."""
     parts, last_part = hit.candidate.parts, len(own) - 1
     order = sorted(range(len(own)), key=scores.__getitem__, reverse=True)
     if whole or not last_part:
@@ -324,14 +327,14 @@ def _bm25(tokens: Tokens, terms: Sequence[SoughtTerm], average: float, headings:
 
 
 def in_words(tokens: Tokens) -> float:
-    """Count tokens, those of a script without spaces by half: a word of it makes about two."""
+    """Count tokens; in a script without spaces, where a word is about two of them, by half."""
     if not tokens or max(tokens) < FIRST_WIDE:
         return len(tokens)
     return len(tokens) - 0.5 * sum(token >= FIRST_WIDE for token in tokens)
 
 
 def occurrences(tokens: Tokens, term: SoughtTerm) -> int:
-    """Count how often tokens hold a term."""
+    """Count how often tokens contain a term."""
     wanted = term.tokens
     if term.starts:
         before = wanted[:-1]

@@ -1,51 +1,69 @@
-"""Join the lexical and the semantic retriever into one score; pure.
+"""Combine the scores of keyword and semantic search; pure.
 
 scaled    w_v * cosine + w_t * c * bm25 / (best bm25 of the query), c = sqrt(best coverage)
 weighted  w_v * cosine / (best cosine) + w_t / (1 + rank), rank from 0
 rrf       sum over retrievers of 1 / (60 + rank), rank from 1, over 2 / 61, its greatest value
 
-Coverage is the share of the query's IDF that a chunk matches: where no chunk holds more than a
-few words of a question, the best of them is no match, and words count for less.
+Coverage is the share of the query's IDF that a chunk matches. If no chunk contains more than a few
+words of a question, the best of them is not a match, and keywords count for less.
 
-Cosines are clamped to [0, 1]. Every member of the union has both raw scores; a chunk without
-vectors takes the median cosine, or the best one if it is a literal match, so that a word match is
-never lost for want of a vector: the model may be unable to read the script of the chunk.
+Cosines are clamped to [0, 1]. Every candidate has both raw scores. A chunk without vectors gets the
+median cosine, or the best one if it is a literal match, so that no keyword match is lost because
+the model cannot read the script of the chunk.
 Sources: rrf is Cormack, Clarke and Buettcher, SIGIR 2009, with their k.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import fsum, sqrt
+from collections.abc import Collection, Mapping, Sequence
+from math import fsum, log, sqrt
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.search.hits import Hit, Step, ordered
 
 if TYPE_CHECKING:
-    from memcli.types import Candidate
+    from memcli.types import Candidate, PartScore
 
 RRF_K = 60
 K1, B = 1.2, 0.75
 FIRST_WIDE = "\u2e80"  # the first sign of the scripts that are indexed as pairs
 WORD_CHARS = 6  # of a word and the space behind it
+USUAL_CHARS = 200  # of a segment to whose cosine nothing is added
 
 
 class Weights(Record):
-    """How much each retriever counts; they sum to 1."""
+    """The weights of the two retrievers; they sum to 1."""
 
     vector: float
     text: float
 
 
-def best_cosine(candidate: Candidate) -> float | None:
-    """Give the cosine of the best part, clamped to [0, 1]; None where nothing is embedded."""
-    known = [cosine for part in candidate.parts if (cosine := part.cosine) is not None]
+class LengthPrior(Record):
+    """What is added to the cosines of long segments and taken from those of short ones."""
+
+    weight: float = 0.0  # per natural logarithm of the length; see `KnownModel.length`
+    chunks: Collection[int] = ()  # that it is for: documents, but no conversations
+
+    def of(self, chunk_id: int, part: PartScore) -> float:
+        """Return what is added to the cosine of a segment of a chunk."""
+        if not self.weight or chunk_id not in self.chunks:
+            return 0.0
+        return self.weight * log(max(1, part.end - part.start) / USUAL_CHARS)
+
+
+NO_PRIOR = LengthPrior()
+
+
+def best_cosine(candidate: Candidate, prior: LengthPrior = NO_PRIOR) -> float | None:
+    """Return the cosine of the best segment, clamped to [0, 1]; None if nothing is embedded."""
+    chunk = candidate.about.chunk_id
+    known = [p.cosine + prior.of(chunk, p) for p in candidate.parts if p.cosine is not None]
     return min(1.0, max(0.0, *known)) if known else None
 
 
 def text_share(coverage: Mapping[int, float]) -> float:
-    """Give how far words are to be believed for this query: the root of the best coverage."""
+    """Return the weight of keywords for this query: the square root of the best coverage."""
     return sqrt(max(coverage.values(), default=0.0))
 
 
@@ -56,8 +74,9 @@ def fuse(
     method: str,
     weights: Weights,
     text_share: float,
+    prior: LengthPrior = NO_PRIOR,
 ) -> list[Hit]:
-    """Score candidates; with a weight of 0 a retriever is out."""
+    """Score candidates; a retriever with weight 0 does not count."""
     cosines = {c.about.chunk_id: best_cosine(c) for c in candidates}
     known = [cosine for cosine in cosines.values() if cosine is not None]
     stand_in = _median(known) if known else 0.0
@@ -69,7 +88,7 @@ def fuse(
     for candidate in candidates:
         cosine = cosines[candidate.about.chunk_id]
         assumed = _assumed(candidate, known, stand_in) if cosine is None else None
-        used = (assumed or 0.0) if cosine is None else cosine
+        used = (assumed or 0.0) if cosine is None else best_cosine(candidate, prior) or 0.0
         if method == "rrf":
             ranks = (
                 (weights.text, candidate.lexical_rank),
@@ -113,10 +132,10 @@ def fuse(
 
 
 def _by_words(candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Give the BM25 of chunks as if a word of an unspaced script made one token, as others do.
+    """Return the BM25 of chunks as if a word of a script without spaces were one token.
 
-    It makes about two, so that a chunk of such a script is long and each of its words counts for
-    less than in other chunks. Where all are of one script this changes nothing.
+    It is about two tokens, so a chunk in such a script counts as long, and each of its words counts
+    for less than in other chunks. If all chunks are in one script, this changes nothing.
     """
     found = {c.about.chunk_id: c.bm25 for c in candidates}
     held = [c for c in candidates if c.bm25 > 0]
@@ -134,15 +153,15 @@ def _by_words(candidates: Sequence[Candidate]) -> dict[int, float]:
 
 
 def _wide(text: str) -> int:
-    """Count the signs of scripts that are indexed as pairs."""
+    """Count the characters of scripts that are indexed as pairs."""
     return sum(map(FIRST_WIDE.__le__, text))
 
 
 def _assumed(candidate: Candidate, known: Sequence[float], middle: float) -> float | None:
-    """Give the cosine that is taken for that of a chunk without a vector.
+    """Return the cosine that stands in for that of a chunk without a vector.
 
-    The middle one of the query's candidates; of a literal match the best, so that what answers to
-    the letter is not lost before it is embedded. None where no candidate has a vector.
+    It is the median of the candidates, and for a literal match the best, so that the match is not
+    lost before it is embedded. None if no candidate has a vector.
     """
     if not known:
         return None
@@ -150,7 +169,7 @@ def _assumed(candidate: Candidate, known: Sequence[float], middle: float) -> flo
 
 
 def _text_ranks(candidates: Sequence[Candidate]) -> dict[int, int]:
-    """Rank the chunks that hold a word by BM25, from 0."""
+    """Rank the chunks that contain a word by BM25, from 0."""
     order = sorted(
         candidates, key=lambda c: (-c.bm25, c.about.source, c.about.path, c.about.start_line)
     )
@@ -158,7 +177,7 @@ def _text_ranks(candidates: Sequence[Candidate]) -> dict[int, int]:
 
 
 def _median(values: Sequence[float]) -> float:
-    """Give the middle value; importing `statistics` would cost 4 ms."""
+    """Return the median; importing `statistics` would cost 4 ms."""
     middle = sorted(values)
     half = len(middle) // 2
     return middle[half] if len(middle) % 2 else (middle[half - 1] + middle[half]) / 2

@@ -1,4 +1,4 @@
-"""Read whatever the answer to a query takes from the index, in one look."""
+"""Read everything from the index that an answer needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.record import Record
-from memcli.search.fusion import Weights, fuse, text_share
+from memcli.search.fusion import LengthPrior, Weights, fuse, text_share
 from memcli.search.options import run_stages
 from memcli.search.proximity import (
     FIRST_DAY,
@@ -34,6 +34,7 @@ from memcli.search.retrievers import (
     RetrieverUse,
     Vector,
     is_partial,
+    length_prior,
     of_matches,
     retriever_weights,
     semantic_retriever,
@@ -49,12 +50,13 @@ if TYPE_CHECKING:
     from memcli.search.repair import Repair
     from memcli.search.speakers import Heard, Voices
     from memcli.store.port import Snapshot
+    from memcli.types import Candidate
 
 FOCUS_POOL = 100  # chunks that are looked at part by part; --limit lives within
 
 
 class Gathered(Record):
-    """What one look into the index gave for a query: all that the later stages need."""
+    """What the index gave for a query: all that the later stages need."""
 
     question: str
     hits: Sequence[Hit]  # those worth a closer look
@@ -64,6 +66,7 @@ class Gathered(Record):
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
     headings: Mapping[int, Tokens]  # of the chunks of `hits`, in tokens
     named: frozenset[int]  # chunks of `hits` whose document is called what the question is
+    prior: LengthPrior
     recalled: Recalled
     repaired: tuple[Repair, ...]
     spans: Spans  # dates that the query names
@@ -88,7 +91,7 @@ def gather(
     embed_query: Callable[[str], Vector],
     observe: Observer,
 ) -> Gathered:
-    """Read whatever an answer takes from the index."""
+    """Read everything from the index that an answer needs."""
     spans, order = spans_of(dates), next((span.order for span in dates if span.order), "")
     asks_dates_alone = bool(dates) and query.asks_for_dates_alone
     if asks_dates_alone:
@@ -98,9 +101,6 @@ def gather(
     wants_lexical = options.mode != "dense"
     facts, counts = snapshot.facts, snapshot.counts()
     dense, vector = semantic_retriever(snapshot, query, options, embed_query, counts)
-    lexical = RetrieverUse(
-        wants_lexical, None if wants_lexical else MODE_IS_DENSE, 0, counts.chunks
-    )
     bounds = _bounds(snapshot, spans, options)
     bounds = bounds._replace(keywords_choose=vector is not None and is_partial(counts))
     read = partial(recall, snapshot, query, total=counts.chunks, lexical=wants_lexical)
@@ -109,14 +109,16 @@ def gather(
         dense = of_matches(dense, counts, found.candidates)
         if not dense.ran:
             vector, found = None, read(vector=None, bounds=bounds)
-    if found.common:
-        lexical = lexical._replace(reason=_common(found.common))
-    weights = retriever_weights(options, vector, lexical=wants_lexical)
+    why_not = _common(found.common) if wants_lexical else MODE_IS_DENSE
+    lexical = RetrieverUse(wants_lexical, why_not, 0, counts.chunks)
+    heard, documents = _heard(snapshot, query.text, options, found.candidates)
+    share = len(documents) / max(1, len(found.candidates))
+    weights = retriever_weights(options, vector, lexical=wants_lexical, documents=share)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
-    fused = _fused(found, weights, believed, repaired, options.fusion)
+    prior = length_prior(options, vector, documents)
+    fused = _with_repairs(_fused(found, options.fusion, weights, believed, prior), repaired)
     if options.formula is not None or options.decay_floor < 1.0:
         fused = with_moments(snapshot, fused)
-    heard = _heard(snapshot, query.text, options, fused)
     fused = heard.leaned(fused) if heard else fused
     observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
     observe("fuse", fused)
@@ -135,6 +137,7 @@ def gather(
         tokens=part_tokens(snapshot, chunks),
         headings=heading_tokens(snapshot, chunks),
         named=named(chunks, query.text),
+        prior=prior,
         recalled=found,
         repaired=repaired,
         spans=spans,
@@ -152,18 +155,23 @@ def gather(
 
 
 def _fused(
-    found: Recalled,
-    weights: Weights,
-    believed: float,
-    repaired: tuple[Repair, ...],
-    fusion: str,
+    found: Recalled, fusion: str, weights: Weights, believed: float, prior: LengthPrior
 ) -> Sequence[Hit]:
     fused = fuse(
-        found.candidates, found.coverage, method=fusion, weights=weights, text_share=believed
+        found.candidates,
+        found.coverage,
+        method=fusion,
+        weights=weights,
+        text_share=believed,
+        prior=prior,
     )
     if found.tiers:
         told = ", ".join(map(str, found.tiers))
         fused = [hit.noted("tier", told) for hit in fused]
+    return fused
+
+
+def _with_repairs(fused: Sequence[Hit], repaired: tuple[Repair, ...]) -> Sequence[Hit]:
     if not repaired:
         return fused
     from memcli.search.repair import traced
@@ -182,8 +190,10 @@ def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallB
     )
 
 
-def _common(words: Sequence[str]) -> Reason:
-    """Say by which words nothing was looked for."""
+def _common(words: Sequence[str]) -> Reason | None:
+    """Name the words that were too common to search for, if any."""
+    if not words:
+        return None
     text = f"too many chunks contain these words to search for them: {', '.join(words)}"
     return Reason("common", text)
 
@@ -191,7 +201,7 @@ def _common(words: Sequence[str]) -> Reason:
 def _as_meant(
     snapshot: Snapshot, query: ParsedQuery, options: SearchOptions
 ) -> tuple[ParsedQuery, tuple[Repair, ...]]:
-    """Put words that the index holds in the place of those that nothing holds."""
+    """Replace words that the index lacks by words that it has."""
     if not (options.repairs and options.has("recall.repair")):
         return query, ()
     asked = {term: sought for term in query.plain if (sought := term.sought)}
@@ -207,12 +217,22 @@ def _as_meant(
 
 
 def _heard(
-    snapshot: Snapshot, question: str, options: SearchOptions, hits: Sequence[Hit]
-) -> Heard | None:
-    """Find out who speaks in what was found; None where that makes no difference."""
-    speakers = snapshot.speakers() if options.has("speaker") or options.filters.by else ()
+    snapshot: Snapshot, question: str, options: SearchOptions, candidates: Sequence[Candidate]
+) -> tuple[Heard | None, frozenset[int]]:
+    """Find out whose words the question is about, and in which candidates nobody speaks.
+
+    None if it makes no difference who speaks.
+    """
+    ids = [candidate.about.chunk_id for candidate in candidates]
+    minds_speakers = bool(options.filters.by) or options.has("speaker")
+    asks = minds_speakers or options.has("fuse.documents")
+    speakers = snapshot.speakers() if asks else ()
     if not speakers:
-        return None
+        return None, frozenset(ids)
+    turns = snapshot.turns(ids)
+    documents = frozenset(ids).difference(turns)
+    if not minds_speakers:
+        return None, documents
     from memcli.search.speakers import hear
 
-    return hear(snapshot, hits, question, speakers, by=options.filters.by)
+    return hear(turns, question, speakers, by=options.filters.by), documents

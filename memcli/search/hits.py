@@ -17,7 +17,7 @@ class Step(Record):
 
 
 class Quotation(Record):
-    """Lines of a document, and what is told of them."""
+    """Lines of a document, and what is known about them."""
 
     about: About
     text: str
@@ -48,7 +48,7 @@ class Correction(Record):
 
 
 def mark_of(lines: Sequence[Correction]) -> str:
-    """Write the mark of a passage that some lines correct; "" if there are none."""
+    """Return the mark of a passage that some lines correct; "" if there are none."""
     cited = ", ".join(f"{each.citation} ({each.date})" for each in lines)
     return f"corrected by {cited}" if cited else ""
 
@@ -84,21 +84,21 @@ class Hit(Record):
 
     @property
     def about(self) -> About:
-        """Give what is told of the chunk it stands in."""
+        """Return what is told of the chunk it stands in."""
         return self.candidate.about
 
     @property
     def written(self) -> str | None:
-        """Give the ISO date of its document, with a time of day where ages are counted by it."""
+        """Return the ISO date of its document, with a time of day where ages are counted by it."""
         return self.moment or self.about.document_date
 
     @property
     def held(self) -> float:
-        """Give the share of the query's IDF that the passage holds, 0 to 1."""
+        """Return the share of the query's IDF that the passage holds, 0 to 1."""
         return self.coverage if self.own_coverage is None else self.own_coverage
 
     def similarity(self, best_text: float) -> float:
-        """Give the cosine, or the one assumed; in an answer by keywords only bm25 / best bm25."""
+        """Return the cosine, or the one assumed; in an answer by keywords only bm25 / best bm25."""
         for cosine in (self.cosine, self.assumed):
             if cosine is not None:
                 return cosine
@@ -106,12 +106,12 @@ class Hit(Record):
 
     @property
     def is_whole(self) -> bool:
-        """Tell that the passage is the whole chunk, headings and all."""
+        """Return whether the passage is the whole chunk, headings and all."""
         return self.first == 0 and self.last >= len(self.candidate.parts) - 1
 
     @property
     def start_line(self) -> int:
-        """Give the first line of the passage."""
+        """Return the first line of the passage."""
         whole = self.is_whole or not self.candidate.parts
         return (
             self.candidate.about.start_line
@@ -121,13 +121,13 @@ class Hit(Record):
 
     @property
     def end_line(self) -> int:
-        """Give the last line of the passage."""
+        """Return the last line of the passage."""
         whole = self.is_whole or not self.candidate.parts
         return self.candidate.about.end_line if whole else self.candidate.parts[self.last].end_line
 
     @property
     def text(self) -> str:
-        """Give the text of the passage as it stands in the file."""
+        """Return the text of the passage as it stands in the file."""
         if self.is_whole:
             return self.candidate.text
         parts = self.candidate.parts
@@ -135,25 +135,25 @@ class Hit(Record):
 
     @property
     def is_cut(self) -> bool:
-        """Tell whether its first or its last line goes on where the passage does not."""
+        """Return whether its first or its last line goes on where the passage does not."""
         return self.goes_before or self.goes_on
 
     @property
     def goes_before(self) -> bool:
-        """Tell whether its first line begins before it."""
+        """Return whether its first line begins before it."""
         parts = self.candidate.parts
         start = 0 if self.is_whole else parts[self.first].start
         return self.candidate.text[start - 1] != "\n" if start else self.broken[0]
 
     @property
     def goes_on(self) -> bool:
-        """Tell whether its last line ends behind it."""
+        """Return whether its last line ends behind it."""
         text = self.candidate.text
         end = len(text) if self.is_whole else self.candidate.parts[self.last].end
         return text[end] != "\n" if end < len(text) else self.broken[1]
 
     def contains(self, other: Hit) -> bool:
-        """Tell whether all lines of another passage are among its own."""
+        """Return whether all lines of another passage are among its own."""
         return (
             self.about.chunk_id == other.about.chunk_id
             and self.start_line <= other.start_line
@@ -177,12 +177,12 @@ class Hit(Record):
         return cite(about.source, about.path, self.start_line, self.end_line)
 
     def moved(self, score: float, stage: str, **inputs: float | int | str | None) -> Hit:
-        """Give the hit a new score and say why in the trace."""
+        """Return the hit a new score and say why in the trace."""
         step = Step(stage, score, tuple(inputs.items()))
         return self._replace(score=score, trace=(*self.trace, step))
 
     def noted(self, name: str, value: float | str) -> Hit:
-        """Give the hit with a further input of the last step of its trace."""
+        """Return the hit with a further input of the last step of its trace."""
         *before, last = self.trace
         step = last._replace(inputs=(*last.inputs, (name, value)))
         return self._replace(trace=(*before, step))

@@ -1,8 +1,7 @@
-"""Make passages of whole lines: widened to a thought, joined, or narrowed to a limit; pure.
+"""Make passages of whole lines: widen them to a thought, join them, narrow them; pure.
 
-A part may be a piece of a line, an introduction without what it introduces, or a scrap of markup.
-What is cited is what is shown, so a passage is made of whole lines; what stands beside it in its
-chunk is all that can be added.
+A part of a chunk may be a piece of a line, an introduction without its list, or a scrap of markup.
+memcli cites the lines that it prints, so a passage has whole lines of its chunk.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ if TYPE_CHECKING:
     from memcli.search.hits import Hit
     from memcli.types import Candidate, PartScore
 
-# What an introduction takes along: a list or a block of code, but not a page of it.
+# Lines that an introduction brings with it: a short list or block of code.
 MOST_ANNOUNCED = 12
 
-# So many passages more than the limit are ranked, to take the places of those that are joined.
+# Passages ranked in addition to the limit; they replace those that are joined.
 SPARE = 10
 MOST_JOINED = 12  # lines
-ALIKE = 0.75  # of the score of a better passage, from which a neighbour joins it
-# What a passage of a whole chunk shows, in the documents that the profile `classic` follows.
+ALIKE = 0.75  # share of the score of a better passage from which a neighbour joins it
+# Length of a passage in the profile `classic`.
 CLASSIC_CHARS = 700
 
 MOST_FILLER = 20  # characters of a line that may say nothing
@@ -44,7 +43,7 @@ class Run(Record):
 
 
 def by_line(candidate: Candidate) -> Candidate:
-    """Cut the parts of a chunk into those of its lines; a part keeps its cosine."""
+    """Cut the parts of a chunk at the ends of lines; each keeps the cosine of its part."""
     return candidate._replace(
         parts=tuple(each for part in candidate.parts for each in _line_parts(candidate.text, part))
     )
@@ -63,7 +62,7 @@ def _line_parts(text: str, part: PartScore) -> Iterable[PartScore]:
 
 
 def whole_lines(candidate: Candidate, run: Run) -> Run:
-    """Add the parts that stand on the first and the last line of a run."""
+    """Add the other parts of the first and the last line of a run."""
     parts, first, last = candidate.parts, *run
     while first > 0 and parts[first - 1].end_line >= parts[first].start_line:
         first -= 1
@@ -73,9 +72,9 @@ def whole_lines(candidate: Candidate, run: Run) -> Run:
 
 
 def whole_thought(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
-    """Give a run its whole lines, what its last line introduces, and a scrap its neighbour.
+    """Complete a run: whole lines, what its last line introduces, the neighbour of a scrap.
 
-    Parts that are not free belong to another passage, and a run ends before them.
+    Parts that are not free belong to another passage.
     """
     run = whole_lines(candidate, run)
     text = _text(candidate, run)
@@ -89,9 +88,9 @@ def whole_thought(candidate: Candidate, run: Run, is_free: Callable[[int], bool]
 
 
 def narrowed(candidate: Candidate, run: Run, best: int, fits: Callable[[str], bool]) -> Run:
-    """Take lines from the ends of a run, those farther from `best` first, until its text fits.
+    """Remove lines from the ends of a run, the farthest from `best` first, until its text fits.
 
-    A line that alone does not fit is cut at the ends of its parts, around `best`.
+    A single line that is too long is cut between its parts, around `best`.
     """
     parts = candidate.parts
     while not fits(_text(candidate, run)):
@@ -118,12 +117,12 @@ def _narrowed_line(candidate: Candidate, run: Run, best: int, fits: Callable[[st
 
 
 def _begins(candidate: Candidate, part: int) -> bool:
-    """Tell whether a part begins a line that no part before it stands on."""
+    """Tell whether a part begins on a new line."""
     return candidate.parts[part].start_line > candidate.parts[part - 1].end_line
 
 
 def _text(candidate: Candidate, run: Run) -> str:
-    """Give the text of a run; all parts are the chunk, headings and all, as in `Hit.text`."""
+    """Return the text of a run; all parts together are the chunk with its headings."""
     parts = candidate.parts
     if run.first == 0 and run.last >= len(parts) - 1:
         return candidate.text
@@ -131,20 +130,20 @@ def _text(candidate: Candidate, run: Run) -> str:
 
 
 def _is_scrap(text: str) -> bool:
-    """Tell that a run says nothing: a mark, `TODO`, or an introduction without its matter."""
+    """Tell whether a run says nothing: a mark, `TODO`, or an introduction without its list."""
     if len(text) > MOST_FILLER:
         return _introduces(text) or not any(map(str.isalnum, text))
     return _introduces(text) or FILLERS.issuperset(_WORDS.findall(text.casefold()))
 
 
 def _introduces(text: str) -> bool:
-    """Tell that a text ends with a colon, whatever is emphasised; it is asked of every part."""
-    has_colon = ":" in text or "：" in text  # most have none
+    """Tell whether a text ends with a colon, also in emphasis. Called for every part."""
+    has_colon = ":" in text or "：" in text  # the quick test: most have none
     return has_colon and text.removesuffix("\n").rstrip(" \t*_").endswith((":", "："))
 
 
 def _beside(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
-    """Add the line after a run, or where there is none the line before it."""
+    """Add the line after a run, or else the line before it."""
     if run.last + 1 < len(candidate.parts) and is_free(run.last + 1):
         return whole_lines(candidate, run._replace(last=run.last + 1))
     if run.first > 0 and is_free(run.first - 1):
@@ -172,7 +171,7 @@ def _with_announced(candidate: Candidate, run: Run, is_free: Callable[[int], boo
 
 
 def joined(hits: Sequence[Hit]) -> list[Hit]:
-    """Make one passage of those that touch in the file and follow each other, or score alike."""
+    """Join passages that touch in the file if they follow each other in rank or score alike."""
     kept: list[Hit] = []
     for hit in hits:
         touching = (
@@ -191,10 +190,10 @@ def joined(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _touch(hit: Hit, other: Hit) -> bool:
-    """Tell whether two passages of one chunk stand beside each other and are not too long."""
+    """Tell whether two passages of one chunk are neighbours and short enough together."""
     if hit.about.chunk_id != other.about.chunk_id or hit.about.kind == SUMMARY:
         return False
-    if _weights(hit) != _weights(other):  # lines of somebody else, trimmed off before
+    if _weights(hit) != _weights(other):  # one has lines of another speaker
         return False
     beside = hit.last + 1 == other.first or other.last + 1 == hit.first
     first, last = min(hit.start_line, other.start_line), max(hit.end_line, other.end_line)
@@ -206,7 +205,7 @@ def _weights(hit: Hit) -> list[object]:
 
 
 def beginning(hits: Sequence[Hit]) -> list[Hit]:
-    """Narrow whole chunks to the lines that CLASSIC_CHARS hold, from the first on."""
+    """Narrow whole chunks to the first lines, up to CLASSIC_CHARS."""
     return [_shortened(hit, lambda text: len(text) <= CLASSIC_CHARS) for hit in hits]
 
 
@@ -218,6 +217,6 @@ def _shortened(hit: Hit, fits: Callable[[str], bool]) -> Hit:
 
 
 def cut_down(hit: Hit, fits: Callable[[str], bool]) -> Hit | None:
-    """Give the best lines of a passage that fit; None where not even the best one does."""
+    """Return the best lines of a passage that fit, or None if not even the best one does."""
     shorter = _shortened(hit, fits)
     return shorter if fits(shorter.text) else None

@@ -25,17 +25,17 @@ _SPACED = {sign: " " for sign in range(128) if not (chr(sign).isalnum() or chr(s
 
 @lru_cache(maxsize=KEPT_TEXTS)  # a process that goes on asking meets the same passages
 def token_set(text: str) -> frozenset[str]:
-    """Give the distinct words of a text, pairs of characters for unspaced scripts."""
+    """Return the distinct words of a text, pairs of characters for scripts without spaces."""
     if text.isascii():  # as below, in half of the time
         return frozenset(text.lower().translate(_SPACED).split())
     return frozenset(_WORD.findall(prepare(text).lower()))
 
 
 def likeness(sets: Sequence[frozenset[str]]) -> Callable[[int, Sequence[int]], list[float]]:
-    """Give what compares one of some sets with others, by their places: the Jaccard of each.
+    """Return a function that compares one of some sets with others, by index, by Jaccard.
 
-    That is the share of tokens two have in common, 0 for two empty ones. Sets are compared as bits
-    of a number, which takes a quarter of the time.
+    That is the share of tokens that two sets have in common, 0 for two empty ones. Sets are
+    compared as bits of a number, which takes a quarter of the time.
     """
     bits = {token: 1 << place for place, token in enumerate(frozenset[str]().union(*sets))}
     masks = [sum(map(bits.__getitem__, tokens)) for tokens in sets]
@@ -56,9 +56,9 @@ def likeness(sets: Sequence[frozenset[str]]) -> Callable[[int, Sequence[int]], l
 def diversify(
     hits: Sequence[Hit], *, lambda_: float, limit: int, least: float = -1.0, fold: bool = True
 ) -> list[Hit]:
-    """Choose up to `limit` hits until the MMR falls below `least`, which lies in [-1, 1].
+    """Choose up to `limit` hits until the MMR falls below `least`, in [-1, 1].
 
-    The score stays, the order and the trace change; `fold` leaves out near-duplicates.
+    Scores stay, order and trace change; `fold` leaves out near-duplicates.
     """
     if not hits:
         return []
@@ -102,11 +102,11 @@ def folded(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def newest(alike: Sequence[Hit]) -> tuple[Hit, list[Hit]]:
-    """Take the newest of passages that say the same, the first of several, and the others."""
+    """Return the newest of passages that say the same, and the others."""
     hit = max(alike, key=lambda each: each.about.document_date or "")
     return hit, [each for each in alike if each is not hit]
 
 
 def _copies(places: Sequence[int], similar: Sequence[float]) -> list[int]:
-    """List which say the same, by how similar they are."""
+    """List the passages that say the same, by similarity."""
     return [i for i, share in zip(places, similar, strict=True) if share >= DUPLICATE_JACCARD]

@@ -43,11 +43,12 @@ ALIKE = 0.5  # Jaccard
 FIRST = 10
 POOL = 60
 MOST_UNITS = 40  # of a chunk
-NEAR_CHUNKS = 24
-LOOKED_UP = 64  # words
-MOST_WORDS = 32  # by which newer lines are looked up
+NEAR_CHUNKS = 12
+LOOKED_UP = 32  # words
+MOST_WORDS = 16  # by which newer lines are looked up
 CROWD = 24  # lines with one word, from which on the word finds nothing
 SHORT = 5  # words of a line of which one shared word is enough
+LEAST_PART = 4  # one word in so many of a longer line must be shared
 STEM = 5  # letters by which two forms of a word are compared
 BEGINNING = 8  # letters of lines that begin alike
 HAN_BEGINNING = 2
@@ -191,7 +192,7 @@ class Claims:
         stems = stems_of(text)
         found = (self._by_stem[stem] for stem in stems if stem in self._by_stem)
         counts = Counter(chain.from_iterable(each for each in found if len(each) <= CROWD))
-        least = 1 if len(stems) <= SHORT else 2
+        least = 1 if len(stems) <= SHORT else max(2, len(stems) // LEAST_PART)
         near = {place for place, count in counts.items() if count >= least}
 
         def is_half(place: int) -> bool:

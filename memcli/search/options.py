@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     StageStep = tuple[str, Callable[[Sequence[Hit]], Sequence[Hit]]]
 
     class Formula(Protocol):
-        """Scores anew what was found."""
+        """Scores hits by another formula."""
 
         def score(
             self,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
             *,
             age_days: Callable[[str], float],
         ) -> list[Hit]:
-            """Give the hits by their new scores; `matched` is that of `Recalled`."""
+            """Return the hits with their new scores; `matched` is that of `Recalled`."""
             ...
 
 
@@ -45,13 +45,13 @@ BUDGET_LIMIT = 100
 
 
 class Inner(Record):
-    """What one caller inside memcli needs of a search; no user can ask for it."""
+    """Options for callers inside memcli; no user can set them."""
 
     width: Width = WIDTH
-    demands_phrases: bool = True  # what the query quotes has to be there, if anything holds it
-    outside: frozenset[int] = frozenset()  # chunks that are no candidates: they are shown already
-    also: frozenset[str] = frozenset()  # stages switched on beside those of the profile
-    without: frozenset[str] = frozenset()  # stages switched off, to see what they are worth
+    demands_phrases: bool = True  # passages must contain what the query quotes, if any chunk does
+    outside: frozenset[int] = frozenset()  # chunks that are shown already: not candidates
+    also: frozenset[str] = frozenset()  # stages that are on in addition to those of the profile
+    without: frozenset[str] = frozenset()  # stages that are off, to measure them
 
 
 class SearchOptions(Record):
@@ -73,11 +73,11 @@ class SearchOptions(Record):
     budget: int | None
     whole: bool  # chunks in one piece instead of the lines that answer
     filters: Filters
-    repairs: bool = True  # words that nothing holds are searched for as they may be meant
+    repairs: bool = True  # search for corrections of words that no chunk contains
     sort: str = "score"  # score | date | newest: the order of what is shown
-    ends: bool = False  # an answer has only what is worth reading
+    ends: bool = False  # show only passages worth reading
     lists: bool = False  # one line of each passage, over the whole memory
-    apart: bool = False  # where it ends so, each turn of a conversation is a passage of its own
+    apart: bool = False  # with `ends`, each turn of a conversation is a separate passage
     reranker: Reranker | None = None  # reads the best passages once more
     calibrations: Mapping[str, Calibration] = MappingProxyType({})  # the user's, by fingerprint
     formula: Formula | None = None  # of the profile, with its constants
@@ -90,7 +90,7 @@ class SearchOptions(Record):
         return None if self.ends else self.budget
 
     def has(self, name: str) -> bool:
-        """Tell whether a stage of `stages.TABLE`, or a part of one, takes part."""
+        """Return whether a stage of `stages.TABLE`, or a part of one, is on."""
         switch = switch_of(name)
         if not switch:
             return True
@@ -109,7 +109,7 @@ def options_of(
     ends: bool = False,
     lists: bool = False,
 ) -> SearchOptions:
-    """Read the search settings; the profile's stand in for those nobody has set.
+    """Read the search settings; those of the profile apply where the user has set none.
 
     An answer that `ends` has only what is worth reading, and a budget bounds it. Any other fills
     its budget: with `fill` and no limit set, it has as many passages as fit, and so does a list.

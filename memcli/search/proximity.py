@@ -45,7 +45,7 @@ Spans = Sequence[tuple[str, str]]
 
 
 def spans_of(dates: Sequence[DateSpan]) -> list[tuple[str, str]]:
-    """Give the stretches of days that are wished for as ISO dates, both ends included."""
+    """Return the spans of days that the query asks for, as ISO dates, both ends included."""
     wished = [_ends(span) for span in dates if not span.order and not span.excluded]
     for first, last in excluded_spans(dates):
         all_days = wished or [(FIRST_DAY, LAST_DAY)]
@@ -54,7 +54,7 @@ def spans_of(dates: Sequence[DateSpan]) -> list[tuple[str, str]]:
 
 
 def excluded_spans(dates: Sequence[DateSpan]) -> list[tuple[str, str]]:
-    """Give the stretches of days of which nothing is wished for."""
+    """Return the spans of days that the query excludes."""
     return [_ends(span) for span in dates if span.excluded]
 
 
@@ -63,7 +63,7 @@ def _ends(span: DateSpan) -> tuple[str, str]:
 
 
 def _around(span: tuple[str, str], first: str, last: str) -> Iterator[tuple[str, str]]:
-    """Give what a stretch has before `first` and behind `last`."""
+    """Return the parts of a span before `first` and after `last`."""
     start, end = span
     day = timedelta(1)
     if start < first:
@@ -73,7 +73,7 @@ def _around(span: tuple[str, str], first: str, last: str) -> Iterator[tuple[str,
 
 
 def bonus(about: About, spans: Spans) -> float:
-    """Give the bonus of a date; 0 for none, for one far off, and where nothing is named."""
+    """Return the bonus of a date; 0 if there is none, or if it is far away."""
     if about.date is None or not spans:
         return 0.0
     days = about.first_day or about.date, about.date
@@ -94,8 +94,8 @@ def _bonus(days: int, span: tuple[str, str]) -> float:
 def distance(days: tuple[str, str], span: tuple[str, str]) -> int:
     """Count the days between the first and last of `days` and a span; 0 inside.
 
-    They are 0 too on the day after one in which it may still be told of, and more than FAR_DAYS
-    outside a span with an open end.
+    A day on which people still report counts as inside. Outside a span with an open end, the
+    distance is more than FAR_DAYS.
     """
     if days[0] <= span[1] and span[0] <= days[1]:
         return 0
@@ -107,29 +107,29 @@ def distance(days: tuple[str, str], span: tuple[str, str]) -> int:
 
 
 def is_of(hit: Hit, spans: Spans) -> bool:
-    """Tell that a hit has a day inside one of the spans."""
+    """Return whether a hit has a day inside one of the spans."""
     days = _days(hit.about)
     return days is not None and any(start <= days[1] and days[0] <= end for start, end in spans)
 
 
 def _is_inside(hit: Hit, spans: Spans) -> bool:
-    """Tell that all the days of a hit are inside one of the spans."""
+    """Return whether all days of a hit are inside one of the spans."""
     days = _days(hit.about)
     return days is not None and any(start <= days[0] and days[1] <= end for start, end in spans)
 
 
 def _days(about: About) -> tuple[str, str] | None:
-    """Give the first and the last day of a record."""
+    """Return the first and the last day of a record."""
     return (about.first_day or about.date, about.date) if about.date else None
 
 
 def single_days(spans: Spans) -> list[tuple[str, str]]:
-    """Give those spans that are one day."""
+    """Return the spans of a single day."""
     return [span for span in spans if span[0] == span[1]]
 
 
 def nearest_first(hits: Sequence[Hit], spans: Spans, limit: int) -> list[Hit]:
-    """Choose the hits to look at closely: half the places go to those of a named date first."""
+    """Choose the hits for focus: half of the places go to hits of a named date."""
     named = [hit for hit in hits if is_of(hit, spans)]
     first = {hit.about.chunk_id for hit in named[: limit // 2]}
     others = [hit for hit in hits if hit.about.chunk_id not in first]
@@ -140,7 +140,7 @@ def nearest_first(hits: Sequence[Hit], spans: Spans, limit: int) -> list[Hit]:
 def choose(
     hits: Sequence[Hit], spans: Spans, *, order: str, alone: bool, limit: int, sort: str = "score"
 ) -> list[Hit]:
-    """Choose the hits to look at closely; `alone` takes the first of the named dates only."""
+    """Choose the hits for focus; with `alone`, only hits of the named dates."""
     if not alone and sort != "score":
         return in_time(matching(hits), newest=sort == "newest")[:limit]
     if not alone:
@@ -161,7 +161,7 @@ def apply_proximity(
 
 
 def of_dates_alone(hits: Sequence[Hit], *, spans: Spans, order: str = "") -> list[Hit]:
-    """Answer a question that is only a date: by the hits of that time, in the order of time."""
+    """Answer a question that is only a date: the hits of that time, in the order of time."""
     found = [_raised(hit, 1.0) for hit in hits if is_of(hit, spans)]
     return in_time(found, newest=order == "newest")
 
@@ -175,7 +175,7 @@ def in_time(hits: Sequence[Hit], *, newest: bool) -> list[Hit]:
 
 
 def matching(hits: Sequence[Hit]) -> list[Hit]:
-    """Keep what holds most of the words that the best holds, or matches nearly as well as it."""
+    """Keep hits with most of the words of the best one, or with nearly its score."""
     best = max((hit.score for hit in hits), default=0.0)
     most = max((hit.held for hit in hits), default=0.0)
     return [
@@ -188,9 +188,9 @@ def matching(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _of_the_day_first(hits: list[Hit], days: Spans) -> list[Hit]:
-    """Put the passages of a day that hold most words first; the scores stay with the ranks.
+    """Put the passages of a day first that contain most words; ranks keep their scores.
 
-    What is of the week or the month of that day has its bonus alone.
+    Notes of the week or the month of that day only get their bonus.
     """
     named = [hit for hit in hits if hit.held >= MOST and _is_inside(hit, days)]
     ids = {id(hit) for hit in named}
@@ -204,9 +204,9 @@ def _of_the_day_first(hits: list[Hit], days: Spans) -> list[Hit]:
 
 
 def _by_order(hits: list[Hit], order: str) -> list[Hit]:
-    """Put what answers well enough in the order of time.
+    """Sort the hits that answer well enough by time.
 
-    The scores stay with the ranks, those that are equal a hair apart: a later sort keeps the order.
+    Ranks keep their scores; equal scores are set slightly apart, so that later sorts keep them.
     """
     best = max((hit.score for hit in hits), default=0.0)
     most = max((hit.coverage for hit in hits), default=0.0)
@@ -236,7 +236,7 @@ def _raised(hit: Hit, gain: float) -> Hit:
 # Undated and future records keep 1, and no score falls below the floor: old memory would be lost.
 # Ages are fractional if the document and the question have a time of day.
 def factor(age_days: float | None, *, half_life_days: float, floor: float) -> float:
-    """Give the decay of an age: 0.5 at the half-life when the floor is 0."""
+    """Return the decay of an age: 0.5 at the half-life if the floor is 0."""
     if age_days is None or age_days <= 0:
         return 1.0
     halved: float = 2.0 ** (-age_days / half_life_days)

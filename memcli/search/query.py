@@ -77,7 +77,7 @@ class QueryTerm(Record):
 
     @property
     def sought(self) -> Term | None:
-        """Give the term as an index holds it."""
+        """Return the term as an index contains it."""
         return words.sought(self.text, prefix=self.kind == "prefix")
 
 
@@ -92,33 +92,33 @@ class ParsedQuery(Record):
 
     @property
     def is_empty(self) -> bool:
-        """Tell that there is nothing to search for: no letter and no digit."""
+        """Return whether there is nothing to search for: no letter and no digit."""
         return not self.terms
 
     @property
     def sought(self) -> tuple[QueryTerm, ...]:
-        """Give the terms that count: stop words only when there is nothing else."""
+        """Return the terms that count; stop words only if there is nothing else."""
         return tuple(term for term in self.terms if not term.stop) or self.terms
 
     @property
     def phrases(self) -> dict[str, Term]:
-        """Give the phrases that count, as they were typed and as an index holds them."""
+        """Return the phrases that count, as typed and as an index contains them."""
         asked = ((term.text, term.sought) for term in self.sought if term.kind == "phrase")
         return {text: sought for text, sought in asked if sought}
 
     @property
     def demanded(self) -> dict[str, Term]:
-        """Give the phrases that have to be there: a long question quotes, and asks for more."""
+        """Return the phrases that a passage must contain; a long question only mentions them."""
         beside = sum(term.kind != "phrase" for term in self.sought)
         return self.phrases if beside <= MOST_BESIDE else {}
 
     @property
     def asks_for_dates_alone(self) -> bool:
-        """Tell that it holds nothing but stop words and dates, as `what happened on 3 May?`."""
+        """Return whether it has only stop words and dates, as in `what happened on 3 May?`."""
         return all(term.stop or term.text.lower() in ANYTHING for term in self.terms)
 
     def beside_dates(self) -> ParsedQuery:
-        """Take the words that ask for all there is of a date for stop words."""
+        """Count the words that ask for everything of a date as stop words."""
         terms = (
             term._replace(stop=term.stop or term.text.lower() in ANYTHING) for term in self.terms
         )
@@ -126,12 +126,12 @@ class ParsedQuery(Record):
 
     @property
     def plain(self) -> tuple[QueryTerm, ...]:
-        """Give the plain words and the numbers, which may be written in another way."""
+        """Return the plain words and the numbers, which may be spelled in another way."""
         return tuple(term for term in self.terms if not term.stop and _is_plain(term))
 
     @property
     def neighbours(self) -> dict[Term, tuple[QueryTerm, QueryTerm]]:
-        """Give the words that follow each other, by what they are in one word."""
+        """Return neighbouring words, by what they are as one word."""
         return {
             term: (a, b)
             for a, b in pairwise(self.terms)
@@ -141,7 +141,7 @@ class ParsedQuery(Record):
 
     @property
     def groups(self) -> tuple[tuple[Term, ...], ...]:
-        """Give what a chunk with every term holds: of the pairs of a long run one will do."""
+        """Return what a chunk with every term contains; one pair of a long run is enough."""
         groups: dict[object, list[Term | None]] = {}
         for term in self.sought:
             if term.kind != JOINED:
@@ -150,18 +150,18 @@ class ParsedQuery(Record):
 
     @property
     def alternatives(self) -> tuple[Term, ...]:
-        """Give every term and piece of a term."""
+        """Return every term and every piece of a term."""
         wanted = chain((t.sought for t in self.sought), *map(_pieces, self.sought))
         return _known(islice((term for term in wanted if term), MAX_MATCHES))
 
     @property
     def wanted(self) -> Wanted:
-        """Want any alternative."""
+        """Return the request for chunks with any alternative."""
         return Wanted(any=self.alternatives, none=self.unwanted)
 
     @property
     def unwanted(self) -> tuple[Term, ...]:
-        """Give the terms that are excluded."""
+        """Return the excluded terms."""
         return _known(term.sought for term in self.excluded)
 
 
@@ -176,19 +176,19 @@ def _is_plain(term: QueryTerm) -> bool:
 
 
 def _may_be_one(a: QueryTerm, b: QueryTerm) -> bool:
-    """Tell whether two neighbours may be one word, or one number with its thousands set apart."""
+    """Return whether two neighbours may be one word, or one number with separated thousands."""
     if not a.kind == b.kind == "word" or min(len(a.text), len(b.text)) < SHORTEST_JOINED:
         return a.text.isdecimal() and b.text.isdecimal() and len(b.text) == len("000")
     return a.text.isascii() and b.text.isascii() and (a.text + b.text).isalpha()
 
 
 def _known(terms: Iterable[Term | None]) -> tuple[Term, ...]:
-    """Leave out what no index could hold, and repetitions."""
+    """Leave out repetitions, and terms that no index can contain."""
     return tuple(dict.fromkeys(term for term in terms if term))
 
 
 class _Piece(Record):
-    """A stretch of the query between spaces or quotes."""
+    """A part of the query between spaces or quotes."""
 
     start: int
     end: int
@@ -198,7 +198,7 @@ class _Piece(Record):
 
 
 def parse(text: str, *, soft: Sequence[tuple[int, int]] = ()) -> ParsedQuery:
-    """Parse a query; what lies inside a `soft` (start, end) span counts as stop words.
+    """Parse a query; words inside a `soft` (start, end) span count as stop words.
 
     Example: `"exact words" deploy* -draft` is a phrase, a prefix and an exclusion.
     """
@@ -256,7 +256,7 @@ def _word(text: str, start: int, end: int) -> _Piece:
 def _distinct(
     pieces: Iterable[_Piece], stop_words: frozenset[str], soft: Sequence[tuple[int, int]]
 ) -> tuple[tuple[QueryTerm, ...], int]:
-    """Give the distinct terms in order, at most MAX_TERMS, and how many were left out."""
+    """Return the distinct terms in order, at most MAX_TERMS, and how many were left out."""
     found: dict[tuple[str, str], QueryTerm] = {}
     parts = dict.fromkeys(part for piece in pieces for part in _cut(piece, soft))
     groups = count(1)
@@ -276,7 +276,7 @@ def _distinct(
 
 
 def _cut(piece: _Piece, soft: Sequence[tuple[int, int]]) -> Iterator[tuple[str, str, bool]]:
-    """Cut a piece where a soft span begins or ends; a phrase stays whole."""
+    """Split a piece where a soft span begins or ends; a phrase stays whole."""
     spans = [span for span in soft if span[0] < piece.end and piece.start < span[1]]
     if not spans or piece.kind == "phrase":
         yield piece.text, piece.kind, False
@@ -329,7 +329,7 @@ def _is_identifier(word: str, shown: str) -> bool:
 
 
 def _run_terms(run: str, groups: Iterator[int]) -> Iterator[QueryTerm]:
-    """Cut a run at function words; what is short is one term, what is long gives its pairs."""
+    """Split a run at function words; a short part is one term, a long part gives its pairs."""
     if run in OTHER_SCRIPTS:
         yield QueryTerm(run, "word", stop=True)
         return
@@ -344,7 +344,7 @@ def _run_terms(run: str, groups: Iterator[int]) -> Iterator[QueryTerm]:
 
 
 def _cutting(run: str) -> str:
-    """Give the pattern of what cuts a run, by the language that its signs are most likely of."""
+    """Return the pattern that splits a run, by its most likely language."""
     if _has(run, "\u3041", "\u30ff"):
         return JAPANESE
     if _has(run, "\uac00", "\ud7a3"):
@@ -353,7 +353,7 @@ def _cutting(run: str) -> str:
 
 
 def _telling(pairs: list[str]) -> list[str]:
-    """Leave out pairs of hiragana alone, which is how Japanese writes its endings."""
+    """Leave out pairs of only hiragana, with which Japanese writes its endings."""
     return [p for p in pairs if not all("\u3041" <= c <= "\u3096" for c in p)] or pairs
 
 
@@ -362,7 +362,7 @@ def _has(text: str, first: str, last: str) -> bool:
 
 
 def _pieces(term: QueryTerm) -> Iterator[Term | None]:
-    """Give what a term is made of."""
+    """Return the pieces of a term."""
     if term.kind not in ("word", "identifier"):
         return
     for part, is_run in words.split_runs(term.text):
@@ -386,7 +386,7 @@ def _stop_words(text: str) -> frozenset[str]:
 
 
 def _natural(text: str, pieces: list[_Piece]) -> str:
-    """Give the query as a sentence: no operators, no excluded words."""
+    """Return the query as a sentence, without operators and excluded words."""
     out, at = [], 0
     for piece in pieces:
         if piece.out or piece.kind != "word":

@@ -39,6 +39,7 @@ class Question(Record):
     dates: tuple[DateSpan, ...]
     query: ParsedQuery
     moment: datetime | None = None  # when it is asked, where that is known
+    typed: str = ""  # if it was read together with earlier questions; see `follow_up`
 
     @classmethod
     def read(
@@ -83,7 +84,7 @@ class Question(Record):
 
     @property
     def words(self) -> list[str]:
-        """Give the words that are looked for, as they were typed."""
+        """Return the words that are looked for, as they were typed."""
         return [term.text for term in self.query.sought]
 
     def age_days(self, written: str) -> float:
@@ -95,7 +96,7 @@ class Question(Record):
 
 
 def told_as(text: str, config: Config) -> str:
-    """Give a question as it may be told, kept and sent away: a pasted line may hold a secret.
+    """Return a question as it may be told, kept and sent away: a pasted line may hold a secret.
 
     What stands in the place of one in notes stands in its place here, so their lines are found.
     """

@@ -72,7 +72,7 @@ def parted(
 def groups_of(
     also: tuple[tuple[Term, int], ...], total: int, *, alone: bool
 ) -> tuple[tuple[Term, ...], ...]:
-    """Give groups of common terms that find where they stand together, the rarest first.
+    """Return groups of common terms that find where they stand together, the rarest first.
 
     As many pairs as bring GROUP_ROWS of `total` chunks, or MOST_ROWS where nothing else finds
     (`alone`), if terms are independent; where one pair brings more, the rarest terms that are
@@ -98,7 +98,7 @@ def groups_of(
 
 
 def greatest_share(also: tuple[tuple[Term, int], ...], total: int) -> float:
-    """Give the BM25 that terms of some frequencies reach at most where nothing else is found.
+    """Return the BM25 that terms of some frequencies reach at most where nothing else is found.
 
     Where all that was found has more, nothing was missed. A beginning may be found in so many
     spellings that there is no such bound.

@@ -32,7 +32,7 @@ TEXTS_A_CHUNK = 4  # asked for at first, where a retriever counts chunks
 
 
 class RecallBounds(Record):
-    """Which chunks may become candidates, and how many."""
+    """Which chunks may be candidates, and how many."""
 
     universe: int  # most that each retriever gives
     reach: Reach
@@ -44,7 +44,7 @@ class RecallBounds(Record):
 
 
 class Recalled(Record):
-    """Candidates, and how much of the query each one matches, by chunk id."""
+    """Candidates, and how much of the query each matches, by chunk id."""
 
     candidates: tuple[Candidate, ...]
     coverage: dict[int, float]  # share of its IDF, without the common terms
@@ -123,9 +123,9 @@ def recall(
 def _near_chunks(
     snapshot: Snapshot, vector: bytes | None, bounds: RecallBounds
 ) -> Callable[[], Sequence[Near]]:
-    """Begin to look for the nearest texts, and give those of the nearest chunks.
+    """Start to look for the nearest segments, and return those of the nearest chunks.
 
-    A chunk has many texts, so more of them are asked for until there are chunks enough.
+    A chunk has many segments, so more of them are requested until there are enough chunks.
     """
     wanted = min(MOST_OUTSIDE, TEXTS_A_CHUNK * bounds.universe)
     first = snapshot.dense(vector, wanted, bounds.reach)
@@ -141,7 +141,7 @@ def _near_chunks(
 
 
 def _first_chunks(found: Sequence[Near], limit: int) -> list[Near]:
-    """Keep the texts up to that which the last of so many chunks is found by."""
+    """Keep the segments that lead to the first `limit` chunks."""
     seen: set[int] = set()
     kept = []
     for text in found:
@@ -154,7 +154,7 @@ def _first_chunks(found: Sequence[Near], limit: int) -> list[Near]:
 
 
 class Sought(Record):
-    """What the retrievers look for."""
+    """What both retrievers search for."""
 
     wanted: Wanted
     literal: Wanted
@@ -167,10 +167,9 @@ class Sought(Record):
 def _union(
     snapshot: Snapshot, sought: Sought, bounds: RecallBounds
 ) -> tuple[list[Candidate], tuple[str, ...], tuple[int, ...]]:
-    """Join what each retriever finds, and chunks of the days that are named.
+    """Join the results of both retrievers, and chunks of the days that are named.
 
-    Beside them the phrases that had to be there and are nowhere together, and the tiers that
-    answered for meaning.
+    Also return required phrases that no chunk contains together, and the tiers that answered.
     """
     limit, reach = bounds.universe, bounds.reach
     lexical = snapshot.lexical(sought.wanted, limit, reach)
@@ -202,7 +201,7 @@ def _union(
 
 
 def _qualities(snapshot: Snapshot, candidates: Sequence[Candidate]) -> dict[str, float]:
-    """Give the confidence of the summaries among candidates, by path."""
+    """Return the confidence of the summaries among candidates, by path."""
     summaries = [c.about for c in candidates if c.about.is_summary]
     if not summaries:
         return {}
@@ -220,9 +219,9 @@ def _qualities(snapshot: Snapshot, candidates: Sequence[Candidate]) -> dict[str,
 def _with_phrases(
     snapshot: Snapshot, phrases: Mapping[str, Term], ids: Sequence[int]
 ) -> tuple[list[int], tuple[str, ...]]:
-    """Keep the chunks with all the phrases that anything holds, or where there is none with any.
+    """Keep the chunks with all phrases that exist, or if there is none, those with any.
 
-    In the second case those phrases are given too.
+    In the second case also return those phrases.
     """
     held = zip(phrases, snapshot.holding(tuple(phrases.values()), ids), strict=True)
     there = {text: each.chunk_ids for text, each in held if each.total}
@@ -235,7 +234,7 @@ def _with_phrases(
 
 
 def _missing_phrases(snapshot: Snapshot, phrases: Mapping[str, Term]) -> tuple[str, ...]:
-    """Give the phrases that nothing holds."""
+    """Return the phrases that no chunk contains."""
     held = zip(phrases, snapshot.holding(tuple(phrases.values()), ()), strict=True)
     return tuple(text for text, each in held if not each.total)
 
@@ -247,7 +246,7 @@ def _covered(
     common: Mapping[Term, int],
     total: int,
 ) -> Recalled:
-    """Tell what candidates hold of a query; the chunks of a common term are counted, not walked."""
+    """Measure what candidates contain of a query; chunks of a common term are only counted."""
     ids = [candidate.about.chunk_id for candidate in candidates]
     held: dict[int, float] = {}
     counted: dict[int, int] = {}
@@ -293,9 +292,9 @@ def _covered(
 
 
 def reach_within(snapshot: Snapshot, filters: Filters) -> Reach:
-    """Say what a view can find of what filters let through.
+    """Return what a view can find of the documents that pass the filters.
 
-    A summary that they leave out stands for no lines, which are found as they are.
+    The source lines of a summary that does not pass are found themselves.
     """
     supports = snapshot.supports()
     if filters.view != "active" or not supports or filters == Filters(view="active"):
@@ -309,7 +308,7 @@ def reach_within(snapshot: Snapshot, filters: Filters) -> Reach:
 def part_tokens(
     snapshot: Snapshot, candidates: Sequence[Candidate]
 ) -> dict[int, list[tuple[str, ...]]]:
-    """Cut every part of some candidates into tokens, by chunk id."""
+    """Return the tokens of every segment of some candidates, by chunk id."""
     texts = [
         prepare(visible(c.text[part.start : part.end])) for c in candidates for part in c.parts
     ]
@@ -320,14 +319,14 @@ def part_tokens(
 def heading_tokens(
     snapshot: Snapshot, candidates: Sequence[Candidate]
 ) -> dict[int, tuple[str, ...]]:
-    """Cut what is searched as the headings of some candidates into tokens, by chunk id."""
+    """Return the tokens of the headings of some candidates, by chunk id."""
     texts = [prepare(" ".join(headings(c))) for c in candidates]
     cut = snapshot.tokens(texts)
     return {c.about.chunk_id: tokens for c, tokens in zip(candidates, cut, strict=True)}
 
 
 def named(candidates: Sequence[Candidate], question: str) -> frozenset[int]:
-    """Name the chunks with which a document begins that is called what the question is."""
+    """Return the first chunks of documents whose name is the question."""
     if len(question) > NAME_CHARS:
         return frozenset()
     return frozenset(
@@ -338,26 +337,26 @@ def named(candidates: Sequence[Candidate], question: str) -> frozenset[int]:
 
 
 def headings(candidate: Candidate) -> tuple[str, ...]:
-    """List the headings of a candidate, and the names of its document if it is the first chunk."""
+    """List the headings of a candidate, and the names of its document for the first chunk."""
     about = candidate.about
     return headings_of(about.title, about.path, candidate.named_by, about.heading_path)
 
 
 def _literal(query: ParsedQuery) -> Wanted:
-    """Want all terms, or a quoted phrase, or an identifier, in one chunk."""
+    """Return the request for chunks with all terms, a quoted phrase or an identifier."""
     exact = (term.sought for term in query.sought if _exact(term))
     return Wanted(tuple(filter(None, exact)), query.groups, query.unwanted)
 
 
 def _exact(term: QueryTerm) -> str:
-    """Tell whether a chunk with this term alone is a literal match: phrase, identifier or no."""
+    """Return why a chunk with only this term is a literal match: phrase, identifier or ""."""
     # C++ and C# are indexed as the letter c, which says nothing.
     is_exact = term.kind == "phrase" or sum(map(str.isalnum, term.text)) > 1
     return term.kind if term.kind in ("phrase", "identifier") and is_exact else ""
 
 
 def with_moments(snapshot: Snapshot, hits: Sequence[Hit]) -> list[Hit]:
-    """Tell hits when their documents were written, where their front matter has a time of day."""
+    """Add the moment of their documents to hits, if the front matter has a time of day."""
     from memcli.workspace.dating import moment_of
 
     dated = {hit.about.chunk_id: hit.about.document_date for hit in hits}

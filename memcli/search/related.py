@@ -140,7 +140,7 @@ def words_of(text: str) -> ParsedQuery:
 
 
 def middle(vectors: Iterable[bytes]) -> tuple[float, ...] | None:
-    """Give the direction in the middle of unit vectors; None where there is none."""
+    """Return the direction in the middle of unit vectors; None where there is none."""
     floats = [struct.unpack(f"<{len(vector) // 4}f", vector) for vector in vectors]
     sums = [fsum(components) for components in zip(*floats, strict=True)]
     length = sqrt(fsum(each * each for each in sums))
@@ -150,7 +150,7 @@ def middle(vectors: Iterable[bytes]) -> tuple[float, ...] | None:
 def _cosines(
     snapshot: Snapshot, candidates: Sequence[Candidate], at: Vector | None
 ) -> dict[int, float]:
-    """Give the cosine of each chunk's middle and that of the place, clamped to [0, 1]."""
+    """Return the cosine of each chunk's middle and that of the place, clamped to [0, 1]."""
     if at is None or at.blob is None:
         return {}
     own = middle([at.blob])
@@ -170,7 +170,7 @@ def _meaning(
     options: SearchOptions,
     counts: Counts,
 ) -> tuple[RetrieverUse, Vector | None]:
-    """Give the vector of the place, or say why meaning takes no part."""
+    """Return the vector of the place, or say why meaning takes no part."""
 
     def off(reason: Reason) -> tuple[RetrieverUse, None]:
         return RetrieverUse(False, reason, counts.embedded, counts.embeddable), None

@@ -46,7 +46,7 @@ MOST_READ = 100_000  # characters of the chunk in which a word is looked up as i
 
 
 class Repair(Record):
-    """What stands in the query, and what was looked for in its place or besides."""
+    """A word of the query, and what was searched in its place or in addition."""
 
     typed: str
     searched: str
@@ -54,12 +54,12 @@ class Repair(Record):
 
     @property
     def is_instead(self) -> bool:
-        """Tell that it was looked for in place of what was typed."""
+        """Return whether it was searched in place of the typed word."""
         return self.how != "besides"
 
     @property
     def is_another_word(self) -> bool:
-        """Tell that it is worth saying: it is not another form of the same word."""
+        """Return whether it is worth a message: it is not a form of the same word."""
         is_form = self.how == "spelling" and spelling.are_forms(
             fold(self.typed), fold(self.searched)
         )
@@ -72,9 +72,9 @@ def repair(
     lacking: Sequence[QueryTerm],
     joined: Sequence[tuple[QueryTerm, QueryTerm]],
 ) -> tuple[ParsedQuery, tuple[Repair, ...]]:
-    """Put what the index holds in the place of what it lacks, as far as it is near enough.
+    """Replace words that the index lacks by similar words that it has.
 
-    `joined` are neighbours that it holds as one word.
+    `joined` are neighbours that it has as one word.
     """
     together = [_together(a, b, lacking) for a, b in joined]
     whole = {term for pair in joined for term in pair}
@@ -99,19 +99,19 @@ def repair(
 
 
 def _is_code(word: str, question: str) -> bool:
-    """Tell that a word is marked as a name: in backticks, or next to a sign of code."""
+    """Return whether a word is marked as a name: in backticks, or next to a sign of code."""
     name = re.escape(word)
     return re.search(rf"[`$@/\\]{name}(?!\w)|(?<!\w){name}[`(/\\]", question) is not None
 
 
 def _together(a: QueryTerm, b: QueryTerm, lacking: Sequence[QueryTerm]) -> Repair:
-    """Join two neighbours: in their place where the notes lack one of them, else besides."""
+    """Join two neighbours: in their place if the notes lack one of them, else in addition."""
     how = "joined" if a in lacking or b in lacking else "besides"
     return Repair(f"{a.text} {b.text}", a.text + b.text, how)
 
 
 def _rewritten(snapshot: Snapshot, query: ParsedQuery, made: Sequence[Repair]) -> ParsedQuery:
-    """Put words in the place of others, in the terms and in the text that is embedded."""
+    """Replace words in the terms and in the text that is embedded."""
     new: dict[str, list[QueryTerm]] = {}
     also: list[QueryTerm] = []
     text = query.text
@@ -136,7 +136,7 @@ def _rewritten(snapshot: Snapshot, query: ParsedQuery, made: Sequence[Repair]) -
 
 
 def traced(hits: Sequence[Hit], made: Sequence[Repair]) -> list[Hit]:
-    """Note in the last step of the traces what was looked for."""
+    """Add the searched words to the last step of each trace."""
     told = ", ".join(f"{each.searched} for {each.typed}" for each in made)
     return [hit.noted("repaired", told) for hit in hits]
 
@@ -154,7 +154,7 @@ def _stems(snapshot: Snapshot, terms: Sequence[QueryTerm]) -> Sequence[tuple[str
 def _meant(
     snapshot: Snapshot, word: str, *, is_known: bool, is_last: bool, is_foreign: bool
 ) -> tuple[str, str] | None:
-    """Give what a word is most likely meant as, and how that was found; None for nothing.
+    """Return the most likely meaning of a word, and how it was found; None if there is none.
 
     Only the last word of a query may be unfinished.
     """
@@ -182,20 +182,20 @@ def _found(searched: str | None, how: str) -> tuple[str, str] | None:
 
 
 def _first_held(snapshot: Snapshot, words: Iterable[str]) -> str | None:
-    """Give the first of some words that the notes hold."""
+    """Return the first of some words that the notes contain."""
     terms = {word: term for word in words if (term := sought(word))}
     held = snapshot.occurring([*terms.values()])
     return next((word for word, term in terms.items() if term in held), None)
 
 
 def _ends_in_english(word: str, meant: str) -> bool:
-    """Tell that only the last letter of a word keeps it from English: instalo and install."""
+    """Return whether a word is English except for its last letter: instalo, install."""
     rest, _ = spelling.endings(word, meant)
     return len(rest) <= 1 and meant in whole_words([meant])
 
 
 def _respelt(snapshot: Snapshot, word: str, *, is_foreign: bool = False) -> str | None:
-    """Give the word of the notes that is one mistake away.
+    """Return the word of the notes that is one mistake away.
 
     A word of the vocabulary comes first, then the one with the most chunks times how likely the
     mistake is (the noisy channel of Kernighan, Church and Gale, COLING 1990). In a question that
@@ -248,7 +248,7 @@ def _respelt(snapshot: Snapshot, word: str, *, is_foreign: bool = False) -> str 
 
 
 def _respelt_pieces(snapshot: Snapshot, word: str) -> str | None:
-    """Give the compound of the notes whose misspelt pieces are one mistake away."""
+    """Return the compound of the notes whose misspelt pieces are one mistake away."""
     pieces = word.split("-")
     known = whole_words(pieces)
     spelt = (p if p in known else _respelt(snapshot, p) or p for p in pieces)
@@ -256,9 +256,10 @@ def _respelt_pieces(snapshot: Snapshot, word: str) -> str | None:
 
 
 def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
-    """Give a word as a note writes it: of those with its stem the one that begins most alike.
+    """Return a word as a note spells it: the word with its stem that begins most alike.
 
-    Of stores that are parted by model each counts words of the others too, and finds none of them.
+    If workspaces have different models, each store counts words of the others too, but cannot
+    find them.
     """
     best = next(iter(snapshot.lexical(Wanted(any=(term,)), 1, Reach())), None)
     if best is None:
@@ -276,9 +277,9 @@ def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
 
 
 def _split(snapshot: Snapshot, word: str) -> str | None:
-    """Give the two words of a compound: of several pairs that whose commoner word is rarest.
+    """Return the two words of a compound: the pair whose more common word is rarest.
 
-    Of equals the first word keeps its `e`: `pickle ball`, and not `pickl ball`.
+    On a tie the first word keeps its `e`: `pickle ball`, not `pickl ball`.
     """
     pairs = {(a, b): (Term(a), Term(b)) for a, b in spelling.compounds(word)}
     held = snapshot.occurring([*dict.fromkeys(term for terms in pairs.values() for term in terms)])
@@ -293,7 +294,7 @@ def _split(snapshot: Snapshot, word: str) -> str | None:
 
 
 def _begun(snapshot: Snapshot, word: str) -> str | None:
-    """Give a word as a beginning where a word of the notes goes on from it."""
+    """Return a word as a prefix if a word of the notes continues it."""
     if len(word) < SHORTEST_BEGINNING:
         return None
     return f"{word}*" if snapshot.occurring([Term(word, prefix=True)]) else None

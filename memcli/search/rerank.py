@@ -42,21 +42,21 @@ class Reranker(Protocol):
 
     @property
     def name(self) -> str:
-        """Name it as `search.rerank` does."""
+        """Return its name in `search.rerank`."""
         ...
 
     @property
     def is_by_part(self) -> bool:
-        """Tell that scores are likenesses of single parts, which add to what is known of them."""
+        """Return whether scores are similarities of single segments."""
         ...
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Give a score a text, the greater the better; raises RetrieverError."""
+        """Return one score per text, greater is better; RetrieverError if that fails."""
         ...
 
 
 class Reranked(Record):
-    """What a reranker did, or why the order is that of before."""
+    """What a reranker did, or why it changed nothing."""
 
     by: str  # tokens | onnx | endpoint
     read: int  # texts
@@ -64,7 +64,7 @@ class Reranked(Record):
 
     @property
     def ran(self) -> bool:
-        """Tell whether its scores took part."""
+        """Return whether its scores took part."""
         return self.reason is None
 
 
@@ -76,10 +76,10 @@ def rerank(
     *,
     has_vectors: bool,
 ) -> tuple[Sequence[Hit], Reranked]:
-    """Rank the first TOP passages anew; `focused` makes passages of parts that are lifted.
+    """Rank the first TOP passages again; `focused` makes passages of segments with lifts.
 
-    Where the reranker fails, for whatever reason, the passages stay as they are. `has_vectors`
-    tells whether cosines took part in their scores.
+    If the reranker fails, the passages stay as they are. `has_vectors` says whether cosines took
+    part in their scores.
     """
     top = hits[:TOP]
     if reranker.is_by_part and not has_vectors:
@@ -122,7 +122,7 @@ def _part(hit: Hit, number: int) -> str:
 
 
 def _lifts(parts: Sequence[tuple[Hit, int]], likenesses: Sequence[float]) -> Lifts:
-    """Say by how much each part is more like the query than the others that were read."""
+    """Return how much more similar to the query each segment is than the others that were read."""
     mean = fsum(likenesses) / len(likenesses)
     lifts: dict[int, list[float]] = {}
     for (hit, part), likeness in zip(parts, likenesses, strict=True):
@@ -132,7 +132,7 @@ def _lifts(parts: Sequence[tuple[Hit, int]], likenesses: Sequence[float]) -> Lif
 
 
 def _traced(hit: Hit, by: str, lifts: Lifts, read: Mapping[tuple[int, int], float]) -> Hit:
-    """Say of a passage what its best part was given, if that was read."""
+    """Add the lift of the best segment to the trace of a passage, if it was read."""
     chunk, part = hit.about.chunk_id, hit.best
     if (chunk, part) not in read:
         return hit
@@ -140,7 +140,7 @@ def _traced(hit: Hit, by: str, lifts: Lifts, read: Mapping[tuple[int, int], floa
 
 
 def _reordered(top: Sequence[Hit], scores: Sequence[float], by: str) -> list[Hit]:
-    """Give the hits in the order of their scores; ties keep the order of before."""
+    """Sort hits by score; ties keep their order."""
     order = sorted(range(len(top)), key=lambda at: (-scores[at], at))
     places = sorted((hit.score for hit in top), reverse=True)
     return [

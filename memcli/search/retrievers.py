@@ -1,15 +1,15 @@
-"""Decide which retrievers of a search run, how they are weighed, and why one does not."""
+"""Decide which retrievers run, their weights, and why one does not run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import OTHER_MODEL
 from memcli.embedding.models import is_readable, known, readable
 from memcli.errors import Reason
 from memcli.record import Record
-from memcli.search.fusion import Weights
+from memcli.search.fusion import NO_PRIOR, LengthPrior, Weights
 
 if TYPE_CHECKING:
     from memcli.search.options import SearchOptions
@@ -31,7 +31,7 @@ MODE_IS_DENSE = Reason("mode", "the mode is semantic")
 
 
 class RetrieverUse(Record):
-    """Whether a retriever ran, why not or not in full, and on how much."""
+    """Whether a retriever ran, why not or not in full, and on how many texts."""
 
     ran: bool
     reason: Reason | None
@@ -48,17 +48,33 @@ class Vector(Record):
     fertility: float  # tokens a word of the query was cut into
 
 
-def retriever_weights(options: SearchOptions, vector: Vector | None, *, lexical: bool) -> Weights:
-    """Weigh the retrievers that ran; what the model can hardly read leans on words."""
+def retriever_weights(
+    options: SearchOptions, vector: Vector | None, *, lexical: bool, documents: float = 0.0
+) -> Weights:
+    """Return the weights of the retrievers that ran.
+
+    Keywords count for more if the model reads the query badly, and by the share of candidates that
+    are `documents`: those in which nobody speaks.
+    """
     if vector is None:
         return Weights(0.0, 1.0)
     if not lexical:
         return Weights(1.0, 0.0)
-    if not options.has("fuse.fertility"):
-        return options.weights
-    trust = min(1.0, FERTILITY_LIMIT / vector.fertility)
-    trust *= known(vector.fingerprint).belief
+    model, trust = known(vector.fingerprint), 1.0
+    if options.has("fuse.fertility"):
+        trust = model.belief * min(1.0, FERTILITY_LIMIT / vector.fertility)
+    if options.has("fuse.documents"):
+        trust *= 1.0 - (1.0 - model.documents) * documents
     return Weights(options.weights.vector * trust, 1.0 - options.weights.vector * trust)
+
+
+def length_prior(
+    options: SearchOptions, vector: Vector | None, documents: Collection[int]
+) -> LengthPrior:
+    """Return what the lengths of segments of some chunks add to their cosines."""
+    if vector is None or not options.has("fuse.documents"):
+        return NO_PRIOR
+    return LengthPrior(known(vector.fingerprint).length, documents)
 
 
 def is_partial(counts: Counts) -> bool:
@@ -98,7 +114,7 @@ def semantic_retriever(
     embed_query: Callable[[str], Vector],
     counts: Counts,
 ) -> tuple[RetrieverUse, Vector | None]:
-    """Decide whether vectors take part; each reason is said to the user."""
+    """Decide whether semantic search runs; the user sees the reason if not."""
 
     def off(reason: Reason | None) -> tuple[RetrieverUse, None]:
         return RetrieverUse(False, reason, counts.embedded, counts.embeddable), None

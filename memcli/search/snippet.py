@@ -1,4 +1,4 @@
-"""Show the text of a passage, and where in it the matched words are; pure."""
+"""Return the text of a passage with the places of the matched words; pure."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ class Snippet(Record):
 
 
 def make_snippet(hit: Hit, *, words: Sequence[str]) -> Snippet:
-    """Give what is shown of a passage: its text without comments, the words marked.
+    """Return the text of a passage without comments, with the words marked.
 
-    An ellipsis says that the first line begins before it, or that the last one goes on.
+    An ellipsis stands for the missing beginning or end of a line.
     """
     before, after = "…" * hit.goes_before, "…" * hit.goes_on
     return marked(before + visible(hit.text).strip("\n") + after, words)
 
 
 def numbered(hit: Hit, *, words: Sequence[str]) -> list[tuple[int, Snippet]]:
-    """Give what is shown of a passage line by line, with line numbers and without blank lines."""
+    """Return the lines of a passage with their numbers, without comments and blank lines."""
     pieces, at = list[str](), 0
     for start, end in comments(hit.text):
         pieces += hit.text[at:start], "\n" * hit.text.count("\n", start, end) or " "
@@ -64,16 +64,15 @@ def marked(text: str, words: Sequence[str]) -> Snippet:
 
 @lru_cache(maxsize=16)  # of one question, for each of its passages
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Match words at their beginning and allow endings, as the stemmer does; runs anywhere.
+    """Match words from their beginning with any ending, as the stemmer does; runs anywhere.
 
-    An underscore ends a word, as in the index: of `pool_wait_ms` the query `pool` marks the first.
-    A query in another form than the text marks it too: `backups` a backup.
+    An underscore ends a word, so `pool` matches in `pool_wait_ms`. Other forms match too: `backups`
+    matches backup.
     """
     spaced, runs = list[str](), list[str]()
     for word in sorted(words, key=len, reverse=True):
         has_run = any(is_run for _, is_run in split_runs(word))
         (runs if has_run else spaced).append(re.escape(word))
-    # A word with a run holds a sign that no other does: which of both is tried first is the same.
     apart = [f"{_BEGIN}(?:{'|'.join(spaced)}){_ENDING}"] if spaced else []
     if bases := [base for word in spaced if (base := _base(word))]:
         apart.append(f"{_BEGIN}(?:{'|'.join(bases)}){_OTHER_ENDING}")
@@ -81,7 +80,7 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _base(word: str) -> str:
-    """Take the ending off an English word that has one; "" for any other."""
+    """Return an English word without its ending; "" if it has none."""
     word = word.lower()
     for ending in _ENDINGS:
         base = word.removesuffix(ending)

@@ -103,7 +103,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_in(name: str, words: Sequence[str]) -> bool:
-    """Tell whether words hold a name, also in the genitive of German."""
+    """Return whether words hold a name, also in the genitive of German."""
     if name[0].lower() == name[0].upper():
         # Where words are pairs of signs, lines of others hold as many of a question's by chance.
         return False
@@ -193,18 +193,18 @@ def _idf_share(line: Sequence[str], terms: Sequence[SoughtTerm]) -> float:
 
 
 def hear(
-    snapshot: Snapshot,
-    hits: Iterable[Hit],
+    turns: Mapping[int, Sequence[Turn]],
     question: str,
     speakers: Sequence[str],
     *,
     by: tuple[str, ...] = (),
 ) -> Heard | None:
-    """Find out who speaks in what was found; None where that makes no difference."""
+    """Find out whose words a question is about; None if it makes no difference who speaks.
+
+    `turns` are those of the candidates, by chunk id.
+    """
     focus = speaker_focus(question, speakers)
-    if not (focus.names or focus.of_writer or by):
-        return None
-    return Heard(focus, by, snapshot.turns([hit.about.chunk_id for hit in hits]))
+    return Heard(focus, by, turns) if focus.names or focus.of_writer or by else None
 
 
 def weight_of(turns: Iterable[Turn], first: int, last: int) -> float:
@@ -305,7 +305,7 @@ class Voices(Record):
         return made
 
     def _cut(self, hit: Hit) -> tuple[Hit, bool]:
-        """Give a passage without the idle lines at its ends, and whether one is not of others."""
+        """Return a passage without the idle lines at its ends, and whether one is not of others."""
         chunk, shares = hit.about.chunk_id, self.shares[hit.about.chunk_id]
         candidate, inside, best = self._inside(hit)
         others = {at for at in inside if self._is_of_others(chunk, candidate.parts[at].start_line)}
@@ -326,7 +326,7 @@ class Voices(Record):
         return cut, any(at not in others for at in inside)
 
     def _inside(self, hit: Hit) -> tuple[Candidate, list[int], int]:
-        """Give the chunk cut into lines, the lines of a passage, and the best of these."""
+        """Return the chunk cut into lines, the lines of a passage, and the best of these."""
         candidate, parts = self.lines[hit.about.chunk_id], hit.candidate.parts
         start, end = parts[hit.first].start, parts[hit.last].end
         inside = [at for at, line in enumerate(candidate.parts) if start <= line.start < end]

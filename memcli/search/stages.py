@@ -48,6 +48,12 @@ TABLE = (
         switch="fuse.coverage",
     ),
     Stage(
+        "fuse.documents",
+        "in documents that are not conversations, gives keywords more weight, and adds a little "
+        "to the cosines of long segments",
+        switch="fuse.documents",
+    ),
+    Stage(
         "fuse.speaker",
         "gives an assistant's lines less weight if the question is in the first person",
         switch="speaker",
@@ -161,7 +167,7 @@ _FORMERLY = {
 
 
 def switch_of(name: str) -> str:
-    """Give the name that switches a stage or a part of one; "" where it always takes part.
+    """Return the name that switches a stage or a part of one; "" where it always takes part.
 
     KeyError for a name that the table does not hold.
     """
@@ -169,5 +175,5 @@ def switch_of(name: str) -> str:
 
 
 def current(name: str) -> str:
-    """Give today's name of a stage that a receipt names."""
+    """Return today's name of a stage that a receipt names."""
     return _FORMERLY.get(name, name)

@@ -120,7 +120,7 @@ def citation_of(line: str) -> Cited | None:
 
 
 def is_later(summary: Quotation, older: About) -> bool:
-    """Tell whether all that a passage of a summary cites is of later days than another passage.
+    """Return whether all that a passage of a summary cites is of later days than another passage.
 
     So a summary is never newer than what it summarizes.
     """
@@ -132,7 +132,7 @@ def is_later(summary: Quotation, older: About) -> bool:
 
 
 def first_day(path: str) -> str | None:
-    """Give the first day that the name of a log states."""
+    """Return the first day that the name of a log states."""
     from memcli.workspace.dating import path_days
 
     days = path_days(path)

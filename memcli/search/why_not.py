@@ -24,7 +24,7 @@ class Followed(Record):
     last: int
 
     def are_in(self, hit: Hit) -> bool:
-        """Tell whether a hit holds one of the lines."""
+        """Return whether a hit holds one of the lines."""
         return (
             hit.about.document == (self.source, self.path)
             and hit.start_line <= self.last
@@ -64,7 +64,7 @@ class Trail(Record):
 
     @property
     def rank(self) -> int | None:
-        """Give the rank in the end, None where they are not shown."""
+        """Return the rank in the end, None where they are not shown."""
         return self.waypoints[-1].rank if self.waypoints else None
 
     @property
@@ -121,6 +121,6 @@ def why(trail: Trail, options: SearchOptions) -> str:
 
 
 def _better_rank(hit: Hit) -> float:
-    """Give the better of the ranks that the retrievers gave a candidate."""
+    """Return the better of the ranks that the retrievers gave a candidate."""
     ranks = (hit.candidate.lexical_rank, hit.candidate.dense_rank)
     return min((rank for rank in ranks if rank is not None), default=inf)

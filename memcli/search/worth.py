@@ -1,20 +1,18 @@
-"""Find out how much of an answer is worth reading; pure.
+"""Leave out of an answer what is not worth reading; pure.
 
-Without a budget an answer has only what is likely to be worth its tokens. A unit is a turn of a
-conversation or a paragraph of one, or else a whole passage, and
+A unit is a paragraph of a turn in a conversation. Outside conversations it is a whole passage.
 
     chance = logistic(-3.2 + 2.8 score / best score + .65 confidence - 1.1 ln(rank)
                       + 2 (its cosine - the best in the passage)
                       + 2.5 (its share of the question's words - the best in the passage)
-                      - 2.2 if the question names others than who says it
-                      - 1.4 if a machine says it, and the question is about its writer)
+                      - 2.2 if the question names other speakers
+                      - 1.4 if an assistant says it and the question is about the user)
     gain   = chance - CHANCE_PER_TOKEN * tokens
 
-A passage is narrowed to the units with a gain. A short answer keeps the question before it.
-CHANCE_PER_TOKEN is the price of another try: a search that fails costs about 1,150 tokens more.
-The weights are those of a logistic regression on LoCoMo, REALTALK, BEAM, QMSum, MADial and
-chunking-eval, rounded. With weights that were fitted without the set in question, the area under
-the ROC falls by .005 on chats and by .02 on transcripts of meetings.
+A passage keeps the units with a gain, and a short answer keeps the question before it.
+CHANCE_PER_TOKEN comes from a failed search, which costs about 1,150 tokens more. The weights are
+rounded from a logistic regression on LoCoMo, REALTALK, BEAM, QMSum, MADial and chunking-eval. If a
+set is left out of the fit, the area under its ROC falls by .005 (chats) or .02 (meetings).
 """
 
 from __future__ import annotations
@@ -34,15 +32,15 @@ if TYPE_CHECKING:
 
 CHANCE_PER_TOKEN = 1 / 1150
 HEADING_TOKENS = 15  # of the line above a passage
-SHORT_ANSWER = 20  # tokens; a shorter turn says little without the question before it
-MOST_WITHOUT_MATCH = 3  # passages of an answer that matches nothing well
-ALSO_ANSWERS = 0.3  # the least confidence of a passage that lacks the identifier asked for
-MAY_ANSWER = 0.05  # the least confidence of a line in a list
-UNKNOWN = 0.3  # the confidence of a passage whose model was never measured
+SHORT_ANSWER = 20  # tokens; a shorter turn needs the question before it
+MOST_WITHOUT_MATCH = 3  # passages of an answer without a match
+ALSO_ANSWERS = 0.3  # minimum confidence of a passage without the identifier of the question
+MAY_ANSWER = 0.05  # minimum confidence of a line in a list
+UNKNOWN = 0.3  # confidence of a passage if the model is not calibrated
 
 
 class ReadingUnit(Record):
-    """Lines that are read or left out together: some parts of a chunk."""
+    """Parts of a chunk that are printed or left out together."""
 
     text: str
     first: int
@@ -53,7 +51,7 @@ class ReadingUnit(Record):
 
     @property
     def is_question(self) -> bool:
-        """Tell that somebody asks something."""
+        """Tell whether the turn ends with a question."""
         return self.turn is not None and self.text.rstrip().endswith(("?", "？"))
 
 
@@ -68,10 +66,9 @@ def worthwhile(
 ) -> tuple[Sequence[Hit], int]:
     """Leave out what is not worth reading, and count the passages that are left out.
 
-    `matches` is False for an answer that matches nothing well: it has three passages. With
-    `is_exact` passages without the identifier are left out, if another passage has it. If
-    `is_measured`, it is known what a lead in scores is worth, and passages are narrowed too. With
-    `apart` each turn is a passage of its own, and no passage is left out.
+    Without a match (`matches`) three passages remain. With `is_exact`, a passage without the
+    identifier is left out if another contains it. Passages are narrowed only if their scores are
+    measured. With `apart`, each turn becomes a passage, and no passage is left out.
     """
     every, hits = len(hits), hits if matches else hits[:MOST_WITHOUT_MATCH]
     if is_exact and any(hit.is_literal for hit in hits):
@@ -94,7 +91,7 @@ def worthwhile(
         if kept and not is_worth and not apart:
             continue
         runs = _runs(units, gains, apart=apart)
-        if hit.corrected_by and not apart:  # it is not known which of its lines
+        if hit.corrected_by and not apart:  # any of its lines may be the corrected one
             runs = [range(len(units))]
         room = len(hits) - len(kept)
         runs = sorted(runs, key=lambda run: -max(gains[at] for at in run))[:room]
@@ -104,10 +101,7 @@ def worthwhile(
 
 
 def best_lines(hits: Sequence[Hit], words: Sequence[str]) -> tuple[Hit, ...]:
-    """Narrow each passage to the line that matches best; leave out what does not match.
-
-    If none matches, the first three are left.
-    """
+    """Narrow each passage that matches to its best line; without a match, the first three."""
     near = [hit for hit in hits if _may_answer(hit)] or hits[:MOST_WITHOUT_MATCH]
     return tuple(_best_line(hit, words) for hit in near)
 
@@ -124,14 +118,14 @@ def _best_line(hit: Hit, words: Sequence[str]) -> Hit:
     at = [n for n, p in enumerate(candidate.parts) if p.start_line == line == p.end_line]
     if hit.is_cut or len(at) != 1:
         return hit
-    # All parts would be the whole chunk, with its headings; an empty one comes before them.
+    # A hit with all parts prints the whole chunk with its headings; so an empty part comes first.
     empty = candidate.parts[0]._replace(start=0, end=0)
     candidate = candidate._replace(parts=(empty, *candidate.parts))
     return hit._replace(candidate=candidate, first=at[0] + 1, last=at[0] + 1, best=at[0] + 1)
 
 
 def _runs(units: Sequence[ReadingUnit], gains: Sequence[float], *, apart: bool) -> list[range]:
-    """Give the runs of units with a gain, else the best one, with the question of a short one."""
+    """Return the runs of units with a gain, or the best unit; a short one keeps its question."""
     wanted = {at for at, gain in enumerate(gains) if gain > 0.0}
     wanted = wanted or {max(range(len(units)), key=gains.__getitem__)}
     if apart:
@@ -151,7 +145,7 @@ def _runs(units: Sequence[ReadingUnit], gains: Sequence[float], *, apart: bool) 
 
 
 def _units(hit: Hit) -> list[ReadingUnit]:
-    """Cut a passage of a conversation into turns and their paragraphs; any other is one unit."""
+    """Cut a passage of a conversation into paragraphs of turns; any other is one unit."""
     if not hit.turns or hit.is_cut:
         return [ReadingUnit(hit.text, hit.first, hit.last, None, 0.0, 0.0)]
     units: list[ReadingUnit] = []
@@ -184,7 +178,7 @@ def _units(hit: Hit) -> list[ReadingUnit]:
 def _chances(
     hit: Hit, units: Sequence[ReadingUnit], rank: int, best: float, *, of_writer: bool
 ) -> list[float]:
-    """Estimate how likely each unit holds evidence that is not shown yet."""
+    """Estimate how likely each unit contains an answer that is not printed yet."""
     ratio = hit.score / best if best > 0.0 else 1.0
     confidence = UNKNOWN if hit.confidence is None else hit.confidence
     base = -3.2 + 2.8 * ratio + 0.65 * confidence - 1.1 * log(rank)

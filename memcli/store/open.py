@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Crowd, Store
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.store import OnThisMachine
+    from memcli.store.run_records import Orphan
     from memcli.store.tiers import Tier
 
 URL = "store.url"
@@ -72,7 +73,7 @@ def named_store(config: Config, name: str, place: str, now_ns: Callable[[], int]
 
 def open_crowd(config: Config, tenant: str, place: str, now_ns: Callable[[], int]) -> Crowd:
     """Open all workspaces of a tenant of the shared index, or with "" of every one."""
-    from memcli.store.postgres.crowd import PostgresCrowd
+    from memcli.store.postgres.store import PostgresCrowd
 
     here = _here(store_at(os.path.join(place, FILE), now_ns), now_ns)
     return PostgresCrowd(address_of(config), tenant, here, now_ns)
@@ -122,3 +123,17 @@ def store_path(config: Config, environ: Mapping[str, str]) -> str:
     together = "\0".join(wanted.value) if wanted.origin == FLAG_ORIGIN else ""
     name = f"{config.workspace}\0{together}" if together else config.workspace
     return os.path.join(folder_of(name, environ), FILE)
+
+
+def orphans(environ: Mapping[str, str]) -> Sequence[Orphan]:
+    """List the indexes in the cache folder whose workspace is gone, the largest first."""
+    from memcli.store.sqlite.orphans import orphans_in
+
+    return orphans_in(cache_folder(environ))
+
+
+def remove_orphan(orphan: Orphan) -> str:
+    """Remove an index with all that lies next to it; return why not, empty if it was removed."""
+    from memcli.store.sqlite.orphans import remove
+
+    return remove(orphan)

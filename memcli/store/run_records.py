@@ -94,6 +94,7 @@ class Described(Record):
     vectors_by: str  # the name of what searches vectors in it, where nothing hinders that
     bytes: int
     set_aside: str  # a damaged store that was kept; empty where there is none
+    shared_bytes: int = 0  # of the vectors that the indexes of one user share
 
 
 class Stored(Record):
@@ -105,3 +106,11 @@ class Stored(Record):
     revision: int
     changed_at: str
     sources: tuple[str, ...]
+
+
+class Orphan(Record):
+    """An index in the cache folder whose workspace is gone."""
+
+    path: str  # its folder in the cache folder
+    workspace: str  # the folder that was indexed; empty if an earlier memcli made the index
+    bytes: int  # of all its files

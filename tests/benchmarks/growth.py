@@ -18,10 +18,9 @@ from pathlib import Path
 
 from memcli.bench.synthetic import SECTIONS, documents, queries
 from memcli.store.postgres.address import Address
-from memcli.store.postgres.crowd import PostgresCrowd
 from memcli.store.postgres.schema import TABLES
 from memcli.store.postgres.session import Name
-from memcli.store.postgres.store import PostgresStore
+from memcli.store.postgres.store import PostgresCrowd, PostgresStore
 from memcli.store.union import Member, Union
 from tests.benchmarks.shared import Trips, ask, fill, opened
 from tests.postgres.server import server, set_up

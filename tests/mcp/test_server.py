@@ -148,8 +148,11 @@ def test_what_has_no_room_is_said(served: Served) -> None:
 
 def test_a_doubtful_answer_says_so(served: Served) -> None:
     text = served.text("memory_search", query="xylophone maintenance")
-    assert text.startswith("verdict: none; index: fresh")
-    assert "No passages found." in text or "No sure match; these are the nearest." in text
+    if "No passages found." in text:
+        assert text.startswith("verdict: none; index: fresh")
+    else:
+        assert text.startswith("verdict: weak; index: fresh")
+        assert "No sure match; these are the nearest." in text
     said = served.text("memory_search", query="pooll exhausted")
     assert "\nSearched for pools instead of pooll.\n" in said
 

@@ -37,9 +37,8 @@ from memcli.store.open import store_at
 from memcli.store.port import Change, Snapshot, Store
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.admin import attach
-from memcli.store.postgres.crowd import PostgresCrowd
 from memcli.store.postgres.session import Name
-from memcli.store.postgres.store import OnThisMachine, PostgresStore
+from memcli.store.postgres.store import OnThisMachine, PostgresCrowd, PostgresStore
 from memcli.store.records import Reach
 from memcli.store.union import Member, Union
 from memcli.types import Excerpt, Filters, Term, Wanted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
@@ -22,9 +22,8 @@ from memcli.store.open import store_at
 from memcli.store.port import Snapshot
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.admin import attach
-from memcli.store.postgres.crowd import PostgresCrowd
 from memcli.store.postgres.session import Name
-from memcli.store.postgres.store import OnThisMachine, PostgresStore
+from memcli.store.postgres.store import OnThisMachine, PostgresCrowd, PostgresStore
 from memcli.store.union import Member, Union
 from memcli.types import Filters, Term
 from tests.postgres.conftest import Memcli, make_notes
@@ -109,6 +108,16 @@ def expected(folder: Path) -> Iterator[Union]:
         yield Union(members, is_asked_by_first=False)
 
 
+def ranked(found: Sequence[tuple[str, float]]) -> list[str]:
+    """List the places that are better than the last one, by score and name.
+
+    Cosines of two servers differ in their last bits, and many texts here are equally near.
+    """
+    rounded = [(-round(score, 5), place) for place, score in found]
+    last = max((score for score, _ in rounded), default=0.0)
+    return [place for score, place in sorted(rounded) if score < last]
+
+
 @pytest.mark.parametrize(("text", "filters"), ASKED)
 def test_they_rank_as_files_asked_together_and_wait_about_as_often_as_one(
     folder: Path, expected: Union, text: str, filters: Filters
@@ -126,8 +135,8 @@ def test_they_rank_as_files_asked_together_and_wait_about_as_often_as_one(
             requests.append(far.requests)
     trips = requests[1] - requests[0] - 1  # nobody waits for the end of the transaction
     wanted = told(expected, text, filters)
-    assert [place for place, _ in found] == [place for place, _ in wanted]
-    assert [score for _, score in found] == pytest.approx([s for _, s in wanted], abs=1e-9)
+    assert [score for _, score in found] == pytest.approx([s for _, s in wanted], abs=1e-6)
+    assert ranked(found) == ranked(wanted)
     assert 0 < trips <= MOST_TRIPS
 
 

@@ -44,6 +44,15 @@ def test_passages_are_those_of_the_folder_that_writes(memcli: Memcli, stored: Pa
         assert found == expected
 
 
+def test_notes_that_another_version_has_cut(memcli: Memcli, url: str, stored: Path) -> None:
+    assert "another version of memcli" not in memcli(f"search pool {NAME}", stored).err
+    sql(url, "update memcli.workspaces set meta ="
+        " (meta::jsonb || '{\"chunking\": \"8:400:0:256\"}')::text")  # fmt: skip
+    told = memcli(f"search pool {NAME}", stored)
+    assert told.code == 0
+    assert "; another version of memcli has cut its notes into passages\n" in told.err
+
+
 def test_lines_are_read_as_they_are_stored(memcli: Memcli, stored: Path) -> None:
     write(stored, "MEMORY.md", "# Another\n\nfile of this folder\n")
     told = memcli(f"get MEMORY.md:1-3 {NAME}", stored)

@@ -6,6 +6,7 @@ import pytest
 
 from memcli.config.settings import load
 from memcli.errors import Reason
+from memcli.search.confidence import LOW
 from memcli.search.federation import merge_answers as merged
 from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions, options_of
@@ -78,8 +79,8 @@ def test_who_was_never_calibrated_takes_turns() -> None:
 def test_the_verdict_is_never_that_of_a_model_nothing_is_known_of() -> None:
     unknown, good = answer("a", None, verdict="weak"), answer("b", 0.9)
     assert merged([unknown, good], options=options()).verdict == "good"
-    none = answer("b", 0.1, verdict="none")
-    assert merged([unknown, none], options=options()).verdict == "weak"  # it may have found it
+    low = answer("b", 0.1, verdict="weak")._replace(verdict_reason=LOW)
+    assert merged([unknown, low], options=options()).verdict == "weak"  # it may have found it
     literal = answer("a", None, verdict="good")  # what is asked for to the letter is there
     weak = answer("b", 0.3, verdict="weak")
     assert merged([literal, weak], options=options()).verdict == "good"

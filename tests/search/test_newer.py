@@ -162,7 +162,7 @@ def test_what_holds_now_is_first_and_what_does_not_is_marked(tmp_path: Path) -> 
     assert found.pop(("holds", 0))[2] == found.pop(("holds", 1))[2] == 0
     assert found == {
         ("change", 0): (24, 21, 20, 2),
-        ("change", 1): (23, 19, 19, 2),
+        ("change", 1): (23, 18, 18, 3),
         ("plain", 0): (23, 21, 22, 0),
         ("plain", 1): (24, 23, 22, 1),
     }

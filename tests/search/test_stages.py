@@ -13,9 +13,9 @@ from memcli.dates.find import find_dates
 from memcli.embedding.models import Calibration
 from memcli.language.tokens import estimate
 from memcli.search.budget import fit_budget, shortened
-from memcli.search.confidence import apply_floor, judge, sure_of_its_day, verdict
-from memcli.search.focus import SoughtTerm, Width, focus, occurrences
-from memcli.search.fusion import Weights, fuse, text_share
+from memcli.search.confidence import LOW, apply_floor, judge, sure_of_its_day, verdict
+from memcli.search.focus import Adjustments, SoughtTerm, Width, focus, occurrences
+from memcli.search.fusion import LengthPrior, Weights, fuse, text_share
 from memcli.search.hits import Hit, ordered
 from memcli.search.mmr import diversify, likeness, token_set
 from memcli.search.proximity import (
@@ -53,6 +53,21 @@ def test_words_count_by_the_root_of_the_best_coverage() -> None:
         text_share=text_share(coverage),
     )
     assert hits[0].score == pytest.approx(0.25)
+
+
+def test_a_long_segment_gets_a_little_added_to_its_cosine() -> None:
+    """400 characters are twice the usual 200: 0.02 * ln 2 for chunk 1, nothing for chunk 2."""
+    chunks = [candidate(n, lines=("x" * 400,), cosines=(0.5,)) for n in (1, 2)]
+    prior, weights = LengthPrior(0.02, {1}), Weights(1.0, 0.0)
+    hits = fuse(chunks, {}, method="scaled", weights=weights, text_share=1.0, prior=prior)
+    more = 0.02 * math.log(2)
+    assert scores(hits) == pytest.approx({1: 0.5 + more, 2: 0.5})
+    assert [hit.cosine for hit in hits] == [0.5, 0.5]  # what confidence is computed from
+    found = focus(
+        hits, {1: [("x",)], 2: [("x",)]}, (), weights=weights, text_share=1.0, whole=False,
+        adjusted=Adjustments(prior=prior),
+    )  # fmt: skip
+    assert scores(found) == pytest.approx({1: (1.0 + 2 * more) / 2.3, 2: 1.0 / 2.3})
 
 
 def test_weighted_fusion_divides_by_the_best_cosine_and_ranks_from_zero() -> None:
@@ -485,9 +500,9 @@ def test_the_floor_never_hides_a_literal_match() -> None:
     sure, literal = Calibration(-9.0, 0.0, 0.0), candidate(1, bm25=1.0, literal=True)
     hits = judge(fused(literal, candidate(2, bm25=1.0)), sure, rarity=1.0)
     assert [h.about.chunk_id for h in apply_floor(hits, min_score=0.5)] == [1]
-    assert verdict(apply_floor(hits, min_score=0.5)) == "good"
-    assert verdict([hit for hit in hits if hit.about.chunk_id == 2]) == "none"
-    assert verdict([]) == "none"
+    assert verdict(apply_floor(hits, min_score=0.5)) == ("good", None)
+    assert verdict([hit for hit in hits if hit.about.chunk_id == 2]) == ("weak", LOW)
+    assert verdict([]) == ("none", None)
 
 
 @given(st.lists(st.text(min_size=1, max_size=40), max_size=8), st.integers(0, 60))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from memcli.errors import Reason
 from memcli.render.text import other_speakers
+from memcli.search.confidence import LOW
 from memcli.search.hits import Correction, Hit
 from memcli.search.pipeline import NOTHING, ended
 from memcli.search.worth import best_lines
@@ -19,9 +21,14 @@ def _hit(at: int, score: float, confidence: float | None, *lines: str) -> Hit:
 
 
 def _ended(
-    hits: list[Hit], *, verdict: str = "good", is_measured: bool = True
+    hits: list[Hit], *, verdict_reason: Reason | None = None, is_measured: bool = True
 ) -> tuple[list[Hit], int]:
-    answer = NOTHING._replace(hits=tuple(hits), verdict=verdict, is_measured=is_measured)
+    answer = NOTHING._replace(
+        hits=tuple(hits),
+        verdict="weak" if verdict_reason else "good",
+        verdict_reason=verdict_reason,
+        is_measured=is_measured,
+    )
     read = ended(answer)
     return list(read.hits), read.weaker
 
@@ -36,8 +43,8 @@ def test_an_answer_ends_where_what_follows_is_far_less_likely() -> None:
 def test_passages_that_are_as_likely_are_all_shown_unless_nothing_matches() -> None:
     hits = [_hit(at, 1.0, 0.5) for at in range(1, 8)]
     assert _ended(hits) == (hits, 0)
-    assert _ended(hits, verdict="none") == (hits[:3], 4)
-    assert _ended(hits, verdict="none", is_measured=False) == (hits[:3], 4)
+    assert _ended(hits, verdict_reason=LOW) == (hits[:3], 4)
+    assert _ended(hits, verdict_reason=LOW, is_measured=False) == (hits[:3], 4)
     unknown = [hit._replace(confidence=None) for hit in hits]
     assert _ended(unknown) == (unknown, 0)
 

@@ -113,7 +113,7 @@ def test_a_connection_to_a_file_that_is_gone_is_not_asked_again(store: SqliteSto
 
 
 def test_what_is_said_of_the_files(store: SqliteStore) -> None:
-    assert store.describe() == (store.path, "sqlite-vec", 0, "")
+    assert store.describe() == (store.path, "sqlite-vec", 0, "", 0)
     with changing(store) as change:
         put(change, "a.md", "the fox\n")
         log = Path(store.path + "-wal").stat().st_size

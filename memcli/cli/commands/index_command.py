@@ -15,6 +15,8 @@ OPTIONS = (
     Option("--full", "Build the index from scratch."),
     Option("--dry-run", "List what would change, and change nothing."),
     Option("--prune", "Delete unused vectors from the cache."),
+    Option("--clean", "List the indexes of folders that are gone."),
+    Option("--apply", "With --clean: delete them."),
     Option("--wait", "Longest wait for another process that indexes.",
         "SECONDS", float, default=60.0),
     Option("--watch", "Keep running and index changes until Ctrl-C."),
@@ -36,6 +38,10 @@ def run(options: Options) -> int:
 
     Examples: memcli index      memcli index --watch
     """
+    if options.apply and not options.clean:
+        raise UsageError("--apply needs --clean", hint="memcli index --clean")
+    if options.clean:
+        return _clean(options)
     if not options.watch:
         if options.debounce is not None or options.interval is not None:
             raise UsageError("--debounce and --interval need --watch", hint="memcli index --watch")
@@ -53,6 +59,20 @@ def run(options: Options) -> int:
     skin = marked(skin, "index --watch")
     pinned = options.having(workspace=[skin.config.workspace])
     return stay(skin, lambda: make_skin(pinned), full=options.full, as_json=options.json)
+
+
+def _clean(options: Options) -> int:
+    """List the indexes of folders that are gone, or delete them."""
+    from memcli.cli.index_output import write_orphans
+    from memcli.store.open import orphans, remove_orphan
+
+    skin = make_skin(options, anywhere=True)
+    found = orphans(skin.memory.environ)
+    kept = [(orphan, remove_orphan(orphan) if options.apply else "") for orphan in found]
+    record = write_orphans(kept, skin.terminal, applied=options.apply, as_json=options.json)
+    if options.json:
+        skin.terminal.write_json(record)
+    return ExitCode.BUSY if any(why for _, why in kept) else ExitCode.OK
 
 
 def _run_once(options: Options, skin: Skin) -> int:

@@ -16,8 +16,8 @@ from memcli.store.postgres.libpq import ServerError, read_url, settled
 SCHEMES = ("postgresql", "postgres")
 STRICT = "verify-full"
 _LOOPBACK = re.compile(r"localhost|127\.[0-9.]+|::1|[/@].*|")
-# What a URL may say otherwise. A server that cannot be reached is given up in time, and one that
-# has gone is noticed: its own keepalive waits for two hours.
+# Defaults that a URL may override: give up in time on a server that cannot be reached, and notice
+# one that is gone. The usual keepalive waits two hours.
 _DEFAULTS = (
     ("connect_timeout", "3"),
     ("keepalives_idle", "10"),

@@ -1,4 +1,4 @@
-"""Count what a workspace contains, read what is remembered of documents, and check its rows."""
+"""Count and check the rows of a workspace, and read what is stored of its documents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_known(connection: Connection, workspace: int) -> dict[Key, Known]:
-    """Read what is remembered of every document."""
+    """Read hash, stat and time of every document."""
     found = connection.rows(
         "select source, path, hash, size, mtime_ns, ctime_ns, inode, indexed_ns"
         " from memcli.documents where workspace = $1",
@@ -24,7 +24,7 @@ def read_known(connection: Connection, workspace: int) -> dict[Key, Known]:
 
 
 def read_counts(connection: Connection, row: WorkspaceRow) -> Counts:
-    """Count documents, chunks and parts, without a look at each where none waits for a vector."""
+    """Count documents, chunks and segments; from the row of the workspace if none waits."""
     told = counts_at(row.revision, row.meta.get(EMBEDDED_AT, ""))
     if told is not None:
         return told

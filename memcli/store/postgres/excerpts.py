@@ -1,4 +1,4 @@
-"""Read chunks with what is told of them, and what is told of whole documents."""
+"""Read chunks and documents, each with its columns."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class Rows:
         return self._read(f"{_named(documents, values)}{test} order by {PLACED}", values)
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
-        """Read dated documents that nobody marked one by one, the newest first, each from its end.
+        """Read dated, unmarked documents one by one, the newest first, each from its end.
 
-        Whoever asks wants a few, so documents are read in growing lots.
+        Callers want a few, so documents are read in growing lots.
         """
         at, lot = 0, 8
         while True:
@@ -88,7 +88,7 @@ class Rows:
             at, lot = at + lot, lot * 4
 
     def marked(self, *, soft: bool) -> list[Marked]:
-        """Read the documents marked `always`, or those marked `soft` alone."""
+        """Read the documents marked `always`, or those marked only `soft`."""
         from memcli.store.documents import Marked
 
         which = "d.soft and not d.always" if soft else "d.always"
@@ -123,7 +123,7 @@ class Rows:
         return [IndexedDocument._make(row) for row in found]
 
     def asking_broken(self, chunk_ids: Sequence[int]) -> Statement:
-        """Ask of chunks whether they begin, and whether they end, within a line."""
+        """Ask whether chunks begin, and whether they end, within a line."""
         # The chunks of a document have their numbers in their order.
         beside = (
             "left join lateral (select o.start_byte, o.end_byte from memcli.chunks o where"
@@ -179,7 +179,7 @@ class Rows:
 
 
 def about(row: Sequence[Any]) -> About:
-    """Make what the first columns of a row tell."""
+    """Make a record of the first columns of a row."""
     headings = tuple(row[_HEADINGS])
     return About._make((*row[:_HEADINGS], headings, *row[_HEADINGS + 1 : _WIDTH]))
 

@@ -1,4 +1,4 @@
-"""Turn what the server says into memcli's errors, each with the next command."""
+"""Turn the errors of the server into those of memcli, each with the next command."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _REFUSED = re.compile(
 
 @contextmanager
 def translated(address: Address) -> Iterator[None]:
-    """Raise what the server says as one of memcli's errors."""
+    """Raise an error of the server as one of memcli."""
     try:
         yield
     except ServerError as error:
@@ -42,12 +42,12 @@ def translated(address: Address) -> Iterator[None]:
 
 
 def is_passing(error: ServerError) -> bool:
-    """Tell whether another connection, or another try, may do better."""
+    """Return whether another connection, or another try, may succeed."""
     return error.state[:2] in ("08", "40") or error.state in GONE
 
 
 def of(error: ServerError, address: Address) -> MemcliError:
-    """Give the error that says what the server has said; no secret leaves with it."""
+    """Return the error of memcli for one of the server, without secrets."""
     said, state, place = str(error), error.state, address.masked
     for secret in address.secrets:
         said = said.replace(secret, "***")
@@ -80,7 +80,7 @@ def of(error: ServerError, address: Address) -> MemcliError:
 
 
 def _unreached(said: str, store: str) -> MemcliError:
-    """Tell what a connection that failed says, which has no SQLSTATE, by its words."""
+    """Read the message of a connection that failed; it has no SQLSTATE."""
     if _REFUSED.search(said):
         hint = "check user and password: PGPASSWORD, ~/.pgpass or PGSERVICE"
         return ConfigError(f"{store} refuses this user: {said}", hint=hint)

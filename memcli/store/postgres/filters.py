@@ -33,7 +33,7 @@ _OWN = f"d.source = '{MEMORY_SOURCE}'"
 
 
 def last_of_any(day: str) -> str:
-    """Give the last day that a span with a given day may end on."""
+    """Return the last day on which a span with a given day may end."""
     try:
         return (date.fromisoformat(day) + timedelta(MOST_DAYS)).isoformat()
     except (ValueError, OverflowError):
@@ -41,7 +41,7 @@ def last_of_any(day: str) -> str:
 
 
 def within(reach: Reach, values: Values, workspace: int, dated: str = "c") -> str:
-    """Write a test over chunks c of documents d of a workspace; empty where all of it is.
+    """Write a test over chunks c of documents d of a workspace; empty if all are within reach.
 
     The days that the filters name are those of `dated`: of chunks, or "d" for a document alone.
     """
@@ -140,7 +140,7 @@ def _under(heading: str, values: Values) -> str:
 
 
 def _lines(lines: Iterable[SourceLines], test: str, values: Values, workspace: int) -> str:
-    """Write a SELECT of the chunks that meet some lines, driven by these."""
+    """Write a SELECT of the chunks that contain some lines; the lines come first."""
     told = values(json.dumps([(s.path, s.start_line, s.end_line) for s in lines]))
     return (
         "select x.id from (select e ->> 0 path, (e ->> 1)::bigint first, (e ->> 2)::bigint last"
@@ -152,7 +152,7 @@ def _lines(lines: Iterable[SourceLines], test: str, values: Values, workspace: i
 
 
 def _said(filters: Filters, values: Values) -> Iterator[str]:
-    """Write the tests of what front matter says, and of who speaks."""
+    """Write the tests of front matter and of speakers."""
     says = "exists (select 1 from memcli.properties p where p.workspace = d.workspace"
     if filters.tags or filters.where:
         from memcli.markdown.properties import TAGS, bare, folded

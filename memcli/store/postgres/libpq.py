@@ -44,7 +44,7 @@ _SILENT = _Notice(lambda kept, message: None)
 
 
 class ServerError(Exception):
-    """What the server, or the way to it, has said; `state` is its SQLSTATE, "" where none came."""
+    """An error of the server or of the connection; `state` is its SQLSTATE, or ""."""
 
     def __init__(self, message: str, state: str = "") -> None:
         """Keep the first line of the message and the state."""
@@ -53,15 +53,15 @@ class ServerError(Exception):
 
 
 class Promised:
-    """A statement whose rows are wanted later, so it goes with the next one that is run."""
+    """A statement whose rows are needed later; it is sent with the next one that runs."""
 
     def __init__(self, connection: Connection, statement: Statement) -> None:
-        """Take what is asked and where."""
+        """Take the statement and its connection."""
         self.statement, self._connection = statement, connection
         self.found: list[Row] | None = None
 
     def rows(self) -> list[Row]:
-        """Give the rows, which may have come already."""
+        """Return the rows; they may be here already."""
         if self.found is None:
             self._connection.together(())
         assert self.found is not None
@@ -96,7 +96,7 @@ def _candidates() -> Iterable[str]:
 
 
 def _typed(library: ctypes.CDLL) -> ctypes.CDLL:
-    """Say what functions give and take; a number is what ctypes expects unless told."""
+    """Declare what each function takes and returns; ctypes assumes numbers."""
     pointer, text = ctypes.c_void_p, ctypes.c_char_p
     options = ctypes.POINTER(_Option)
     texts, numbers = ctypes.POINTER(text), ctypes.POINTER(ctypes.c_int)
@@ -216,31 +216,31 @@ class Connection:
         library.PQsetNoticeProcessor(self._pointer, _SILENT, None)
 
     def close(self) -> None:
-        """Let go of the connection; what was not committed is undone."""
+        """Close the connection; the server undoes what was not committed."""
         pointer, self._pointer = self._pointer, None
         if pointer:
             self._library.PQfinish(pointer)
 
     @property
     def is_open(self) -> bool:
-        """Tell whether it can be asked, as far as is known."""
+        """Return whether it is open, as far as is known."""
         return self._pointer is not None
 
     @property
     def server_version(self) -> int:
-        """Give the version of the server. Example: 160014 for 16.14."""
+        """Return the version of the server. Example: 160014 for 16.14."""
         return int(self._library.PQserverVersion(self._pointer))
 
     @property
     def server(self) -> str:
-        """Name the server that answers: host and port."""
+        """Return host and port of the server that answers."""
         library = self._library
         host, port = library.PQhost(self._pointer), library.PQport(self._pointer)
         return f"{(host or b'').decode()}:{(port or b'').decode()}"
 
     @property
     def in_transaction(self) -> bool:
-        """Tell whether a transaction is open, failed ones included."""
+        """Return whether a transaction is open, or has failed."""
         return self._pointer is not None and self._library.PQtransactionStatus(self._pointer) != 0
 
     @property
@@ -250,7 +250,7 @@ class Connection:
 
     @property
     def may_write(self) -> bool:
-        """Return whether the server has said that it is not a standby."""
+        """Return whether the server reports that it is no standby."""
         if self._pointer is None:
             return False
         told = (
@@ -269,19 +269,19 @@ class Connection:
             self._library.PQfreemem(found)
 
     def begin_to(self, script: str) -> None:
-        """Send statements without values, and leave their result to the next that is run."""
+        """Send statements without values; the next one that runs reads their result."""
         self._promised = []  # nobody has waited for it
         self._check(self._library.PQsendQuery(self._pointer, _encoded(script)))
         self._is_owed = True
 
     def _take_owed(self) -> None:
-        """Read the result of what was begun; ServerError where it failed."""
+        """Read the result of `begin_to`; ServerError if it failed."""
         self._is_owed = False
         while result := self._next():
             self._rows(result)
 
     def run(self, script: str) -> list[Row]:
-        """Run statements without values in one round trip; give the rows of the last one."""
+        """Run statements without values in one round trip; return the rows of the last one."""
         if self._is_owed:
             self._take_owed()
         self._check(self._library.PQsendQuery(self._pointer, _encoded(script)))
@@ -297,13 +297,13 @@ class Connection:
         return found
 
     def promise(self, sql: str, values: Sequence[Any] = ()) -> Promised:
-        """Let a statement go with the next one, to wait once for both."""
+        """Send a statement with the next one, to wait once for both."""
         made = Promised(self, Statement(sql, values))
         self._promised.append(made)
         return made
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Run one statement and give its rows."""
+        """Run one statement and return its rows."""
         if self._promised or self._gathering:
             return self.together((Statement(sql, values),))[0]
         if self._is_owed:
@@ -321,7 +321,7 @@ class Connection:
         return found
 
     def together(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
-        """Run statements in one round trip each so many, and give the rows of each.
+        """Run statements, many per round trip, and return the rows of each.
 
         The first one that fails ends them; outside a transaction all are one.
         """
@@ -389,7 +389,7 @@ class Connection:
         )  # fmt: skip
 
     def _next(self) -> int | None:
-        """Wait for the next result; None where there is no more of the statement."""
+        """Wait for the next result; None if the statement has no more."""
         library = self._library
         while library.PQisBusy(self._pointer):
             socket = library.PQsocket(self._pointer)
@@ -402,7 +402,7 @@ class Connection:
         return found
 
     def _rows(self, result: int) -> list[Row]:
-        """Read a result and let go of it."""
+        """Read a result and free it."""
         library = self._library
         try:
             status = library.PQresultStatus(result)
@@ -443,7 +443,7 @@ class Connection:
 
 
 def _of_each_host(message: str) -> str:
-    """Put what each server has said on one line, without what may be meant by it."""
+    """Put the message of each server on one line, without its advice."""
     said = [line for line in message.split("\n") if line.startswith("connection to ")]
     return "; ".join(said) or message
 
@@ -490,7 +490,7 @@ def _json(found: bytes) -> Any:  # noqa: ANN401
 
 
 def _reader(kind: int) -> Any:  # noqa: ANN401
-    """Give what reads the values of a type."""
+    """Return the function that reads values of a type."""
     if kind in _WHOLE:
         return int
     if kind in _REAL:

@@ -1,4 +1,4 @@
-"""Which lines summaries rest on, and whether those stand as they did."""
+"""The lines that summaries cite, and whether they are still the same."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _SUMMARY = (
 
 
 def unchecked(connection: Connection, workspace: int) -> list[str]:
-    """Name the summaries with lines whose file is not the one they were looked for in.
+    """List the summaries that cite a file which has changed since they were checked.
 
-    They may have been found elsewhere, so a file that the front matter names counts too.
+    The lines may be in another file now, so a file that the front matter names counts too.
     """
     found = connection.rows(
         "select d.path from memcli.documents d where d.workspace = $1 and d.source = $2 and exists"
@@ -40,7 +40,7 @@ def unchecked(connection: Connection, workspace: int) -> list[str]:
 
 
 def looked(connection: Connection, workspace: int, summary: str) -> list[Looked]:
-    """Read what `checking` has noted of a summary, in its order."""
+    """Read what `checking` has stored for a summary, in its order."""
     found = connection.rows(
         "select l.checked, l.matches, l.path, l.start_line, l.end_line, l.hash"
         f" from memcli.lineage l where l.workspace = $1 and l.document = ({_SUMMARY})"
@@ -51,7 +51,7 @@ def looked(connection: Connection, workspace: int, summary: str) -> list[Looked]
 
 
 def checking(workspace: int, summary: str, found: Sequence[Looked]) -> list[Statement]:
-    """Note where the lines stand on which a summary rests, in place of what was known."""
+    """Store where the lines are that a summary cites, in place of what was stored before."""
     document = (workspace, MEMORY_SOURCE, summary)
     rows = [(number, *each.lines, each.file, each.holds) for number, each in enumerate(found)]
     return [
@@ -67,7 +67,7 @@ def checking(workspace: int, summary: str, found: Sequence[Looked]) -> list[Stat
 
 
 def supports(connection: Connection, workspace: int) -> list[Support]:
-    """List the lines that summaries rest on, and whether their file as it is stored has them."""
+    """List the lines that summaries cite, and whether the stored file still has them."""
     found = connection.rows(
         "select d.path, l.matches and l.checked is not distinct from s.hash, l.path, l.start_line,"
         " l.end_line, l.hash from memcli.lineage l join memcli.documents d"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from _thread import allocate_lock as Lock
 from _thread import get_ident, start_new_thread
 from collections.abc import Callable
+from os import getpid
 from threading import Semaphore
 
 from memcli.checking import TYPE_CHECKING
@@ -208,9 +209,10 @@ class Pool:
                 return
 
 
-_pools: dict[str, Pool] = {}
+_pools: dict[tuple[int, str], Pool] = {}
 
 
 def pool_of(address: Address) -> Pool:
-    """Return the pool of this process for an index."""
-    return _pools.setdefault(address.url, Pool(address))
+    """Return the pool of this process for an index; a forked child has one of its own."""
+    key = getpid(), address.url
+    return _pools.get(key) or _pools.setdefault(key, Pool(address))

@@ -41,7 +41,7 @@ class Size(Record):
 
 
 class Postings:
-    """What has been looked up of the words of a workspace in one snapshot."""
+    """The words of a workspace that were looked up in one snapshot."""
 
     def __init__(self, connection: Connection, workspace: int, size: Size) -> None:
         """Take what is asked and where."""
@@ -53,20 +53,20 @@ class Postings:
         self._long: dict[int, Cut] | None = None
 
     def chunks(self) -> set[int]:
-        """Name the chunks that hold anything that the question has looked up."""
+        """Return the chunks that contain anything the question has looked up."""
         return {chunk for spelling in self._asked for chunk in self._counts[spelling]}
 
     def forget_asked(self) -> None:
-        """Begin with another question."""
+        """Start another question."""
         self._asked = set()
 
     @property
     def entries(self) -> int:
-        """Count what is kept: the chunks of every spelling, and their lengths."""
+        """Count the entries in memory: the chunks of every spelling, and their lengths."""
         return len(self._lengths) + sum(map(len, self._counts.values()))
 
     def holders(self, term: Term) -> set[int]:
-        """Name the chunks that hold a term that has been looked up."""
+        """Return the chunks that contain a term that was looked up."""
         return {chunk for spelling in spellings(term) for chunk in self._counts[spelling]}
 
     def counts(self, spelling: Term) -> Mapping[int, int]:
@@ -74,13 +74,13 @@ class Postings:
         return self._counts[spelling]
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
-        """Count the chunks that hold each term, without a list of them."""
+        """Count the chunks that contain each term, without listing them."""
         unknown = [t for t in dict.fromkeys(terms) if not self._knows(t)]
         counted = dict(zip(unknown, self._count(unknown), strict=True))
         return [counted[t] if t in counted else len(self.holders(t)) for t in terms]
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Tell which of some terms any chunk holds.
+        """Return the terms that at least one chunk contains.
 
         A few are looked up in a small workspace: a search asks for their chunks next.
         """
@@ -101,7 +101,7 @@ class Postings:
         return frozenset(held | {t for t in asked if self._in_long(spellings(t))})
 
     def look_up(self, terms: Iterable[Term]) -> None:
-        """Look up all chunks that hold some terms, in one round trip."""
+        """Look up all chunks that contain some terms, in one round trip."""
         named = dict.fromkeys(s for term in terms for s in spellings(term))
         asked = [spelling for spelling in named if spelling not in self._counts]
         for spelling, counts in self._fetched(asked, None).items():
@@ -119,11 +119,11 @@ class Postings:
 
     @property
     def lengths(self) -> Mapping[int, int]:
-        """Give the tokens of each chunk that has been found."""
+        """Return the number of tokens of each chunk that was found."""
         return self._lengths
 
     def together(self, terms: Sequence[Term]) -> set[int]:
-        """Name the chunks that hold all of some terms."""
+        """Return the chunks that contain all of some terms."""
         if all(self._knows(term) for term in terms):
             return set.intersection(*map(self.holders, terms))
         query = " & ".join(_any(self._of(spellings(term))) for term in terms)
@@ -141,7 +141,7 @@ class Postings:
         return all(spelling in self._counts for spelling in spellings(term))
 
     def _of(self, asked: Sequence[Term]) -> list[TokenRun]:
-        """Cut spellings; one of which nothing is left finds nothing."""
+        """Cut spellings into tokens; a spelling without tokens finds nothing."""
         new = [spelling for spelling in asked if spelling not in self._runs]
         for spelling, tokens in zip(new, cut([s.text for s in new]) if new else (), strict=True):
             self._runs[spelling] = TokenRun(tokens, spelling.prefix)
@@ -222,7 +222,7 @@ class Postings:
 def _by_rank(
     workspace: int, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None
 ) -> Statement | ForMany:
-    """Ask for words alone: how often each stands in a chunk is read off its rank."""
+    """Ask for single words; the rank of a word tells how often a chunk contains it."""
     values = Values([workspace])
     ranks = ", ".join(
         f"ts_rank('{{1,1,1,1}}', k.words, {values(run.query)}::tsquery)" for run in runs
@@ -241,7 +241,7 @@ def _by_rank(
 def _by_place(
     workspace: int, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None
 ) -> Statement:
-    """Ask for phrases and beginnings: where the words stand that they are made of."""
+    """Ask for phrases and prefixes: the positions of the words that they consist of."""
     values = Values([workspace])
     closed = {t for run in runs for t in (run.tokens[:-1] if run.is_open else run.tokens)}
     begun = {run.tokens[-1] for run in runs if run.is_open}
@@ -256,7 +256,7 @@ def _by_place(
 
 
 def _having(values: Values, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None) -> str:
-    """Write which chunks are looked at: those that hold any of some runs."""
+    """Write which chunks are read: those that contain any of some runs."""
     among = "" if chunk_ids is None else f" and k.chunk = any({values(chunk_ids)}::bigint[])"
     return f"k.words @@ {values(_any(runs))}::tsquery{among}"
 
@@ -267,7 +267,7 @@ def _any(runs: Sequence[TokenRun]) -> str:
 
 @cache
 def _times(rank: float) -> int:
-    """Tell how often a word stands that has a rank."""
+    """Return how often a chunk contains a word, by the rank of the word."""
     at = min(bisect_left(_SUMS, rank), len(_SUMS) - 1)
     return at if at and rank - _SUMS[at - 1] < _SUMS[at] - rank else at + 1
 
@@ -287,14 +287,14 @@ class Places:
         self._promised: tuple[Collection[int], Promised] | None = None
 
     def ask_ahead(self, chunk_ids: Collection[int], reach: Reach) -> None:
-        """Let chunks be placed along with what is asked next, unless they are too many."""
+        """Ask for the places of chunks with the next statement, unless they are too many."""
         if 0 < len(chunk_ids) <= MOST_AHEAD:
             self._turn_to(reach)
             if self._promised is None and not self._tried.issuperset(chunk_ids):
                 self._promised = chunk_ids, self._connection.promise(*self._asking(chunk_ids))
 
     def ordered(self, chunk_ids: Collection[int], reach: Reach) -> list[int]:
-        """Give those of some chunks that are within reach, by source, path and place."""
+        """Return those of some chunks that are within reach, by source, path and place."""
         self._turn_to(reach)
         if self._promised is not None and chunk_ids:
             asked, promised = self._promised
@@ -306,7 +306,7 @@ class Places:
         return sorted(held, key=self._places.__getitem__)
 
     def forget_promised(self) -> None:
-        """Ask anew what was asked ahead: nobody has taken it before the transaction ended."""
+        """Forget what was asked ahead and not read before the transaction ended."""
         self._promised = None
 
     def _turn_to(self, reach: Reach) -> None:

@@ -1,7 +1,7 @@
 """Answer from one state of a workspace in a shared index: a read-only transaction of one view.
 
-It gives what rows hold and how well they match. What becomes of that is left to its callers. What
-it has read of words, places and chunks it keeps, for the next question to the same state.
+It returns rows and how well they match; callers decide what to do with them. It keeps the words,
+places and chunks that it has read for the next question to the same state.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SharedReader(Rows):
     """One state of a workspace; a `port.Snapshot`."""
 
     def __init__(self, connection: Connection, address: Address, row: WorkspaceRow) -> None:
-        """Take a connection within whose transaction the row of the workspace was read."""
+        """Take a connection, in whose transaction the row of the workspace was read."""
         super().__init__(connection, address, row.id)
         self._row = row
         self._words = Postings(connection, row.id, Size(row.chunks, row.words, row.has_long))
@@ -69,7 +69,7 @@ class SharedReader(Rows):
         self._chars = 0  # of their texts
 
     def goes_on(self, row: WorkspaceRow) -> bool:
-        """Begin to answer again if a row tells of the same state and not too much is kept."""
+        """Return whether it can answer from this row: same state, and not too much in memory."""
         if _state(row) != _state(self._row):
             return False
         kept = COUNT_BYTES * self._words.entries + ROW_BYTES * len(self._chunk_rows)
@@ -93,7 +93,7 @@ class SharedReader(Rows):
             return read_counts(self._connection, self._row)
 
     def texts(self) -> Iterator[str]:
-        """Give the text of every chunk, a thousand at a time."""
+        """Yield the text of every chunk; a thousand are read at a time."""
         last = 0
         while found := self._rows(
             "select id, text from memcli.chunks where workspace = $1 and id > $2"
@@ -113,7 +113,7 @@ class SharedReader(Rows):
         return Provenance(self._row.origin, self._row.revision, self._row.changed_at or "")
 
     def vector_search(self) -> VectorSearch:
-        """Tell how vectors are searched; those of a large workspace by coarse codes first."""
+        """Return how vectors are searched; a large workspace is searched by coarse codes first."""
         from memcli.store.run_records import VectorSearch
 
         return VectorSearch("pgvector", is_exact=not self._is_coarse, problem="")
@@ -162,7 +162,7 @@ class SharedReader(Rows):
         return [Ranked(chunk, scores[chunk]) for chunk in ranked[:limit]]
 
     def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
-        """Give what waits for the nearest texts, which are asked for along with what comes next."""
+        """Return a function that waits for the nearest texts; the next statement asks for them."""
         fingerprint = self.facts.fingerprint
         if vector is None or fingerprint is None:
             return list

@@ -1,8 +1,8 @@
 """A workspace that is built beside another one, and how it takes that one's place.
 
-It is a row of its own, with rows of its own in all tables, that nobody finds by its name. In one
-transaction its number becomes that of the name, and what had the name before is deleted: whoever
-reads meanwhile goes on with what was there when it began, and the next one finds the new state.
+It has a row of its own in `workspaces`, which no search finds by name, and its own rows in all
+tables. One transaction gives it the name and deletes the old one. A reader that has begun goes on
+with the old state; the next one finds the new state.
 """
 
 from __future__ import annotations

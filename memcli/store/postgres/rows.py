@@ -41,7 +41,7 @@ _COLUMNS = {
 
 
 class DocumentStatements(Record):
-    """What putting a document takes, and how much it adds."""
+    """The statements that store a document, and how much they add."""
 
     statements: tuple[Statement, ...]
     chunks: int
@@ -50,7 +50,7 @@ class DocumentStatements(Record):
 
 
 def encoder_of(fingerprint: str) -> int:
-    """Give the number of an encoder, which fits a column of 64 bits."""
+    """Return the number of an encoder, which fits a column of 64 bits."""
     digest = blake2b(fingerprint.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
@@ -65,7 +65,7 @@ def comparable(value: str | int | float) -> str:
 
 
 def inserting(table: str, workspace: int, rows: Sequence[Sequence[Any]]) -> Statement:
-    """Insert rows of a table, whose columns stand in the order above."""
+    """Insert rows of a table; their columns have the order above."""
     columns = _COLUMNS[table]
     names = [column.strip().split(" ")[0] for column in columns.split(",")]
     keys = [name.strip('"') for name in names]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Sleep
     from memcli.store.postgres.address import Address
 
-# Bounds of a transaction: nobody waits longer for a lock, a statement or a client that is gone.
+# A transaction waits no longer than this for a lock, a statement, or a client that is gone.
 BOUNDS = (
     "select set_config('lock_timeout', '5s', true), set_config('statement_timeout', '30s', true),"
     " set_config('idle_in_transaction_session_timeout', '60s', true)"
@@ -61,7 +61,7 @@ class Name(Record):
 
     @property
     def whole(self) -> str:
-        """Write it with its tenant, whichever that is."""
+        """Write it with its tenant, even the usual one."""
         return f"{self.tenant}{SLASH}{self.workspace}"
 
 
@@ -88,7 +88,7 @@ class WorkspaceRow(Record):
 
     @property
     def facts(self) -> Facts:
-        """Give what the store remembers of itself."""
+        """Return the settings that the index was made with."""
         told: dict[str, Any] = {
             name: self.meta[name] for name in Facts._fields if name in self.meta
         }
@@ -153,7 +153,7 @@ def select_by_id(*, lock: bool) -> str:
 
 
 def row_of(told: tuple[object, ...], address: Address, name: Name) -> WorkspaceRow:
-    """Read what `select_by_name` gives; an error where there is none, or of another version."""
+    """Read the row of `select_by_name`; an error if there is none, or if the tables are newer."""
     *columns, version = told
     check_version(version, address, write=False)
     if columns[0] is None:
@@ -165,7 +165,7 @@ def row_of(told: tuple[object, ...], address: Address, name: Name) -> WorkspaceR
 
 
 def rows_of(told: list[tuple[object, ...]], address: Address) -> list[tuple[Name, WorkspaceRow]]:
-    """Read what `select_all` gives; an error where the tables are of another version."""
+    """Read the rows of `select_all`; an error if the tables are newer."""
     check_version(told[0][-1], address, write=False)
     rows = [WorkspaceRow._make(columns) for *columns, _ in told if columns[0] is not None]
     return [(Name(row.tenant, row.name), row) for row in rows]
@@ -206,5 +206,5 @@ def check_bound(found: Mapping[str, Any], address: Address, name: Name) -> None:
 
 
 def meta_as_json(meta: Mapping[str, str]) -> str:
-    """Write what is remembered as a row keeps it."""
+    """Write the settings as a row stores them."""
     return json.dumps(meta, ensure_ascii=False, sort_keys=True)

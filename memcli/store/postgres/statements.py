@@ -1,4 +1,4 @@
-"""What is asked of a server: by one workspace, or by many at once whose answers are told apart."""
+"""Statements for one workspace, or for many at once, whose answers are then separated."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Gathering:
         self._told: dict[object, list[Row]] = {}
 
     def answers(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
-        """Give the rows of each statement; NotYetError where one has to be asked first."""
+        """Return the rows of each statement; NotYetError if one has to be sent first."""
         keys = [_key(alone(each)) for each in statements]
         known = [self._told.get(key) for key in keys]
         for key, each, rows in zip(keys, statements, known, strict=True):
@@ -90,11 +90,11 @@ class Gathering:
 
 
 def alone(each: Statement | ForMany) -> Statement:
-    """Give the statement that asks one workspace only."""
+    """Return the statement that asks only one workspace."""
     return each.alone if isinstance(each, ForMany) else each
 
 
 def _key(statement: Statement) -> object:
-    """Give what tells a statement from others; to write its values takes ten times as long."""
+    """Return what identifies a statement; to write its values takes ten times as long."""
     values = (tuple(v) if isinstance(v, list) else v for v in statement.values)
     return (statement.sql, *values)

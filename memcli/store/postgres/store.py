@@ -1,4 +1,4 @@
-"""A workspace of a shared index: `port.Store` by PostgreSQL.
+"""A workspace of a shared index, and many of them: `port.Store` and `port.Crowd`.
 
 What belongs to this machine only, such as who writes and who watches here, is next to the index
 that the workspace would have without a server.
@@ -11,24 +11,35 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
+from memcli.config.attached import named
 from memcli.errors import AwayError, BusyError, IndexMissingError
 from memcli.record import Record
 from memcli.store.postgres.faults import translated
-from memcli.store.postgres.pool import pool_of
-from memcli.store.postgres.session import check_bound, check_version, row_of, select_by_name
+from memcli.store.postgres.pool import Pool, pool_of
+from memcli.store.postgres.session import (
+    Name,
+    check_bound,
+    check_version,
+    row_of,
+    rows_of,
+    select_all,
+    select_by_name,
+)
+from memcli.store.run_records import Stored
 
 if TYPE_CHECKING:
-    from memcli.store.port import Sleep, Store
+    from memcli.store.port import Sleep, Snapshot, Store
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.reader import SharedReader
     from memcli.store.postgres.rebuild import SharedWriter
-    from memcli.store.postgres.session import Name, WorkspaceRow
+    from memcli.store.postgres.session import WorkspaceRow
+    from memcli.store.rounds import Each
     from memcli.store.run_records import Described, Work
 
 
 class OnThisMachine(Record):
-    """What this machine keeps for a workspace whose index is elsewhere."""
+    """The files of this machine for a workspace whose index is on a server."""
 
     store: Store  # the index that it would have here
     at: Callable[[str], Store]  # opens one in a file
@@ -52,9 +63,12 @@ class PostgresStore:
         """
         self.address, self.name, self.origin = address, name, origin
         self._beside, self._now_ns = beside, now_ns
-        self._pool = pool_of(address)
         self._readers: dict[Connection, SharedReader] = {}  # what each connection has read by
         self._guard = Lock()
+
+    @property
+    def _pool(self) -> Pool:
+        return pool_of(self.address)
 
     @property
     def local(self) -> str:
@@ -79,7 +93,7 @@ class PostgresStore:
             return False
 
     def has_unfolded(self) -> bool:
-        """Tell that nothing is left to this machine to do."""
+        """Return False: this machine has nothing to tidy up."""
         return False
 
     @contextmanager
@@ -88,7 +102,7 @@ class PostgresStore:
             yield self._reader(connection, row)
 
     def _reader(self, connection: Connection, row: WorkspaceRow) -> SharedReader:
-        """Give what a connection has read this state by before, or a new one."""
+        """Return the reader that a connection has used for this state, or a new one."""
         from memcli.store.postgres.reader import SharedReader
 
         with self._guard:
@@ -119,10 +133,8 @@ class PostgresStore:
         return self._beside.store if self.origin else None
 
     def copy_to(self, path: str) -> None:
-        from memcli.store.postgres.copying import copy
-
         with self._held() as (connection, row), translated(self.address):
-            copy(connection, row, self._beside.at(path))
+            _copy(connection, row, self._beside.at(path))
 
     def close(self) -> None:
         self._pool.close()
@@ -133,7 +145,7 @@ class PostgresStore:
     def _leased(
         self, *, wait_seconds: float, sleep: Sleep
     ) -> Iterator[tuple[Connection, WorkspaceRow]]:
-        from memcli.store.postgres.lease import lease
+        from memcli.store.postgres.writer import lease
 
         with self._beside.store.locked(wait_seconds=wait_seconds, sleep=sleep):
             with translated(self.address):
@@ -165,7 +177,7 @@ class PostgresStore:
 
     @contextmanager
     def _held(self) -> Iterator[tuple[Connection, WorkspaceRow]]:
-        """Hold one state of the workspace; a connection that has died is opened anew once."""
+        """Hold one state of the workspace; a dead connection is opened again, once."""
         with translated(self.address):
             connection, row = self._pool.begin(
                 self.name,
@@ -185,3 +197,113 @@ class PostgresStore:
             self._pool.end(connection, self.name, failed=True)
             raise
         self._pool.end(connection, self.name)
+
+
+BATCH = 1000  # vectors that are in memory at once
+
+
+def _copy(connection: Connection, row: WorkspaceRow, store: Store) -> None:
+    """Copy all that is stored of a workspace into another store."""
+    from memcli.store.postgres import lineage, vectors
+    from memcli.store.postgres.counting import read_known
+    from memcli.store.postgres.rows import encoder_of, read_documents
+
+    facts = row.facts
+    with store.change(wait_seconds=0.0, sleep=_never) as change:
+        with change.together():
+            every = read_known(connection, row.id)
+            for document, stamp, skip in read_documents(connection, row.id, every):
+                change.put(document, stamp, skip=skip)
+        if facts.fingerprint and facts.dimension is not None:
+            last = b""
+            while found := connection.rows(
+                "select hash, vector_send(vector) from memcli.vectors where workspace = $1"
+                " and encoder = $2 and hash > $3 order by hash limit $4",
+                (row.id, encoder_of(facts.fingerprint), last, BATCH),
+            ):
+                made = [(hash_, vectors.read(sent)) for hash_, sent in found]
+                change.put_vectors(facts.fingerprint, made)
+                last = found[-1][0]
+            change.search_by(facts.fingerprint, facts.dimension)
+        told = {name: getattr(facts, name) for name in ("model", "chunking", "sources", "mounts")}
+        change.remember({name: value for name, value in told.items() if value is not None})
+        for summary in {each.summary for each in lineage.supports(connection, row.id)}:
+            change.check(summary, lineage.looked(connection, row.id, summary))
+    store.close()
+
+
+def _never(seconds: float) -> None:
+    """Do not sleep: nobody else uses the file."""
+
+
+class PostgresCrowd:
+    """The workspaces that the user may read, of one tenant or of all; a `port.Crowd`."""
+
+    def __init__(
+        self, address: Address, tenant: str, beside: OnThisMachine, now_ns: Callable[[], int]
+    ) -> None:
+        """Take where the store is, and the tenant, "" for all; `beside` keeps what is written."""
+        self._address = address
+        self._tenant, self._beside, self._now_ns = tenant, beside, now_ns
+
+    @property
+    def _pool(self) -> Pool:
+        return pool_of(self._address)
+
+    @property
+    def place(self) -> str:
+        return self._address.masked
+
+    def listed(self) -> list[Stored]:
+        with self._held() as (connection, rows):
+            found: dict[int, list[str]] = dict(
+                connection.rows(
+                    "select workspace, json_agg(distinct source order by source)"
+                    " from memcli.documents where workspace = any($1::bigint[]) group by workspace",
+                    ([row.id for _, row in rows],),
+                )
+            )
+        return [
+            Stored(
+                str(name),
+                name.whole,
+                row.origin,
+                row.revision,
+                row.changed_at or "",
+                tuple(found.get(row.id, ())),
+            )
+            for name, row in rows
+        ]
+
+    def store(self, stored: Stored) -> PostgresStore:
+        name = Name(*named(stored.whole))
+        return PostgresStore(self._address, name, self._beside, self._now_ns)
+
+    @contextmanager
+    def snapshots(self) -> Iterator[tuple[dict[str, Snapshot], Each]]:
+        from memcli.store.postgres.reader import SharedReader
+
+        with self._held() as (connection, rows):
+            readers: dict[str, Snapshot] = {}
+            for name, row in rows:
+                reader = SharedReader(connection, self._address, row)
+                readers[str(name)] = readers[name.whole] = reader
+            yield readers, connection.each
+
+    def close(self) -> None:
+        self._pool.close()
+
+    @contextmanager
+    def _held(self) -> Iterator[tuple[Connection, list[tuple[Name, WorkspaceRow]]]]:
+        with translated(self._address):
+            connection, rows = self._pool.begin(
+                self,
+                lambda connection: select_all(connection, self._tenant),
+                lambda told: rows_of(told, self._address),
+            )
+            try:
+                yield connection, rows
+            except BaseException:
+                self._pool.end(connection, self, failed=True)
+                raise
+            self._pool.end(connection, self)

@@ -53,7 +53,7 @@ def stored_words(cut: Cut) -> StoredWords:
 
 
 def lexeme(token: str) -> str:
-    """Give what stands for a token; a longer one than fits is told by its beginning and a hash."""
+    """Return the lexeme of a token; of one that is too long, its beginning and a hash."""
     if len(token) <= MOST_BYTES // 4 or len(token.encode()) <= MOST_BYTES:
         return token or _EMPTY
     return token[: MOST_BYTES // 8] + _EMPTY + blake2b(token.encode(), digest_size=16).hexdigest()
@@ -71,7 +71,7 @@ class TokenRun(Record):
 
     @property
     def is_word(self) -> bool:
-        """Tell that it is one token, whose places need not be looked at."""
+        """Return whether it is a single token, whose positions do not matter."""
         return len(self.tokens) == 1 and not self.is_open
 
     @property
@@ -81,7 +81,7 @@ class TokenRun(Record):
         return f"({' <-> '.join(words)}{':*' if self.is_open else ''})"
 
     def count(self, cut: Cut) -> int:
-        """Count where it stands in tokens."""
+        """Count its occurrences in tokens."""
         *whole, last = self.tokens
         windows = (
             column[at : at + len(self.tokens)]
@@ -94,7 +94,7 @@ class TokenRun(Record):
         )
 
     def count_at(self, places: Mapping[str, Sequence[int]]) -> int:
-        """Count where it stands, by the places of lexemes."""
+        """Count its occurrences by the positions of lexemes."""
         *whole, last = map(lexeme, self.tokens)
         if self.is_open:
             ends = {at for word, ats in places.items() if word.startswith(last) for at in ats}

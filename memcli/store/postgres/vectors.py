@@ -1,9 +1,8 @@
 """Vectors by hash of the embedded text: the cache, and the nearest neighbours within a workspace.
 
-One workspace is always compared by itself, so no approximate index is asked: such an index finds
-neighbours first and leaves out afterwards those of other workspaces, 199 of 200 of them. Up to
-`MANY` all vectors are compared. Of more, two bits a component are, which an index holds without the
-rows, and the best by these are compared by their vectors.
+There is no approximate index: it would find neighbours in all workspaces, and then drop those of
+other workspaces, 199 of 200. Up to `MANY`, all vectors of a workspace are compared. If there are
+more, codes of two bits per component are compared first, in an index, and then the best vectors.
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ def _code(vector: str) -> str:
 def of_chunks(
     connection: Connection, workspace: int, fingerprint: str, chunk_ids: Sequence[int]
 ) -> dict[int, list[bytes]]:
-    """Give the vectors of the parts of some chunks, in their order."""
+    """Return the vectors of the segments of some chunks, in their order."""
     found: dict[int, list[bytes]] = {}
     for chunk_id, vector in connection.rows(
         "select p.chunk, vector_send(v.vector) from memcli.parts p join memcli.vectors v"
@@ -147,8 +146,7 @@ def borrow(
 ) -> int:
     """Copy the vectors that other workspaces of a tenant have of texts that wait; give how many.
 
-    Whose text it was is not told, and another tenant is not asked: it would learn what others
-    have written.
+    Other tenants are not asked: a role could learn what they have written.
     """
     ((count,),) = connection.rows(
         "with made as (insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
@@ -170,7 +168,7 @@ def settled(
     living: Sequence[bytes],
     now: int,
 ) -> list[Statement]:
-    """Note which vectors nobody needs any more, and which are needed; `now` is in seconds."""
+    """Mark the vectors that no text uses any more, and those in use; `now` is in seconds."""
     unheld = "not exists (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
     found: list[Statement] = []
     if gone:

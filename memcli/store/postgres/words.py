@@ -1,4 +1,4 @@
-"""BM25 of the words in a shared index, worked out from how often each stands in a chunk.
+"""BM25 of the words in a shared index, computed from how often each chunk contains them.
 
 It is done here and not by the server, so that every store gives the same scores.
 """
@@ -32,7 +32,7 @@ def scores(
     by: Totals | None = None,
     among: Collection[int] | None = None,
 ) -> dict[int, float]:
-    """Give the BM25 of every chunk that has what is wanted, or of those among some."""
+    """Return the BM25 of every chunk that matches, or of those among some."""
     postings.look_up(_named(wanted))
     by = by or totals(postings, wanted)
     found: dict[int, float] = {}
@@ -57,7 +57,7 @@ def scores(
 
 
 def matching(postings: Postings, wanted: Wanted) -> set[int]:
-    """Name the chunks that have what is wanted."""
+    """Return the chunks that match."""
     postings.look_up(_named(wanted))
     return {chunk for chunks, _ in _clauses_of(postings, wanted) for chunk in chunks}
 
@@ -69,7 +69,7 @@ def _weights(
     holders: int,
     among: Collection[int],
 ) -> list[tuple[int, float]]:
-    """Weigh a spelling in each of some chunks that holds it."""
+    """Weigh a spelling in each of some chunks that contain it."""
     weight = idf(by.chunks, holders)
     mean = by.tokens / by.chunks if by.chunks else 1.0
     lengths, found = postings.lengths, []
@@ -80,7 +80,7 @@ def _weights(
 
 
 def _clauses_of(postings: Postings, wanted: Wanted) -> Iterator[tuple[set[int], Clause]]:
-    """Give the clauses, each with the chunks that have it and nothing unwanted."""
+    """Yield the clauses, each with the chunks that match it and contain nothing unwanted."""
     unwanted = _union(postings, wanted.none)
     for clause in _clauses(wanted):
         yield set.intersection(*(_union(postings, group) for group in clause)) - unwanted, clause
@@ -91,13 +91,13 @@ def _union(postings: Postings, terms: Iterable[Term]) -> set[int]:
 
 
 def _named(wanted: Wanted) -> Iterator[Term]:
-    """Name everything that is looked for, and what nobody wants."""
+    """Yield every term of a query, also the excluded ones."""
     yield from (term for group in wanted.all for term in group)
     yield from (*wanted.any, *wanted.none)
 
 
 def _clauses(wanted: Wanted) -> Iterator[Clause]:
-    """Give what a chunk needs one of, each once: every group together, or any one term."""
+    """Yield the clauses of which a chunk needs one: all groups together, or any single term."""
     groups = (tuple(dict.fromkeys(group)) for group in wanted.all if group)
     every: Clause = tuple(dict.fromkeys(groups))
     single: list[Clause] = [((term,),) for term in wanted.any]

@@ -1,13 +1,17 @@
-"""Change a workspace of a shared index: a transaction a document, batches of vectors.
+"""Change a workspace of a shared index: one transaction per document, batches of vectors.
 
-Each transaction begins by locking the row of the workspace under the epoch that this writer was
-given; where another one has been given a later epoch since, nothing is changed and the writer ends.
+One process has the right to write a workspace. The row of the workspace names it until a time that
+each change puts off. A process that takes over gives the row the next epoch. Each transaction
+begins by locking the row under the epoch of its writer; if the epoch is a later one, nothing is
+changed and the writer ends. A process of this machine that has died is not waited for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, suppress
+import os
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError
@@ -16,14 +20,22 @@ from memcli.store.fixed import rounded
 from memcli.store.postgres import lineage, rows, vectors
 from memcli.store.postgres.counting import count_rows, first_fault, read_counts, read_known
 from memcli.store.postgres.faults import translated
-from memcli.store.postgres.libpq import ServerError
+from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.reader import COARSE
-from memcli.store.postgres.session import BOUNDS, WorkspaceRow, meta_as_json, select_by_id
+from memcli.store.postgres.session import (
+    BOUNDS,
+    WorkspaceRow,
+    meta_as_json,
+    row_of,
+    select_by_id,
+    select_by_name,
+)
 from memcli.store.postgres.statements import Statement
+from memcli.system import has_ended
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
-    from memcli.store.postgres.libpq import Connection
+    from memcli.store.postgres.session import Name
     from memcli.store.postgres.statements import Row
     from memcli.store.records import Counts, Facts, Key, Looked
     from memcli.store.run_records import Pending, Stamp
@@ -227,7 +239,7 @@ class RowWriter(BaseChange):
             )
 
     def search_by(self, fingerprint: str, dimension: int) -> None:
-        """Search by this encoder's vectors from now on, by codes first where they are many."""
+        """Search by the vectors of this encoder from now on; by codes first if they are many."""
         is_same = self.facts.fingerprint == fingerprint
         is_coarse = self._has_many(fingerprint)
         if is_same and is_coarse == (COARSE in self._meta):
@@ -241,7 +253,7 @@ class RowWriter(BaseChange):
                 self._meta[COARSE] = "1"
 
     def _has_many(self, fingerprint: str) -> bool:
-        """Tell whether there are so many vectors that codes are compared first; not at the brim."""
+        """Return whether codes are compared first; near the limit, nothing changes."""
         most = vectors.MANY * 3 // 4 if COARSE in self._meta else vectors.MANY
         found = self._rows(
             "select count(*) from (select 1 from memcli.vectors v where v.workspace = $1"
@@ -277,7 +289,7 @@ class RowWriter(BaseChange):
         return int(found[0][0])
 
     def start_over(self, fault: str) -> str:
-        """Go on with sound rows: these, if a second look finds them so, else none but vectors."""
+        """Check the rows again; if they are not sound, delete all except vectors."""
         if self.integrity() == "ok":
             return f"{fault}, but a second check found it intact"
         with self.transaction():
@@ -305,3 +317,76 @@ class RowWriter(BaseChange):
     def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         with translated(self.address):
             return self.connection.rows(sql, values)
+
+
+RETRY_SECONDS = 0.25
+_BOOT = "/proc/sys/kernel/random/boot_id"
+
+
+def machine() -> str:
+    """Name this machine and, if the system tells it, this start of the machine."""
+    boot = ""
+    with suppress(OSError), open(_BOOT, encoding="ascii") as file:
+        boot = file.read().strip()
+    return f"{socket.gethostname()} {boot}".strip()
+
+
+def holder() -> str:
+    """Name this process among those of all machines."""
+    return f"{machine()} {os.getpid()}"
+
+
+def is_dead(name: str) -> bool:
+    """Return whether a holder is a process of this machine that has ended."""
+    place, _, pid = name.rpartition(" ")
+    if place != machine() or not pid.isdigit():
+        return False
+    # One writer for each process: what has its number is left over.
+    return int(pid) == os.getpid() or has_ended(int(pid))
+
+
+@contextmanager
+def lease(
+    connection: Connection,
+    address: Address,
+    name: Name,
+    *,
+    wait_seconds: float,
+    sleep: Callable[[float], None],
+) -> Iterator[WorkspaceRow]:
+    """Hold the right to write a workspace, waiting for it up to `wait_seconds`; else BusyError."""
+    waited = 0.0
+    while (row := _taken(connection, address, name)) is None:
+        if waited >= wait_seconds:
+            raise BusyError(
+                f"another memcli writes {name} in {address.masked}",
+                hint="memcli index --wait 600",
+            )
+        sleep(RETRY_SECONDS)
+        waited += RETRY_SECONDS
+    try:
+        yield row
+    finally:
+        with suppress(ServerError):  # it runs out by itself
+            if connection.in_transaction:
+                connection.run("rollback")
+            connection.rows(
+                "update memcli.workspaces set holder = null, lease_until = null"
+                " where tenant = $1 and name = $2 and beside_of is null and epoch = $3",
+                (name.tenant, name.workspace, row.epoch),
+            )
+
+
+def _taken(connection: Connection, address: Address, name: Name) -> WorkspaceRow | None:
+    """Take the right if nobody has it, or if its holder has ended."""
+    (told,) = connection.run(select_by_name(connection, name))
+    row = row_of(told, address, name)
+    if row.holder and row.is_held and not is_dead(row.holder):
+        return None
+    found = connection.rows(
+        "update memcli.workspaces set holder = $3, epoch = epoch + 1, lease_until = now() +"
+        f" '{LEASE_SECONDS} seconds', changed_at = coalesce(changed_at, now())"
+        " where id = $1 and epoch = $2 returning epoch",
+        (row.id, row.epoch, holder()),
+    )
+    return row._replace(epoch=found[0][0], holder=holder()) if found else None

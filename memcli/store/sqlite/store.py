@@ -55,7 +55,9 @@ class SqliteStore:
         files = (self.path + suffix for suffix in ("", WAL_SUFFIX))
         size = sum(os.path.getsize(file) for file in files if os.path.exists(file))
         aside = self.path + DAMAGED_SUFFIX
-        return Described(self.path, "sqlite-vec", size, aside if os.path.exists(aside) else "")
+        aside = aside if os.path.exists(aside) else ""
+        shared = os.path.getsize(self._shared) if os.path.exists(self._shared) else 0
+        return Described(self.path, "sqlite-vec", size, aside, shared)
 
     def exists(self) -> bool:
         return os.path.exists(self.path)

@@ -1,0 +1,69 @@
+"""Questions that follow one another: what stands for a name, a place or a day is replaced."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import deque
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.main import run
+from memcli.config.settings import load
+from memcli.search.follow_up import EARLIER, question_after
+from memcli.search.question import Question
+from tests.support import write
+
+TODAY = date(2026, 3, 1)
+
+
+def _read(*texts: str, settings: dict[str, object] | None = None) -> Question:
+    earlier: deque[Question] = deque(maxlen=EARLIER)
+    config = load("/nowhere", {}, settings or {})
+    return [question_after(earlier, config, text, TODAY) for text in texts][-1]
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "read"),
+    [
+        ("When did Tom move to Oslo?", "Who helped him there?", "Who helped Tom in Oslo?"),
+        ("What is Ann's job?", "Does she like her boss?", "Does Ann like Ann's boss?"),
+        ("Did Tom call Mary Ann?", "what did they agree on", "what did Tom and Mary Ann agree on"),
+        ("Who rang on 2026-02-03?", "What broke that day?", "What broke 2026-02-03?"),
+        ("How long was Tom in New York?", "Who met him there?", "Who met Tom in New York?"),
+        # What names somebody itself, or refers to nothing, is left alone.
+        ("When did Tom move?", "What did Ann tell him?", ""),
+        ("When did Tom move?", "Is there a leak in the pool?", ""),
+        ("When did Tom move?", "What broke that day?", ""),
+        ("is the pool empty", "what did he say", ""),
+        ("Who is Tom?", "Do they like the pool?", ""),
+        ("When did Tom move to Oslo?", "Is there a leak?", ""),
+        ("Tell me of the pool", "What did she say?", ""),
+        ("Who is Tom?", "My friend said he was sad " + "and tired " * 6, ""),
+    ],
+)
+def test_words_that_refer_to_the_question_before(before: str, text: str, read: str) -> None:
+    question = _read(before, text)
+    assert (question.text, question.typed) == ((read, text) if read else (text, ""))
+
+
+def test_a_chain_of_questions_and_how_far_it_reaches() -> None:
+    assert _read("Who is Tom?", "Why did he?", "When did he?").text == "When did Tom?"
+    assert _read("Who is Tom Lee?", "why dry", "did he").text == "did Tom Lee"
+    assert _read("Who is Tom?", "why dry", "why wet", "did he").typed == ""
+    assert _read("Who is Tom?", "Why did he?", settings={"search.follow_up": False}).typed == ""
+
+
+def test_stdin_says_how_a_question_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
+    write(tmp_path, "memory/2026-02-01.md", "# Log\n\nTom bought a heron.\n")
+    lines = io.TextIOWrapper(io.BytesIO(b"who is Tom\nwhat did he buy\n"))
+    monkeypatch.setattr("sys.stdin", lines)
+    assert run(["search", "--stdin", "-w", str(tmp_path)]) == 0
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert "read_as" not in first
+    assert second["read_as"] == "what did Tom buy"
