@@ -30,8 +30,9 @@ FAILED = "failed"  # this one of several workspaces did not answer
 TRUSTS = ("trusted", "untrusted")
 # Who wrote something. The owner's own notes are trusted unless a source says otherwise; notes of
 # others are trusted only if the user says so.
+AGENT = "agent"  # who wrote what memcli appended for an agent
 OWN_KINDS = ("operator", "system")
-SOURCE_KINDS = ("operator", "tool", "web", "import", "system")
+SOURCE_KINDS = ("operator", "agent", "tool", "web", "import", "system")
 # Keys of front matter that may contain a date, in order of preference.
 DATE_KEYS = ("date", "modified", "updated", "created")
 

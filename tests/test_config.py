@@ -290,7 +290,7 @@ def test_a_source_takes_its_keys(place: Place) -> None:
         ("kinds", '["a"]', "must be a table of globs and kinds"),
         ("kinds", "{a = 1}", "must be a table of globs and kinds"),
         ("scope", '"all"', "must be one of session, user, global"),
-        ("source_kind", "[[]]", "must be one of operator, tool, web, import, system"),
+        ("source_kind", "[[]]", "must be one of operator, agent, tool, web"),
         ("trust", "true", "must be one of trusted, untrusted"),
         ("trust", '"Trusted"', "must be one of trusted, untrusted"),
         ("authority", "2", "must be a number between 0 and 1"),

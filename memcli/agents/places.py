@@ -87,6 +87,13 @@ CURSOR = Base("~/.cursor", lambda machine: machine.join(machine.home, ".cursor")
 VSCODE = Base(
     "~/.config/Code/User", lambda machine: machine.join(_app_data(machine), "Code", "User")
 )
+CLAUDE_DESKTOP = Base(
+    "~/.config/Claude", lambda machine: machine.join(_app_data(machine), "Claude")
+)
+WINDSURF = Base(
+    "~/.codeium/windsurf", lambda machine: machine.join(machine.home, ".codeium", "windsurf")
+)
+CLINE = Base("~/.cline", lambda machine: machine.join(machine.home, ".cline"))
 COPILOT = Base("~/.copilot", _named("COPILOT_HOME", ".copilot"))
 OPENCODE = Base("~/.config/opencode", lambda machine: machine.join(_config(machine), "opencode"))
 ZED = Base("~/.config/zed", _zed)

@@ -26,11 +26,13 @@ from memcli.render.reasons import sentence
 from memcli.search.authority import Authority
 from memcli.search.options import options_of, unobserved
 from memcli.search.question import Question
+from memcli.search.recall import reach_within
 from memcli.store.naming import private_summaries
 from memcli.types import EMPTY, OPEN_SCOPES, PRIVATE, Filters, is_memory, memory_path
 from memcli.workspace.dating import age_at
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from memcli.api.workspaces import Workspaces
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from memcli.indexing.freshness import Freshness
     from memcli.search.options import Observer
     from memcli.search.pipeline import Answer
+    from memcli.store.port import Snapshot
     from memcli.types import About
 
 NOTHING = Assembled((), (), "")
@@ -160,13 +163,7 @@ def _of_a_session(
     memory = memory.without_failed(freshness)
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
-        hidden = private_summaries(snapshot)
-
-        def is_open(about: About) -> bool:
-            of_memory = is_memory(about.source)
-            name = memory_path(about.source, about.path) if of_memory else ""
-            return about.scope != PRIVATE and name not in hidden
-
+        is_open = _openness(snapshot)
         of_all = filters._replace(scopes=OPEN_SCOPES)
         fixed = fixed_of(snapshot, wanted, of_all, is_open)
         revision = str(snapshot.facts.revision)
@@ -182,6 +179,54 @@ def _of_a_session(
     assembled = assemble(fixed, Retrieved(found), wanted)
     more = max(0, rest - len(found))
     return Assembly(None, freshness, None, assembled, more, filters, revision, missing)
+
+
+def session_start(
+    memory: Workspaces, asked: date, wanted: Sharing, *, since_ns: int | None
+) -> Assembly:
+    """Assemble what an agent's session starts with: rules, open tasks, what has changed since.
+
+    `since_ns` is the start of the session before. The first session in a folder starts with what
+    matters most. Private notes, and summaries of them, are left out.
+    """
+    if since_ns is None:
+        return _of_a_session(memory, asked, wanted, sync=None)
+    from memcli.context.session import NEWEST_FILES, packed_in_order, parts_of_session
+
+    filters = Filters(view="active")
+    freshness = bring_in_step(memory, memory.remembered(), "lexical", sync=None)
+    if freshness.state == EMPTY:
+        return _without_answer(memory, None, freshness, filters)
+    memory = memory.without_failed(freshness)
+    of_all = filters._replace(scopes=OPEN_SCOPES)
+    wanted = wanted._replace(tail=0, tail_share=0.0)
+    with memory.store.snapshot() as snapshot:
+        is_open = _openness(snapshot)
+        fixed = fixed_of(snapshot, wanted, of_all, is_open)
+        known = snapshot.known()
+        newest = sorted(known, key=lambda key: (-known[key].mtime_ns, key))[:NEWEST_FILES]
+        chunks = snapshot.excerpts_of(sorted(newest), reach_within(snapshot, of_all))
+        revision = str(snapshot.facts.revision)
+    changed = {key for key in newest if known[key].mtime_ns > since_ns}
+    own = [
+        each for each in chunks if is_open(each.about) and each.about.document not in fixed.rules
+    ]
+    order = sorted(own, key=lambda each: newest.index(each.about.document))
+    parts = packed_in_order(fixed.parts, parts_of_session(order, changed), budget=wanted.budget)
+    assembled = Assembled(parts, (), fixed.warning)
+    return Assembly(None, freshness, None, assembled, 0, filters, revision, ())
+
+
+def _openness(snapshot: Snapshot) -> Callable[[About], bool]:
+    """Tell which excerpts may be shown unasked: private notes, and summaries of them, may not."""
+    hidden = private_summaries(snapshot)
+
+    def is_open(about: About) -> bool:
+        of_memory = is_memory(about.source)
+        name = memory_path(about.source, about.path) if of_memory else ""
+        return about.scope != PRIVATE and name not in hidden
+
+    return is_open
 
 
 def _without_answer(

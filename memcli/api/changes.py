@@ -68,19 +68,25 @@ def changes(
     *,
     since: str | None = None,
     until: str | None = None,
+    by: str = "",
     now: datetime,
     environ: Mapping[str, str] | None = None,
 ) -> ChangeList:
     """List what was learned between two days or commits, ranked by the text if there is one.
+
+    `by` keeps the lines of documents with this source_kind, by the dates of their logs: a commit
+    does not say who wrote a line.
 
     A day is written as for `search --since`, and includes its commits. A commit at the start does
     not belong to the span. Without a repository, the lines of dated logs count as new.
     """
     environ = os.environ if environ is None else environ
     try:
-        named, top = repository_of(workspace.config.workspace)
+        named, top = ("", "") if by else repository_of(workspace.config.workspace)
     except UsageError:
-        found = _by_logs(workspace, since, until, now)
+        named = ""
+    if not named:
+        found = _by_logs(workspace, since, until, now, by)
     else:
         git = Git(named, environ)
         try:
@@ -220,7 +226,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
 
 
 def _by_logs(
-    workspace: Workspace, since: str | None, until: str | None, now: datetime
+    workspace: Workspace, since: str | None, until: str | None, now: datetime, by: str
 ) -> ChangeList:
     """Treat the lines of dated logs as what was learned on those days."""
     settings = workspace.index_settings()
@@ -245,8 +251,10 @@ def _by_logs(
         file = read(settings, stat.source, stat.path)
         if isinstance(file, Skip):
             continue
-        keys = settings.source(stat.source).date_keys
-        days, stamped = document_days(parse(file.text).front_matter, stat.path, keys)
+        keys, metadata = settings.source(stat.source).date_keys, parse(file.text).front_matter
+        if by and metadata.get("source_kind") != by:
+            continue
+        days, stamped = document_days(metadata, stat.path, keys)
         if not days or stamped or days[1] > last.isoformat():
             continue
         newest = max(newest, days[1])
@@ -258,13 +266,14 @@ def _by_logs(
         for day in sorted(by_day, reverse=True)
     )
     text = f"{workspace.config.workspace} is not in a git repository: showing its dated logs"
-    notices = [Reason("logs", text)]
+    notices = [] if by else [Reason("logs", text)]
     if newest and not told:
         span = f"{first} to {last}" if first <= last else f"{first}, which is in the future"
         text = f"no log has a date from {span}; the newest one before is {newest}"
         notices.append(Reason("nothing", text, f"memcli changes --since {newest}"))
     elif not told:
-        text = f"no log here has a date up to {last}"
+        writer = f" of the {by}" if by else ""
+        text = f"no log{writer} here has a date up to {last}"
         notices.append(Reason("nothing", text, "memcli help changes"))
     return ChangeList(first.isoformat(), last.isoformat(), told, (), "logs", tuple(notices))
 

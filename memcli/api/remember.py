@@ -9,15 +9,17 @@ from contextlib import suppress
 from memcli.api.neighbours import Nearby, length, windows
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError, NotFoundError, UsageError
+from memcli.markdown.links import CORRECTS
 from memcli.record import Record
 from memcli.remember.append import Appended
 from memcli.remember.block import TYPES, Note, Placed, cleaned, place
 from memcli.remember.gate import Check, GateSettings, Judged, is_same, judge
 from memcli.remember.worth import GateWeights
 from memcli.secrets.finding import redacted
-from memcli.types import MEMORY_SOURCE, cite
+from memcli.types import MEMORY_SOURCE, cite, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
     from typing import Any
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from memcli.remember.gate import WasGiven
 
 TODAY = "today"
+MOST_CORRECTED = 20  # lines
 HINT_TO = "memcli remember TEXT --to MEMORY.md"
 
 
@@ -40,6 +43,10 @@ class Wish(Record):
     force: bool = False  # save it even if a check fails; the check is still reported
     gate: bool = False  # refuse what is worth little, even where gate.least is 0
     was_given: WasGiven | None = None  # whether this session already got a line
+    by: str = ""  # the source_kind of who writes it, such as agent; "" for the owner
+    corrects: str = ""  # citation of the older line that the note replaces
+    source: str = ""  # what the note is from, written after it
+    scope: str = ""  # of a new file
 
 
 class Noted(Record):
@@ -103,13 +110,17 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
     from memcli.remember import append
 
     text = cleaned(text)
-    path = _path_of(workspace, wish.to, now)
-    note = _note(text, wish, now)
+    path = _path_of(workspace, wish, now)
+    older = _corrected(workspace, wish.corrects)
+    behind = f"{CORRECTS} {older}" if older else wish.source
+    note = _note(f"{text} ({behind})" if behind else text, wish, now)
     nearby = Nearby(workspace)
     settings = gate_settings(workspace, is_gated=wish.gate, was_given=wish.was_given)
+    settings = settings._replace(refuses_orders=bool(wish.by))
     judged = judge(text, nearby.of(text), settings, heading=note.heading)
+    judged = judged._replace(older=older or judged.older)
     title = os.path.basename(path).rpartition(".")[0]
-    root = _root(workspace)
+    root = root_of(workspace)
 
     def result(stored: bool, made: Appended | None, judged: Judged = judged) -> Noted:
         return Noted(
@@ -145,49 +156,99 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
             fit = make(data)
             lines = fit.first_line, fit.last_line
             return result(False, Appended(path, len(data or b""), fit.data, data is None, *lines))
-        return result(True, _append(workspace, root, path, make))
+        return result(True, _append(workspace, root, path, make, wish.by))
     except _TwiceError as twice:
         here = cite(MEMORY_SOURCE, path, *twice.lines)
         check = Check("duplicate", False, "duplicate of an existing line", here)
         return result(False, None, judged._replace(checks=(*judged.checks[:2], check)))
 
 
+def _corrected(workspace: Workspace, citation: str) -> str:
+    """Cite the line that a note replaces as it is now; NotFoundError if there is none."""
+    if not citation:
+        return ""
+    from memcli.api.read import get
+    from memcli.api.workspaces import Workspaces
+
+    found = get(Workspaces(workspace), citation)
+    if found.end_line - found.start_line >= MOST_CORRECTED:
+        raise UsageError(
+            f"{found.citation} is {found.end_line - found.start_line + 1} lines, and a note"
+            f" corrects {MOST_CORRECTED} at most",
+            hint=f"{found.citation.rpartition(':')[0]}:{found.start_line}",
+        )
+    lines = str(found.start_line)
+    lines += f"-{found.end_line}" if found.end_line > found.start_line else ""
+    return f"{shown(found.source, found.path)}:{lines}"
+
+
 def undo_remember(workspace: Workspace) -> UndoResult:
     """Remove the last note if its lines are unchanged and nothing follows them."""
+    return _take_back(workspace, lambda made: not made.by)
+
+
+def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
+    """Remove a note that somebody appended, such as an agent, if its lines are unchanged.
+
+    NotFoundError if the cited lines are no such note.
+    """
+    from memcli.api.read import get
+    from memcli.api.workspaces import Workspaces
+
+    found = get(Workspaces(workspace), citation)
+    lines = found.text.encode()
+
+    def is_meant(made: Appended) -> bool:
+        is_there = made.path == found.path and found.source == MEMORY_SOURCE
+        return is_there and made.by == by and lines in made.note
+
+    return _take_back(workspace, is_meant, may_follow=True, cited=found.citation)
+
+
+def _take_back(
+    workspace: Workspace,
+    is_meant: Callable[[Appended], bool],
+    *,
+    may_follow: bool = False,
+    cited: str = "",
+) -> UndoResult:
     from memcli.remember import append
 
     folder = workspace.cache_folder
     try:
-        made = append.last_append(folder)
+        kept = append.appends(folder)
     except OSError as error:
         path = os.path.join(folder, append.NAME)
         raise UsageError(
-            f"{path}, the record of the last note, cannot be read: {error.strerror}",
+            f"{path}, the record of the last notes, cannot be read: {error.strerror}",
             hint="memcli remember --undo, later",
         ) from error
+    made = next((each for each in reversed(kept) if is_meant(each)), None)
     if made is None:
+        if cited:
+            raise NotFoundError(f"{cited} is not a note that was saved with these tools")
         return UndoResult(None)
-    why = append.take_back(_root(workspace), made, sleep=workspace.clock.sleep)
+    sleep = workspace.clock.sleep
+    why = append.take_back(root_of(workspace), made, sleep=sleep, may_follow=may_follow)
     if not why:
-        append.forget(folder)
+        append.forget(folder, made)
     return UndoResult(made.path, made.first_line, made.last_line, why)
 
 
-def _append(workspace: Workspace, root: str, path: str, make: Make) -> Appended:
+def _append(workspace: Workspace, root: str, path: str, make: Make, by: str) -> Appended:
     """Append, and keep what was appended so that it can be taken back."""
     from memcli.remember import append
 
-    folder = workspace.cache_folder
+    folder, sleep = workspace.cache_folder, workspace.clock.sleep
     with suppress(OSError):
-        before = append.last_append(folder)
-        if before is not None:
-            append.finish(root, before, sleep=workspace.clock.sleep)
+        for before in append.appends(folder)[-1:]:
+            append.finish(root, before, sleep=sleep)
 
     def announce(made: Appended) -> None:
         with suppress(OSError):  # the note is saved, and cannot be undone
-            append.keep(folder, made)
+            append.keep(folder, made._replace(by=by))
 
-    return append.append(root, path, make, announce=announce, sleep=workspace.clock.sleep)
+    return append.append(root, path, make, announce=announce, sleep=sleep)
 
 
 def _refuse_twice(data: bytes | None, text: str) -> None:
@@ -209,14 +270,17 @@ def _note(text: str, wish: Wish, now: datetime) -> Note:
         )
     heading = " ".join(cleaned(wish.heading).split()).lstrip("#").strip()
     time = now.strftime("%H:%M") if wish.to == TODAY else ""
-    return Note(text, heading, wish.type, time)
+    told = {"source_kind": wish.by, "scope": wish.scope}
+    metadata = "".join(f"{key}: {value}\n" for key, value in told.items() if value)
+    return Note(text, heading, wish.type, time, metadata)
 
 
-def _root(workspace: Workspace) -> str:
+def root_of(workspace: Workspace) -> str:
+    """Give the folder that notes are written into."""
     return workspace.index_settings().source(MEMORY_SOURCE).root
 
 
-def _path_of(workspace: Workspace, to: str, now: datetime) -> str:
+def _path_of(workspace: Workspace, wish: Wish, now: datetime) -> str:
     """Name the file that a note goes to; UsageError for one that no search would read."""
     from memcli.markdown.lineage import is_place
     from memcli.workspace.ignore import is_markdown, load_rules
@@ -228,9 +292,11 @@ def _path_of(workspace: Workspace, to: str, now: datetime) -> str:
             f"{workspace.config.workspace} is not a workspace",
             hint="memcli init",
         )
-    path = to
-    if to == TODAY:
-        own = daily_note(_root(workspace), now.date())
+    path = to = wish.to
+    if to == TODAY and wish.by:  # of a whole document it is known who wrote it
+        path = f"{MEMORY_FOLDER}/{wish.by}/{now.date().isoformat()}.md"
+    elif to == TODAY:
+        own = daily_note(root_of(workspace), now.date())
         path = own or f"{MEMORY_FOLDER}/{now.date().isoformat()}.md"
     path = path.removeprefix("./")
     parts = path.split("/")

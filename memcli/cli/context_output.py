@@ -16,7 +16,7 @@ from memcli.cli.search_output import (
     say_uncalibrated,
 )
 from memcli.context.assemble import tokens
-from memcli.context.parts import ALWAYS, PREFERENCES, RECENT, SECTIONS, SOFT, ContextPart, markdown
+from memcli.context.parts import ALWAYS, PASSAGES, PREFERENCES, RECENT, SOFT, ContextPart, markdown
 
 if TYPE_CHECKING:
     from typing import Any
@@ -80,7 +80,8 @@ def _reserves(wanted: Sharing) -> list[tuple[str, int | None]]:
         RECENT: wanted.tail_share if wanted.tail else 0.0,
     }
     return [
-        (name, int(shares[name] * wanted.budget) if name in shares else None) for name in SECTIONS
+        (name, int(shares[name] * wanted.budget) if name in shares else None)
+        for name in (ALWAYS, SOFT, PREFERENCES, RECENT, PASSAGES)
     ]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     "search", "context", "related", "get", "ls", "changes",
-    "remember", "compact", "lint",
+    "remember", "inbox", "compact", "lint",
     "init", "index", "status", "config", "store", "bench",
     "agents", "mcp", "hook",
     "help", "completion",
@@ -72,6 +72,7 @@ Search:
 
 Write:
   remember    Append a note, unless it is a duplicate or contains a secret.
+  inbox       Review what was collected from sessions of agents.
   compact     Summarise old logs; the logs stay as they are.
   lint        Find stale, duplicate, contradictory or leaked content.
 

@@ -1,4 +1,4 @@
-"""The form that an answer is wanted in."""
+"""The form of the output of a search."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.render.template import Template
 
-TEMPLATE = "template"  # the form of a text with keys in braces
+TEMPLATE = "template"  # a text with keys in braces
 
 
 class Shape(Record):
-    """The form that an answer is written in, and how much of it."""
+    """The form of the output, and how much it contains."""
 
     form: str  # one of `choices.SEARCH_FORMATS`, or TEMPLATE
     full: bool = False
     explain: bool = False
-    in_days: bool = False  # passages stand below their days
-    filters: tuple[DateSpan, ...] = ()  # the dates of filters, as they were read
-    has_question: bool = True  # of its own; else it is what the filters let through
-    fields: tuple[str, ...] = ()  # keys of JSON, where not all are wanted
-    template: Template | None = None  # of the form TEMPLATE
-    brief: bool = False  # a line a passage
-    lists: bool = False  # the same, with their number
-    around: int = 0  # lines of the file above and below each passage
-    superseded: bool = False  # with the older lines that a passage corrects
-    budget: int | None = None  # tokens of all that is written to stdout
-    ends: bool = False  # it leaves out what is not worth reading
-    rest: bool = False  # only what is left out without it
-    is_fitted: bool = False  # a terminal shows what fits it
+    in_days: bool = False  # with the days as headings
+    filters: tuple[DateSpan, ...] = ()  # the dates of the filters
+    has_question: bool = True  # False: all that passes the filters
+    fields: tuple[str, ...] = ()  # the only keys of JSON
+    template: Template | None = None  # for the form TEMPLATE
+    brief: bool = False  # one line per passage
+    lists: bool = False  # one line per passage, with a count
+    around: int = 0  # lines before and after each passage
+    superseded: bool = False  # with the lines that a passage corrects
+    budget: int | None = None  # maximum tokens on stdout
+    ends: bool = False  # without passages that are not worth reading
+    rest: bool = False  # only the passages that the search leaves out
+    is_fitted: bool = False  # only what fits the terminal
 
 
 def shape_of(

@@ -1,4 +1,4 @@
-"""Write the answer of a search in the form that was asked for, and say what it rests on."""
+"""Write the answer of a search in the chosen form, with messages about it on stderr."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def _rest(found: Answered, skin: Skin, shape: Shape) -> Answered:
 
 
 def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Answered, str]:
-    """Leave out passages until all that is written fits the budget; give the rest as it is written.
+    """Leave out passages until the output fits the budget, and return the answer and the output.
 
-    What is written without any passage may cost more: that an answer is empty is always said.
+    Without passages the output may exceed the budget.
     """
 
     def written(hits: Sequence[Hit]) -> tuple[Answered, str, int]:
@@ -76,7 +76,7 @@ def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Ans
     fits, over = 0, len(whole)
     if best[2] <= 0:
         return best[:2]
-    while over - fits > 1:  # `fits` passages fit, or are none, and `over` are too many
+    while over - fits > 1:  # `fits` passages fit, and `over` are too many
         middle = (fits + over) // 2
         fits, over = (middle, over) if written(whole[:middle])[2] <= 0 else (fits, middle)
     best = written(whole[:fits])
@@ -167,7 +167,7 @@ def _links(skin: Skin) -> Callable[[str, str, int], str]:
 
 
 def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
-    """Describe each passage by the keys of JSON that are wanted."""
+    """Describe each passage with the wanted keys of JSON."""
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
@@ -186,7 +186,7 @@ def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]
 
 
 def _has_all(skin: Skin, shape: Shape) -> bool:
-    """Tell whether JSON has all keys that there are."""
+    """Tell whether JSON has all keys."""
     return shape.full or shape.explain or skin.terminal.verbose
 
 
@@ -237,7 +237,7 @@ def _file(place: About, skin: Skin) -> str | None:
 
 
 def say(found: Answered, skin: Skin, shape: Shape) -> None:
-    """Say what the answer rests on where that is less than everything."""
+    """Write messages: what is missing, what was read, what is left out."""
     answer, terminal = found.answer, skin.terminal
     if not say_freshness(found.freshness, terminal):
         if found.freshness.state == EMPTY:
@@ -292,14 +292,14 @@ def _say_budget(answer: Answer, terminal: Terminal, *, has_rest: bool) -> None:
 
 
 def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool) -> None:
-    """Say which words were looked for in place of others, and what besides to who asks."""
+    """Say which words replaced others; with --explain or -v, also which were added."""
     told = [each for each in repairs if each.is_another_word or explain or terminal.verbose]
     if told:
         terminal.say(terminal.safe_line(repaired(told)))
 
 
 def say_reranked(told: Reranked | None, terminal: Terminal) -> None:
-    """Say why the order is that of before, where passages were to be read once more."""
+    """Say why a configured reranker did not run."""
     if told is not None and told.reason is not None and told.reason.code != "sure":
         text = f"not reranked by {told.by}: {told.reason.text}"
         terminal.advise(told.reason._replace(text=text))
@@ -326,7 +326,7 @@ def say_uncalibrated(answer: Answer, skin: Skin, *, explain: bool) -> None:
 
 
 def say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:
-    """Say in one line how dates were read that are not written as ISO days."""
+    """Say in a line how memcli read dates that are not ISO days."""
     if not dates:
         return
     from memcli.render.dates import line
@@ -336,7 +336,7 @@ def say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:
 
 
 def say_freshness(freshness: Freshness, terminal: Terminal, answer: str = "this answer") -> bool:
-    """Say how far the index is behind an answer; tell whether there was anything to ask."""
+    """Say which files the answer lacks; return False if the index is empty."""
     for notice in freshness.notices:
         terminal.advise(notice)
     if freshness.state == EMPTY:
@@ -349,7 +349,7 @@ def say_freshness(freshness: Freshness, terminal: Terminal, answer: str = "this 
 
 
 def _behind(freshness: Freshness, reason: Reason, answer: str) -> Reason:
-    """Put the files that are missing before the reason why they are."""
+    """Add the missing files to the reason."""
     if not freshness.pending:
         return reason
     files = freshness.missing or f"{freshness.pending} files"
@@ -386,5 +386,5 @@ def _is_news(reason: Reason, skin: Skin) -> bool:
 
 
 def by_keywords(reason: Reason) -> Reason:
-    """Say that vectors take no part."""
+    """Say that the search uses keywords only."""
     return reason._replace(text=f"keywords only: {reason.text}")

@@ -1,4 +1,4 @@
-"""Write passages for a person: in a pipe all of them, on a terminal as many as fit it."""
+"""Write passages as text: in a pipe all of them, on a terminal those that fit."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from memcli.search.summaries import Expanded
 
     Link = Callable[[str, str, int], str]  # from a source, a path and a line to a URL or nothing
-    # A passage of a rank, with those that stand below the same heading.
+    # Writes the passage of a rank; the last argument has all passages below the same heading.
     Show = Callable[[int, Hit, Sequence[Hit]], str]
 
-ROWS_BELOW = 2  # for what is said of the rest, and for the prompt
-ROWS_ABOVE = 3  # of a passage, over its text, with the heading of its document
+ROWS_BELOW = 2  # for a message and the prompt
+ROWS_ABOVE = 3  # above the text of a passage
 
 
 class Shows(Record):
@@ -42,21 +42,21 @@ class Shows(Record):
     whole: Show
     brief: Show
     behind: Callable[[Expanded], str]
-    # What stands above several passages of one document; without it each stands alone.
+    # Written above several passages of one document; None writes each alone.
     heading: Callable[[Sequence[Hit]], str] | None = None
-    day: Callable[[Hit], str] | None = None  # what stands above the passages of a day
+    day: Callable[[Hit], str] | None = None  # written above the passages of a day
 
 
 class Fitting(Record):
-    """How passages share the rows that there are."""
+    """How passages share the rows of a screen."""
 
-    rows: int | None  # None: as many as it takes
-    wanted: Sequence[int]  # ranks of the passages, those to be shown first
-    is_brief: bool = False  # none is shown whole
+    rows: int | None  # None: no limit
+    wanted: Sequence[int]  # ranks, the most important first
+    is_brief: bool = False  # one line per passage
 
 
 def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
-    """Write the passages, below their days in an order by date, then what is behind summaries."""
+    """Write the passages, in an order by date below their days, then the lines behind summaries."""
     terminal, hits = skin.terminal, found.answer.hits
     make = _for_screen if terminal.out_is_terminal else _for_pipe
     shows = make(found, skin, shape, link)
@@ -82,7 +82,7 @@ def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
 
 
 def _wanted(hits: Sequence[Hit], shape: Shape) -> list[int]:
-    """List the ranks in the order of worth, which an order by date is not."""
+    """List the ranks by score, also if the passages are in the order of time."""
     ranks = list(range(1, len(hits) + 1))
     if shape.in_days and shape.has_question:
         ranks.sort(key=lambda rank: -hits[rank - 1].score)
@@ -104,7 +104,7 @@ def _messages(found: Answered) -> int:
 
 
 def _cut_to(hits: Sequence[Hit], ranks: Sequence[int], rows: int, width: int) -> tuple[Hit, ...]:
-    """Cut the passages of some ranks down to their best lines where one does not fit by itself."""
+    """Cut a passage of these ranks down to its best lines if it exceeds the screen."""
     from memcli.render.width import wrap
 
     room = width - len(plain.INDENT)
@@ -120,9 +120,9 @@ def _cut_to(hits: Sequence[Hit], ranks: Sequence[int], rows: int, width: int) ->
 
 
 def fitted(hits: Sequence[Hit], shows: Shows, fitting: Fitting) -> tuple[list[str], int]:
-    """Give whole passages while the rows leave a line to each of the others; count the whole ones.
+    """Draw passages whole as long as each other one has a row; also count the whole ones.
 
-    The first that is wanted is given at any length, and without a number of rows all are.
+    The most important passage is drawn at any length, and without `rows` all are.
     """
     wanted, rows = fitting.wanted, fitting.rows
     drawn: dict[tuple[int, bool, tuple[int, ...]], str] = {}
@@ -144,7 +144,7 @@ def fitted(hits: Sequence[Hit], shows: Shows, fitting: Fitting) -> tuple[list[st
 
 
 def _rows(blocks: Sequence[str]) -> int:
-    """Count the rows of a page; a blank one at its end needs none at the end of a screen."""
+    """Count the rows of a page without the blank one at its end."""
     text = "".join(blocks)
     return text.count("\n") - text.endswith("\n\n")
 
@@ -156,7 +156,7 @@ def _page(
     listed: Sequence[int],
     drawn: dict[tuple[int, bool, tuple[int, ...]], str],
 ) -> list[str]:
-    """Draw the passages of the ranks that are listed, with what stands above each."""
+    """Draw the passages of these ranks with their headings."""
     blocks = []
     above: str | None = None
     for group in _groups(hits, shows, whole, listed):
@@ -179,9 +179,9 @@ def _page(
 def _groups(
     hits: Sequence[Hit], shows: Shows, whole: frozenset[int], ranks: Sequence[int]
 ) -> list[list[int]]:
-    """Put the passages of a document below its best one; in days none leaves its place.
+    """Group the passages of a document below its best one; in an order by date keep the order.
 
-    Where all of them take a line each, a heading would cost a row and save none.
+    Passages of one line each get no heading, because it would save nothing.
     """
 
     def document(rank: int) -> tuple[object, ...]:
@@ -201,7 +201,7 @@ def _groups(
 
 
 def _more(cut: int, left: int) -> str:
-    """Say how many passages are not shown whole, and how many of them have no line either."""
+    """Say how many passages are not shown whole, and how many not at all."""
     passages = "1 passage is" if cut == 1 else f"{cut} passages are"
     if not left:
         return f"{passages} not shown whole; --more shows all."
@@ -301,7 +301,7 @@ def _around(hit: Hit, skin: Skin, shape: Shape) -> Around:
 
 
 def around(memory: Workspaces, hit: Hit, count: int) -> Around:
-    """Read `count` lines on each side; none where the file no longer holds the passage."""
+    """Read `count` lines on each side; none if the file no longer contains the passage."""
     from memcli.api.read import get
 
     first = max(1, hit.start_line - count)

@@ -38,7 +38,7 @@ _CLAUDE_CODE: _Table = {
     "session-start": (("SessionStart",), _CONTEXT),
     "prompt": (("UserPromptSubmit",), _CONTEXT),
     "pre-compact": (("PreCompact",), _MESSAGE),
-    "stop": (("Stop",), _MESSAGE),
+    "stop": (("Stop", "SessionEnd"), _MESSAGE),
 }
 _GEMINI: _Table = {
     "session-start": (("SessionStart",), _CONTEXT),
@@ -62,6 +62,7 @@ class Happening(Record):
     folder: str
     source: str  # why a session starts
     prompt: str
+    transcript: str  # path of the file with what was said
 
 
 def happening(agent: str, event: str, told: Mapping[str, Any]) -> Happening | None:
@@ -75,7 +76,15 @@ def happening(agent: str, event: str, told: Mapping[str, Any]) -> Happening | No
     name = text("hook_event_name") or names[0]
     if name not in names:
         return None
-    return Happening(event, name, text("session_id"), text("cwd"), text("source"), text("prompt"))
+    return Happening(
+        event,
+        name,
+        text("session_id"),
+        text("cwd"),
+        text("source"),
+        text("prompt"),
+        text("transcript_path"),
+    )
 
 
 def reply(agent: str, of: Happening, text: str) -> Mapping[str, Any]:

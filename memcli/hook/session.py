@@ -27,6 +27,7 @@ SUGGESTED = "suggested"  # that something be remembered: once a session
 WISHED = "wished"  # the person has said how things are wanted
 _WORDS = frozenset((SUGGESTED, WISHED))
 _FORGET, _START = "forget", "start:"
+READ, KEPT = "read:", "kept:"  # the last line of the transcript that was read; a note from it
 ONE_START_NS = 4 * 10**9  # hooks of one start run within these; each ends after 2 s
 MOST_BYTES = 1 << 20  # some 30,000 lines; a session that has had them gets no more
 OLDEST_NS = 30 * 86_400 * 10**9
@@ -38,6 +39,31 @@ def session_path(folder: str, agent: str, workspace: str, session: str) -> str:
     whole = "\0".join((agent, workspace, session))
     name = sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return os.path.join(folder, name)
+
+
+def session_before(folder: str, workspace: str, session: str, now_ns: int) -> int | None:
+    """Note that a session starts in a workspace, and give the start of the one before; or None.
+
+    A session that starts again, as after it was cleared, gets the same answer.
+    """
+    from memcli.workspace.whole import write_whole
+
+    path = session_path(folder, "", workspace, "")
+    with suppress(OSError, ValueError):
+        with open(path, encoding="utf-8") as file:
+            known, start, before = file.read().split()
+        if known == _digest(session):
+            return int(before) or None
+        before = start
+        write_whole(path, f"{_digest(session)} {now_ns} {before}")
+        return int(before) or None
+    with suppress(OSError):
+        write_whole(path, f"{_digest(session)} {now_ns} 0")
+    return None
+
+
+def _digest(session: str) -> str:
+    return sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def line_keys(source: str, path: str, lines: Iterable[str]) -> list[str]:
@@ -146,7 +172,7 @@ def _owners(text: str) -> dict[str, str]:
 
 
 def _outlasts(key: str) -> bool:
-    return key in _WORDS or key.startswith(_START)
+    return key in _WORDS or key.startswith((_START, READ, KEPT))
 
 
 def prune(folder: str, now_ns: int) -> None:

@@ -7,6 +7,7 @@ from math import inf
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
+from memcli.store.lock import show_work
 from memcli.store.run_records import Work
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def shared(store: Store, monotonic: Callable[[], float], on_progress: Progress) 
         last, seconds = now, now - began
         is_known = done > before and seconds >= TELLING_SECONDS
         left = seconds / (done - before) * (total - done) if is_known else None
-        store.show_work(Work(stage, done, total, left))
+        show_work(store.local, Work(stage, done, total, left))
 
     return update
 
@@ -42,13 +43,17 @@ def shared(store: Store, monotonic: Callable[[], float], on_progress: Progress) 
 def indexing(writer: Owner | None) -> Reason | None:
     """Describe the progress of another process; None if none shows any.
 
-    Example: `indexing: 14,882 of 67,275 vectors, about 6 minutes left`.
+    Example: `indexing: 14,882 of 67,275 vectors, 145 a second, about 6 minutes left`.
     """
     if writer is None or writer.work is None:
         return None
     stage, done, total, left = writer.work
     text = f"indexing: {done:,} of {total:,} {COUNTED.get(stage, stage)}"
-    return Reason("indexing", text if left is None else f"{text}, about {_length(left)} left")
+    if left is not None:
+        pace = (total - done) / left if left > 0 else 0.0
+        text += f", {pace:.0f} a second" if pace >= 1 else ""
+        text += f", about {_length(left)} left"
+    return Reason("indexing", text)
 
 
 def _length(seconds: float) -> str:

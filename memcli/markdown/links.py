@@ -55,3 +55,17 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         for each in value:
             yield from _texts(each)
+
+
+CORRECTS = "corrects"  # before the citation of an older line, in parentheses
+_CORRECTED = r"\(corrects (?P<path>[^()\n]{1,300}?):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?\)"
+
+
+def corrected_lines(text: str) -> tuple[str, int, int] | None:
+    """Read which older lines a line says that it corrects: path, first and last line.
+
+    Example: `Logs stay 90 days (corrects memory/2025-09-02.md:11)`
+    """
+    if CORRECTS not in text or (found := re.search(_CORRECTED, text)) is None:
+        return None
+    return found["path"], int(found["first"]), int(found["last"] or found["first"])

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memcli.api.listing import Catalogue
     from memcli.api.read import Lines
     from memcli.api.records import DocumentEntry
-    from memcli.api.remember import Noted
+    from memcli.api.remember import Noted, UndoResult
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
@@ -228,18 +228,30 @@ def of_lines(lines: Lines) -> str:
     return quoted(title, lines.text) + more
 
 
-def of_note(noted: Noted) -> str:
-    """Write where a note stands now, or why it does not."""
+def of_note(noted: Noted, *, corrects: str = "") -> str:
+    """Write where a note was saved, or why it was not."""
     if noted.citation is None:
         check = noted.refusal
         why = check.reason if check else "it is known"
         at = f": {visible_line(check.citation)}" if check and check.citation else ""
         return f"not saved: {why}{at}\n"
     lines = [f"remembered: {visible_line(noted.citation)}"]
-    if noted.older is not None:
-        lines.append(f"an older note differs: {visible_line(noted.older)}")
+    if corrects:
+        lines.append(f"marked as corrected: {visible_line(corrects)}")
+    elif noted.older is not None:
+        older = visible_line(noted.older)
+        lines.append(
+            f"an older note differs: {older}; if this replaces it: memory_forget with citation"
+            f' "{visible_line(noted.citation)}", then memory_correct with citation "{older}"'
+        )
     lines += map(reasons.sentence, noted.notices)
     return "\n".join([*lines, ""])
+
+
+def of_forgotten(done: UndoResult) -> str:
+    """Write which note was taken back, or why it stays."""
+    lines = visible_line(f"{done.path}:{done.start_line}-{done.end_line}")
+    return f"not removed: {lines}: {done.reason}\n" if done.reason else f"removed: {lines}\n"
 
 
 def of_error(error: MemcliError) -> str:

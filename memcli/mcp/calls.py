@@ -16,7 +16,7 @@ from memcli.markdown.parts import digest
 from memcli.mcp import answers
 from memcli.mcp.answers import ToolResult
 from memcli.mcp.paging import Cursor
-from memcli.types import shown
+from memcli.types import AGENT, cite, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -296,16 +296,45 @@ def call_context(
 def call_remember(
     held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
-    """Append a note, unless the gate refuses it; then line 1 says why."""
+    """Append a note, and mark a line as corrected by it if one is named; or say why not."""
     from memcli.api.remember import Wish, record_of, remember
 
     held.warm()
     memory = held.own()
     if is_stopped():
         raise StoppedError("warm")
-    wish = Wish(was_given=held.given)
+    older = given.get("citation")
+    wish = Wish(
+        gate=True,
+        was_given=held.given,
+        by=AGENT,
+        corrects=_own_citation(held, older) if older else "",
+    )
     noted = remember(memory, given["text"], wish, memory.clock.now())
-    return ToolResult(answers.of_note(noted), lambda: record_of(noted))
+    return ToolResult(answers.of_note(noted, corrects=wish.corrects), lambda: record_of(noted))
+
+
+def call_forget(
+    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+) -> ToolResult:
+    """Remove a note that an agent appended, or say why it stays."""
+    from memcli.api.remember import forget
+
+    held.warm()
+    done = forget(held.own(), _own_citation(held, given["citation"]), by=AGENT)
+    return ToolResult(answers.of_forgotten(done), done._asdict)
+
+
+def _own_citation(held: SharedMemory, citation: str) -> str:
+    """Cite lines of the workspace that notes are added to, whichever way a model cites them."""
+    from memcli.api.workspaces import Workspaces
+
+    own = held.own()
+    for each in held.opened().members:
+        if each.workspace is own:
+            citation = citation.removeprefix(f"{each.name}:")
+    lines = _lines(Workspaces(own), {"path": citation, "from": None, "lines": None})
+    return cite(lines.source, lines.path, lines.start_line, lines.end_line)
 
 
 def read_document(
@@ -347,4 +376,6 @@ CALLS = {
     "memory_get": call_get,
     "memory_context": call_context,
     "memory_remember": call_remember,
+    "memory_correct": call_remember,
+    "memory_forget": call_forget,
 }

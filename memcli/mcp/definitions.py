@@ -170,7 +170,7 @@ FORGET = ToolDefinition(
     (Argument("citation", "string", "PATH:LINE of the note", True),),
     REMOVES,
 )
-READING, WRITING = (SEARCH, GET, CONTEXT), (REMEMBER,)
+READING, WRITING = (SEARCH, GET, CONTEXT), (REMEMBER, CORRECT, FORGET)
 
 RECALL = PromptDefinition(
     "recall",

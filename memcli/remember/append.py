@@ -11,7 +11,7 @@ import json
 import os
 import stat
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
@@ -22,6 +22,8 @@ from memcli.workspace import openat, whole
 from memcli.workspace.whole import write_whole
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.remember.block import Placed
 
 WAIT_SECONDS = 60.0
@@ -39,6 +41,13 @@ class Appended(Record):
     is_new: bool  # the file was made for it
     first_line: int
     last_line: int
+    by: str = ""  # the source_kind of who wrote it; "" for the owner
+
+    @property
+    def note(self) -> bytes:
+        """Give its own lines, without what the file needed before them."""
+        lines = self.data.splitlines(keepends=True)
+        return b"".join(lines[self.first_line - self.last_line - 1 :])
 
 
 Make = Callable[["bytes | None"], "Placed"]
@@ -53,10 +62,10 @@ def append(
     announce: Announce,
     sleep: Callable[[float], None],
 ) -> Appended:
-    """Write behind a file below a root what `make` makes of its bytes, None for no file.
+    """Append to a file what `make` makes of its bytes; None stands for no file.
 
-    `announce` is told before the write. What `make` raises is passed on, with nothing written.
-    UsageError where it cannot be written, BusyError where another process does not let go of it.
+    `announce` is called before the write. If `make` raises, nothing is written. UsageError if the
+    file cannot be written, BusyError if another process keeps it locked.
     """
     with _explained(root, path), _opened(root, path) as (folder, name):
         whole.sweep(folder)
@@ -91,30 +100,53 @@ def read(root: str, path: str) -> bytes | None:
     return None
 
 
-def take_back(root: str, last: Appended, *, sleep: Callable[[float], None]) -> str:
-    """Cut an append off again if it stands as it was written, else say why it does not."""
-    with _explained(root, last.path), _opened(root, last.path, make=False) as (folder, name):
+def take_back(
+    root: str, made: Appended, *, sleep: Callable[[float], None], may_follow: bool = False
+) -> str:
+    """Remove an append if its lines are as they were written, else say why they stay.
+
+    If more was written after it, it stays, unless others `may_follow`: then blank lines take the
+    place of the note, so that the lines after it keep their numbers.
+    """
+    with _explained(root, made.path), _opened(root, made.path, make=False) as (folder, name):
         try:
             descriptor = openat.open_to_append(folder, name)
         except FileNotFoundError:
             return "the file is gone"
         with ExitStack() as opened:
             opened.callback(openat.let_go, descriptor)
-            _lock(descriptor, last.path, sleep)
-            data = _whole(descriptor, last.path)
-            if data[last.before : last.before + len(last.data)] != last.data:
+            _lock(descriptor, made.path, sleep)
+            data = _whole(descriptor, made.path)
+            if may_follow and not data.endswith(made.data):
+                at = _place(data, made.note)
+                if at is None:
+                    return "its lines have changed since"
+                blank = b"\n" * made.note.count(b"\n")
+                if not MOVES_OPEN_FILES:
+                    opened.close()
+                whole.replace(folder, name, data[:at] + blank + data[at + len(made.note) :])
+                return ""
+            if data[made.before : made.before + len(made.data)] != made.data:
                 return "its lines have changed since"
-            if len(data) > last.before + len(last.data):
+            if len(data) > made.before + len(made.data):
                 return "more was written behind it"
-            if last.is_new:
+            if made.is_new:
                 if not MOVES_OPEN_FILES:
                     opened.close()
                 openat.remove(folder, name)
             else:
-                os.ftruncate(descriptor, last.before)
+                os.ftruncate(descriptor, made.before)
                 with suppress(OSError):  # the lines are gone; a loss of power may bring them back
                     os.fsync(descriptor)
             return ""
+
+
+def _place(data: bytes, note: bytes) -> int | None:
+    """Find the lines of a note; None if they are not there."""
+    if data.startswith(note):
+        return 0
+    at = data.find(b"\n" + note)
+    return None if at < 0 else at + 1
 
 
 def finish(root: str, last: Appended, *, sleep: Callable[[float], None]) -> None:
@@ -246,35 +278,43 @@ def _there(root: str, path: str) -> str:
 
 
 NAME = "remembered.json"
+MOST_KEPT = 500  # appends, the newest, that can be taken back
 _MOST_BYTES = 16 << 20
 
 
 def keep(folder: str, made: Appended) -> None:
-    """Write an append in the place of the one before; OSError where that cannot be."""
-    record = {**made._asdict(), "data": b64encode(made.data).decode()}
-    write_whole(os.path.join(folder, NAME), json.dumps(record))
+    """Add an append to those that can be taken back; OSError if it cannot be kept."""
+    _save(folder, [*appends(folder), made][-MOST_KEPT:])
 
 
-def last_append(folder: str) -> Appended | None:
-    """Read the last append; None where there is none, or nothing that memcli wrote.
+def forget(folder: str, made: Appended) -> None:
+    """Leave an append out: it was taken back, and is not found again if it stays here."""
+    with suppress(OSError):
+        _save(folder, [each for each in appends(folder) if each != made])
 
-    OSError where it cannot be read.
-    """
+
+def _save(folder: str, kept: Sequence[Appended]) -> None:
+    records = [{**each._asdict(), "data": b64encode(each.data).decode()} for each in kept]
+    write_whole(os.path.join(folder, NAME), json.dumps(records))
+
+
+def appends(folder: str) -> list[Appended]:
+    """Read the appends that can be taken back, oldest first; OSError if they cannot be read."""
     try:
         descriptor = os.open(os.path.join(folder, NAME), os.O_RDONLY | FILE_FLAGS)
     except (FileNotFoundError, NotADirectoryError):
-        return None
-    with suppress(ValueError, TypeError, KeyError, RecursionError):
-        with open(descriptor, encoding="utf-8") as file:
-            record = json.loads(file.read(_MOST_BYTES))
+        return []
+    with open(descriptor, encoding="utf-8") as file, suppress(ValueError, RecursionError):
+        records = json.loads(file.read(_MOST_BYTES))
+        return [*filter(None, map(_read, records if isinstance(records, list) else []))]
+    return []
+
+
+def _read(record: Any) -> Appended | None:  # noqa: ANN401  # JSON
+    """Read one append; None for what memcli did not write."""
+    with suppress(ValueError, TypeError, KeyError):
         made = Appended(**{**record, "data": b64decode(record["data"])})
         numbers = (made.before, made.first_line, made.last_line)
         if isinstance(made.path, str) and all(type(number) is int for number in numbers):
             return made
     return None
-
-
-def forget(folder: str) -> None:
-    """Remove it: it was taken back, and is not found again where it stays."""
-    with suppress(OSError):
-        os.remove(os.path.join(folder, NAME))

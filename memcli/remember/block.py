@@ -36,6 +36,7 @@ class Note(Record):
     heading: str = ""  # of the section it belongs to, without its marks
     type: str = ""  # one of TYPES
     time: str = ""  # that it is told with, such as 14:03
+    metadata: str = ""  # front matter of a new file, line by line
 
 
 class Placed(Record):
@@ -96,7 +97,8 @@ def place(data: bytes | None, note: Note, *, name: str, title: str) -> Placed:
     body = worded(note)
     if not data:
         data, before, encoding, eol = b"", "", "utf-8", "\n"
-        lead = f"# {title}\n\n"
+        told = f"---\n{note.metadata}---\n\n" if note.metadata else ""
+        lead = f"{told}# {title}\n\n"
     else:
         before, encoding = _decoded(data, name)
         eol = "\r\n" if before.count("\r\n") * 2 > before.count("\n") else "\n"

@@ -7,6 +7,7 @@ rule about duplicates refuses it; a note that so resembles an older one says whi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from memcli.language.correction import corrects
@@ -23,6 +24,7 @@ from memcli.language.facts import (
 from memcli.language.word_order import is_moved
 from memcli.record import Record
 from memcli.remember.worth import GateWeights, Worth, worth_of
+from memcli.render.sanitize import broken_up
 from memcli.secrets.finding import find_secrets
 from memcli.types import cite
 
@@ -58,7 +60,7 @@ class Neighbour(Record):
 class Check(Record):
     """What one rule says of a note."""
 
-    rule: str  # empty | too-long | secret | duplicate | near-duplicate | echo | worth
+    rule: str  # empty, too-long, secret, instruction, duplicate, near-duplicate, echo or worth
     passed: bool
     reason: str
     citation: str | None = None
@@ -83,6 +85,7 @@ class GateSettings(Record):
     weights: GateWeights
     least: float = 0.0  # of the worth; 0 asks for none
     was_given: WasGiven | None = None
+    refuses_orders: bool = False  # texts that tell a model what to do, as an attack would
 
 
 def judge(
@@ -101,6 +104,7 @@ def judge(
     for check in (
         _length(text, facets),
         _secret(f"{heading}\n{text}"),
+        *([_order(text)] if settings.refuses_orders else []),
         _duplicate(facets, compared),
         _near_duplicate(facets, compared),
         _echo(facets, compared, settings.was_given),
@@ -141,6 +145,30 @@ def _secret(text: str) -> Check:
         return Check("secret", True, "it contains no known secret")
     kinds = ", ".join(dict.fromkeys(f"{each.kind} ({each.fingerprint})" for each in found))
     return Check("secret", False, f"it contains a secret: {kinds}")
+
+
+# What attacks say to a model, and notes do not.
+_ORDERS = (
+    r"(?i)\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:previous|prior|above|earlier"
+    r"|preceding|system|safety|all|your|these|those|any)\b.{0,30}\b(?:instructions?|prompts?|rules?"
+    r"|messages?|guidelines|restrictions|directives)\b"
+    r"|\b(?:reveal|print|repeat|output|show|leak|send)\b.{0,30}\b(?:system|hidden|initial|your)"
+    r" (?:prompt|instructions)\b"
+    r"|\byou are (?:now|no longer) (?:a|an|the|in|bound|DAN)\b|\bjailbreak|\bdeveloper mode\b"
+    r"|\bdo not (?:tell|inform|mention (?:this|it) to|ask) the user\b"
+    r"|\bwithout (?:telling|informing|asking) the user\b"
+    r"|^\W*(?:system|assistant|new instructions?)\s*:"
+    r"|\bignoriere?\b.{0,30}\b(?:vorherigen?|bisherigen?|obigen?|alle)\b.{0,30}"
+    r"\b(?:anweisungen|befehle|regeln|nachrichten)\b"
+    r"|(?:忽略|无视).{0,10}(?:之前|以上|先前|所有|系统).{0,10}(?:指令|指示|提示|规则)"
+)
+
+
+def _order(text: str) -> Check:
+    found = re.search(_ORDERS, text) or (broken_up(text) != text)
+    if found:
+        return Check("instruction", False, "it tells a model what to do instead of what is true")
+    return Check("instruction", True, "it does not address a model")
 
 
 def _duplicate(facets: Facets, compared: Compared) -> Check:

@@ -1,4 +1,4 @@
-"""Answers for programs: versioned JSON objects, full precision, nothing made pretty."""
+"""Write answers as versioned JSON objects."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
     from memcli.types import About
 
 
-DIGITS = 3  # of a confidence, unless all is wanted
+DIGITS = 3  # of a confidence, by default
 # The keys of a passage in `result`.
 RESULT_KEYS = (*Passage._fields, "file")
-# What few programs need of a passage, and of an answer.
+# Keys that few programs need.
 _RARE = ("rank", "ref", "heading_path", "title", "score", "text_hash", "tokens", "kind",
          "source_kind", "scope", "speakers", "speaker_match")  # fmt: skip
-_OF_NEWER = ("citation", "date", "text")  # that is wanted of a line that corrects
+_OF_NEWER = ("citation", "date", "text")  # of a line that corrects
 _RARE_OF_ANSWER = ("query", "now", "named_speakers", "speaker_match")
 _NOT_OF_RELATED = ("workspace", "confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
 
 
 def few(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of a `result` what few programs need, and what the path or the default says."""
+    """Return a `result` without rare keys, defaults and what the path says."""
     usual = {"source": MEMORY_SOURCE, "trust": "trusted", "file": record["path"]}
     left = {
         key: value
@@ -59,7 +59,7 @@ def few(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def few_of_answer(envelope: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of a `search_envelope` what few programs need, and what is as it usually is."""
+    """Return a `search_envelope` without rare keys and usual values."""
     usual = {"dates": [], "omitted_over_budget": 0}
     left = {
         key: value
@@ -76,7 +76,7 @@ def few_of_answer(envelope: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def dumps(record: Mapping[str, Any]) -> str:
-    """Write one JSON value on one line; what a terminal obeys or hides is escaped in it."""
+    """Write a JSON value on one line, with control characters escaped."""
     return escaped(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
 
 
@@ -138,7 +138,7 @@ def search_envelope(
     dates: Sequence[DateSpan],
     now: str,
 ) -> dict[str, Any]:
-    """Wrap results with what they rest on."""
+    """Describe an answer with its results."""
     return {
         "schema": "memcli.search/1",
         "query": question.typed or question.text,
@@ -194,7 +194,7 @@ def reranked(answer: Answer) -> dict[str, Any]:
 
 
 def dates_of(dates: Sequence[DateSpan]) -> list[dict[str, Any]]:
-    """Describe dates as they were read."""
+    """Describe the dates of a question."""
     if not dates:
         return []
     from memcli.render.dates import record

@@ -29,12 +29,20 @@ _UNSAFE = (
 )
 # Tags by which clients mark what is from the system, a tool or the user, and tokens of models that
 # begin and end a turn. Compiled at first use.
+_TAG_WORDS = (
+    "system", "user", "assistant", "human", "developer", "tool", "function", "invoke", "thinking",
+    "reasoning", "instruction", "important",
+)  # fmt: skip
+_TAG_BEGINNINGS = (
+    "claude", "codex", "gemini", "command", "local", "ide", "environment", "context", "memory",
+    "hook", "session", "agent", "permissions", "skill", "extra", "turn", "model",
+)  # fmt: skip
+_TAG_STARTS = tuple(
+    f"<{word}" for word in (*_TAG_WORDS, *_TAG_BEGINNINGS, "antml:", "anthropic:", "|", "<sys")
+)
 _TAGS = (
     r"(?i)<[ \t]*/?[ \t]*(?:antml:|anthropic:)?"
-    r"(?:(?:system|user|assistant|human|developer|tool|function|invoke|thinking|reasoning"
-    r"|instructions?|important)[\w:-]*"
-    r"|(?:claude|codex|gemini|command|local|ide|environment|context|memory|hook|session|agent"
-    r"|permissions|skill|extra|turn|model)[_-][\w:-]+)"
+    rf"(?:(?:{'|'.join(_TAG_WORDS)})[\w:-]*|(?:{'|'.join(_TAG_BEGINNINGS)})[_-][\w:-]+)"
     r"(?:[ \t][^<>\n]{0,200})?/?[ \t]*>"
     r"|<\|[^<>|\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>"
 )
@@ -63,7 +71,10 @@ def broken_up(text: str) -> str:
     The tag stays readable, and the text as long as it was: `</system-reminder>` becomes
     `(/system-reminder)`. Tags of HTML stay.
     """
-    has_tags = "<" in text or "[INST" in text or "[/INST" in text
+    has_tags = "INST]" in text or "_of_turn>" in text
+    if not has_tags and "<" in text:  # most text with the sign has no such tag
+        plain = text.casefold().replace(" ", "").replace("\t", "").replace("/", "")
+        has_tags = any(start in plain for start in _TAG_STARTS)
     return re.sub(_TAGS, _rounded, text) if has_tags else text
 
 

@@ -1,4 +1,4 @@
-"""Answers for people: plain, stable lines in a pipe, with colour by role on a terminal."""
+"""Write answers as lines of text: plain in a pipe, coloured on a terminal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COLOURED = Style("\x1b[1m", "\x1b[35m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m")
 
 
 class Around(Record):
-    """Neighbouring lines of a passage: their numbers, from 1, and texts."""
+    """Lines before and after a passage, with their numbers from 1."""
 
     before: tuple[tuple[int, str], ...] = ()
     after: tuple[tuple[int, str], ...] = ()
@@ -48,7 +48,7 @@ def passage(
     hit: Hit, lines: Sequence[tuple[int, Snippet]], around: Around = NOTHING_AROUND, *,
     style: Style, safe: Callable[[str], str],
 ) -> str:  # fmt: skip
-    """Show the lines of one passage after their numbers, as grep does."""
+    """Write the lines of a passage after their numbers, as grep does."""
     shown = [f"{number}: {marked(line, style, safe)}".rstrip() for number, line in lines]
     return (
         "\n".join(
@@ -65,7 +65,7 @@ def passage(
 def above(hit: Hit, *, style: Style, safe: Callable[[str], str]) -> str:
     """Write the rest of the line with the path: date, headings, remarks.
 
-    A heading that is in the path, or is the first line of the passage, is not repeated.
+    Headings in the path or in the first line of the passage are left out.
     """
     about = hit.about
     first = hit.text.lstrip().partition("\n")[0]
@@ -95,7 +95,7 @@ def other_speakers(hit: Hit) -> str:
 
 
 def brief(hit: Hit, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]) -> str:
-    """Show one passage in a line: the place of its best line, and that line."""
+    """Write the best line of a passage after its place."""
     from memcli.search.hits import mark_of
 
     mark = (
@@ -106,7 +106,7 @@ def brief(hit: Hit, where: str, text: Snippet, *, style: Style, safe: Callable[[
 
 
 def count(shown: int, every: int) -> str:
-    """Count the lines of a list; of a part of it, also those that are shown."""
+    """Write the number of lines of a list, and how many of them are shown."""
     lines = "1 line" if every == 1 else f"{every} lines"
     return f"{shown} of {lines}\n" if shown < every else f"{lines}\n"
 
@@ -117,18 +117,18 @@ def neighbours(
     safe: Callable[[str], str],
     fit: Callable[[str], str] = str,
 ) -> list[str]:
-    """Show lines around a passage with their numbers, as grep does; `fit` may shorten each."""
+    """Write lines around a passage with their numbers, as grep does; `fit` may shorten them."""
     shown = [f"{number:>{len(INDENT) - 1}}- {safe(one_line(text))}" for number, text in lines]
     return [f"{style.dim}{fit(line).rstrip()}{style.end}" for line in shown]
 
 
 def day(days: str, style: Style) -> str:
-    """Show the day, week or month that the passages below it are of, in an order by date."""
+    """Write a day, week or month above its passages."""
     return f"{style.heading}{days or 'undated'}{style.end}\n"
 
 
 def behind(hit: Hit, where: str, summary: str, *, style: Style, safe: Callable[[str], str]) -> str:
-    """Show source lines of a summary, with their citation and the name of the summary."""
+    """Write source lines of a summary with their citation and the name of the summary."""
     text = re.sub(_BLANK_RUNS, "\n\n", safe(hit.text))
     about = f"{style.dim}behind {safe(one_line(summary))}{style.end}"
     lines = [f"  > {style.path}{safe(one_line(where))}{style.end}  {about}"]
@@ -141,7 +141,7 @@ def behind(hit: Hit, where: str, summary: str, *, style: Style, safe: Callable[[
 
 
 def marked(snippet: Snippet, style: Style, safe: Callable[[str], str]) -> str:
-    """Put the term style around what matched."""
+    """Put the term style around the matched words."""
     if not style.term:
         return safe(snippet.text)
     pieces, at = [], 0
@@ -154,7 +154,7 @@ def marked(snippet: Snippet, style: Style, safe: Callable[[str], str]) -> str:
 
 
 def trace(steps: Sequence[Step]) -> str:
-    """Show how a score came about, a line a stage."""
+    """Write how a score was computed, one line per stage."""
     return "".join(
         f"{INDENT}| {step.stage:<12} {step.score:.4f}  "
         + "  ".join(f"{name}={_number(value)}" for name, value in step.inputs)

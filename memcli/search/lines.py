@@ -78,7 +78,7 @@ def whole_thought(candidate: Candidate, run: Run, is_free: Callable[[int], bool]
     """
     run = whole_lines(candidate, run)
     text = _text(candidate, run)
-    if _introduces(text):
+    if introduces(text):
         run = _with_announced(candidate, run, is_free)
         text = _text(candidate, run)
     while _is_scrap(text) and (wider := _beside(candidate, run, is_free)) != run:
@@ -132,11 +132,11 @@ def _text(candidate: Candidate, run: Run) -> str:
 def _is_scrap(text: str) -> bool:
     """Tell whether a run says nothing: a mark, `TODO`, or an introduction without its list."""
     if len(text) > MOST_FILLER:
-        return _introduces(text) or not any(map(str.isalnum, text))
-    return _introduces(text) or FILLERS.issuperset(_WORDS.findall(text.casefold()))
+        return introduces(text) or not any(map(str.isalnum, text))
+    return introduces(text) or FILLERS.issuperset(_WORDS.findall(text.casefold()))
 
 
-def _introduces(text: str) -> bool:
+def introduces(text: str) -> bool:
     """Tell whether a text ends with a colon, also in emphasis. Called for every part."""
     has_colon = ":" in text or "：" in text  # the quick test: most have none
     return has_colon and text.removesuffix("\n").rstrip(" \t*_").endswith((":", "："))

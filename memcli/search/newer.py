@@ -30,7 +30,7 @@ from memcli.record import Record
 from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.mmr import KEPT_TEXTS, token_set
 from memcli.search.summaries import is_later
-from memcli.types import About, Term, Wanted, Where
+from memcli.types import About, Term, Wanted, Where, shown
 
 if TYPE_CHECKING:
     from memcli.store.port import Snapshot
@@ -154,7 +154,7 @@ def _chunk(hit: Hit) -> Quotation:
 
 
 def _passage(hit: Hit) -> Quotation:
-    return Quotation(hit.about, hit.text)
+    return Quotation(hit.about._replace(start_line=hit.start_line), hit.text)
 
 
 class Claims:
@@ -217,6 +217,13 @@ class Corrections:
             for unit in units(chunk.text, chunk.about.heading_path)
         ]
         self._claims = Claims([unit for _, unit in self._units])
+        naming = [each for each in self._chunks.values() if "(corrects " in each.text]
+        self._explicit = [
+            (cited, chunk, unit)
+            for chunk in naming
+            for unit in units(chunk.text, ())
+            if (cited := _cited(chunk, unit))
+        ]
 
     def of(self, passage: Quotation, *, between: bool = False) -> tuple[Correction, ...]:
         """Give the lines that correct lines of a passage, newest first.
@@ -226,8 +233,11 @@ class Corrections:
         about = passage.about
         if not self._units or not (about.date or about.document_date):
             return ()
-        stated = (unit.text for unit in units(passage.text, ()) if not unit.is_heading)
-        direct = [self._correcting(about, text) for text in stated]
+        direct = [
+            self._naming(about, unit) or self._correcting(about, unit.text)
+            for unit in units(passage.text, ())
+            if not unit.is_heading
+        ]
         direct.append(self._revoking(about))
         lines: set[Correction] = set()
         for found in filter(None, direct):
@@ -243,7 +253,7 @@ class Corrections:
     def _chain(self, first: Correction, chunk: int) -> list[Correction]:
         """Follow a chain of corrections to its newest line."""
         lines, seen = [first], {chunk, first.chunk_id}
-        while later := self._correcting(self._chunks[lines[-1].chunk_id].about, lines[-1].text):
+        while later := self._later(lines[-1]):
             newest = max(later, key=_newest)
             if newest.chunk_id in seen:
                 break
@@ -260,6 +270,27 @@ class Corrections:
         found = self._claims.correcting(text, may)
         return [
             _correction(self._units[place][0].about, self._units[place][1]) for place, _ in found
+        ]
+
+    def _later(self, line: Correction) -> list[Correction]:
+        about = self._chunks[line.chunk_id].about
+        first, last = line.start_line - about.start_line, line.end_line - about.start_line
+        named = self._naming(about, Claim(first, last, line.text, frozenset()))
+        return named or self._correcting(about, line.text)
+
+    def _naming(self, older: About, unit: Claim) -> list[Correction]:
+        """List the lines that cite a line as the one that they correct."""
+        if not self._explicit:
+            return []
+        first, last = older.start_line + unit.first, older.start_line + unit.last
+        name = shown(older.source, older.path)
+        return [
+            _correction(chunk.about, newer)
+            for (path, start, end), chunk, newer in self._explicit
+            if start <= last and first <= end and (name == path or name.endswith(f":{path}"))
+            if (chunk.about.date or "") >= (older.date or older.document_date or "")
+            if (chunk.about.document, chunk.about.start_line + newer.first)
+            != (older.document, first)
         ]
 
     def _revoking(self, older: About) -> list[Correction]:
@@ -281,6 +312,14 @@ class Corrections:
 
 def _newest(line: Correction) -> tuple[str, int]:
     return line.date, line.start_line
+
+
+def _cited(chunk: Quotation, unit: Claim) -> tuple[str, int, int] | None:
+    """Read which lines a line corrects, if its author may say so: the owner, or an agent."""
+    from memcli.markdown.links import corrected_lines
+
+    may_say = chunk.about.trust == "trusted" or chunk.about.source_kind == "agent"
+    return corrected_lines(unit.text) if may_say else None
 
 
 def _start(text: str) -> str:

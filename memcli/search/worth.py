@@ -6,7 +6,9 @@ A unit is a paragraph of a turn in a conversation. Outside conversations it is a
                       + 2 (its cosine - the best in the passage)
                       + 2.5 (its share of the question's words - the best in the passage)
                       - 2.2 if the question names other speakers
-                      - 1.4 if an assistant says it and the question is about the user)
+                      - 1.4 if an assistant says it and the question is about the user
+                      - 0.7 if it asks something without a word of the question
+                      - 3 if an assistant introduces what follows: "Here are some steps:")
     gain   = chance - CHANCE_PER_TOKEN * tokens
 
 A passage keeps the units with a gain, and a short answer keeps the question before it.
@@ -22,7 +24,7 @@ from math import exp, log
 from memcli.checking import TYPE_CHECKING
 from memcli.language.tokens import price
 from memcli.record import Record
-from memcli.search.lines import by_line
+from memcli.search.lines import by_line, introduces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,7 +193,10 @@ def _chances(
             z += 2.0 * unit.cosine + 2.5 * unit.share
         if unit.turn is not None:
             z -= 2.2 * (bool(hit.named_speakers) and unit.turn.speaker not in hit.named_speakers)
-            z -= 1.4 * (of_writer and _is_machine(unit.turn))
+            is_machine = _is_machine(unit.turn)
+            z -= 1.4 * (of_writer and is_machine)
+            z -= 0.7 * (len(units) > 1 and unit.is_question and not unit.share)
+            z -= 3.0 * (is_machine and introduces(unit.text))
         chances.append(1.0 / (1.0 + exp(-z)))
     return chances
 

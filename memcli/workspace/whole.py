@@ -40,6 +40,11 @@ def write_new(path: str, text: str) -> None:
         openat.close(handle)
 
 
+def replace(folder: int | str, name: str, data: bytes) -> None:
+    """Replace a file in a folder, readable as other files of a workspace."""
+    _put(folder, name, data, mode=_COMMON, is_new=False)
+
+
 def create(folder: int | str, name: str, data: bytes) -> None:
     """Create a file in a folder; FileExistsError if the name is taken."""
     _put(folder, name, data, mode=_COMMON, is_new=True)

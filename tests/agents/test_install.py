@@ -152,7 +152,7 @@ def test_hooks_are_lines_of_a_shell_which_every_version_takes(site: Site) -> Non
     claude = json.loads((site.home / ".claude/settings.json").read_text())["hooks"]
     assert [each[0]["hooks"][0] for each in claude.values()] == [
         {"type": "command", "command": f"{program} hook {event} --for claude-code", "timeout": 5}
-        for event in ("session-start", "prompt", "pre-compact", "stop")
+        for event in ("session-start", "prompt", "pre-compact", "stop", "stop")
     ]
     codex = json.loads((site.home / ".codex/hooks.json").read_text())["hooks"]
     [ran] = codex["UserPromptSubmit"][0]["hooks"]

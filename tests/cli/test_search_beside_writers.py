@@ -122,7 +122,10 @@ def test_a_search_beside_a_run_says_how_far_that_is(
     with writer_lock(str(path), wait_seconds=0, sleep=lambda seconds: None) as show_work:
         show_work(Work("embedding", 14_882, 67_275, 361.0))
         dense = searches.answer()["retrievers"]["semantic"]
-        assert dense["reason"] == "indexing: 14,882 of 67,275 vectors, about 6 minutes left"
+        assert (
+            dense["reason"]
+            == "indexing: 14,882 of 67,275 vectors, 145 a second, about 6 minutes left"
+        )
         assert "hint" not in dense
         assert searches.related()["retrievers"]["semantic"]["reason"] == dense["reason"]
     assert searches.answer()["retrievers"]["semantic"]["hint"] == "memcli index"

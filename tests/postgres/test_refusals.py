@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from memcli.store.postgres.address import Address
+from memcli.store.postgres.pool import pool_of
 from tests.postgres.conftest import Memcli, database, sql
 from tests.postgres.expired import expired_server
 from tests.postgres.proxy import Proxy
-from tests.postgres.server import server
+from tests.postgres.server import server, set_up
 from tests.support import write
 
 FULL = Path("/dev/full")  # where every write finds the disk full; not on every system
@@ -64,7 +66,8 @@ def test_a_pgvector_that_was_dropped(memcli: Memcli, notes: Path, url: str) -> N
         assert "has lost pgvector" in told.err
         assert "Try: let its owner run: drop schema memcli cascade; then memcli store" in told.err
     sql(url, "drop schema memcli cascade")
-    for line in ("store init", "store attach ops", "index"):
+    set_up(server(), database(url))  # as the owner of the tables
+    for line in ("store attach ops", "index"):
         assert memcli(line, notes).code == 0
     found = json.loads(memcli("search unheard --json", notes).out)
     assert found["results"][0]["path"] == "new.md"
@@ -93,7 +96,9 @@ if FULL.exists():
         assert memcli("index", notes).code == 0
         ask = "search pool --json --no-sync --now 2025-03-01"
         before = json.loads(memcli(ask, notes).out)["results"]
-        # A table that nothing was stored in yet lies where there is no room.
+        # A table that nothing was stored in yet lies where there is no room. A kept connection
+        # would have its file open.
+        pool_of(Address(url)).close()
         table = server().data / sql(url, "select pg_relation_filepath('memcli.properties')")
         assert table.stat().st_size == 0
         table.rename(f"{table}.kept")
@@ -106,6 +111,7 @@ if FULL.exists():
         assert json.loads(memcli(ask, notes).out)["results"] == before
         table.unlink()
         Path(f"{table}.kept").rename(table)
+        pool_of(Address(url)).close()
         assert memcli("index", notes).code == 0
         found = json.loads(memcli("search unheard --json", notes).out)
         assert found["results"][0]["path"] == "new.md"

@@ -15,8 +15,8 @@ from memcli.language.tokens import estimate
 from memcli.markdown.comments import visible
 from memcli.search.lines import (
     Run,
-    _introduces,
     beginning,
+    introduces,
     joined,
     narrowed,
     whole_lines,
@@ -153,7 +153,7 @@ def test_more_fills_a_budget_and_cuts_the_best_passage_down_to_it(tmp_path: Path
 @given(st.text(alphabet="ab:： \t*_\n", max_size=8))
 def test_a_text_introduces_where_a_colon_is_its_last_word(text: str) -> None:
     """As an expression finds it that is too slow to be asked of every part."""
-    assert _introduces(text) == bool(re.search(r"[:：][ \t*_]*$", text))
+    assert introduces(text) == bool(re.search(r"[:：][ \t*_]*$", text))
 
 
 def test_lines_as_far_from_the_best_go_from_the_end_first() -> None:

@@ -139,3 +139,13 @@ def test_what_a_machine_says_is_less_likely_to_answer_who_asks_of_himself() -> N
     hit = _talk(("User", told, 0.9), ("Assistant", told, 0.9))
     assert _citations(hit) == ["1.md:1-2"]
     assert _citations(hit, of_writer=True) == ["1.md:1-1"]
+
+
+def test_a_question_on_another_subject_and_the_first_words_of_an_assistant_are_left_out() -> None:
+    fact = "the pool ran dry before noon, and it will again unless the pump is repaired by May"
+    other = "And what will you do on the long weekend that is coming, now that it is so warm?"
+    hit = _talk(("Kate", fact, 0.3), ("Odette", f"{other} " * 11, 0.0), ("Kate", fact, 0.3))
+    assert _citations(hit) == ["1.md:1-1", "1.md:3-3"]
+    steps = f"Certainly! Here is how you can find out why the pool ran dry{' dry' * 40}:"
+    hit = _talk(("User", fact, 0.3), ("Assistant", steps, 0.3))
+    assert _citations(hit) == ["1.md:1-1"]

@@ -14,12 +14,14 @@ from memcli.cli.options import (
 )
 from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode
+from memcli.types import AGENT
 
 ARGUMENTS = (CommandArgument("query", "[QUERY]", "Rank the changes by this text.", list),)
 OPTIONS = (
     Option("--since", "Changes from this date on, or after this commit.", "WHEN",
         shown_default="a week before --until"),
     Option("--until", "Changes up to this date or commit.", "WHEN", shown_default="now"),
+    Option("--by", "Only what an agent saved, by day.", "WHO", default="", choices=(AGENT,)),
     Option("-n --limit", "Number of changes per section, or in all.", "N", int,
         shown_default="6 or 10", least=1),
     Option("-f --format", "Output: text, json or markdown.", "FORM", shown_default="text"),
@@ -36,6 +38,7 @@ def run(options: Options) -> int:
     """
     wanted = "json" if options.json else options.format or "text"
     check("--format", [wanted], CHANGES_FORMATS)
+    check("--by", [options.by] if options.by else [], (AGENT,))
     skin = make_skin(options)
 
     from memcli.api.changes import changes
@@ -43,6 +46,9 @@ def run(options: Options) -> int:
     from memcli.search.question import told_as
 
     text = told_as(" ".join(options.query or ()), skin.config)
-    found = changes(skin.workspace, text, since=options.since, until=options.until, now=skin.moment)
+    found = changes(
+        skin.workspace, text,
+        since=options.since, until=options.until, by=options.by, now=skin.moment,
+    )  # fmt: skip
     changes_output.write(found, skin, form=wanted, question=text, limit=options.limit)
     return ExitCode.OK

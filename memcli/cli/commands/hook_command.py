@@ -24,7 +24,17 @@ from memcli.cli.skin import Skin, make_skin
 from memcli.config.settings import cache_folder
 from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.hook.agents import AGENTS, EVENTS, SILENCE, happening, read_object, reply
-from memcli.hook.session import SUGGESTED, WISHED, SessionFile, prune, session_path
+from memcli.hook.session import (
+    KEPT,
+    READ,
+    SUGGESTED,
+    WISHED,
+    SessionFile,
+    line_keys,
+    prune,
+    session_before,
+    session_path,
+)
 from memcli.record import Record
 from memcli.render.sanitize import visible_line
 
@@ -36,6 +46,7 @@ if TYPE_CHECKING:
 
 # What a hook does for the index on its way, at most: a search does more.
 BOUNDS = {"sync.seconds": 0.3, "sync.parts": 16, "sync.first": 50}
+MOST_TRANSCRIPT = 64 << 20  # characters
 SHOWN_NAME = 40  # characters of an event that is not ours
 HOOKS = "hooks"  # the folder of sessions, in the cache
 _AT_A_TERMINAL = "a hook is run by an agent, which writes one JSON object to stdin"
@@ -158,7 +169,7 @@ def _read(event: str, line: HookLine) -> Happening | None:
 
 def _session_start(given: Happening, line: HookLine) -> str:
     """Return the context of a session, once: a resumed one has had it."""
-    from memcli.api.assemble import context_of, wanted_of
+    from memcli.api.assemble import session_start, wanted_of
     from memcli.context.assemble import check_shares
     from memcli.context.parts import markdown
     from memcli.hook.notes import part_keys
@@ -175,8 +186,16 @@ def _session_start(given: Happening, line: HookLine) -> str:
     config = skin.config
     if line.budget is not None:
         config = config.having({"context.budget": line.budget})
-    made = context_of(
-        skin.memory, "", skin.question_time, check_shares(wanted_of(config))
+    before = session_before(
+        os.path.join(cache_folder(os.environ), HOOKS),
+        skin.config.workspace,
+        given.session,
+        skin.memory.clock.now_ns(),
+    )
+    wanted = check_shares(wanted_of(config))
+    made = skin.memory.answering(
+        lambda memory: session_start(memory, skin.question_time, wanted, since_ns=before),
+        mends=True,
     ).assembled
     if session and made.parts:
         session.claim(part_keys(made.parts))
@@ -223,22 +242,64 @@ def _prompt(given: Happening, line: HookLine) -> str:
 
 
 def _pre_compact(given: Happening, line: HookLine) -> str:
-    """Suggest to keep what matters before a conversation is shortened, once a session."""
+    """Collect facts before a conversation is shortened, or suggest once a session to do so."""
     skin = line.open(given)
     session = line.session(given, skin)
     if session is None:
         return ""
     session.forget()
+    if _captures(given, skin):
+        return _captured(given, line, skin, session)
     return _suggested(_BEFORE_COMPACTING, session, skin)
 
 
 def _stop(given: Happening, line: HookLine) -> str:
-    """Suggest to keep how the person wants things, where they were told; once a session."""
+    """Collect facts, or suggest once a session to keep what the person has wished for."""
     skin = line.open(given)
     session = line.session(given, skin)
-    if session is None or WISHED not in (session.claimed() or ()):
+    if session is None:
+        return ""
+    if _captures(given, skin):
+        return _captured(given, line, skin, session)
+    if WISHED not in (session.claimed() or ()):
         return ""
     return _suggested(_AFTER_A_WISH, session, skin)
+
+
+def _captures(given: Happening, skin: Skin) -> bool:
+    is_on: bool = skin.config("capture") != "off"
+    return is_on and bool(given.transcript) and skin.config.is_marked and not skin.memory.members
+
+
+def _captured(given: Happening, line: HookLine, skin: Skin, session: SessionFile) -> str:
+    """Save facts of the lines of the transcript that were not read yet; say where they are."""
+    from memcli.api.capture import INBOX, MOST_PER_SESSION, capture
+
+    claimed = session.claimed()
+    if claimed is None:
+        return ""
+    try:
+        with open(given.transcript, encoding="utf-8", errors="replace") as file:
+            text = file.read(MOST_TRANSCRIPT)
+    except OSError as error:
+        line.say(f"{given.transcript} cannot be read: {error.strerror}")
+        return ""
+    read = [int(key.removeprefix(READ)) for key in claimed if key.startswith(READ)]
+    kept = sum(key.startswith(KEPT) for key in claimed)
+    saved = capture(
+        skin.workspace,
+        text,
+        os.path.basename(given.transcript),
+        after=max(read, default=0),
+        room=MOST_PER_SESSION - kept,
+        now=skin.moment,
+    )
+    keys = [f"{KEPT}{key}" for noted in saved for key in line_keys("", noted.path, [noted.text])]
+    session.claim([*keys, f"{READ}{text.count(chr(10))}"])
+    if not saved:
+        return ""
+    where = "memcli inbox" if saved[0].path == INBOX else "memcli changes --by agent"
+    return f"memcli saved {len(saved)} notes of this session. To review them: {where}"
 
 
 def _suggested(text: str, session: SessionFile, skin: Skin) -> str:

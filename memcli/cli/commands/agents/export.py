@@ -17,6 +17,7 @@ from memcli.workspace import whole
 
 ARGUMENTS = (AGENT,)
 OPTIONS = (
+    Option("--write", "Let the agent save, correct and forget notes of its own."),
     Option("--to", "Write a plugin for Claude Code to this folder.", "FOLDER", choices=WORKSPACES),
     *COMMON,
 )  # fmt: skip
@@ -29,7 +30,7 @@ def run(options: Options) -> int:
     Examples: memcli agents export codex      memcli agents export claude-code --to plugin
     """
     agent = named_agent(options.agent, "export")
-    started = started_by(agent, launcher(), this_machine())
+    started = started_by(agent, launcher(), this_machine())._replace(writes=options.write)
     if options.to is not None:
         return _write(agent, started, options.to, Terminal.of_process(options))
     for part in PARTS:

@@ -26,6 +26,7 @@ OPTIONS = (
         shown_default="user, or project for Cursor, VS Code and Zed"),
     Option("--with", "Parts: mcp, hooks, skill, instructions, with commas.", "PARTS", list,
         shown_default="mcp,instructions", choices=PARTS, attribute="parts"),
+    Option("--write", "Let the agent save, correct and forget notes of its own."),
     Option("--apply", "Write the changes instead of only showing them."),
     JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
@@ -43,6 +44,7 @@ def run(options: Options) -> int:
     agent = named_agent(options.agent, "install")
     terminal = Terminal.of_process(options)
     machine, started = this_machine(), launcher(options.workspace)
+    started = started._replace(writes=options.write)
     scope = options.scope or agent.usual_scope(machine, started.workspace)
     check("--scope", [scope], SCOPES)
     if scope == "project" and not machine.project:
@@ -59,6 +61,7 @@ def run(options: Options) -> int:
         is_applied=options.apply,
         as_json=options.json,
         workspace=tuple(options.workspace or ()),
+        writes=options.write,
     )
     run(job, terminal, lambda planner: planner.install(agent, places, started), machine)
     return ExitCode.OK

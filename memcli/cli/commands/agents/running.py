@@ -32,6 +32,7 @@ class AgentJob(Record):
     is_applied: bool
     as_json: bool
     workspace: tuple[str, ...] = ()  # as it was named
+    writes: bool = False
 
     def line(self, parts: Sequence[str]) -> str:
         """Return the command for some parts, without its last word."""
@@ -41,6 +42,7 @@ class AgentJob(Record):
             words += ["--scope", self.scope]
         if parts:
             words += ["--with", ",".join(parts)]
+        words += ["--write"] * self.writes
         for folder in self.workspace:
             words += ["-w", folder]
         return shlex.join(words)

@@ -1,0 +1,103 @@
+"""Collect facts from the transcript of a session, and review what was collected."""
+
+from __future__ import annotations
+
+from memcli.api.remember import TODAY, Wish, forget, remember
+from memcli.checking import TYPE_CHECKING
+from memcli.errors import UsageError
+from memcli.record import Record
+from memcli.types import AGENT, MEMORY_SOURCE, PRIVATE, cite
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from memcli.api.remember import Noted
+    from memcli.api.workspace import Workspace
+
+INBOX = "memory/inbox.md"
+MOST_PER_SESSION = 10
+_TO = {"inbox": INBOX, "direct": TODAY}  # by the setting `capture`
+
+
+class InboxEntry(Record):
+    """A line that waits for a decision of the owner."""
+
+    number: int  # from 1
+    citation: str
+    text: str
+
+
+def capture(
+    workspace: Workspace,
+    transcript: str,
+    name: str,
+    *,
+    after: int,
+    room: int,
+    now: datetime,
+) -> list[Noted]:
+    """Save what later sessions need of a transcript `after` a line, `room` notes at most.
+
+    Each goes through the gate of `remember`, and cites the transcript by its `name`.
+    """
+    from memcli.remember.capture import facts_of
+    from memcli.remember.transcript import read_transcript
+
+    saved: list[Noted] = []
+    to = _TO[workspace.config("capture")]
+    for each in facts_of(read_transcript(transcript, after=after)):
+        if len(saved) >= room:
+            break
+        source = f"{name}:{each.line}"
+        scope = PRIVATE if to == INBOX else ""
+        noted = remember(
+            workspace,
+            each.text,
+            Wish(to=to, gate=True, by=AGENT, source=source, scope=scope),
+            now,
+        )
+        saved += [noted] if noted.stored else []
+    return saved
+
+
+def inbox(workspace: Workspace) -> list[InboxEntry]:
+    """List the lines of the inbox in their order."""
+    from memcli.api.remember import root_of
+    from memcli.markdown.parse import parse
+    from memcli.markdown.units import units
+    from memcli.remember.append import read
+    from memcli.workspace.reading import decode
+
+    found = decode(read(root_of(workspace), INBOX) or b"")
+    parsed = parse("" if isinstance(found, str) else found[0])
+    items = [
+        unit
+        for block in parsed.blocks
+        if block.kind == "item"
+        for unit in units(block, parsed.lines)
+    ]
+    return [
+        InboxEntry(number, cite(MEMORY_SOURCE, INBOX, each.numbers[0], each.numbers[-1]), each.text)
+        for number, each in enumerate(items, start=1)
+    ]
+
+
+def settle(
+    workspace: Workspace, entries: Sequence[InboxEntry], *, keep: bool, now: datetime
+) -> list[Noted]:
+    """Take entries out of the inbox; those to `keep` go into today's log first.
+
+    UsageError for an entry that was edited: then nothing of it is removed.
+    """
+    saved = []
+    for each in reversed(entries):  # so that the citations of the others stay
+        if keep:
+            noted = remember(workspace, each.text, Wish(force=True), now)
+            saved.append(noted)
+        done = forget(workspace, each.citation, by=AGENT)
+        if done.reason:
+            raise UsageError(
+                f"{each.citation} stays: {done.reason}", hint=f"delete the line in {INBOX}"
+            )
+    return saved

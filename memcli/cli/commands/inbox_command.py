@@ -1,0 +1,77 @@
+"""`memcli inbox`: review what was collected from the sessions of agents."""
+
+from __future__ import annotations
+
+from memcli.checking import TYPE_CHECKING
+from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
+from memcli.cli.skin import Skin, make_skin
+from memcli.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memcli.api.capture import InboxEntry
+
+_ALL = "all"
+
+OPTIONS = (
+    Option("--keep", "Move these lines to today's log: 1,3 or all.", "NUMBERS", default=""),
+    Option("--drop", "Delete these lines: 2,4 or all.", "NUMBERS", default=""),
+    JSON, WORKSPACE, *COMMON,
+)  # fmt: skip
+
+
+def run(options: Options) -> int:
+    """List the lines that memcli collected from sessions of agents; keep or drop them.
+
+    To collect lines, install the hooks and run: memcli config set capture inbox --user
+
+    Examples: memcli inbox      memcli inbox --keep 1,3 --drop 2
+    """
+    from memcli.api.capture import inbox, settle
+
+    skin = make_skin(options)
+    entries = inbox(skin.workspace)
+    kept, dropped = _chosen(options.keep, entries), _chosen(options.drop, entries)
+    if both := {each.number for each in kept} & {each.number for each in dropped}:
+        number = min(both)
+        raise UsageError(f"line {number} is to be kept and dropped", hint="memcli inbox")
+    # The last lines first, so that the citations of the others stay right.
+    for each in sorted((*kept, *dropped), key=lambda entry: -entry.number):
+        settle(skin.workspace, [each], keep=each in kept, now=skin.moment)
+    left = [each for each in entries if each not in kept and each not in dropped]
+    if options.json:
+        record = {
+            "schema": "memcli.inbox/1",
+            "kept": len(kept),
+            "dropped": len(dropped),
+            "entries": [each._asdict() for each in left],
+        }
+        skin.terminal.write_json(record)
+        return ExitCode.OK
+    _write(left, skin, changed=len(kept) + len(dropped))
+    return ExitCode.OK
+
+
+def _chosen(numbers: str, entries: Sequence[InboxEntry]) -> list[InboxEntry]:
+    if numbers.strip() == _ALL:
+        return [*entries]
+    words = [word.strip() for word in numbers.split(",") if word.strip()]
+    by_number = {str(each.number): each for each in entries}
+    for word in words:
+        if word not in by_number:
+            raise UsageError(
+                f"there is no line {word} in the inbox; it has {len(entries)}", hint="memcli inbox"
+            )
+    return [by_number[word] for word in dict.fromkeys(words)]
+
+
+def _write(left: Sequence[InboxEntry], skin: Skin, *, changed: int) -> None:
+    terminal = skin.terminal
+    if changed:
+        terminal.say(f"{changed} lines are settled, {len(left)} are left.")
+        return
+    for each in left:
+        terminal.write_line(terminal.safe_line(f"{each.number:>3}  {each.text}"))
+    if not left:
+        terminal.say("The inbox is empty.")

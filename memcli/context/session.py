@@ -1,0 +1,57 @@
+"""Choose what an agent's session starts with: open tasks, and what has changed; pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from memcli.context.assemble import tokens
+from memcli.context.parts import CHANGED, TASKS, ContextPart, make_part
+from memcli.types import Excerpt
+
+NEWEST_FILES = 200  # in which open tasks and changes are looked for
+MOST_TASKS = 10
+MOST_TASK_TOKENS = 60
+_TASK = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d+[.)])[ \t]+\[ \][ \t]+\S[^\n]*")
+
+
+def parts_of_session(
+    chunks: Sequence[Excerpt], changed: Collection[tuple[str, str]]
+) -> Iterator[ContextPart]:
+    """Yield the open tasks, then the chunks of the changed documents, the newest ones first.
+
+    `chunks` are those of the newest documents, document by document, newest first. A log grows at
+    its end, so the last chunk of a document comes first.
+    """
+    tasks = [make_part(TASKS, each, window=at.span()) for each in chunks for at in _tasks(each)]
+    yield from tasks[:MOST_TASKS]
+    documents: dict[tuple[str, str], list[Excerpt]] = {}
+    for each in chunks:
+        if each.about.document in changed:
+            documents.setdefault(each.about.document, []).append(each)
+    for own in documents.values():
+        for each in reversed(own):
+            part = make_part(CHANGED, each)
+            if part.text:
+                yield part
+
+
+def _tasks(chunk: Excerpt) -> Iterator[re.Match[str]]:
+    for found in _TASK.finditer(chunk.text) if "[ ]" in chunk.text else ():
+        if len(found[0]) <= 4 * MOST_TASK_TOKENS:
+            yield found
+
+
+def packed_in_order(
+    fixed: Sequence[ContextPart], parts: Iterable[ContextPart], *, budget: int
+) -> tuple[ContextPart, ...]:
+    """Add parts in their order while they fit the budget; one that does not fit is left out."""
+    kept, misses = [*fixed], 0
+    for part in parts:
+        if tokens([*kept, part]) <= budget:
+            kept.append(part)
+        else:
+            misses += 1
+            if misses > 5:  # the rest is as large
+                break
+    return tuple(kept)

@@ -1,0 +1,68 @@
+"""What a session starts with: rules, open tasks, and what has changed since the one before."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli import processes
+from tests.hook.test_process import context, run, told
+
+RULES = "---\nalways: true\n---\n# Rules\n\n- Never deploy on Fridays.\n"
+LOG = "# 2026-02-{day:02}\n\n- The heron was fed {day} times.\n"
+TASKS = "# Plans\n\n- [ ] Renew the certificate of the shop\n- [x] Pay the invoice\n"
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    (folder / "memory").mkdir(parents=True)
+    (folder / "memory" / "rules.md").write_text(RULES, "utf-8")
+    (folder / "memory" / "plans.md").write_text(TASKS, "utf-8")
+    for day in range(1, 10):
+        path = folder / "memory" / f"2026-02-{day:02}.md"
+        path.write_text(LOG.format(day=day), "utf-8")
+    for path in folder.rglob("*.md"):
+        os.utime(path, (0, 0))
+    return folder
+
+
+def start(notes: Path, session: str, **given: str) -> str:
+    answer = run(told(session_id=session, cwd=str(notes), **given), "session-start")[0]
+    return context(answer) if answer else ""
+
+
+def test_rules_then_tasks_then_what_has_changed(notes: Path) -> None:
+    assert "fed 9 times" in start(notes, "one")  # the first session starts with what matters most
+    second = start(notes, "two")
+    assert second.index("## Rules") < second.index("## Open tasks")
+    assert "- [ ] Renew the certificate of the shop" in second
+    assert "Pay the invoice" not in second
+    assert "fed" not in second
+    changed = notes / "memory" / "2026-02-03.md"
+    changed.write_text(changed.read_text("utf-8") + "- Odette came by.\n", "utf-8")
+    private = notes / "memory" / "diary.md"
+    private.write_text("---\nscope: private\n---\nA secret heron.\n", "utf-8")
+    processes.run("index", "-q", "-w", str(notes))  # a hook has little time for it
+    third = start(notes, "three")
+    assert third.index("## Open tasks") < third.index("## Changed since the last session")
+    assert "Odette came by" in third
+    assert "fed 9 times" not in third
+    assert "secret" not in third
+    assert start(notes, "three", source="resume") == ""
+    assert "Odette came by" in start(notes, "three", source="clear")
+    assert "Odette came by" not in start(notes, "four")
+
+
+def test_the_budget_is_that_of_the_whole(notes: Path) -> None:
+    start(notes, "one")
+    for day in range(1, 10):
+        path = notes / "memory" / f"2026-02-{day:02}.md"
+        path.write_text(f"# Day {day}\n\n" + "The heron was fed and rang the bell. " * 9, "utf-8")
+    processes.run("index", "-q", "-w", str(notes))
+    data = told(session_id="two", cwd=str(notes))
+    small = context(run(data, "session-start", "--budget", "250")[0])
+    assert "Never deploy" in small
+    assert len(small) / 4 <= 250
