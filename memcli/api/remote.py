@@ -55,8 +55,8 @@ class StoredState(Record):
         from memcli.markdown import CHUNKER_VERSION
 
         with store.snapshot() as snapshot:
-            told, facts = snapshot.provenance(), snapshot.facts
-        reason = _as_stored(told.revision, told.changed_at, told.origin)
+            facts = snapshot.facts
+        reason = _as_stored(facts.revision, facts.changed_at, facts.origin)
         if (facts.chunking or "").partition(":")[0] != str(CHUNKER_VERSION):
             text = f"{reason.text}; another version of memcli has cut its notes into passages"
             reason = reason._replace(text=text)

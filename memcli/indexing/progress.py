@@ -7,6 +7,7 @@ from math import inf
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
+from memcli.store.lock import show_work
 from memcli.store.run_records import Work
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def shared(store: Store, monotonic: Callable[[], float], on_progress: Progress) 
         last, seconds = now, now - began
         is_known = done > before and seconds >= TELLING_SECONDS
         left = seconds / (done - before) * (total - done) if is_known else None
-        store.show_work(Work(stage, done, total, left))
+        show_work(store.local, Work(stage, done, total, left))
 
     return update
 

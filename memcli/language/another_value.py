@@ -39,6 +39,7 @@ _OFTEN = (
     )
 )
 _COPULAS = table("is are ist sind")
+_NEGATIONS = table("no not kein keine keinen")
 _TITLES = table("mr mrs ms dr frau herr")
 # A line with one of these names no thing.
 _LABELS_OF_ALL = table(
@@ -121,7 +122,7 @@ def _is_value(there: _Difference, *, has_label: bool) -> bool:
     """Tell that the difference of two lines is one short value."""
     old, new = there.old, there.new
     longest = LONGEST_VALUE * (2 if there.is_han else 1)
-    if not (old and new) or max(len(old), len(new)) > longest:
+    if not (old and new) or max(len(old), len(new)) > longest or new[0] in _NEGATIONS:
         return False
     if "," in old and not (has_label and old.count(",") == new.count(",") == 1):
         return False  # a list

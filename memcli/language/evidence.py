@@ -249,6 +249,10 @@ def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
     )
     if mine and theirs and not old.has(mine[0]) and not new.has(theirs[0]):
         return True  # soup on Mondays and pizza on Fridays, release 4.1 and release 4.2
+    before, others = ({b: a for a, b in pairwise(line.name)} for line in (new, old))
+    heads = (head for head in before.keys() & others if is_thing(head))
+    if any(not new.has(others[head]) and not old.has(before[head]) for head in heads):
+        return True  # the big tent is not the small one
     behind = dict(pairwise(new.name)).get(old.subject, "")
     if behind in new.things and not old.has(behind):
         return True  # a school trip is not a school

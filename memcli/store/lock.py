@@ -20,6 +20,7 @@ from memcli.workspace.openat import let_go
 
 RETRY_SECONDS = 0.05
 MOST_BYTES = 512  # of what the file contains
+_shown: dict[str, Callable[[Work], None]] = {}  # what shows the work on a store locked here
 
 
 @contextmanager
@@ -33,7 +34,7 @@ def writer_lock(
     descriptor = _acquire(store + ".lock", wait_seconds, sleep)
     pid = str(os.getpid())
 
-    def show_work(work: Work) -> None:
+    def show(work: Work) -> None:
         with suppress(OSError):
             since = os.fstat(descriptor).st_mtime_ns
             os.lseek(descriptor, 0, os.SEEK_SET)
@@ -44,9 +45,17 @@ def writer_lock(
         with suppress(OSError):  # a full disk: the lock holds without its message
             os.ftruncate(descriptor, 0)
             os.write(descriptor, pid.encode())
-        yield show_work
+        _shown[store] = show
+        yield show
     finally:
+        _shown.pop(store, None)
         let_go(descriptor)
+
+
+def show_work(store: str, work: Work) -> None:
+    """Show other processes how far this one is, while it writes a store."""
+    if store in _shown:
+        _shown[store](work)
 
 
 def _acquire(path: str, wait_seconds: float, sleep: Callable[[float], None]) -> int:

@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     from memcli.store.run_records import (
         Described,
         Pending,
-        Provenance,
         Stamp,
         Stored,
         VectorSearch,
-        Work,
     )
     from memcli.store.totals import Totals
     from memcli.types import Candidate, Document, Excerpt, Known, Lines, Term, Turn, Wanted
@@ -68,10 +66,6 @@ class Snapshot(Stock, Protocol):
 
     def texts(self) -> Iterator[str]:
         """Give the text of every chunk."""
-        ...
-
-    def provenance(self) -> Provenance:
-        """Tell who has stored this state, and when."""
         ...
 
     def vector_search(self) -> VectorSearch:
@@ -350,10 +344,6 @@ class Store(Protocol):
 
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[None]:
         """Keep every other writer out without changing anything."""
-        ...
-
-    def show_work(self, work: Work) -> None:
-        """Show other processes of this machine how far this one is, while it writes."""
         ...
 
     def stand_in(self) -> Store | None:

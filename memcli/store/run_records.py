@@ -67,14 +67,6 @@ class Owner(Record):
         return f"pid {self.pid}, since {since}" if self.pid else f"since {since}"
 
 
-class Provenance(Record):
-    """Whose state something is."""
-
-    origin: str  # machine and folder that store it; "" for nobody but this user
-    revision: int
-    changed_at: str  # ISO time with zone; "" where it is not kept
-
-
 class WatchRecord(Record):
     """How a watcher is doing; times are ISO with zone."""
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.port import Crowd, Snapshot, Store
     from memcli.store.rounds import Each
-    from memcli.store.run_records import Provenance, VectorSearch
+    from memcli.store.run_records import VectorSearch
     from memcli.types import Candidate, Excerpt, Known, Lines, Term, Turn
 
     Given = TypeVar("Given")
@@ -146,7 +146,8 @@ class Union:
         """Give the facts of the first store that has vectors; every revision counts."""
         own = [self._facts[turn] for turn in self._turns]
         first = next((facts for facts in own if facts.fingerprint), own[0])
-        return first._replace(revision=sum(facts.revision for facts in self._facts))
+        revision = sum(facts.revision for facts in self._facts)
+        return first._replace(revision=revision, origin="", changed_at="")
 
     @cached_property
     def _facts(self) -> list[Facts]:
@@ -181,12 +182,6 @@ class Union:
     def integrity(self) -> str:
         found = (snapshot.integrity() for snapshot in self._all)
         return next((fault for fault in found if fault != "ok"), "ok")
-
-    def provenance(self) -> Provenance:
-        """Tell that several have stored it; each of them is asked for itself."""
-        from memcli.store.run_records import Provenance
-
-        return Provenance("", self.facts.revision, "")
 
     def vector_search(self) -> VectorSearch:
         """Tell how vectors are searched: as in the first store that is not exact, if any is not."""

@@ -11,7 +11,7 @@ from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.indexing.indexer import embed
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
-from memcli.store.lock import owner
+from memcli.store.lock import owner, show_work
 from memcli.store.open import store_at
 from memcli.store.port import Change
 from memcli.store.records import Counts
@@ -250,7 +250,7 @@ def test_a_search_waits_for_the_first_reading_by_another(place: Place) -> None:
 
         def sleep(seconds: float) -> None:
             slept.append(seconds)
-            place.store.show_work(Work("reading", 2, 3, None))
+            show_work(place.store.local, Work("reading", 2, 3, None))
             if len(slept) == 8:
                 other.close()
 
@@ -276,7 +276,7 @@ def test_a_search_that_cannot_wait_longer_is_an_error_while_nothing_is_indexed(
     searcher = store_at(place.path, lambda: FAR_FUTURE_NS)
     slept: list[float] = []
     with place.store.locked(wait_seconds=0, sleep=no_sleep):
-        place.store.show_work(Work("reading", 1, 3, 240.0))
+        show_work(place.store.local, Work("reading", 1, 3, 240.0))
         with pytest.raises(BusyError, match="indexing: 1 of 3 files, about 4 minutes left"):
             freshen(searcher, place.settings, BOUNDS, no_encoder, slept.append)
     assert 59 < sum(slept) < 61

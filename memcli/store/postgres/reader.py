@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
     from memcli.store.postgres.statements import Row
-    from memcli.store.run_records import Provenance, VectorSearch
+    from memcli.store.run_records import VectorSearch
     from memcli.store.totals import Totals
     from memcli.types import Lines, Turn
 
@@ -82,7 +82,8 @@ class SharedReader(Rows):
 
     @property
     def facts(self) -> Facts:
-        return self._row.facts
+        row = self._row
+        return row.facts._replace(origin=row.origin, changed_at=row.changed_at or "")
 
     def known(self) -> dict[Key, Known]:
         with self._asking():
@@ -106,11 +107,6 @@ class SharedReader(Rows):
     def integrity(self) -> str:
         with self._asking():
             return first_fault(self._connection, self._row)
-
-    def provenance(self) -> Provenance:
-        from memcli.store.run_records import Provenance
-
-        return Provenance(self._row.origin, self._row.revision, self._row.changed_at or "")
 
     def vector_search(self) -> VectorSearch:
         """Return how vectors are searched; a large workspace is searched by coarse codes first."""

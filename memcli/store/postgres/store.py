@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.rebuild import SharedWriter
     from memcli.store.postgres.session import WorkspaceRow
     from memcli.store.rounds import Each
-    from memcli.store.run_records import Described, Work
+    from memcli.store.run_records import Described
 
 
 class OnThisMachine(Record):
@@ -125,9 +125,6 @@ class PostgresStore:
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
         with self._leased(wait_seconds=wait_seconds, sleep=sleep):
             yield
-
-    def show_work(self, work: Work) -> None:
-        self._beside.store.show_work(work)
 
     def stand_in(self) -> Store | None:
         return self._beside.store if self.origin else None

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
-    from memcli.store.run_records import Provenance, VectorSearch
+    from memcli.store.run_records import VectorSearch
     from memcli.store.sqlite.excerpts import ChunkRow
     from memcli.store.sqlite.index_cache import IndexCache
     from memcli.store.tiers import Tier
@@ -148,11 +148,6 @@ class Reader:
         from memcli.store.sqlite.integrity import first_fault
 
         return first_fault(self._connection, self.path)
-
-    def provenance(self) -> Provenance:
-        from memcli.store.run_records import Provenance
-
-        return Provenance("", self.facts.revision, "")
 
     def vector_search(self) -> VectorSearch:
         from memcli.store.run_records import VectorSearch

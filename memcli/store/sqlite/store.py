@@ -17,7 +17,7 @@ from memcli.store.sqlite.reader import Reader
 
 if TYPE_CHECKING:
     from memcli.store.port import Sleep
-    from memcli.store.run_records import Described, Work
+    from memcli.store.run_records import Described
     from memcli.store.sqlite.writer import Writer
     from memcli.store.tiers import Tier
 
@@ -42,7 +42,6 @@ class SqliteStore:
         self._shared = shared
         self._idle: list[Reader] = []
         self._guard = Lock()
-        self._show_work: Callable[[Work], None] | None = None  # while this store is locked here
 
     @property
     def local(self) -> str:
@@ -100,16 +99,8 @@ class SqliteStore:
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
         from memcli.store.lock import writer_lock
 
-        with writer_lock(self.path, wait_seconds=wait_seconds, sleep=sleep) as show_work:
-            self._show_work = show_work
-            try:
-                yield
-            finally:
-                self._show_work = None
-
-    def show_work(self, work: Work) -> None:
-        if self._show_work is not None:
-            self._show_work(work)
+        with writer_lock(self.path, wait_seconds=wait_seconds, sleep=sleep):
+            yield
 
     def stand_in(self) -> None:
         """Give nothing: a file has no server that could be away."""

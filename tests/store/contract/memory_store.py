@@ -34,10 +34,8 @@ from memcli.store.records import (
 from memcli.store.run_records import (
     Described,
     Pending,
-    Provenance,
     Stamp,
     VectorSearch,
-    Work,
 )
 from memcli.store.totals import Totals
 from memcli.types import (
@@ -180,9 +178,6 @@ class MemorySnapshot:
 
     def integrity(self) -> str:
         return "ok"
-
-    def provenance(self) -> Provenance:
-        return Provenance("", self.facts.revision, "")
 
     def vector_search(self) -> VectorSearch:
         return VectorSearch("plain Python", is_exact=True, problem="")
@@ -613,7 +608,6 @@ class MemoryStore:
     def __init__(self, local: str, now_ns: Callable[[], int]) -> None:
         self.local, self._now_ns = local, now_ns
         self._cell: Cell | None = None
-        self._show_work: Callable[[Work], None] | None = None
 
     def describe(self) -> Described:
         texts = MemorySnapshot(self._cell.state).texts() if self._cell else iter(())
@@ -640,13 +634,8 @@ class MemoryStore:
 
     @contextmanager
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[None]:
-        with writer_lock(self.local, wait_seconds=wait_seconds, sleep=sleep) as self._show_work:
+        with writer_lock(self.local, wait_seconds=wait_seconds, sleep=sleep):
             yield
-        self._show_work = None
-
-    def show_work(self, work: Work) -> None:
-        if self._show_work is not None:
-            self._show_work(work)
 
     def copy_to(self, path: str) -> None:
         """Tell a store in a file all that is told here."""
