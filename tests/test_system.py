@@ -25,7 +25,7 @@ VERBS = (
     ("remember", "--undo"),
     ("get", "MEMORY.md:1-3"),
     ("config", "set", "search.limit", "4"),
-    ("compact", "--apply", "--tail", "1", "--tail-tokens", "1"),
+    ("compact", "--apply", "--tail", "1", "--tail-days", "1"),
     ("compact", "--undo"),
     ("agents", "install", "claude-code", "--apply"),
     ("agents", "uninstall", "claude-code", "--apply"),

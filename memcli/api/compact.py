@@ -77,7 +77,7 @@ def _planned(
     config = workspace.config
     settings = CompactionSettings(
         tail_records=config("compact.tail_records"),
-        tail_tokens=config("compact.tail_tokens"),
+        tail_days=config("compact.tail_days"),
         cluster=config("compact.cluster"),
         ratio=config("compact.ratio"),
         context_tokens=config("compact.context_tokens"),

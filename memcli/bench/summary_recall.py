@@ -10,17 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memcli.bench.drafts import draft
 from memcli.bench.metrics import LINE_END_TOKENS, Line, Range, reached
+from memcli.language.salience import names_in, values
 from memcli.language.tokens import quotient
 from memcli.markdown.evidence import ALSO
-from memcli.markdown.lineage import citations
+from memcli.markdown.lineage import citations, cited
+from memcli.markdown.parse import parse
 from memcli.record import Record
 from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
+    from memcli.compaction.plan import CompactionPlan
     from memcli.search.hits import Hit
 
 BUDGET = 2000  # tokens
+MOST_SUGGESTED = 10_000  # questions of headings and decisions
 
 Earned = tuple[Line | None, float]  # a line, or none, and the tokens it costs
 
@@ -59,6 +64,35 @@ class SummaryRecall(Record):
             "tokens": {"raw": self.tokens_raw, "active": self.tokens_active},
             "ratio_per_1000_saved": self.per_thousand,
         }
+
+
+def suggested(plan: CompactionPlan) -> tuple[int, int]:
+    """Count the questions that the logs of a plan suggest, and those that its summaries answer.
+
+    Headings and decisions ask for their lines, and a summary answers if it cites one of them. Names
+    and values ask for themselves. Every question can be answered from the lines behind a summary.
+    """
+    logs = {record.log.path: record.log for record in plan.records}
+    documents = {path: parse("\n".join(log.lines)) for path, log in logs.items()}
+    drafts = [each for each in draft(documents, MOST_SUGGESTED) if each.path in logs]
+    asked = answered = 0
+    for made in plan.drafts:
+        cited_lines = [cite for line in made.body.split("\n") if (cite := cited(line))]
+        for each in drafts:
+            behind = (s for s in made.lineage.sources if s.path == each.path)
+            if any(s.start_line <= each.start_line <= s.end_line for s in behind):
+                asked += 1
+                lines = range(each.start_line, each.end_line + 1)
+                answered += any(
+                    cite.path == each.path and (cite.first in lines or cite.last in lines)
+                    for cite in cited_lines
+                )
+        named = {name for s in made.omitted for name in (*values(s.text), *names_in(s.text))}
+        text = "\n".join(cite.text for cite in cited_lines)
+        said = {*values(text), *names_in(text)}
+        asked += len(named | said)
+        answered += len(said) + sum(name in text for name in named - said)
+    return asked, answered
 
 
 def recall(relevant: Sequence[Range], hits: Iterable[Hit], budget: float = BUDGET) -> float:

@@ -19,6 +19,7 @@ from memcli.compaction.compose import Entry
 from memcli.compaction.sentences import Sentence
 from memcli.errors import ConfigError, UsageError
 from memcli.language import salience
+from memcli.language.salience import HARD
 from memcli.markdown.evidence import BY_COMMAND
 from memcli.markdown.lineage import cited
 from memcli.record import Record
@@ -141,6 +142,8 @@ def _placed(line: str, entries: Sequence[Entry]) -> tuple[int, Sentence | None]:
 
 def _with_kept(entry: Entry, own: Sequence[Sentence]) -> Entry:
     texts = [sentence.text for sentence in own]
-    lost = [s for s in entry.sentences if s.reason and not any(s.text in text for text in texts)]
+    lost = [
+        s for s in entry.sentences if s.reason in HARD and not any(s.text in text for text in texts)
+    ]
     told = sorted([*own, *lost], key=lambda s: (s.first, s.last))
     return entry._replace(sentences=tuple(told), also=() if told else ("…",))

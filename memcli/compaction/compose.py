@@ -15,7 +15,7 @@ from memcli.types import Lineage
 
 # Neighbouring sentences share a line, and so a citation, up to this many tokens.
 LINE_TOKENS = 40
-GAP = 2  # lines from one to the next
+GAP = 1  # lines from one to the next: a citation spans no line that is left out
 
 
 class Entry(Record):

@@ -1,11 +1,9 @@
 """Draft the summary of one cluster, or decline it; pure.
 
-Each cluster is tried in three modes until its summary is worth having: `normal` tells what must
-survive, something of every record and what is central, `aggressive` leaves out what is central and
-the lines that stand for code and tables, `bounded` tells only rules, decisions and promises, with
-the dates, amounts and identifiers of the rest as a list. A cluster whose summary would still cost
-more than WORTH of its lines is declined, as is one of which nothing must survive and that normal
-and aggressive do not shorten.
+Each cluster is tried in two modes until its summary saves enough. `normal` contains what must
+survive (rules, decisions and promises), something of every record, and the best of the rest.
+`bounded` contains only what must survive, and lists the dates, amounts and identifiers of the rest.
+A cluster whose summary would still cost more than WORTH of its lines is declined.
 """
 
 from __future__ import annotations
@@ -18,24 +16,23 @@ from memcli.compaction import also
 from memcli.compaction.command import Wording, written
 from memcli.compaction.compose import Entry, body, document
 from memcli.compaction.extract import Extract, SummaryLines, extract, recurring
-from memcli.compaction.sanitize import is_placeholder, quoted
+from memcli.compaction.sanitize import quoted
+from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed
 from memcli.compaction.summaries import Summary, entries_of, last_lines
-from memcli.compaction.superseded import marked, reversals, superseding
+from memcli.compaction.superseded import marked, reversals, superseding, with_citations
 from memcli.language import salience
-from memcli.language.salience import DECISION, PROMISE, RULE
+from memcli.language.salience import DECISION, HARD
 from memcli.language.tokens import measure, quotient
 from memcli.markdown.evidence import NOTHING, WORDED, is_said
-from memcli.markdown.lineage import Cited, lines_hash
+from memcli.markdown.lineage import Cited, cited, lines_hash
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
-MODES = ("normal", "aggressive", "bounded")
-# A summary that saves less than a tenth is one more file to read.
-WORTH = 0.9
-# Of the ratio's tokens, so much goes to the names in what was left out.
-ALSO_SHARE = 0.1
-LEAST_ALSO = 6.0  # tokens
+MODES = ("normal", "bounded")
+# A summary that saves less than four tenths is one more file to read.
+WORTH = 0.6
+ALSO_TOKENS = 6.0  # of the names in an entry that no sentence is told of
 ROUNDS = 6
 # Sentences are compared with one another, so there has to be an end.
 MOST_TOKENS = 50_000
@@ -45,7 +42,7 @@ class CompactionSettings(Record):
     """What compaction is asked to do."""
 
     tail_records: int
-    tail_tokens: int
+    tail_days: int
     cluster: int  # records, or summaries, a summary
     ratio: float  # tokens of a summary over those of its lines
     context_tokens: int  # of the neighbouring summary
@@ -74,6 +71,7 @@ class SummaryDraft(Record):
     items: int
     unused: str  # why the wording of a writer is not used, "" where it is or none was
     invented: int = 0  # lines of a writer that were dropped
+    omitted: tuple[Sentence, ...] = ()  # what the summary leaves out, in order
 
 
 class Declined(Record):
@@ -93,6 +91,7 @@ class Worded(Record):
     confidence: float
     unused: str = ""  # that of a draft
     invented: int = 0  # the same
+    omitted: tuple[Sentence, ...] = ()  # the same
 
 
 class Drafter:
@@ -134,16 +133,19 @@ class Drafter:
             return
         first, last = span = _span(items)
         entries = [entry for item in items for entry in item.entries]
-        older: list[Entry] = []
+        older: dict[int, Entry] = {}
         if not any(item.level for item in items):
             entries = marked(entries)
             older = self._taken_back(entries, first)
-        worded = self._worded(older, entries, self._before(items, first), span, total)
+            entries = with_citations(
+                entries, {at: entry.sentences[0].citation for at, entry in older.items()}
+            )
+        worded = self._worded(entries, self._before(items, first), span, total)
         if isinstance(worded, str):
             self.declined.append(Declined(sources, total, worded))
             return
         if worded.mode not in WORDED:
-            sources = (*(self._lines_of(entry) for entry in older), *sources)
+            sources = (*map(self._lines_of, older.values()), *sources)
         lineage = Lineage(
             sources=sources,
             parents=tuple(item.source.path for item in items if item.level),
@@ -168,68 +170,72 @@ class Drafter:
             len(items),
             worded.unused,
             worded.invented,
+            worded.omitted,
         )
         self.drafts.append(draft)
         self._remember(path, last, text)
 
     def _worded(
         self,
-        older: Sequence[Entry],
         entries: Sequence[Entry],
         before: SummaryLines,
         span: tuple[str, str],
         total: int,
     ) -> Worded | str:
-        """Word a summary in the first mode that is worth it, or say why none is.
-
-        `older` are decisions of before that are taken back.
-        """
-        must = any(sentence.reason for entry in entries for sentence in entry.sentences)
+        """Word a summary in the first mode that saves enough, or say why none does."""
+        must = any(sentence.reason in HARD for e in entries for sentence in e.sentences)
         modes = MODES if must else MODES[:-1]  # the last would tell nothing at all
         unused = ""
         if self.writer:
             by = self.writer
             text, confidence, invented = self._rewritten(entries, span, by)
             cost = measure(text)
-            if cost <= WORTH * total:
+            if cost <= max(WORTH, self.settings.ratio) * total:
                 return Worded(text, by.method, by.method, confidence, invented=invented)
             unused = f"what {by.name} wrote costs {cost} of {total} tokens"
         for mode in modes:
-            text, found = self._body([*older, *entries], span, mode, before, total)
+            text, found = self._body(entries, span, mode, before, total)
             cost = measure(text)
-            if cost <= WORTH * total:
-                return Worded(text, mode, found.method, found.confidence, unused)
-        least = "what must survive" if must else "a sentence of each record"
+            if cost <= max(WORTH, self.settings.ratio) * total:
+                flat = [sentence for entry in entries for sentence in entry.sentences]
+                is_told = set(found.chosen)
+                omitted = tuple(
+                    flat[at] for at, first in enumerate(recurring(flat)) if first not in is_told
+                )
+                return Worded(text, mode, found.method, found.confidence, unused, omitted=omitted)
+        least = "what must stay" if must else "one sentence per entry"
         return (
             f"{unused}, and {least} {cost}" if unused else f"{least} costs {cost} of {total} tokens"
         )
 
-    def _taken_back(self, entries: Sequence[Entry], first: str) -> list[Entry]:
-        """Give the decisions that earlier summaries tell and that some entries take back.
+    def _taken_back(self, entries: Sequence[Entry], first: str) -> dict[int, Entry]:
+        """Return decisions of earlier summaries, by the place of the sentence that corrects them.
 
-        A decision is told so once, and where its lines stand in their log as they did.
+        A decision is cited once, if its lines in the log have not moved.
         """
-        found: dict[tuple[str, int], Entry] = {}
-        later = reversals(entries)
+        found: dict[int, Entry] = {}
+        later = [each for each in reversals(entries) if not _is_marked(entries, each.at)]
         for latest, entry in self.decisions if later else ():
             (decision,) = entry.sentences
-            newer = superseding(decision, later)
+            newer = superseding(decision, [each for each in later if each.at not in found])
             place = decision.path, decision.first
-            if newer is None or latest > first or place in self.superseded | found.keys():
+            if newer is None or latest > first or place in self.superseded:
                 continue
             cite = Cited(decision.text, decision.path, decision.first, decision.last)
             if is_said(cite, self.logs.get(decision.path, ())):
-                found[place] = entry._replace(sentences=(decision._replace(newer=newer.citation),))
-        return list(found.values())
+                self.superseded.add(place)
+                found[newer.at] = entry
+        return found
 
     def _remember(self, path: str, latest: str, text: str) -> None:
         """Take a valid summary into view."""
         self.texts.append((latest, path, text))
         for entry in entries_of(text):
             for s in entry.sentences:
-                if s.newer:
-                    self.superseded.add((s.path, s.first))
-                elif s.reason == DECISION:
+                old = cited(f"- {NOTHING} ({s.replaces})")
+                if old:
+                    self.superseded.add((old.path, old.first))
+                if s.reason == DECISION:
                     alone = entry._replace(first=s.first, last=s.last, sentences=(s,))
                     self.decisions.append((latest, alone))
 
@@ -266,18 +272,9 @@ class Drafter:
     ) -> tuple[str, Extract]:
         """Write a body in one mode; the budget shrinks until the whole fits the ratio."""
         flat = [sentence for entry in entries for sentence in entry.sentences]
-        hard = (RULE, DECISION, PROMISE)
-        forced = [
-            n
-            for n, s in enumerate(flat)
-            if s.reason
-            and (mode != "bounded" or s.reason in hard)
-            and (mode == "normal" or not is_placeholder(s.text))
-        ]
+        forced = [n for n, s in enumerate(flat) if s.reason in HARD and not s.is_corrected]
         goal = self.settings.ratio * total
-        has_room = sum(quotient(flat[n].shown) for n in forced) < goal
-        share = ALSO_SHARE if mode == "normal" and has_room else 0.0
-        budget = goal * (1 - share) if mode == "normal" else 0.0
+        budget = goal if mode == "normal" else 0.0
         for _ in range(ROUNDS):
             found = extract(
                 flat,
@@ -289,8 +286,7 @@ class Drafter:
                 embed=self.embed,
             )
             chosen = set(found.chosen)
-            room = share * goal / max(1, len(entries))
-            text = body(self._told(entries, chosen, before, mode=mode, room=room), *span)
+            text = body(self._told(entries, chosen, before, mode=mode), *span)
             over = quotient(text) - goal
             if budget <= 0 or over <= 0:
                 break
@@ -323,9 +319,8 @@ class Drafter:
         before: SummaryLines,
         *,
         mode: str,
-        room: float,
     ) -> list[Entry]:
-        """Keep the chosen sentences of each entry, and name the rest within `room` tokens each."""
+        """Keep the chosen sentences of each entry; name the rest of an entry that has none."""
         flat = [sentence for entry in entries for sentence in entry.sentences]
         first = recurring(flat)
         times = Counter[int]()
@@ -348,10 +343,9 @@ class Drafter:
                 facts = [v for s in rest if s.reason for v in salience.values(quoted(s.text))]
                 named = tuple(dict.fromkeys(v for v in facts if not any(v in t for t in said)))
             is_silent = not own and not named and entry.path not in paths
-            least = max(room, LEAST_ALSO if is_silent else 0.0)
-            if rest and least > 0:
+            if rest and is_silent:
                 texts, known = [quoted(s.text) for s in rest], [*said, *entry.headings]
-                named += also.names(texts, known, self.weights, least, speakers=speakers)
+                named = also.names(texts, known, self.weights, ALSO_TOKENS, speakers=speakers)
             if is_silent and not named:
                 named = (NOTHING,)
             if own or named:
@@ -369,6 +363,11 @@ def _groups(entries: Sequence[Entry]) -> list[range]:
     """Give the positions of each entry's sentences among all of them."""
     ends = list(accumulate(len(entry.sentences) for entry in entries))
     return [range(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def _is_marked(entries: Sequence[Entry], at: int) -> bool:
+    flat = [sentence for entry in entries for sentence in entry.sentences]
+    return bool(flat[at].replaces)
 
 
 def merged(

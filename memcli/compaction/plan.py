@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, timedelta
 from typing import TypeVar
 
 from memcli.compaction.command import Wording
@@ -28,6 +29,18 @@ class CompactionPlan(Record):
     drafts: tuple[SummaryDraft, ...]
     declined: tuple[Declined, ...]
 
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Return the tokens that the drafts summarise, and their own."""
+        sources = sum(draft.lineage.source_tokens for draft in self.drafts)
+        return sources, sum(draft.lineage.summary_tokens for draft in self.drafts)
+
+    @property
+    def ratio(self) -> float | None:
+        """Return the tokens of the drafts as a share of what they summarise."""
+        before, after = self.tokens
+        return round(after / before, 4) if before else None
+
 
 def make_plan(
     logs: Sequence[DatedLog],
@@ -44,7 +57,7 @@ def make_plan(
     `writer` summarises in place of the extraction.
     """
     records = sorted((r for log in logs for r in cut(log)), key=lambda r: r.key)
-    eligible, tail = split_tail(records, least=settings.tail_records, tokens=settings.tail_tokens)
+    eligible, tail = split_tail(records, least=settings.tail_records, days=settings.tail_days)
     weights = idf("\n".join(r.log.lines[r.start_line - 1 : r.end_line]) for r in records)
     valid = [summary for summary in existing if summary.is_valid]
     covered: dict[str, list[SourceLines]] = {}
@@ -135,16 +148,19 @@ def cluster(items: Sequence[T], size: int) -> tuple[list[list[T]], list[T]]:
 
 
 def split_tail(
-    records: Sequence[LogRecord], *, least: int, tokens: int
+    records: Sequence[LogRecord], *, least: int, days: int
 ) -> tuple[list[LogRecord], list[LogRecord]]:
-    """Give (eligible, tail) of records sorted by time.
+    """Return (eligible, tail) of records sorted by time.
 
-    The tail is the shortest suffix of at least `least` records, extended back while it fits
-    `tokens`; `least` wins over `tokens`. Records are whole bundles, so none is cut.
+    The tail is what the last `days` before the newest record say, and at least `least` records.
     """
-    start = max(0, len(records) - least)
-    spent = sum(record.tokens for record in records[start:])
-    while start > 0 and spent + records[start - 1].tokens <= tokens:
-        start -= 1
-        spent += records[start].tokens
+    first = first_day(records[-1].log.date, days) if records else ""
+    start = sum(record.log.date < first for record in records) if days else len(records)
+    start = max(0, min(start, len(records) - least))
     return list(records[:start]), list(records[start:])
+
+
+def first_day(newest: str, days: int) -> str:
+    """Return the first of the last `days` days. Example: "2025-03-03", 2 -> "2025-03-02"."""
+    last = date.fromisoformat(newest)
+    return (last - timedelta(days=min(days - 1, last.toordinal() - 1))).isoformat()

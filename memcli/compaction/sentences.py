@@ -9,7 +9,16 @@ from memcli.checking import TYPE_CHECKING
 from memcli.compaction.records import LogRecord
 from memcli.compaction.sanitize import placeholder
 from memcli.language.preferences import is_preference
-from memcli.language.salience import FACT, RULE, why_kept
+from memcli.language.salience import (
+    BECAUSE,
+    DECISION,
+    FACT,
+    PROMISE,
+    RULE,
+    gives_reason,
+    of_heading,
+    why_kept,
+)
 from memcli.markdown.evidence import mark
 from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of, within
 from memcli.markdown.units import Unit, units
@@ -38,7 +47,8 @@ class Sentence(Record):
     lead: str  # what introduces the list it is the first item of
     reason: str  # why it must survive, "" when it need not
     times: int = 1  # that it was said
-    newer: str = ""  # citation of what has come in its place
+    replaces: str = ""  # citation of the decision that it corrects
+    is_corrected: bool = False  # a later sentence of the cluster corrects it
     by_machine: bool = False  # an assistant or a tool says it in a conversation
 
     @property
@@ -55,8 +65,8 @@ class Sentence(Record):
 
     @property
     def mark(self) -> str:
-        """Give what a summary adds to it: how often it was said, what has come in its place."""
-        return mark(self.times, self.newer)
+        """Return what a summary adds to it: how often it was said, and what it corrects."""
+        return mark(self.times, self.replaces)
 
 
 def sentences(record: LogRecord) -> list[Sentence]:
@@ -66,6 +76,8 @@ def sentences(record: LogRecord) -> list[Sentence]:
     """
     found: list[Sentence] = []
     lead, lead_at = "", 0
+    heading = of_heading(record.headings[-1]) if record.headings else ""
+    reason, follows = "", False  # of the items of a list, and whether a decision comes before
     for at, block in enumerate(record.blocks):
         note = placeholder(block, record.log.lines)
         if note is not None:
@@ -78,6 +90,13 @@ def sentences(record: LogRecord) -> list[Sentence]:
             len(cut) == 1 and len(cut[0].text) <= LEAD_CHARS and at + 1 < len(record.blocks)
             and cut[0].text.endswith((":", "："))
         )  # fmt: skip
+        if block.kind != "item":
+            reason = ""
+        cut = _with_reasons(cut, reason or heading, follows=follows)
+        follows = bool(cut) and cut[-1].reason in (DECISION, BECAUSE)
+        announces = bool(cut) and cut[-1].text.endswith((":", "："))
+        if announces and (follows or of_heading(cut[-1].text) == BECAUSE):
+            reason = BECAUSE
         if is_lead and not cut[0].reason:
             lead, lead_at = cut[0].shown + " ", cut[0].first
             continue
@@ -88,13 +107,36 @@ def sentences(record: LogRecord) -> list[Sentence]:
     return _with_antecedents([_by_whom(each, record.turns) for each in found])
 
 
+def _with_reasons(cut: list[Sentence], reason: str, *, follows: bool) -> list[Sentence]:
+    """Mark the reasons and conditions of a decision: they are told with it.
+
+    `reason` is what the list or the heading makes of its lines, and `follows` tells whether the
+    line before is part of a decision.
+    """
+    found: list[Sentence] = []
+    for each in cut:
+        if each.reason in ("", FACT):
+            own = BECAUSE if follows and gives_reason(each.text) else reason
+            each = each._replace(reason=own or each.reason)
+        follows = each.reason in (DECISION, BECAUSE)
+        found.append(each)
+    return found
+
+
 def _by_whom(sentence: Sentence, turns: Sequence[Turn]) -> Sentence:
+    """Judge what is said in a conversation by who says it.
+
+    A user states rules, and a machine states none. When people talk to each other, `never` and
+    `I will` are seldom rules and promises.
+    """
     said = within(turns, sentence.first, sentence.first)
     role = role_of(said[0].speaker) if said else ""
     if role in (ASSISTANT, TOOL):
         return sentence._replace(reason="", by_machine=True)
-    if role == USER and is_preference(sentence.text):
-        return sentence._replace(reason=RULE)
+    if role == USER:
+        return sentence._replace(reason=RULE) if is_preference(sentence.text) else sentence
+    if said and sentence.reason in (RULE, PROMISE):
+        return sentence._replace(reason=FACT)
     return sentence
 
 

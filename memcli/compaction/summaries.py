@@ -114,6 +114,7 @@ def problems(summaries: Sequence[Summary]) -> list[Problem]:
             continue
         if summary.is_valid:
             told = {cite[0] for cite in citations(summary.text)}
+            told |= {old.rpartition(":")[0] for old in corrections(summary.text)}
             silent = {leaf.path for leaf in leaves_of(path, by_path)} - told
             found += [Problem(path, "coverage", f"no line of it cites {p}") for p in sorted(silent)]
         if lineage.summary_tokens >= lineage.source_tokens:
@@ -175,6 +176,11 @@ def _below(path: str, summaries: Mapping[str, Summary]) -> set[str]:
     return seen
 
 
+def corrections(text: str) -> list[str]:
+    """List the citations of what the lines of a summary replace."""
+    return [s.replaces for entry in entries_of(text) for s in entry.sentences if s.replaces]
+
+
 def last_lines(text: str, tokens: int) -> list[str]:
     """Give the last lines of a summary, up to so many tokens, without their citations."""
     found: list[str] = []
@@ -202,9 +208,9 @@ def entries_of(text: str) -> tuple[Entry, ...]:
             below = (line[4:],)
         elif cite:
             said, path, first, last = cite
-            text, times, newer = unmarked(said)
+            text, times, replaces = unmarked(said)
             where = path, first, last
-            sentence = Sentence(text, *where, "", "", why_kept(text), times, newer)
+            sentence = Sentence(text, *where, "", "", why_kept(text), times, replaces)
             entry = entries[-1] if entries else None
             if entry is None or (entry.headings, entry.path) != ((title, *below), path):
                 entries.append(Entry(day, (title, *below), path, first, last, (sentence,), ()))

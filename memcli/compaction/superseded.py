@@ -6,7 +6,7 @@ corrects the decision as `language.correction` defines it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 
 from memcli.checking import TYPE_CHECKING
@@ -58,14 +58,35 @@ def superseding(decision: Sentence, later: Sequence[Reversal]) -> Reversal | Non
 
 
 def marked(entries: Sequence[Entry]) -> list[Entry]:
-    """Note of each decision what comes in its place later in the same entries."""
-    later, at = reversals(entries), count()
+    """Mark the decisions that a later sentence of the same entries corrects, and that sentence.
+
+    A later sentence can stand for one decision. Others stay as they are.
+    """
+    flat = [sentence for entry in entries for sentence in entry.sentences]
+    later = reversals(entries)
+    corrected: set[int] = set()
+    replaces: dict[int, str] = {}
+    for at, sentence in enumerate(flat):
+        newer = superseding(sentence, [r for r in later if r.at > at and r.at not in replaces])
+        if newer:
+            corrected.add(at)
+            replaces[newer.at] = sentence.citation
+    return with_citations(entries, replaces, corrected)
+
+
+def with_citations(
+    entries: Sequence[Entry], replaces: Mapping[int, str], corrected: Collection[int] = ()
+) -> list[Entry]:
+    """Put the citations of what they correct behind some sentences, by their places."""
+    at = count()
+
+    def changed(sentence: Sentence) -> Sentence:
+        here = next(at)
+        old = sentence.replaces or replaces.get(here, "")
+        is_corrected = sentence.is_corrected or here in corrected
+        return sentence._replace(replaces=old, is_corrected=is_corrected)
+
     return [
-        entry._replace(sentences=tuple(_marked(each, next(at), later) for each in entry.sentences))
+        entry._replace(sentences=tuple(changed(each) for each in entry.sentences))
         for entry in entries
     ]
-
-
-def _marked(sentence: Sentence, at: int, later: Sequence[Reversal]) -> Sentence:
-    newer = superseding(sentence, [each for each in later if each.at > at])
-    return sentence._replace(newer=newer.citation) if newer else sentence

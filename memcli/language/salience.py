@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from functools import cache
 
 RULE, DECISION, PROMISE, FACT = "rule", "decision", "promise", "fact"
+BECAUSE = "because"  # a reason or a condition of a decision
+HARD = (RULE, DECISION, PROMISE, BECAUSE)  # these must survive
 
 _WORDS = {
     RULE: r"\b(?:must|mustn|shall|never|always|forbidden|mandatory|required|not allowed|only if"
@@ -85,6 +87,30 @@ def _values() -> re.Pattern[str]:
     return re.compile(
         "|".join(f"(?i:{p})" if "[A-Z]" not in p else p for p in _FACTS),
     )
+
+
+_DECIDES = r"(?:decisions?|decided|beschl(?:uss|üsse)|entscheidung(?:en)?|决定|決定)(?!\w)"
+_REASONS = (
+    r"(?:reasons?|reasoning|rationale|why|because|conditions?|unless|only if|on condition"
+    r"|gründe|grund|begründung|warum|weil|bedingung(?:en)?)(?!\w)|原因|理由|因为|因為|条件|條件"
+)
+_GIVES_REASON = (
+    r"\W*(?:because|since|as long as|so that|unless|if|only if|provided|except|the reason"
+    r"|weil|da|denn|damit|falls|wenn|sofern|es sei denn)(?!\w)|因为|因為|由于|由於|如果|除非|只要"
+)
+
+
+def of_heading(heading: str) -> str:
+    """Return what a heading makes of the lines below it: a decision, its reasons, or "" ."""
+    for reason, words in ((DECISION, _DECIDES), (BECAUSE, _REASONS)):
+        if re.match(words, heading.strip(), re.IGNORECASE):
+            return reason
+    return ""
+
+
+def gives_reason(text: str) -> bool:
+    """Return whether a sentence begins like a reason or a condition of the one before it."""
+    return re.match(_GIVES_REASON, text, re.IGNORECASE) is not None
 
 
 def why_kept(text: str) -> str:

@@ -37,26 +37,26 @@ MOST_STEPS = 100_000  # comparisons for one line
 
 # The mark at the end of a summary's line: how often it recurs, and the line that replaced it.
 _TIMES = re.compile(r" \[(\d{1,9}) times\]\Z")
-_SUPERSEDED = re.compile(r" \[superseded by ([^\n]{1,1024}:\d{1,9}(?:-\d{1,9})?)\]\Z")
+_REPLACES = re.compile(r" \[replaces ([^\n]{1,1024}:\d{1,9}(?:-\d{1,9})?)\]\Z")
 _END = re.compile(r"""[.!?…]["')\]*_]{0,3}(?=\s|\Z)|[。！？]""")
 _CODE = re.compile(r"(?:^|(?<= ))(?:`(?=[^\n]*`\Z)|\[(?=[^\n]*\]\Z))")
 _PLACEHOLDER = re.compile(r"\[(?:table|log|(?:[\w+-]{1,20} )?code), (\d+) (?:line|row)s?: (.*)\]")
 _DATES = re.compile(r"\d{4}-\d{2}-\d{2}(?: to \d{4}-\d{2}-\d{2})?")
 
 
-def mark(times: int, newer: str) -> str:
-    """Append to a line how often it recurs, and the citation of the line that replaced it."""
+def mark(times: int, replaces: str) -> str:
+    """Return the end of a line: how often it was said, and the citation of what it corrects."""
     often = f" [{times} times]" if times > 1 else ""
-    return f"{often} [superseded by {newer}]" if newer else often
+    return f"{often} [replaces {replaces}]" if replaces else often
 
 
 def unmarked(said: str) -> tuple[str, int, str]:
-    """Split a line into its text, how often it recurs, and the citation of its replacement."""
-    by = _SUPERSEDED.search(said)
-    said = said[: by.start()] if by else said
+    """Return a line without its mark, how often it was said and what it corrects."""
+    old = _REPLACES.search(said)
+    said = said[: old.start()] if old else said
     often = _TIMES.search(said)
     text = said[: often.start()] if often else said
-    return text, int(often[1]) if often else 1, by[1] if by else ""
+    return text, int(often[1]) if often else 1, old[1] if old else ""
 
 
 class Evidence(Record):
@@ -309,8 +309,8 @@ def _is_told(
         return True
     if _is_said(said, here.units):  # it may end like a mark
         return True
-    said, times, newer = unmarked(said)
-    if newer and not _is_inside(newer, places):
+    said, times, replaces = unmarked(said)
+    if replaces and not _is_inside(replaces, places):
         return False
     if times > 1 and _times(said, lineage, places, files) < times:
         return False

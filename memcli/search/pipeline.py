@@ -46,7 +46,7 @@ from memcli.search.proximity import (
 )
 from memcli.search.recall import reach_within
 from memcli.search.retrievers import RetrieverUse
-from memcli.search.summaries import apply_quality, spread
+from memcli.search.summaries import apply_quality, spread, without_repeats
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
@@ -383,7 +383,7 @@ def _in_order_of_time(options: SearchOptions) -> list[StageStep]:
     """List the stages that keep the order of time, and fold duplicates."""
 
     def fold(hits: Sequence[Hit]) -> Sequence[Hit]:
-        return folded(hits[:MMR_POOL]) if options.has("mmr.fold") else hits
+        return folded(without_repeats(hits[:MMR_POOL])) if options.has("mmr.fold") else hits
 
     kept = ("spread", "join", "cut")
     return [
@@ -408,8 +408,9 @@ def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) ->
 
 
 def _diversified(options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
+    pool = hits[:MMR_POOL]
     return diversify(
-        hits[:MMR_POOL],
+        without_repeats(pool) if options.has("mmr.fold") else pool,
         lambda_=options.mmr_lambda,
         least=options.mmr_min,
         limit=options.limit + SPARE,

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.search.hits import Hit, Quotation, ordered
+from memcli.search.mmr import token_set
 from memcli.types import About, SourceLines, memory_path
 
 if TYPE_CHECKING:
@@ -59,6 +60,37 @@ def spread(hits: Sequence[Hit]) -> list[Hit]:
             if place in seen:
                 continue
             seen.add(place)
+        kept.append(hit)
+    return kept
+
+
+def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
+    """Leave out a passage if a better one says the same: a line of a summary, or its source lines.
+
+    `hits` are the best first. A line of a summary goes if better passages contain the lines it
+    cites. A source line goes if a better line of a summary cites it and has all its words.
+    """
+    if not any(hit.about.is_summary for hit in hits):
+        return list(hits)
+    kept: list[Hit] = []
+    shown: set[tuple[str, int]] = set()  # lines of logs
+    told: dict[str, set[str]] = {}  # words of summaries, by the document that they cite
+    for hit in hits:
+        path = path_of(hit.about)
+        if hit.about.is_summary:
+            lines = [cite for line in hit.text.split("\n") if (cite := citation_of(line))]
+            if lines and all(
+                (each.path, number) in shown
+                for each in lines
+                for number in range(each.first, each.last + 1)
+            ):
+                continue
+            for each in lines:
+                told.setdefault(each.path, set()).update(token_set(each.text))
+        elif path in told and token_set(hit.text) <= told[path]:
+            continue
+        else:
+            shown.update((path, number) for number in range(hit.start_line, hit.end_line + 1))
         kept.append(hit)
     return kept
 

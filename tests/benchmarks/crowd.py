@@ -172,7 +172,11 @@ class Crowd:
 
     def condense(self) -> None:
         while not self.over.is_set():
-            for line in ("compact --apply --tail 0 --tail-tokens 0", "compact --undo", "agents"):
+            for line in (
+                "compact --apply --tail 0 --tail-days 0 --ratio 0.9",
+                "compact --undo",
+                "agents",
+            ):
                 self.run(*line.split())
             self.counts["compactions"] += 1
             pause(1.0)

@@ -276,7 +276,10 @@ def test_the_lines_behind_summaries_stand_in_a_receipt_and_are_replayed(bench: B
     place, out = ("-w", str(notes), "--now", "2026-02-20"), io.StringIO()
     wanted = ("--view", "active", "--expand", "-n", "3", "--receipt", str(file), "--json")
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        assert run(["compact", "--tail", "4", "--tail-tokens", "0", "--apply", *place]) == 0
+        assert (
+            run(["compact", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply", *place])
+            == 0
+        )
         out.seek(out.truncate(0))
         assert run(["search", "database migration", *wanted, *place]) == 0
     told = json.loads(out.getvalue())["expanded"]

@@ -263,7 +263,7 @@ def test_what_stands_behind_a_summary_is_of_the_memory(empty: Path) -> None:
     """The handbook has the paths of the logs, which are then deleted."""
     others = {f"handbook/{path}": text.replace("queue", "topic") for path, text in LOGS.items()}
     put(empty, {**LOGS, **others, "memcli.toml": TWO})
-    small = ("--tail", "0", "--tail-tokens", "0", "--cluster", "2", "--ratio", "0.9")
+    small = ("--tail", "0", "--tail-days", "0", "--cluster", "2", "--ratio", "0.9")
     (made, *_) = _json("compact", *small, "--apply")["summaries"]
     behind = _json("get", made["path"], "--expand")["expanded"]
     assert {each["source"] for each in behind} == {"memory"}
@@ -286,7 +286,7 @@ def test_what_stands_behind_a_summary_is_of_the_memory(empty: Path) -> None:
 def test_a_kind_of_another_source_may_be_called_summary(empty: Path) -> None:
     """Nothing stands behind it, and the summary of the same path lends it no confidence."""
     put(empty, {**LOGS, "memcli.toml": TWO.replace("kinds", "kind = 'summary'\nkinds")})
-    small = ("--tail", "0", "--tail-tokens", "0", "--cluster", "2", "--ratio", "0.9")
+    small = ("--tail", "0", "--tail-days", "0", "--cluster", "2", "--ratio", "0.9")
     (made, *_) = _json("compact", *small, "--apply")["summaries"]
     put(empty, {f"handbook/{made['path']}": "# Orders\n\nThe queue of the orders is long.\n"})
     found = _json("search", "queue of the orders", "--expand", "--explain")

@@ -85,7 +85,7 @@ LINES: dict[str, int] = {
     "context pool": 0,
     "get memory/2025-01-01.md#A": 0,
     "status --deep": 0,
-    "compact --apply --tail 0 --tail-tokens 0 --cluster 2": 0,
+    "compact --apply --tail 0 --tail-days 0 --cluster 2 --ratio 0.9": 0,
     "compact --verify": 0,
     "compact --undo": 0,
     "config set search.limit 5": 0,
@@ -241,7 +241,7 @@ def test_exit_codes_hold_at_the_edges(notes: Path, name: str) -> None:
 
 NUMBERS = (
     "search pool --limit", "search pool --budget", "search pool --min-score", "context --budget",
-    "context --tail", "context pool --tail", "compact --tail", "compact --tail-tokens",
+    "context --tail", "context pool --tail", "compact --tail", "compact --tail-days",
     "compact --cluster", "compact --ratio", "compact --depth", "get memory/2025-01-01.md --from",
     "get memory/2025-01-01.md --lines", "bench init --limit",
 )  # fmt: skip

@@ -362,13 +362,13 @@ def test_who_asks_for_a_file_that_is_too_large_learns_the_limit(place: Place) ->
 
 
 def test_the_hint_of_a_plan_repeats_its_options(place: Place) -> None:
-    line = "compact --tail 0 --tail-tokens 0 --cluster 2 --ratio 0.5 --depth 2"
+    line = "compact --tail 0 --tail-days 0 --cluster 2 --ratio 0.5 --depth 2"
     _, out, err = told(line)
     planned = re.findall(r"^would write +(\S+)", out, re.MULTILINE)
     assert planned
     (hint,) = hints(err)
     assert shlex.split(hint)[3:] == shlex.split(
-        "--depth 2 --tail 0 --tail-tokens 0 --cluster 2 --ratio 0.5"
+        "--depth 2 --tail 0 --tail-days 0 --cluster 2 --ratio 0.5"
     )
     code, out, _ = follow(hint)
     assert (code, re.findall(r"^wrote +(\S+)", out, re.MULTILINE)) == (0, planned)

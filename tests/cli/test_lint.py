@@ -128,7 +128,7 @@ def test_a_summary_that_was_edited_is_found(notes: Path, monkeypatch: pytest.Mon
     for day in range(1, 6):
         said = f"- We decided number {day}: the pool is dry.\n" + f"- padding {day}\n" * 30
         write(notes, f"memory/2025-01-0{day}.md", f"# A\n\n{said}")
-    assert told("compact --apply --tail 0 --tail-tokens 0 --cluster 2")[0] == 0
+    assert told("compact --apply --tail 0 --tail-days 0 --cluster 2 --ratio 0.9")[0] == 0
     assert "invalid-summary" not in told("lint")[1]
     summary = next((notes / "memory/summaries").glob("*.md"))
     write(notes, f"memory/summaries/{summary.name}", summary.read_text("utf-8") + "\nMore.\n")

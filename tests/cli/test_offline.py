@@ -48,7 +48,7 @@ def test_a_connection_would_be_noticed(notes: str) -> None:
     assert (done.returncode, "reached out: " in done.stderr) == (99, True)
 
 
-APPLY = "compact --apply --tail 4 --tail-tokens 0"
+APPLY = "compact --apply --tail 4 --tail-days 0 --ratio 0.9"
 COMMANDS = (
     "init", "index", "index --full", "index --dry-run",
     "search pool --receipt receipt.json --mode dense --expand", "search pool --why-not MEMORY.md",

@@ -148,7 +148,19 @@ def test_index_and_status_are_as_their_schemas_say(notes: Path) -> None:
 
 
 def test_compact_and_what_stands_behind_are_as_their_schemas_say(notes: Path) -> None:
-    small = ("--tail", "1", "--tail-tokens", "0", "--cluster", "2", "--json", "-w", ".")
+    small = (
+        "--tail",
+        "1",
+        "--tail-days",
+        "0",
+        "--ratio",
+        "0.9",
+        "--cluster",
+        "2",
+        "--json",
+        "-w",
+        ".",
+    )
     made = _checked("memcli.compact", _run("compact", *small, "--show")[1])["summaries"]
     for action in ("--apply", "--verify"):
         _checked("memcli.compact", _run("compact", *small, action)[1])

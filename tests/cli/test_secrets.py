@@ -53,8 +53,8 @@ COMMANDS = (
     "context deploy --budget 4000", "get memory/key.md", "get memory/key.md:12-20 --json",
     "get MEMORY.md --from 1 --lines 9", "related memory/2026-01-01.md:3 --json",
     "related memory/key.md", "ls", "ls --json", "ls --count tag", "ls --count key", "status --deep",
-    "status --json", "compact --tail 0 --tail-tokens 0 --cluster 2 --show",
-    "compact --tail 0 --tail-tokens 0 --cluster 2 --apply --json", "compact --verify",
+    "status --json", "compact --tail 0 --tail-days 0 --cluster 2 --ratio 0.9 --show",
+    "compact --tail 0 --tail-days 0 --cluster 2 --ratio 0.9 --apply --json", "compact --verify",
     "search deploy --view active --expand", "get memory/2026-01-01.md --expand",
     "remember --check memory/2026-01-01.md", "remember --check memory/key.md --json",
     f"remember 'deploy with {TOKEN}'", f"remember 'deploy with {TOKEN}' --json --explain",
@@ -189,7 +189,7 @@ def test_a_program_that_summarises_is_given_none(
     user = Path(os.environ["XDG_CONFIG_HOME"]) / "memcli" / "config.toml"
     user.parent.mkdir(parents=True)
     user.write_text(f'[compact]\ncommand = ["{sys.executable}", "{program}"]\n', "utf-8")
-    line = "compact --summarizer command --tail 0 --tail-tokens 0 --cluster 2"
+    line = "compact --summarizer command --tail 0 --tail-days 0 --cluster 2 --ratio 0.9"
     code, out, err = told(line)
     assert code in (0, 2), err
     assert _is_clean(out + err)

@@ -273,7 +273,7 @@ def test_private_lines_behind_a_summary_are_told_to_its_own_workspace_alone(
     base: Path, workspaces: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(workspaces / "engineer", base / "work", dirs_exist_ok=True)
-    asked("compact", "-w", "work", "--tail", "4", "--tail-tokens", "0", "--apply")
+    asked("compact", "-w", "work", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
     summary = min((base / "work" / "memory" / "summaries").iterdir())
     line = ("get", f"work:memory/summaries/{summary.name}", "--expand", "--everywhere")
     log = json.loads(asked(*line, "--json")[0])["expanded"][0]["path"]
@@ -306,7 +306,7 @@ def test_a_summary_of_what_is_private_is_told_to_its_own_workspace_alone(
 ) -> None:
     """Its logs may have been marked when they were told of already."""
     shutil.copytree(workspaces / "engineer", base / "home", dirs_exist_ok=True)
-    asked("compact", "-w", "home", "--tail", "4", "--tail-tokens", "0", "--apply")
+    asked("compact", "-w", "home", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
     question = ("search", "database migration", "--everywhere", "--view", "active", "-n", "40")
 
     def summaries() -> set[str]:
@@ -434,7 +434,7 @@ def test_summaries_stay_with_their_workspace(base: Path, workspaces: Path) -> No
     """The same path in another workspace is another document: nothing stands for its lines."""
     for name in ("notes", "work"):
         shutil.copytree(workspaces / "engineer", base / name, dirs_exist_ok=True)
-    asked("compact", "-w", "notes", "--tail", "4", "--tail-tokens", "0", "--apply")
+    asked("compact", "-w", "notes", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
     wanted = ("search", "MySQL", "--everywhere", "--mode", "lexical", "-n", "100")
     found = cited(*wanted[1:], "--view", "active")
     places = {citation.rpartition(":")[0] for citation in found}

@@ -98,7 +98,7 @@ def test_lines_behind_summaries_are_found_by_the_model_of_their_workspace(
     base: Path, workspaces: Path
 ) -> None:
     shutil.copytree(workspaces / "engineer", base / "home", dirs_exist_ok=True)
-    asked("compact", "-w", "home", "--tail", "4", "--tail-tokens", "0", "--apply")
+    asked("compact", "-w", "home", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
     asked("index", "--everywhere")
     wanted = ("search", "database migration", "--everywhere", "--view", "active", "--expand")
     record = record_of("memcli.search", *wanted)

@@ -107,7 +107,7 @@ def test_a_program_that_writes_summaries_ends_with_the_run(
     user.parent.mkdir(parents=True)
     user.write_text(f"[compact]\ncommand = [{words}]\n")
     before = texts(notes)
-    line = "compact --apply --summarizer command --tail 0 --tail-tokens 0 --cluster 2"
+    line = "compact --apply --summarizer command --tail 0 --tail-days 0 --cluster 2 --ratio 0.9"
     process = start(*line.split())
     with (tmp_path / "alive").open() as alive:  # once it runs
         assert alive.read(1) == "!"

@@ -23,9 +23,9 @@ def make_log(day: str, text: str) -> DatedLog:
 
 
 def settings(
-    tail: int = 0, cluster: int = 2, ratio: float = 0.3, *, tail_tokens: int = 0, depth: int = 1
+    tail: int = 0, cluster: int = 2, ratio: float = 0.3, *, tail_days: int = 0, depth: int = 1
 ) -> CompactionSettings:
-    return CompactionSettings(tail, tail_tokens, cluster, ratio, 200, depth)
+    return CompactionSettings(tail, tail_days, cluster, ratio, 200, depth)
 
 
 def plan_of(

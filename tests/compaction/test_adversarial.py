@@ -92,7 +92,7 @@ def _told(lines: list[str]) -> tuple[str, int]:
     first = "\n\n".join(["## Talk", *filler.split("\n")[:2], *lines, filler])
     second = "\n\n".join(["## Day", filler, filler])
     logs = [make_log("2025-03-01", first), make_log("2025-03-02", second)]
-    plan = plan_of(logs, settings(cluster=2))
+    plan = plan_of(logs, settings(cluster=2, ratio=0.35))
     texts = "\n".join(draft.body for draft in plan.drafts)
     assert not plan.declined
     return texts, sum(measure("\n".join(log.lines)) for log in logs)
@@ -109,8 +109,8 @@ def test_what_must_survive_does(name: str) -> None:
 def test_a_decision_taken_back_is_told_in_its_order() -> None:
     told, _ = _told(CASES["changed mind"][0])
     told = told.partition("## 2025-03-02")[0]
-    first = told.index("We decided to use MySQL.")
-    assert first < told.index("instead of MySQL") < told.rindex("We decided to use MySQL.")
+    assert told.count("We decided to use MySQL.") == 1
+    assert told.index("instead of MySQL. [replaces ") < told.index("We decided to use MySQL.")
 
 
 def test_lines_that_all_must_survive_are_declined() -> None:
@@ -118,7 +118,7 @@ def test_lines_that_all_must_survive_are_declined() -> None:
     plan = plan_of([make_log(f"2025-03-0{n}", text) for n in (1, 2)], settings(cluster=2))
     assert plan.drafts == ()
     assert [d.reason.split(" ", 4)[:4] for d in plan.declined] == [
-        ["what", "must", "survive", "costs"]
+        ["what", "must", "stay", "costs"]
     ]
 
 
@@ -129,7 +129,7 @@ def test_background_that_the_summary_before_tells_is_not_told_again() -> None:
         "A heron has built its nest upon the chimney this spring.",
     ]
     (record,) = cut(make_log("2025-03-01", "\n\n".join(lines)))
-    told = sentences(record)
+    told = [sentence._replace(speaker="Ann") for sentence in sentences(record)]  # no opening
     weights = idf(lines)
 
     def chosen(before: SummaryLines) -> tuple[int, ...]:

@@ -50,7 +50,7 @@ def compact(notes: Path, *arguments: str) -> Any:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = run(["compact", "-w", str(notes), "--json", "--show", "--tail", "0",
-                    "--tail-tokens", "0", *arguments])  # fmt: skip
+                    "--tail-days", "0", *arguments])  # fmt: skip
     assert code == 0, err.getvalue()
     return json.loads(out.getvalue())
 
@@ -81,7 +81,7 @@ def test_the_share_of_the_news_that_is_told_makes_the_confidence() -> None:
         (draft,) = plan_of(logs, settings(cluster=2, ratio=0.01)).drafts
         return draft.lineage.confidence
 
-    assert confidence(2) > confidence(4) > confidence(8)
+    assert confidence(4) > confidence(6) > confidence(8)
 
 
 def test_what_the_summary_before_tells_is_not_told_again() -> None:
@@ -111,13 +111,15 @@ def test_a_summary_of_summaries_adds_up_how_often_a_line_was_said() -> None:
 
 def test_a_run_is_counted_behind_the_last_one_there_was() -> None:
     logs = [make_log(f"2025-03-{n:02}", stand_up(event)) for n, event in enumerate(EVENTS[:9], 1)]
-    first = read_back(logs[:6], plan_of(logs[:6], settings(cluster=3)).drafts)
+    first = read_back(logs[:6], plan_of(logs[:6], settings(cluster=3, ratio=0.9)).drafts)
     assert len(first) == 2
     told = [
         each._replace(lineage=each.lineage._replace(run=run))
         for run, each in zip((4, 2), first, strict=True)
     ]
-    assert [draft.lineage.run for draft in plan_of(logs, settings(cluster=3), told).drafts] == [5]
+    assert [
+        draft.lineage.run for draft in plan_of(logs, settings(cluster=3, ratio=0.9), told).drafts
+    ] == [5]
 
 
 def test_what_summaries_have_left_out_is_not_counted() -> None:
@@ -159,7 +161,7 @@ def test_plain_lines_that_nothing_shortens_are_declined_rather_than_told_by_noth
     logs = [make_log(f"2025-03-0{n}", EVENTS[n]) for n in (1, 2)]
     plan = plan_of(logs, settings(cluster=2))
     assert plan.drafts == ()
-    assert [d.reason for d in plan.declined] == ["a sentence of each record costs 53 of 33 tokens"]
+    assert [d.reason for d in plan.declined] == ["one sentence per entry costs 53 of 33 tokens"]
 
 
 def test_expand_adds_what_the_question_asks_and_no_more(

@@ -42,7 +42,7 @@ STEPS = st.lists(
 )
 # A placeholder describes code, a log or a table, and is no sentence of theirs.
 DESCRIBED = re.compile(r"\[(?:table|log|(?:[\w+-]+ )?code), \d+ ")
-MARKS = re.compile(r"(?: \[(\d+) times\])?(?: \[superseded by ([^\]]+):(\d+)(?:-\d+)?\])?\Z")
+MARKS = re.compile(r"(?: \[(\d+) times\])?(?: \[replaces ([^\]]+):(\d+)(?:-\d+)?\])?\Z")
 
 Lines = dict[str, list[str]]
 

@@ -41,8 +41,8 @@ def ask(notes: Path, **more: object) -> None:
 def compact(notes: Path, *arguments: str) -> tuple[str, str]:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        assert run(["compact", "-w", str(notes), "--tail", "0", "--tail-tokens", "0", "--cluster",
-                    "8", "--now", "2026-02-20", *arguments]) == 0  # fmt: skip
+        assert run(["compact", "-w", str(notes), "--tail", "0", "--tail-days", "0", "--ratio",
+                    "0.9", "--cluster", "8", "--now", "2026-02-20", *arguments]) == 0  # fmt: skip
     return out.getvalue(), err.getvalue()
 
 

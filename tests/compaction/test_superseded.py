@@ -43,7 +43,7 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_what_takes_a_decision_back_is_cited_behind_it(name: str) -> None:
+def test_a_corrected_decision_gives_way_to_a_citation(name: str) -> None:
     old, new, is_taken_back = PAIRS[name]
     logs = [
         make_log("2025-03-01", f"{old}\n\n{FILLER}"),
@@ -51,10 +51,10 @@ def test_what_takes_a_decision_back_is_cited_behind_it(name: str) -> None:
     ]
     (draft,) = plan_of(logs, settings(cluster=2)).drafts
     line = 1 + new.count("\n")
-    mark = f" [superseded by memory/2025-03-02.md:{line}]" if is_taken_back else ""
+    mark = " [replaces memory/2025-03-01.md:1]" if is_taken_back else ""
     new = new.rpartition("\n")[2]
-    assert f"- {old}{mark} (memory/2025-03-01.md:1)\n" in draft.body
-    assert f"{new} (memory/2025-03-02.md:" in draft.body
+    assert (f"{old} (memory/2025-03-01.md:1)\n" in draft.body) == (not is_taken_back)
+    assert f"{new}{mark} (memory/2025-03-02.md:{line})" in draft.body
     assert [summary.state for summary in read_back(logs, [draft])] == ["valid"]
 
 
@@ -65,8 +65,8 @@ def test_the_new_summary_says_so_of_a_decision_that_an_earlier_one_tells() -> No
              FILLER]  # fmt: skip
     logs = [make_log(f"2025-03-0{n}", text) for n, text in enumerate(texts, start=1)]
     drafts = plan_of(logs, settings(cluster=2)).drafts
-    line = f"- {OLD} [superseded by memory/2025-03-03.md:1] (memory/2025-03-01.md:1)\n"
-    assert [draft.body.count(OLD) for draft in drafts] == [1, 1, 0]
+    line = f"- {NEW} [replaces memory/2025-03-01.md:1] (memory/2025-03-03.md:1)\n"
+    assert [draft.body.count(OLD) for draft in drafts] == [1, 0, 0]
     assert line in drafts[1].body
     assert [(s.path, s.start_line, s.end_line) for s in drafts[1].lineage.sources] == [
         ("memory/2025-03-01.md", 1, 1), ("memory/2025-03-03.md", 1, 9),
@@ -87,8 +87,8 @@ def test_a_decision_whose_lines_have_moved_is_not_cited_where_it_was() -> None:
     assert before.is_valid
     plan = plan_of(logs, settings(cluster=2), [before])
     told = "".join(new.body for new in plan.drafts)
-    assert "(memory/2025-03-01.md:3)" in told
-    assert "(memory/2025-03-01.md:1)" not in told
+    assert f"{NEW} [replaces memory/2025-03-01.md:3]" in told
+    assert "2025-03-01.md:1)" not in told
     assert {summary.state for summary in read_back(logs, plan.drafts)} == {"valid"}
 
 
@@ -102,8 +102,8 @@ def test_search_shows_the_newer_first(
         write(tmp_path, f"memory/2025-03-0{n}.md", text)
     out = io.StringIO()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        run(["compact", "-w", str(tmp_path), "--tail", "0", "--tail-tokens", "0", "--cluster", "2",
-             "--apply"])  # fmt: skip
+        run(["compact", "-w", str(tmp_path), "--tail", "0", "--tail-days", "0", "--cluster", "2",
+             "--ratio", "0.9", "--apply"])  # fmt: skip
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
         run(["search", "MySQL for the order store", "-w", str(tmp_path), "--view", view,
              "--json", "--more"])  # fmt: skip
@@ -115,7 +115,7 @@ def test_search_shows_the_newer_first(
         assert not {newest, oldest} & set(paths)
     else:
         assert paths.index(newest) < paths.index(oldest)
-    marks = [f"{OLD} [superseded by {newest}:1]" in text for _, text in found]
+    marks = [f"{NEW} [replaces {oldest}:1]" in text for _, text in found]
     assert any(marks) == (view != "raw")
 
 
@@ -139,7 +139,7 @@ def test_a_summary_is_no_correction_of_the_lines_it_summarizes(
             run([*arguments, "-w", str(tmp_path), "--now", "2026-02-20"])
         return out.getvalue()
 
-    say("compact", "--tail", "0", "--tail-tokens", "0", "--cluster", "3", "--apply")
+    say("compact", "--tail", "0", "--tail-days", "0", "--ratio", "0.9", "--cluster", "3", "--apply")
     asked = ("Tomas replaced the gateway certificate", "--view", view, "--superseded", "--json")
     results = json.loads(say("search", *asked, "--explain"))["results"]
     summaries = [hit for hit in results if "summaries/" in hit["path"]]

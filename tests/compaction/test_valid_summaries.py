@@ -44,8 +44,8 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
     for path, text in LOGS.items():
         write(tmp_path, path, text)
-    made = record("compact", "-w", str(tmp_path), "--tail", "0", "--tail-tokens", "0",
-                  "--cluster", "2", "--apply")  # fmt: skip
+    made = record("compact", "-w", str(tmp_path), "--tail", "0", "--tail-days", "0",
+                  "--ratio", "0.9", "--cluster", "2", "--apply")  # fmt: skip
     assert [summary["path"] for summary in made["summaries"]] == [SUMMARY]
     assert found(tmp_path, "never deploy Friday", "active") == {SUMMARY}
     return tmp_path
@@ -99,8 +99,8 @@ def test_it_is_served_in_no_view_and_its_lines_are_found_raw(notes: Path, how: s
     block = told("context", "-w", str(notes), "--budget", "4000", "--tail", "0")[1]
     assert "We must never deploy on Friday." in block
     assert SUMMARY not in block
-    made = record("compact", "-w", str(notes), "--tail", "0", "--tail-tokens", "0",
-                  "--cluster", "2")  # fmt: skip
+    made = record("compact", "-w", str(notes), "--tail", "0", "--tail-days", "0",
+                  "--ratio", "0.9", "--cluster", "2")  # fmt: skip
     assert len(made["summaries"]) == 1  # a new one would be written beside it
 
 
@@ -157,8 +157,8 @@ def test_a_summary_survives_a_line_on_top_of_its_log(notes: Path) -> None:
     assert [(each["citation"], each["text"], each["changed"]) for each in behind] == [
         (f"{FIRST}:5-5", "We must never deploy on Friday.", False)
     ]
-    made = record("compact", "-w", str(notes), "--tail", "0", "--tail-tokens", "0",
-                  "--cluster", "2")  # fmt: skip
+    made = record("compact", "-w", str(notes), "--tail", "0", "--tail-days", "0",
+                  "--ratio", "0.9", "--cluster", "2")  # fmt: skip
     assert made["summaries"] == []  # its lines are covered where they stand now
 
 
@@ -202,7 +202,7 @@ RULE = f"- We must never deploy on Friday. ({FIRST}:3)"
         (RULE, f"- It was decided for 3 stores. ({SECOND}:3)"),
         (RULE, "## We deploy on Friday", f"- The decision was MySQL. ({SECOND}:3)"),
         (f"- The decision was MySQL. ({SECOND}:3)",),  # the rule is left out
-        (f"{RULE[: -len(f' ({FIRST}:3)')]} [superseded by x.md:9] ({FIRST}:3)",),
+        (f"{RULE[: -len(f' ({FIRST}:3)')]} [replaces x.md:9] ({FIRST}:3)",),
     ],
 )
 def test_a_summary_in_other_words_needs_names_numbers_negations_and_all_rules(

@@ -162,7 +162,7 @@ def test_the_invariants_hold_from_files_to_output(
 
 def compacted(root: Path) -> dict[str, Note]:
     """Compact what can be, and give the summaries."""
-    wanted = ("--tail", "0", "--tail-tokens", "0", "--cluster", "2", "--ratio", "0.9")
+    wanted = ("--tail", "0", "--tail-days", "0", "--cluster", "2", "--ratio", "0.9")
     assert run(["compact", "--apply", *wanted, "-q", "-w", str(root), "--now", NOW]) == 0
     files = root.glob("memory/summaries/*.md")
     return {str(file.relative_to(root)): Note({}, file.read_text("utf-8")) for file in files}

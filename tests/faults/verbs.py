@@ -135,7 +135,9 @@ VERBS = {
     "condensed": Verb("index", condensed),
     "search": Verb(f"search pool {NOW}", edited),
     "remember": Verb(f"remember 'Deploys are on Tuesdays, never on Fridays' {NOW}", edited, True),
-    "compact": Verb(f"compact --apply --tail 0 --tail-tokens 0 --cluster 2 {NOW}", edited, True),
+    "compact": Verb(
+        f"compact --apply --tail 0 --tail-days 0 --cluster 2 --ratio 0.9 {NOW}", edited, True
+    ),
 }
 
 

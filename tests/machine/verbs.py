@@ -20,7 +20,7 @@ NOW = "2026-02-10T09:00:00+00:00"
 WORDS = ("", "amber", "birch", "cedar", "delta")
 NOTE = "The pool of api-7 holds 60 connections"
 SET = "config set search.limit 5"
-COMPACT = "compact --apply --tail 0 --tail-tokens 0 --cluster 2"
+COMPACT = "compact --apply --tail 0 --tail-days 0 --cluster 2 --ratio 0.9"
 AGENTS = "claude-code --with mcp,hooks,skill,instructions"
 
 

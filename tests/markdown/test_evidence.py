@@ -59,7 +59,7 @@ TOLD = [
     "我们去了厦门。 (memory/2025-03-01.md:20)",
     "also: Friday, 210 (memory/2025-03-01.md:1-20)",
     "Lunch was late. [2 times] (memory/2025-03-01.md:4)",
-    "Lunch was late. [superseded by memory/2025-03-01.md:7] (memory/2025-03-01.md:4)",
+    "Lunch was late. [replaces memory/2025-03-01.md:7] (memory/2025-03-01.md:4)",
     "… (memory/2025-03-01.md:1-20)",
 ]
 FALSE = [
@@ -78,7 +78,7 @@ FALSE = [
     "[table, 1 row: We] (memory/2025-03-01.md:3)",
     "also: Saturday (memory/2025-03-01.md:1-20)",
     "Lunch was late. [3 times] (memory/2025-03-01.md:4)",
-    "Lunch was late. [superseded by memory/2025-03-09.md:7] (memory/2025-03-01.md:4)",
+    "Lunch was late. [replaces memory/2025-03-09.md:7] (memory/2025-03-01.md:4)",
     "我们去了北京。 (memory/2025-03-01.md:20)",
 ]
 

@@ -20,8 +20,8 @@ LINES = (
     "search pool --since 2025-02-01", "search nosuch --mode lexical", "related MEMORY.md:3",
     "ls", "ls --json",
     "context pool", "context", "get MEMORY.md:1-3", "index --dry-run", "index --full", "index",
-    "search pool --explain", "compact --apply --tail 0 --tail-tokens 0 --cluster 2", "search pool",
-    "compact --verify", "compact --undo", "search --why-not MEMORY.md fox",
+    "search pool --explain", "compact --apply --tail 0 --tail-days 0 --cluster 2 --ratio 0.9",
+    "search pool", "compact --verify", "compact --undo", "search --why-not MEMORY.md fox",
 )  # fmt: skip
 
 

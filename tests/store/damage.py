@@ -81,7 +81,7 @@ def make_index(root: Path) -> str:
     write(root, "memory/binary.md", b"\x00\x01" * 300)
     store = str(root.parent / "store" / "index.sqlite")
     os.environ["MEMCLI_STORE"] = store
-    told(f"compact --apply --tail 0 --tail-tokens 0 --cluster 2 -w {root}")
+    told(f"compact --apply --tail 0 --tail-days 0 --cluster 2 --ratio 0.9 -w {root}")
     assert told(f"index -w {root}")[0] == 0
     return store
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from memcli.api.compact import Compaction
     from memcli.bench.summary_recall import SummaryRecall
+    from memcli.compaction.draft import SummaryDraft
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Summary
 
@@ -41,15 +42,17 @@ OPTIONS = (
     Option("--undo", "Remove what the last run wrote, except edited files."),
     Option("--dry-run", "Show what would be written. This is the default."),
     Option("--show", "Also print the summaries."),
-    Option("--tail", "Number of newest entries that are not summarised.", "COUNT", int,
+    Option("--tail-days", "Days before the newest entry that are not summarised.", "DAYS", int,
+        setting="compact.tail_days"),
+    Option("--tail", "Newest entries that are not summarised, at least.", "COUNT", int,
         setting="compact.tail_records"),
-    Option("--tail-tokens", "More of the newest entries, up to these tokens.", "TOKENS", int,
-        setting="compact.tail_tokens"),
     Option("--cluster", "Entries per summary.", "COUNT", int, setting="compact.cluster"),
     Option("--ratio", "Length of a summary, as a share of its lines.", "SHARE", float,
         setting="compact.ratio"),
     DEPTH, SUMMARIZER, JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
+
+MOST_ROWS = 12  # lines of the preview of one summary
 
 # What a hint repeats: whatever changes the plan.
 _REPEATED = (DEPTH, SUMMARIZER, *(each for each in OPTIONS if each.setting), NOW, WORKSPACE)
@@ -213,6 +216,8 @@ def _tell(
             records=len(plan.records),
             tail=len(plan.tail),
             waiting=len(plan.waiting),
+            ratio={"asked": skin.config("compact.ratio"), "reached": plan.ratio},
+            suggested=_suggested(plan),
             summaries=[{**_described(d.path, d.lineage), "mode": d.mode, "records": d.items,
                         **({"unused": d.unused} if d.unused else {}),
                         **({"invented": d.invented} if d.invented else {}),
@@ -229,32 +234,83 @@ def _tell(
         lineage = draft.lineage
         terminal.write_line(
             f"{'wrote' if options.apply else 'would write'}  {terminal.safe_line(draft.path)}"
-            f"  {lineage.source_tokens} ->"
-            f" {lineage.summary_tokens} tokens  {draft.items} records"
-            f"  {terminal.safe_line(lineage.method)}"
-            f"{'' if draft.mode in ('normal', lineage.method) else ', ' + draft.mode}"
-            f"  confidence {lineage.confidence:.2f}"
+            f"  {lineage.source_tokens} -> {lineage.summary_tokens} tokens,"
+            f" {_counted(draft.items, 'entry' if lineage.level == 1 else 'summary')}"
+            f"{_how(draft)}"
             f"{f'; {draft.unused}' if draft.unused else ''}"
             f"{f'; {draft.invented} invented lines dropped' if draft.invented else ''}"
         )
         if options.show:
             terminal.write(terminal.safe(draft.body) + "\n")
+        elif not options.apply:
+            for row in _diff(draft):
+                terminal.write_line(f"  {terminal.safe_line(row)}")
     for declined in plan.declined:
         ends = dict.fromkeys((declined.sources[0].path, declined.sources[-1].path))
         where = terminal.safe_line(" to ".join(ends))
         terminal.write_line(f"declined  {where}: {declined.reason}")
-    text = _outcome(plan, skin.config("compact.cluster"), written=options.apply)
-    hint = "" if options.apply or not plan.drafts else _apply_line(options)
-    terminal.say(sentence(Reason("planned", text, hint)) + ("" if hint else "."))
+    if plan.drafts:
+        terminal.say(_suggested_text(**_suggested(plan)))
+    text = _outcome(
+        plan, skin.config("compact.cluster"), skin.config("compact.ratio"), written=options.apply
+    )
+    if plan.drafts and options.apply:
+        terminal.say(f"{text}. To undo: {_next_line(options)}")
+    else:
+        hint = _next_line(options) if plan.drafts else ""
+        terminal.say(sentence(Reason("planned", text, hint)) + ("" if hint else "."))
     if recall:
         terminal.say(_recall_text(recall))
 
 
-def _apply_line(options: Options) -> str:
-    """Return the line that writes what was planned, with the options that changed the plan."""
+def _next_line(options: Options) -> str:
+    """Return the command that writes the plan, or that undoes what was written.
+
+    It repeats the options that changed the plan.
+    """
     from shlex import join  # a hint is pasted
 
+    if options.apply:
+        return join(("memcli", "compact", "--undo", *words_of(options, (WORKSPACE,))))
     return join(("memcli", "compact", "--apply", *words_of(options, _REPEATED)))
+
+
+def _how(draft: SummaryDraft) -> str:
+    """Return how a summary was made, if a program wrote it or it is shorter than usual."""
+    if draft.mode != draft.lineage.method:
+        return "" if draft.mode == "normal" else f", {draft.mode}"
+    return f", {draft.mode}, confidence {draft.lineage.confidence:.2f}"
+
+
+def _diff(draft: SummaryDraft) -> list[str]:
+    """List what a summary keeps (+) and leaves out (-), in the order of the logs."""
+    from memcli.markdown.lineage import cited
+
+    kept = [(c.path, c.first, "+", line[2:]) for line in draft.body.split("\n")
+            if (c := cited(line))]  # fmt: skip
+    left = [(s.path, s.first, "-", f"{s.shown} ({s.citation})") for s in draft.omitted]
+    days = {source.path: at for at, source in enumerate(draft.lineage.sources)}
+    rows = sorted((*kept, *left), key=lambda row: (days.get(row[0], -1), row[1]))
+    told = [f"{sign} {text}" for _, _, sign, text in rows]
+    rest = len(told) - MOST_ROWS
+    if rest < 2:
+        return told
+    return [*told[:MOST_ROWS], f"... {rest} more lines. --show prints the summary"]
+
+
+def _suggested(plan: CompactionPlan) -> dict[str, int]:
+    from memcli.bench.summary_recall import suggested
+
+    questions, answered = suggested(plan)
+    return {"questions": questions, "answered": answered}
+
+
+def _suggested_text(*, questions: int, answered: int) -> str:
+    """Say how many questions the summaries still answer."""
+    return (
+        f"The headings, decisions, names and values of these logs suggest {questions} questions:"
+        f" the summaries answer {answered}, and --expand finds the lines of all."
+    )
 
 
 def _recall_text(recall: SummaryRecall) -> str:
@@ -270,7 +326,7 @@ def _recall_text(recall: SummaryRecall) -> str:
     )
 
 
-def _outcome(plan: CompactionPlan, cluster: int, *, written: bool) -> str:
+def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool) -> str:
     """Say what becomes of the records, and why the rest stay as they are."""
     tail, waiting = len(plan.tail), len(plan.waiting)
     if not plan.records:
@@ -280,19 +336,24 @@ def _outcome(plan: CompactionPlan, cluster: int, *, written: bool) -> str:
     rest = [*rest * (waiting > 0), *[newest] * (tail > 0)]
     told = ", and ".join(rest)
     if plan.drafts:
-        before = sum(d.lineage.source_tokens for d in plan.drafts)
-        after = sum(d.lineage.summary_tokens for d in plan.drafts)
+        before, after = plan.tokens
         records = sum(d.items for d in plan.drafts if d.lineage.level == 1)
         done = "are now summarised by" if written else "would be summarised by"
         what = _counted(records, "entry") if records else "summaries"
         made = f"{what} {done} {_counted(len(plan.drafts), 'summary')}"
-        return f"{made}, {before} -> {after} tokens" + (f"; {told}" if told else "")
+        share = f"{before} -> {after} tokens ({plan.ratio:.0%}, compact.ratio asks for {ratio:.0%})"
+        return f"{made}, {share}" + (f"; {told}" if told else "")
     if tail == len(plan.records):
         if tail == 1:
             return "Nothing to compact: there is one entry, and it stays as it is"
         return (
-            f"Nothing to compact: the newest {tail} entries stay as they are (--tail,"
-            " --tail-tokens), and there are no older ones"
+            f"Nothing to compact: all {tail} entries are among the newest, which stay as they are"
+            " (--tail-days, --tail)"
+        )
+    if plan.declined:
+        return (
+            "Nothing to compact: each summary would save less than 40 % of its tokens,"
+            " because these logs consist of facts and decisions"
         )
     covered = f"summaries already cover {_counted(plan.covered, 'entry')}"
     told = ", ".join([*[covered] * (plan.covered > 0), *[told] * bool(told)])
