@@ -226,7 +226,10 @@ def _take_back(
     made = next((each for each in reversed(kept) if is_meant(each)), None)
     if made is None:
         if cited:
-            raise NotFoundError(f"{cited} is not a note that was saved with these tools")
+            raise NotFoundError(
+                f"{cited} is not a note that was saved with these tools",
+                hint="memcli changes --by agent",
+            )
         return UndoResult(None)
     sleep = workspace.clock.sleep
     why = append.take_back(root_of(workspace), made, sleep=sleep, may_follow=may_follow)

@@ -217,7 +217,10 @@ class Workspaces:
         UsageError for an unknown name; for a workspace that cannot be opened, the reason.
         """
         if self.group is None:
-            raise UsageError(f"only {self.config.workspace} is opened, and it has no other name")
+            raise UsageError(
+                f"only {self.config.workspace} is opened, so it has no name to choose it by",
+                hint="use this memory as it is, or open several workspaces",
+            )
         own = next((each for each in self.members if each.name == name), None)
         if own is None:
             from memcli.config.nearest import nearest

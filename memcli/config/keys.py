@@ -43,6 +43,9 @@ KEYS: tuple[Key, ...] = (
     Key("secrets", str, "redact", "What to do with keys and tokens in notes: redact them, warn,"
         " or show them (off).", choices=("redact", "warn", "off"),
         user_choices=("warn", "off")),
+    Key("capture", str, "off", "Where hooks save facts of a session: memory/inbox.md (inbox), the"
+        " notes of agents (direct) or nowhere.", choices=("off", "inbox", "direct"),
+        user_only=True),
     Key("store.path", str, "", "Path of the index file. Empty: in your cache folder.",
         user_only=True),
     Key("store.url", str, "", "Server of the shared index: postgresql://HOST/NAME. See: memcli"
@@ -215,9 +218,6 @@ KEYS: tuple[Key, ...] = (
         low=16, high=32768, user_only=True),
     Key("compact.writes", int, 128, "Maximum tokens that the model writes.",
         low=1, high=4096, user_only=True),
-    Key("capture", str, "off", "Where hooks save facts of a session: memory/inbox.md (inbox), the"
-        " notes of agents (direct) or nowhere.", choices=("off", "inbox", "direct"),
-        user_only=True),
     Key("gate.least", float, 0.0, "Minimum score of a note for `remember`. 0: any.",
         low=0, high=1),
     Key("gating.novelty", float, 0.3, "Weight of how new a note is. The three sum to 1.",

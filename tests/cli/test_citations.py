@@ -289,7 +289,7 @@ def test_a_kind_of_another_source_may_be_called_summary(empty: Path) -> None:
     small = ("--tail", "0", "--tail-days", "0", "--cluster", "2", "--ratio", "0.9")
     (made, *_) = _json("compact", *small, "--apply")["summaries"]
     put(empty, {f"handbook/{made['path']}": "# Orders\n\nThe queue of the orders is long.\n"})
-    found = _json("search", "queue of the orders", "--expand", "--explain")
+    found = _json("search", "queue of the orders", "--view", "active", "--expand", "--explain")
     stages = {
         result["source"]: {step["stage"] for step in result["trace"]}
         for result in found["results"]

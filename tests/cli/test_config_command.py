@@ -182,8 +182,8 @@ def test_a_folder_without_a_mark_gets_no_file(
 
 def test_a_workspace_names_no_program_and_no_place_for_the_index(notes: Path) -> None:
     for name in [key.name for key in KEYS if key.user_only]:
-        group, _, key = name.partition(".")
-        (notes / "memcli.toml").write_text(f'[{group}]\n{key} = "x"\n')
+        group, _, key = name.rpartition(".")
+        (notes / "memcli.toml").write_text(f'{group and f"[{group}]"}\n{key} = "x"\n')
         done = run("config")
         assert done.returncode == 2
         assert f"{name} is allowed only in your own configuration" in done.stderr

@@ -110,6 +110,7 @@ LINES: dict[str, int] = {
     "remember --undo": 1,
     "remember --check nosuch.md": 3,
     "changes": 0,
+    "inbox": 0,
     "changes pool --since 2025-01-01 -f markdown": 0,
     "get MEMORY.md --as-of HEAD": 2,
     "lint": 0,

@@ -146,7 +146,7 @@ def with_questions(place: Place) -> None:
 
 
 def short_tail(place: Place) -> None:
-    for name, value in (("TAIL_RECORDS", "0"), ("TAIL_TOKENS", "0"), ("CLUSTER", "2")):
+    for name, value in (("TAIL_RECORDS", "0"), ("TAIL_DAYS", "0"), ("CLUSTER", "2")):
         place.set(f"MEMCLI_COMPACT_{name}", value)
 
 
@@ -187,6 +187,8 @@ INSTEAD = {
     "get memory/2025-01-01.md#nowhere": "memcli get memory/2025-01-01.md",
     "get memory/2025-01-01.md --expand": "memcli get memory/2025-01-01.md",
     "get nowhere.md": "memcli ls",
+    "inbox --keep 1": "memcli inbox",
+    "inbox --drop 2,x": "memcli inbox",
     "context --budget 3": "memcli context --budget [0-9]+",
     "context --budget 3 --tail 0": "memcli context --budget [0-9]+ --tail 0",
     "context *": "memcli context",
@@ -238,6 +240,8 @@ INSTEAD = {
 ELSEWHERE = {
     "memcli index --wait 600": "below, beside a process that writes",
     "memcli index --watch": "it stays",
+    "memcli index --clean": "folders that are gone; tests/cli/test_clean.py",
+    "memcli changes --by agent": "said only from Python; tests/mcp/test_remember.py",
     "memcli remember --undo": "in test_remember, behind a note",
     "memcli remember TEXT --to memory/more.md": "beside a file of 8 MB",
     "memcli ls": "what a filter leaves out, below",
@@ -282,7 +286,8 @@ ELSEWHERE = {
             "memcli store init",
             "memcli store status",
             "memcli store detach",
-            "memcli store upgrade",
+            "memcli store grants --role agent --write",
+            "memcli store grants --role agent --tenant … --write",
             "memcli store attach … --take-over",
         ),
         "a server has to run; tests/postgres",
@@ -368,7 +373,7 @@ def test_the_hint_of_a_plan_repeats_its_options(place: Place) -> None:
     assert planned
     (hint,) = hints(err)
     assert shlex.split(hint)[3:] == shlex.split(
-        "--depth 2 --tail 0 --tail-days 0 --cluster 2 --ratio 0.5"
+        "--depth 2 --tail-days 0 --tail 0 --cluster 2 --ratio 0.5"
     )
     code, out, _ = follow(hint)
     assert (code, re.findall(r"^wrote +(\S+)", out, re.MULTILINE)) == (0, planned)

@@ -90,15 +90,15 @@ def test_a_planted_question_file_leads_nowhere(notes: Path, tmp_path: Path) -> N
     planted = notes / ".memcli" / "questions.jsonl"
     planted.symlink_to(secret)
     done = run("bench", "quality", "-w", str(notes))
-    assert (done.returncode, "no plain file" in done.stderr) == (2, True)
+    assert (done.returncode, "not a plain file" in done.stderr) == (2, True)
     planted.unlink()
     os.mkfifo(planted)
-    assert "no plain file" in run("bench", "quality", "-w", str(notes)).stderr
+    assert "not a plain file" in run("bench", "quality", "-w", str(notes)).stderr
     planted.unlink()
     (notes / ".memcli").rmdir()
     (notes / ".memcli").symlink_to(tmp_path)
     done = run("bench", "init", "-w", str(notes))
-    assert "no plain file" in done.stderr
+    assert "not a plain file" in done.stderr
     assert not (tmp_path / "questions.jsonl").exists()
 
 

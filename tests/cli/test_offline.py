@@ -55,7 +55,7 @@ COMMANDS = (
     "search pool --rerank tokens", "related MEMORY.md:1", "context pool", "get MEMORY.md", "ls",
     "status --deep", APPLY, "compact --verify", "compact --undo",
     "config set search.limit 5",
-    "remember nobody", "remember --undo", "remember --check notes/MEMORY.md", "changes",
+    "remember nobody", "remember --undo", "remember --check notes/MEMORY.md", "changes", "inbox",
     "agents list", "lint",
     "hook session-start", "agents install codex --with mcp,skill --apply",
     "agents uninstall codex --apply",
@@ -144,8 +144,8 @@ if has_namespaces():
 @pytest.mark.parametrize(
     "opened",
     [
-        "memory.query_encoder.encode_query('pool', Remembered(None, None))",
-        "memory.open_encoder()",
+        "workspace.query_encoder.encode_query('pool', Remembered(None, None))",
+        "workspace.open_encoder()",
         "open_model(locate()[0].path, 1)",
     ],
 )
@@ -159,7 +159,7 @@ def test_the_model_runtime_reports_nothing(
         "from memcli.embedding.encoders import Remembered\n"
         "from memcli.embedding.runtime import open_model\n"
         "from memcli.embedding.models import locate\n"
-        f"memory = memcli.Memory.open({notes!r})\n"
+        f"workspace = memcli.Memory.open({notes!r}).workspaces.lead\n"
         "with contextlib.suppress(memcli.errors.RetrieverError):\n"
         f"    {opened}\n"
     )

@@ -37,16 +37,16 @@ def test_a_reader_that_goes_away_is_success_without_noise(tmp_path: Path, form: 
     folder = _many_files(tmp_path / "many", 300)
     assert run("index", "--encoder", "none", "-w", str(folder)).returncode == 0
     command = ("search", "heron", "-n", "100", "--full", "--mode", "lexical", "-f", form)
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*COMMAND, *command, "-w", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert process.stdout
-    assert process.stderr
-    process.stdout.read(10)
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    assert process.wait() == 0
-    process.stderr.close()
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.read(10)
+        process.stdout.close()
+        # The verdict is said before the passages, and nothing after it.
+        assert process.stderr.read() == b"Weak match.\n"
+    assert process.returncode == 0
 
 
 def _never(seconds: float) -> None:

@@ -105,9 +105,9 @@ def test_nothing_is_read_and_nothing_said_where_the_first_is_far_ahead(ask: Ask)
 def test_the_answer_stays_where_tokens_cannot_be_compared(
     ask: Ask, arguments: tuple[str, ...], reason: str
 ) -> None:
-    plain, _ = ask(*arguments)
+    plain, before = ask(*arguments)
     found, said = ask(*arguments, "--rerank", "tokens")
-    assert said == f"memcli: not reranked by tokens: {reason}\n"
+    assert said == f"{before}memcli: not reranked by tokens: {reason}\n"
     assert found.pop("rerank") == {"by": "tokens", "ran": False, "read": 0, "reason": reason}
     assert found == plain
 

@@ -24,7 +24,7 @@ OPTIONS = (
 def run(options: Options) -> int:
     """List the lines that memcli collected from sessions of agents; keep or drop them.
 
-    To collect lines, install the hooks and run: memcli config set capture inbox --user
+    To start, install the hooks and run: memcli config set capture inbox --user
 
     Examples: memcli inbox      memcli inbox --keep 1,3 --drop 2
     """

@@ -141,7 +141,8 @@ def _opened(path: str) -> apsw.Connection:
         connection.execute("BEGIN IMMEDIATE")  # another run may be making the tables
         found = connection.pragma("user_version")
         if found > VERSION:
-            raise StoreError(f"{path} was made by a newer memcli; upgrade memcli to share vectors")
+            text = f"{path} was made by a newer memcli; upgrade memcli to share vectors"
+            raise StoreError(text, hint="upgrade memcli")
         if found != VERSION:
             connection.execute("DROP TABLE IF EXISTS vectors; DROP TABLE IF EXISTS encoders")
             connection.execute(_TABLES)
