@@ -328,6 +328,8 @@ def _recall_text(recall: SummaryRecall) -> str:
 
 def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool) -> str:
     """Say what becomes of the records, and why the rest stay as they are."""
+    from memcli.compaction.draft import WORTH
+
     tail, waiting = len(plan.tail), len(plan.waiting)
     if not plan.records:
         return "Nothing to compact: there are no dated logs"
@@ -351,8 +353,9 @@ def _outcome(plan: CompactionPlan, cluster: int, ratio: float, *, written: bool)
             " (--tail-days, --tail)"
         )
     if plan.declined:
-        return (
-            "Nothing to compact: each summary would save less than 40 % of its tokens,"
+        each = "and each further" if plan.covered else "each"
+        told = (
+            f"{each} summary would save less than {1 - max(WORTH, ratio):.0%} of its tokens,"
             " because these logs consist of facts and decisions"
         )
     covered = f"summaries already cover {_counted(plan.covered, 'entry')}"
