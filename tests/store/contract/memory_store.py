@@ -663,8 +663,9 @@ class MemoryStore:
 
 
 def cosine(a: bytes, b: bytes) -> float:
-    """Multiply two vectors of unit length."""
-    return sum(x * y for x, y in zip(floats(a), floats(b), strict=True))
+    """Give the cosine as every store does: by the distance, as if both were of unit length."""
+    apart = (x - y for x, y in zip(floats(a), floats(b), strict=True))
+    return 1.0 - sum(each * each for each in apart) / 2.0
 
 
 def floats(blob: bytes) -> tuple[float, ...]:

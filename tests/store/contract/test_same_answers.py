@@ -23,11 +23,13 @@ from memcli.search.options import PROFILES, SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
 from memcli.search.query import parse
 from memcli.search.retrievers import Vector
+from memcli.store.fixed import rounded
 from memcli.store.port import Store
 from memcli.types import Filters, Source, SourceLines
 from memcli.workspace.dating import age_days
 from tests.store.contract.conftest import STORES, MakeStore
 from tests.store.contract.makers import Clock, changing, lines_of, summary
+from tests.store.contract.memory_store import cosine
 from tests.support import make_settings, write
 
 TODAY = date(2025, 7, 1)
@@ -37,12 +39,12 @@ EXAMPLES = (settings.default or settings()).max_examples // 4
 class Tree:
     """An encoder whose distances are numbers that 32 bits hold, so that all stores see the same.
 
-    A text is one of twelve leaves. The cosine of two leaves is 1 for one and the same, 7/8 in one
-    branch, 1/2 on one trunk and -1/8 across the trunks: distances of 0, 1/2, 1 and 3/2.
+    A text is at 1, 0 or -1 of a line: the components that a stored byte stands for exactly. Texts
+    are 0, 1 or 2 apart, and their cosines, worked out from that, 1, 1/2 and -1.
     """
 
-    fingerprint = "tree;dim=69"
-    dimension = 69
+    fingerprint = "tree;dim=8"
+    dimension = 8
     max_tokens = 10_000
 
     def count(self, text: str) -> int:
@@ -52,31 +54,16 @@ class Tree:
         return [self.encode_query(text) for text in texts]
 
     def encode_query(self, text: str) -> bytes:
-        leaf = crc32(text.encode()) % 12
         vector = [0.0] * self.dimension
-        branch, trunk = leaf // 2, leaf // 6
-        if trunk:
-            vector[0] = -0.25
-            quarters = [*range(2, 9)]
-        else:
-            vector[0] = vector[1] = 0.5
-            quarters = []
-        quarters += range(9 + 6 * branch, 15 + 6 * branch)
-        quarters += range(45 + 2 * leaf, 47 + 2 * leaf)
-        for component in quarters:
-            vector[component] = 0.25
+        vector[0] = crc32(text.encode()) % 3 - 1.0
         return struct.pack(f"<{self.dimension}f", *vector)
 
 
 def test_the_cosines_of_leaves_are_exact() -> None:
     leaves = {Tree().encode_query(str(number)) for number in range(200)}
-    assert len(leaves) == 12
-    vectors = [struct.unpack(f"<{Tree.dimension}f", leaf) for leaf in leaves]
-    cosines = {
-        sum(x * y for x, y in zip(a, b, strict=True)) for a in vectors for b in vectors if a != b
-    }
-    assert cosines == {7 / 8, 1 / 2, -1 / 8}
-    assert all(sum(x * x for x in vector) == 1 for vector in vectors)
+    assert len(leaves) == 3
+    assert {cosine(a, rounded(b)) for a in leaves for b in leaves if a != b} == {1 / 2, -1}
+    assert all(cosine(leaf, rounded(leaf)) == 1 for leaf in leaves)
 
 
 PATHS = (
