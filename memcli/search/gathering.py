@@ -109,6 +109,9 @@ def gather(
         dense = of_matches(dense, counts, found.candidates)
         if not dense.ran:
             vector, found = None, read(vector=None, bounds=bounds)
+    if found.unmatched and dates:  # the days of "last summer" are found without the word
+        missing = (each for each in found.unmatched if not any(each in day.text for day in dates))
+        found = found._replace(unmatched=tuple(missing))
     why_not = _common(found.common) if wants_lexical else MODE_IS_DENSE
     lexical = RetrieverUse(wants_lexical, why_not, 0, counts.chunks)
     heard, documents = _heard(snapshot, query.text, options, found.candidates)
