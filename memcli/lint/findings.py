@@ -5,34 +5,36 @@ from __future__ import annotations
 from memcli.record import Record
 from memcli.types import cite, shown
 
+SECRET, DUPLICATE, NEAR_DUPLICATE = "secret", "duplicate", "near-duplicate"
+CONTRADICTION, BROKEN_LINK, UNMATCHED_GLOB = "contradiction", "broken-link", "unmatched-glob"
+STALE_TASK, LONG_MEMORY, UNDATED_LOG = "stale-task", "long-memory", "undated-log"
+INVALID_SUMMARY = "invalid-summary"
 # What each code means. Codes never change: people name them in scripts.
 CODES = {
-    "secret": "a note contains a key or a token",
-    "duplicate": "the same words appear elsewhere",
-    "near-duplicate": "nearly the same words appear elsewhere",
-    "contradiction": "a newer note contradicts it",
-    "broken-link": "a link leads nowhere",
-    "unmatched-glob": "a setting names documents that do not exist",
-    "stale-task": "a task has been open for a long time",
-    "long-memory": "MEMORY.md is longer than agents read",
-    "undated-log": "the date of a log cannot be read",
-    "invalid-summary": "a summary is not valid",
+    SECRET: "a note contains a key or a token",
+    DUPLICATE: "the same words appear elsewhere",
+    NEAR_DUPLICATE: "nearly the same words appear elsewhere",
+    CONTRADICTION: "a newer note contradicts it",
+    BROKEN_LINK: "a link leads nowhere",
+    UNMATCHED_GLOB: "a setting names documents that do not exist",
+    STALE_TASK: "a task has been open for a long time",
+    LONG_MEMORY: "MEMORY.md is longer than agents read",
+    UNDATED_LOG: "the date of a log cannot be read",
+    INVALID_SUMMARY: "a summary is not valid",
 }
 # What to do about each code.
 NEXT = {
-    "secret": "revoke it where it was issued, then take it out of the file",
-    "duplicate": "keep one place, and link to it from the others",
-    "near-duplicate": "keep the one that says it better",
-    "contradiction": "say in the older place that it has changed",
-    "broken-link": "put the file back, or take the link out",
-    "unmatched-glob": "correct the glob: memcli config files",
-    "stale-task": "tick it, drop it, or carry it on",
-    "long-memory": "move a subject to a file of its own, and link to it",
-    "undated-log": "give its name a date: YYYY-MM-DD.md",
-    "invalid-summary": "memcli compact --apply writes it again",
+    SECRET: "revoke it where it was issued, then take it out of the file",
+    DUPLICATE: "keep one place, and link to it from the others",
+    NEAR_DUPLICATE: "keep the one that says it better",
+    CONTRADICTION: "say in the older place that it has changed",
+    BROKEN_LINK: "put the file back, or take the link out",
+    UNMATCHED_GLOB: "correct the glob: memcli config files",
+    STALE_TASK: "tick it, drop it, or carry it on",
+    LONG_MEMORY: "move a subject to a file of its own, and link to it",
+    UNDATED_LOG: "give its name a date: YYYY-MM-DD.md",
+    INVALID_SUMMARY: "memcli compact --apply writes it again",
 }
-SECRET, DUPLICATE, NEAR_DUPLICATE, CONTRADICTION, BROKEN_LINK = tuple(CODES)[:5]
-UNMATCHED_GLOB, STALE_TASK, LONG_MEMORY, UNDATED_LOG, INVALID_SUMMARY = tuple(CODES)[5:]
 
 
 class Location(Record):

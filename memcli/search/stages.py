@@ -60,7 +60,7 @@ TABLE = (
     ),
     Stage(
         "pool",
-        "keeps the best chunks for a closer look; half of the places go to a named date",
+        "keeps the best chunks for a closer look; half of the places go to a date in the query",
         "it ranked {before}, and only {pool} chunks get a closer look",
         switch="focus",
     ),

@@ -201,7 +201,11 @@ class Change(Stock, Protocol):
         ...
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
-        """Remember facts by the names of their fields."""
+        """Remember facts by the names of their fields, and `workspace`: the folder of its memory.
+
+        `workspace` tells which index in a file is that of a folder that is gone; no snapshot
+        gives it.
+        """
         ...
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:

@@ -25,6 +25,7 @@ class Facts(Record):
     chunking: str | None = None  # how documents were cut
     sources: str | None = None  # what was said of the sources
     mounts: str | None = None  # folders that were mount points, as JSON, once all was read
+    # A change does not tell these two, which a server keeps.
     origin: str = ""  # machine and folder that store it; "" if only this user does
     changed_at: str = ""  # ISO time with zone; "" if the store does not keep it
 

@@ -50,8 +50,8 @@ def hashes(name: str, count: int) -> list[bytes]:
     return [f"{name}{number:015}".encode() for number in range(count)]
 
 
-def put(writer: Writer, name: str, count: int) -> None:
-    parts = tuple(Part(1, 1, 0, 1, "", hash_) for hash_ in hashes(name, count))
+def put(writer: Writer, name: str, count: int, first: int = 0) -> None:
+    parts = tuple(Part(1, 1, 0, 1, "", hash_) for hash_ in hashes(name, count)[first:])
     chunk = Chunk(0, "a", (), 1, 1, 0, 1, 1, name, bytes(16), None, (), parts)
     document = Document(
         "memory", f"{name}.md", name, None, "note", "global", "operator", "trusted", None, None,
@@ -321,6 +321,26 @@ def test_codes_keep_step_with_the_texts_until_they_are_few(large: tuple[str, Any
     writer.close()
     assert_sound(large[0])
     assert is_exact(large[0])
+
+
+def test_texts_that_take_the_place_of_others_and_have_a_vector_are_coded(
+    large: tuple[str, Any],
+) -> None:
+    path, made = large
+    writer = open_writer(path)
+    put(writer, "s", 10)
+    put(writer, "s", SMALL, first=SMALL - 30)  # their vectors are kept; ten others go
+    table = writer.fact("vec_table") or ""
+    assert coarse.is_coarse(table)
+    assert rows(writer.connection, f"SELECT count(*) FROM {table}") == [(BIG + 30,)]
+    writer.close()
+    assert_sound(path)
+    reader = Reader(path)
+    for number in (SMALL - 1, SMALL - 30):
+        query = made[BIG + number].tobytes()
+        assert reader.dense(query, 1, Reach())()[0].hash == hashes("s", SMALL)[number]
+    assert reader.dense(made[BIG + 5].tobytes(), 1, Reach())()[0].hash != hashes("s", 6)[5]
+    reader.close()
 
 
 def searched(path: str, made: dict[bytes, bytes], order: Sequence[bytes]) -> list[Any]:

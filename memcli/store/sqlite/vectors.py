@@ -5,8 +5,9 @@
 vectors orders like the cosine: cos = 1 - d^2 / 2.
 
 Few vectors are all compared, as they lie in the cache. Of many a vec0 table holds coarse codes,
-the row of a slot each, whose best are compared again by the vectors. vec0 knows no upsert and
-never compacts after deletes, so a freed row is taken over by UPDATE before a new one is added.
+the row of a slot each, whose best are compared again by the vectors. vec0 knows no upsert, and
+takes no code in an UPDATE: SQLite hands the new value over without its subtype. It never compacts
+after deletes either; `is_outgrown` tells when a table holds too many freed rows.
 """
 
 from __future__ import annotations
@@ -113,16 +114,17 @@ def refresh_slots(
     living: Iterable[bytes],
     now: int,
 ) -> None:
-    """Give slots to living hashes that have a vector, first those of hashes that are gone.
+    """Take the slots of hashes that are gone, then give some to living hashes with a vector.
 
     `tables` hold codes, of so many first components each. `now` is in seconds since 1970.
     """
-    free: list[int] = []
     for hash_ in set(gone):
         if rows(connection, "SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)):
             continue
         connection.execute("DELETE FROM unread WHERE hash = ?", (hash_,))
-        free += [r[0] for r in rows(connection, "SELECT id FROM slots WHERE hash = ?", (hash_,))]
+        for slot in rows(connection, "SELECT id FROM slots WHERE hash = ?", (hash_,)):
+            for table in ("slots", *tables):
+                connection.execute(f"DELETE FROM {table} WHERE id = ?", slot)
         connection.execute(  # those of other encoders are unused already
             f"UPDATE vectors SET unused_since = ? WHERE encoder = {ENCODER} AND hash = ?",
             (now, fingerprint, hash_),
@@ -142,20 +144,13 @@ def refresh_slots(
             f" WHERE encoder = {ENCODER} AND hash = ? AND unused_since IS NOT NULL",
             (fingerprint, hash_),
         )
-        if free:
-            slot = free.pop()
-            connection.execute("UPDATE slots SET hash = ? WHERE id = ?", (hash_, slot))
-            written = "UPDATE {table} SET embedding = {code} WHERE id = ?2"
-        else:
-            connection.execute("INSERT INTO slots (hash) VALUES (?)", (hash_,))
-            slot = connection.last_insert_rowid()
-            written = "INSERT INTO {table} (id, embedding) VALUES (?2, {code})"
+        connection.execute("INSERT INTO slots (hash) VALUES (?)", (hash_,))
+        added = connection.last_insert_rowid()
         for table, components in tables.items():
             code = coarse.stored(components, len(vector) // 4)
-            connection.execute(written.format(table=table, code=code), (vector, slot))
-    for slot in free:
-        for table in ("slots", *tables):
-            connection.execute(f"DELETE FROM {table} WHERE id = ?", (slot,))
+            connection.execute(
+                f"INSERT INTO {table} (id, embedding) VALUES (?2, {code})", (vector, added)
+            )
 
 
 def switch_cache(connection: apsw.Connection, fingerprint: str | None, now: int) -> None:

@@ -401,7 +401,8 @@ class MemoryChange:
         return self._snapshot.integrity()
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
-        told = self.facts._replace(**facts)  # type: ignore[arg-type]
+        own = {name: told for name, told in facts.items() if name in Facts._fields}
+        told = self.facts._replace(**own)  # type: ignore[arg-type]
         if told != self.facts:
             self._become(self._state._replace(facts=told), revise=revise)
 
