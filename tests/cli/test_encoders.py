@@ -355,7 +355,8 @@ def test_another_writer_between_costs_a_search_nothing(desk: Desk, server: Loopb
         out, err = desk.run("search", "pool", "--more")
         assert ("new.md" in out, err) == (
             True,
-            f"memcli: 2 of 3 texts are embedded. Try: memcli index -w {desk.root}\n",
+            "memcli: keywords only: 2 of 3 texts are embedded so far."
+            f" Try: memcli index -w {desk.root}\n",
         )
     server.behave = lambda _, texts: embedded(texts)
     assert desk.index()["embedded"] == 1

@@ -155,6 +155,14 @@ def after(*lines: str) -> Callable[[Place], None]:
     return prepare
 
 
+def _below_a_line(place: Place) -> None:
+    """Remember a note in a file that has a line, which no second --undo takes back."""
+    notes(place)
+    write(place.notes, "memory/2026-02-10.md", "# 2026-02-10\n\nA line of its owner.\n")
+    outcome = place.run(f"remember '{NOTE}'")
+    assert outcome.code == 0, outcome
+
+
 def changed(place: Place) -> None:
     """Make notes of which one is new and one has changed."""
     notes(place)
@@ -271,8 +279,7 @@ VERBS: Sequence[Verb] = (
          tidy=_another),
     Verb("remember (the first note)", _first, line(f"remember '{NOTE}'"), again=(0, 1),
          tidy=_another),
-    Verb("remember --undo", after("remember 'An older note'", f"remember '{NOTE}'"),
-         line("remember --undo"), again=(0, 1)),
+    Verb("remember --undo", _below_a_line, line("remember --undo"), again=(0, 1)),
     Verb("remember --undo (its file)", after(f"remember '{NOTE}'"), line("remember --undo"),
          again=(0, 1)),
     Verb("compact", notes, line(COMPACT), check=_is_sound),

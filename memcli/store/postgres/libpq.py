@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from _thread import allocate_lock as Lock
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -53,7 +54,10 @@ class ServerError(Exception):
 
 
 class Promised:
-    """A statement whose rows are needed later; it is sent with the next one that runs."""
+    """A statement whose rows are needed later; it is sent with the next one that runs.
+
+    Threads may ask for the rows of several: workspaces that one thread reads share a connection.
+    """
 
     def __init__(self, connection: Connection, statement: Statement) -> None:
         """Take the statement and its connection."""
@@ -62,8 +66,9 @@ class Promised:
 
     def rows(self) -> list[Row]:
         """Return the rows; they may be here already."""
-        if self.found is None:
-            self._connection.together(())
+        with self._connection.guard:
+            if self.found is None:
+                self._connection.together(())
         assert self.found is not None
         return self.found
 
@@ -199,12 +204,13 @@ def _options(found: Any) -> dict[str, ConnectionOption]:  # noqa: ANN401
 
 
 class Connection:
-    """A connection to a server; one thread at a time uses it."""
+    """A connection to a server; one thread at a time uses it, and holds `guard` if others may."""
 
     def __init__(self, parameters: Sequence[tuple[str, str]]) -> None:
         """Connect; of parameters with one name the last one counts, and `dbname` may be a URL."""
         self._library = library = _library()
         self._is_owed = False  # the result of what `begin_to` has sent
+        self.guard = Lock()
         self._promised: list[Promised] = []
         self._gathering: Gathering | None = None
         names, values = zip(*parameters, strict=True)
