@@ -138,7 +138,7 @@ def gather(
         headings=heading_tokens(snapshot, chunks),
         named=named(chunks, query.text),
         prior=prior,
-        recalled=found,
+        recalled=_without_days(found, dates),
         repaired=repaired,
         spans=spans,
         out=excluded_spans(dates),
@@ -188,6 +188,13 @@ def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallB
         options.inner.demands_phrases,
         options.profile.by_limit,
     )
+
+
+def _without_days(found: Recalled, dates: Sequence[DateSpan]) -> Recalled:
+    """Leave out words of dates: the days of `last summer` are found without the word."""
+    days = [day.text for day in dates]
+    missing = (word for word in found.unmatched if not any(word in day for day in days))
+    return found._replace(unmatched=tuple(missing)) if days and found.unmatched else found
 
 
 def _common(words: Sequence[str]) -> Reason | None:

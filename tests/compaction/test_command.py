@@ -67,7 +67,7 @@ def test_its_lines_are_used_where_they_cite_what_it_was_given(notes: Path) -> No
     _configure(TERSE, _user_folder())
     code, out, err = _compact(notes)
     assert code == 0, err
-    assert "in short: a store was chosen" in out
+    assert "- in short: a store was chosen" in out
     assert re.search(r", command, confidence 0\.(?!00)\d\d;", out)  # of what the program wrote
     assert "preface" not in out
     assert "told elsewhere" not in out
@@ -188,7 +188,7 @@ def test_each_recipe_of_the_help_runs_with_a_program_of_that_interface(
         program.chmod(0o755)
         (_user_folder() / "config.toml").write_text(f"[compact]\ncommand = {recipe}\n")
         code, out, err = _compact(notes)
-        assert (code, "in short: a store was chosen" in out) == (0, True), (name, err)
+        assert (code, "- in short: a store was chosen" in out) == (0, True), (name, err)
 
 
 def test_a_program_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

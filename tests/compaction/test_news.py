@@ -74,7 +74,10 @@ def test_sixteen_stand_ups_keep_their_events_and_say_the_rest_once(
 
 
 def test_the_share_of_the_news_that_is_told_makes_the_confidence() -> None:
-    """The one sentence that .01 of the tokens allow is as central among ten as among three."""
+    """The one sentence that .01 of the tokens allow is as central among ten as among three.
+
+    Two sentences per entry would be declined: one of each saves less than 40 %.
+    """
 
     def confidence(count: int) -> float:
         logs = [make_log(f"2025-03-0{n}", "\n\n".join(EVENTS[8 * n - 8 :][:count])) for n in (1, 2)]

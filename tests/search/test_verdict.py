@@ -248,17 +248,16 @@ def test_a_weak_match_is_said_first_and_names_the_words_that_no_note_contains(
     days = {n: f"# Log\n\nThe keeper saw a heron at pond {n}.\n" for n in range(1, 10)}
     for n, text in days.items():
         write(tmp_path, f"memory/2026-01-0{n}.md", text)
-    asked = (
-        "search",
-        "which kitten did the keeper adopt",
-        "-w",
-        str(tmp_path),
-        "--mode",
-        "keyword",
-    )
-    assert run([*asked]) == 0
+    asked = ["search", "which kitten did the keeper adopt", "-w", str(tmp_path)]
+    asked += ["--mode", "keyword"]
+    assert run(asked) == 0
     said = capsys.readouterr().err.split("\n")[0]
     assert said.endswith("No note contains: kitten, adopt.")
     assert said.startswith(("Weak match.", "No sure match"))
+    asked[1] = "which kitten did the keeper adopt last winter"
+    assert run([*asked, "--now", "2026-04-01"]) == 0
+    said, read = capsys.readouterr().err.split("\n")[:2]
+    assert said.endswith("No note contains: kitten, adopt.")  # the days of winter are known
+    assert read == 'Read "last winter" as 2025-12-01 to 2026-02-28.'
     assert run(["search", "heron at pond 3", *asked[2:]]) == 0
     assert capsys.readouterr().err == "8 weaker: --rest\n"
