@@ -200,6 +200,8 @@ class Claims:
             return 2 * len(stems & theirs) + 1 >= max(len(stems), len(theirs))
 
         alike = self._by_start.get(_start(text), ())
+        if len(alike) > CROWD:  # the name of a speaker, not of a value
+            alike = ()
         return sorted(near.union(filter(is_half, alike)))
 
 
