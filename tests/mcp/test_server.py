@@ -326,11 +326,14 @@ def test_four_at_once_are_told_what_each_alone_is(served: Served) -> None:
 def test_a_workspace_that_vanishes_is_answered_again_when_it_returns(
     served: Served, folder: Path
 ) -> None:
+    served.text("memory_search", query=POOL)  # the server has opened it
     away = folder.with_name("away")
     folder.rename(away)
-    found = served.text("memory_search", query=POOL)
-    read = served.error("memory_get", path="MEMORY.md")
-    away.rename(folder)
+    try:
+        found = served.text("memory_search", query=POOL)
+        read = served.error("memory_get", path="MEMORY.md")
+    finally:
+        away.rename(folder)
     assert ". cannot be listed: No such file or directory; what is indexed of it stays" in found
     assert read.startswith("MEMORY.md was not found, and . cannot be listed: ")
     assert served.text("memory_search", query=POOL).startswith("verdict: good; index: fresh\n")
