@@ -64,7 +64,7 @@ def filters_of(memory: Workspaces, given: Mapping[str, object], today: date) -> 
 
 
 def texts(given: object) -> tuple[str, ...]:
-    """Return a list of texts; one text alone is a list too."""
+    """Return a list of texts; a single text becomes a list of one."""
     if given is None:
         return ()
     return (given,) if isinstance(given, str) else tuple(map(str, given))  # type: ignore[call-overload]

@@ -235,7 +235,7 @@ class Workspaces:
         workspace = own.opened()
         if encoder_settings(workspace.config) == encoder_settings(self.config):
             workspace = workspace.sharing_encoder(self.lead)
-        # On its own it is no longer the primary one.
+        # Searched by itself, it is an ordinary workspace.
         return joined(
             [own],
             crowd=self.group.crowd,

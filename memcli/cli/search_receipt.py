@@ -63,7 +63,7 @@ def _check(skin: Skin, command: str) -> None:
 
 
 def _accesses(skin: Skin) -> int | None:
-    """Return the revision of the counts of use, None where nothing is counted."""
+    """Return the revision of the usage counts, or None if uses are not counted."""
     if not skin.config("access.count"):
         return None
     from memcli.api.access import uses

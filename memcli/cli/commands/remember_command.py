@@ -83,7 +83,7 @@ def run(options: Options) -> int:
 
 
 def _text(words: list[str]) -> str:
-    """Return the words of the command line, or what stdin holds."""
+    """Return the text of the command line or of stdin."""
     if words != ["-"]:
         if not words:
             raise UsageError("there is nothing to remember", hint=_HINT)
