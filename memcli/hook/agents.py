@@ -5,8 +5,8 @@ All three send one object with `session_id`, `cwd` and `hook_event_name`, and re
 claude-code  code.claude.com/docs/en/hooks; `HookInput` and `SyncHookJSONOutput` in
              anthropics/claude-agent-sdk-python, src/claude_agent_sdk/types.py. SessionStart has
              `source`, startup | resume | clear | compact; UserPromptSubmit has `prompt`; both take
-             `hookSpecificOutput.additionalContext`. PreCompact and Stop accept no context (except by
-             going on after Stop), so they get `systemMessage`, which the person reads.
+             `hookSpecificOutput.additionalContext`. PreCompact and Stop accept no context (unless
+             Stop goes on), so they get `systemMessage`, which the person reads.
 codex        openai/codex, codex-rs/hooks/schema/generated/*.command.{input,output}.schema.json:
              the same names, no other key allowed, and no `hookSpecificOutput` of PreCompact, Stop.
 gemini       google-gemini/gemini-cli, docs/hooks/reference.md: SessionStart (`source` startup |
