@@ -161,7 +161,7 @@ def _beside_rules(answer: Answer, fixed: Fixed) -> Answer:
 def _preferences(
     groups: Sequence[ModelGroup], answers: Sequence[Answer], query: ParsedQuery, fixed: Fixed
 ) -> list[ContextPart]:
-    """Give the preferences near to the question, those of several groups in turns."""
+    """Return the preferences near to the question, those of several groups in turns."""
     vectors = [
         group.embed_query(query.text).blob if answer.dense.ran else None
         for group, answer in zip(groups, answers, strict=True)
@@ -323,7 +323,7 @@ def _marked(part: ContextPart, newer: Corrections) -> ContextPart:
 
 
 def _quoted(parts: Iterable[ContextPart]) -> list[Quotation]:
-    """Give what parts show of each chunk."""
+    """Return what parts show of each chunk."""
     spans = (span for part in parts for span in part.spans)
     return [Quotation(span.excerpt.about, visible(span.excerpt.text)) for span in spans]
 
