@@ -5,10 +5,26 @@ from __future__ import annotations
 import re
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.words import fold
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memcli.search.query import ParsedQuery, QueryTerm
     from memcli.search.question import Question
+
+# Words of a prompt about what "we" do or what has happened: English, German, Spanish, French.
+_OWN_WORDS = """
+    we us our ours did was were had has have
+    wir uns unser unsere unserem unseren unserer hat habe haben hatte hatten war waren wurde
+    wurden nosotros nuestra nuestro nuestras nuestros fue fueron hemos había habían
+    nous notre nos avons avait était étaient
+"""
+_OWN = frozenset(_OWN_WORDS.split())
+_OWN_SIGNS = ("我们", "我們", "咱们", "上次", "之前", "私たち", "前回")
+_WORD = r"[^\W\d_]+"
+_LATER_WORD = r"(?<![.!?:] )(?<!^)\b[^\W\d_]+"  # that does not begin a sentence
+_SHORTEST, _ENDING = 4, 3  # letters of a word that have to be there, and that may differ at its end
 
 LEAST_WIDTH = 10  # characters, as in "yes, do it"
 # Of a longer prompt its beginning and its end are searched by, where what is asked stands.
@@ -98,6 +114,27 @@ def has_subject(question: Question) -> bool:
 def subject(query: ParsedQuery) -> list[QueryTerm]:
     """Give the words that a query could be about."""
     return [term for term in query.terms if not (term.stop or term.text.lower() in _TALK)]
+
+
+def is_of_the_past(prompt: str, passage: str) -> bool:
+    """Tell that a prompt is about what its writer or somebody in a passage did, and not the world.
+
+    It has a name that the passage has too, or a word for "we" or for the past.
+    """
+    words = {match[0].casefold() for match in re.finditer(_WORD, prompt)}
+    if not words.isdisjoint(_OWN) or any(sign in prompt for sign in _OWN_SIGNS):
+        return True
+    later = (match[0] for match in re.finditer(_LATER_WORD, prompt))
+    names = [word for word in later if word[0].isupper() and word != "I"]
+    return bool(contained(names, passage))
+
+
+def contained(words: Iterable[str], text: str) -> list[str]:
+    """Choose the words that a text contains, whatever their endings."""
+    low = fold(text)
+    folded = ((word, fold(word)) for word in words)
+    return [word for word, low_word in folded
+            if low_word[: max(_SHORTEST, len(low_word) - _ENDING)] in low]  # fmt: skip
 
 
 def is_wish(prompt: str) -> bool:
