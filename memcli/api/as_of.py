@@ -230,12 +230,12 @@ def _tree_of(git: Git, commit: Commit, root: str, top: str) -> str:
 def files_of(
     git: Git, commit: Commit, root: str, top: str, environ: Mapping[str, str]
 ) -> CommitFiles:
-    """Give the files of a workspace at `root` in a repository at `top`, as a commit has them."""
+    """Return the files of a workspace at `root` in a repository at `top`, as a commit has them."""
     return CommitFiles(git, _tree_of(git, commit, root, top), root, _opener(root, environ))
 
 
 def _opener(root: str, environ: Mapping[str, str]) -> Callable[[str], Git | None]:
-    """Give what opens the repository of a submodule by its path below the workspace."""
+    """Return what opens the repository of a submodule by its path below the workspace."""
 
     def opened(path: str) -> Git | None:
         named = os.path.join(root, path, ".git")

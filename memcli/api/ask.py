@@ -46,7 +46,7 @@ class Answered(Record):
 
     @property
     def words(self) -> list[str]:
-        """Give the words that were looked for, as they were typed and as they were repaired."""
+        """Return the words that were looked for, as they were typed and as they were repaired."""
         meant = (repair.searched for repair in self.answer.repaired)
         return list(dict.fromkeys([*self.question.words, *meant]))
 

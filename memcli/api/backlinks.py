@@ -49,7 +49,7 @@ def _named(snapshot: Snapshot, target: str, roots: Mapping[str, str]) -> dict[Ke
 def _links(
     snapshot: Snapshot, documents: Mapping[Key, IndexedDocument]
 ) -> Iterator[tuple[Key, Link]]:
-    """Give every link of some documents."""
+    """Yield every link of some documents."""
     for key, document in documents.items():
         for target in related_targets(json.loads(document.front_matter)):
             yield key, Link(*key, target, 0.0, "")

@@ -197,7 +197,7 @@ def _unread(what: str, why: str) -> Reason:
 
 
 def _state(workspace: Workspace, repository: _Repository, commit: Commit) -> CommitFiles | None:
-    """Give the files of a commit; None where the workspace was not there."""
+    """Return the files of a commit; None if the workspace was not there."""
     git, top, environ = repository
     try:
         return files_of(git, commit, workspace.config.workspace, top, environ)

@@ -97,7 +97,7 @@ def _planned(
 
 
 def _writer(config: Config, summarizer: str) -> Wording | None:
-    """Open what words summaries; None where sentences of the logs do."""
+    """Open what words summaries; None if sentences of the logs do."""
     if summarizer == EXTRACTIVE:
         return None
     from memcli.compaction.command import Wording, program

@@ -56,7 +56,7 @@ class Inspection:
         self.passed: list[Reason] = []  # what could not be checked
 
     def findings(self) -> Iterator[Finding]:
-        """Give what is wrong: of each document as it is read, then what takes all of them."""
+        """Yield what is wrong: of each document as it is read, then what takes all of them."""
         workspace = self._workspace
         # Rules see the secrets; each document redacts its own.
         settings = workspace.index_settings()._replace(redacts=False)

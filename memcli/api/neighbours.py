@@ -42,7 +42,7 @@ class Nearby:
             self.notices = (error.reason,)
 
     def of(self, text: str) -> tuple[Neighbour, ...]:
-        """Give the lines, those with the most words of the text first."""
+        """Return the lines, those with the most words of the text first."""
         if self._index is None:
             return ()
         found = _recalled(self._workspace, text, self._index)
@@ -81,7 +81,7 @@ def _reads(workspace: Workspace, text: str, index: Remembered) -> bool:
 
 
 def _lines_of(candidate: Candidate, count: int) -> Iterator[Neighbour]:
-    """Give the items and paragraphs of a chunk, and every run of as many lines as the note has."""
+    """Yield the items and paragraphs of a chunk, and every run of as many lines as the note has."""
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
 
@@ -144,7 +144,7 @@ def length(text: str) -> int:
 
 
 def windows(lines: Sequence[str], count: int) -> Iterator[tuple[int, int, str]]:
-    """Give every run of `count` lines that are not blank: first and last number from 1, text."""
+    """Yield every run of `count` lines that are not blank: first and last number from 1, text."""
     filled = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     for at in range(len(filled) - count + 1):
         run = filled[at : at + count]

@@ -279,7 +279,7 @@ def _note(text: str, wish: Wish, now: datetime) -> Note:
 
 
 def root_of(workspace: Workspace) -> str:
-    """Give the folder that notes are written into."""
+    """Return the folder that notes are written into."""
     return workspace.index_settings().source(MEMORY_SOURCE).root
 
 

@@ -93,7 +93,7 @@ def _dated(hit: Hit) -> Iterator[tuple[int, str, str | None]]:
 
 
 def _lines(text: str, first: int) -> Iterator[tuple[int, str]]:
-    """Give the items and paragraphs of a passage, each with the line that it begins in."""
+    """Yield the items and paragraphs of a passage, each with the line that it begins in."""
     lines = text.split("\n")
     count = 0
     for block in parse(text).blocks:

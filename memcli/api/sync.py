@@ -143,7 +143,7 @@ class Vectors:
 
     @property
     def opened(self) -> Opened | None:
-        """Give the encoder or why there is none; None while it was not needed."""
+        """Return the encoder or why there is none; None while it was not needed."""
         return self._opened
 
     @property
@@ -153,7 +153,7 @@ class Vectors:
 
     @property
     def may_come_back(self) -> bool:
-        """Tell that a server refuses, or is away: that passes without a change of settings."""
+        """Return whether a server refuses, or is away: that passes without a change of settings."""
         from memcli.embedding.registry import may_come_back
 
         return not self.can_embed and may_come_back(self._workspace.encoders())
@@ -342,7 +342,7 @@ class Patience:
 
     @property
     def is_asked(self) -> bool:
-        """Tell that a server wants to be waited for."""
+        """Return whether a server wants to be waited for."""
         return self._seconds is not None
 
     def ask(self, seconds: float) -> NoReturn:

@@ -94,7 +94,7 @@ def meant(target: str, known: Collection[tuple[str, str]]) -> Target:
 
 
 def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
-    """Give the first reading that is a document."""
+    """Return the first reading that is a document."""
     from memcli.indexing.planning import listing_of
 
     listing = listing_of(settings)
@@ -215,7 +215,7 @@ def _forms(source: str, path: str) -> list[Target]:
 
 
 def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, str]]) -> str:
-    """Give the command that prints the same of another source, or the document named most alike."""
+    """Return the command that prints this path of another source, or the most similar document."""
     from difflib import get_close_matches
     from shlex import quote  # a hint is pasted, and a file name may contain `;` or `$(`
 

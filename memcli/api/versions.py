@@ -146,7 +146,7 @@ def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], li
 def _before(
     past: _Past, files: CommitFiles, state: _State, newer: CommitFiles | None
 ) -> _State | None:
-    """Find the lines in an earlier state; None where they were not there."""
+    """Find the lines in an earlier state; None if they were not there."""
     if newer is not None and files.tree == newer.tree:
         return state
     found, path = past.state(files, state.path), state.path

@@ -91,12 +91,12 @@ class Clock(Record):
     sleep: Callable[[float], None]
 
     def now(self) -> datetime:
-        """Give the time of day in the zone of this machine."""
+        """Return the time of day in the zone of this machine."""
         return local(datetime.fromtimestamp(self.now_ns() / 1e9, UTC))
 
 
 def local(moment: datetime) -> datetime:
-    """Give a moment by the clock on the wall, or as it is where the time zone is none."""
+    """Return a moment by the clock on the wall, or as it is where the time zone is none."""
     try:
         return moment.astimezone()
     except (ValueError, OverflowError, OSError):  # TZ=X-99, or the ends of the calendar
@@ -243,7 +243,7 @@ class Workspace:
     def having(
         self, *, config: settings.Config | None = None, store: Store | None = None
     ) -> Workspace:
-        """Give a workspace with other settings or another index; an open encoder serves both."""
+        """Return a workspace with other settings or another index; an open encoder serves both."""
         made = Workspace(
             config or self.config,
             store or self.store,

@@ -395,7 +395,7 @@ def joined(
 
 
 def _config_of(there: Sequence[tuple[str, Workspace]]) -> Config:
-    """Give the settings of the first, with the sources of all by their whole names."""
+    """Return the settings of the first, with the sources of all by their whole names."""
     sources = tuple(
         source._replace(name=f"{name}:{source.name}")
         for name, workspace in there

@@ -75,7 +75,7 @@ def sample_of(
 
 
 def fit(samples: Sequence[Sample]) -> Fitted | None:
-    """Fit all constants; None where too few answers are right, or too few are not."""
+    """Fit all constants; None if too few answers are right, or too few are not."""
     right = [each for each in samples if each.is_right]
     if len(right) < LEAST or len(samples) - len(right) < LEAST:
         return None

@@ -58,7 +58,7 @@ def failures(
     baseline: Sequence[Row] | None,
     p95_ms: float,
 ) -> list[str]:
-    """Give one line for every gate that the run does not pass."""
+    """Return one line for every gate that the run does not pass."""
     lines = []
     for gate in gates.floors:
         value = means.get(gate.metric, 0.0)

@@ -28,7 +28,7 @@ def reference(history: Sequence[LaneTrace]) -> LaneTrace | None:
 
 
 def regressions(before: Run, after: Run, max_drop: float) -> list[str]:
-    """Give one line for each thing that got worse; empty when all is well."""
+    """Return one line for each thing that got worse; empty when all is well."""
     old, new = before.quality.queries, after.quality.queries
     when = before.now[:10]
     lines = []
@@ -44,7 +44,7 @@ def regressions(before: Run, after: Run, max_drop: float) -> list[str]:
 
 
 def unaccepted_misses(history: Sequence[LaneTrace], before: Run | None, after: Run) -> list[str]:
-    """Give one line for each question of high importance that misses, and was not accepted so.
+    """Return one line for each question of high importance that misses, and was not accepted so.
 
     A question that `before` answered is newly missed, which `regressions` says.
     """

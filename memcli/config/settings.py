@@ -55,7 +55,7 @@ class Config(Record):
 
     @property
     def is_marked(self) -> bool:
-        """Tell that somebody has named the workspace, or marked it as one."""
+        """Return whether somebody has named the workspace, or marked it as one."""
         return self.by != ""
 
     def __call__(self, name: str) -> Any:  # noqa: ANN401
@@ -160,7 +160,7 @@ def _given(flags: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def is_for_user(key: Key, value: Any) -> bool:  # noqa: ANN401
-    """Tell whether only the user's own file may set this value."""
+    """Return whether only the user's own file may set this value."""
     return key.user_only or value in (*key.user_choices, *key.added)
 
 

@@ -69,7 +69,7 @@ def candidates(link: Link, roots: Mapping[str, str]) -> list[DocumentName]:
 
 
 def name(link: Link) -> str:
-    """Give the title or file name that a target may be."""
+    """Return the title or file name that a target may be."""
     return _path(link.target).strip("/")
 
 
@@ -86,7 +86,7 @@ def hops(
     taken: Collection[int],
     how: Following,
 ) -> list[Hop]:
-    """Give each target once, with its best score; chunks in `taken` are left out."""
+    """Return each target once, with its best score; chunks in `taken` are left out."""
     found: dict[int, Hop] = {}
     for link in strong(links, how):
         excerpt = target_of(link)

@@ -83,7 +83,7 @@ def cited(part: ContextPart) -> list[Cited]:
 
 
 def touches(part: ContextPart, lines: Cited) -> bool:
-    """Tell whether a part shows any of some lines of the memory."""
+    """Return whether a part shows any of some lines of the memory."""
     about, (path, first, last) = part.excerpt.about, lines
     is_there = is_memory(about.source) and memory_path(*about.document) == path
     return is_there and about.start_line <= last and first <= about.end_line
@@ -121,11 +121,11 @@ class _Page:
 
     @property
     def is_empty(self) -> bool:
-        """Tell that only the fixed parts are shown."""
+        """Return whether only the fixed parts are shown."""
         return not any(document.parts for document in self._documents.values())
 
     def shows(self, part: ContextPart) -> bool:
-        """Tell whether a line of a part is shown; only two of the disjoint parts can be near."""
+        """Return whether a line of a part is shown; only two of the disjoint parts can be near."""
         document = self._document(part)
         at = bisect(document.positions, _position(part))
         near = [shown for _, shown in document.parts[max(0, at - 1) : at + 1]]
@@ -134,7 +134,7 @@ class _Page:
         return overlaps or self._is_told_elsewhere(part)
 
     def untold(self, part: ContextPart) -> list[ContextPart]:
-        """Give the runs of lines of a part that are not shown yet."""
+        """Return the runs of lines of a part that are not shown yet."""
         if not self.shows(part):
             return [part]
         if len(part.spans) > 1:
@@ -214,7 +214,7 @@ class _Page:
             self._summed.setdefault(lines[0], []).append((lines, part))
 
     def _is_told_elsewhere(self, part: ContextPart) -> bool:
-        """Tell whether a summary of a part, or the lines that it cites, are shown."""
+        """Return whether a summary of a part, or the lines that it cites, are shown."""
         path = _path(part)
         by = [summary for lines, summary in self._summed.get(path, ()) if touches(part, lines)]
         if by and not _has_other_rule(part, by):
@@ -222,7 +222,7 @@ class _Page:
         return any(self._is_told(lines, path) for lines in cited(part))
 
     def _is_told(self, lines: Cited, summary: str) -> bool:
-        """Tell whether lines are shown, or cited by another summary that is."""
+        """Return whether lines are shown, or cited by another summary that is."""
         path, first, last = lines
         others = (known for known, by in self._summed.get(path, ()) if _path(by) != summary)
         if any(a <= last and first <= b for _, a, b in others):
@@ -235,7 +235,7 @@ class _Page:
 
 
 def _has_other_rule(part: ContextPart, summaries: Sequence[ContextPart]) -> bool:
-    """Tell that a part contains a rule that summaries of its lines do not say word for word."""
+    """Return whether a part contains a rule that no summary of its lines quotes word for word."""
     from memcli.language.salience import RULE, sentences_of, why_kept
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units

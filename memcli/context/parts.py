@@ -50,19 +50,19 @@ class ChunkSpan(Record):
 
     @property
     def is_whole(self) -> bool:
-        """Tell that it is the whole chunk."""
+        """Return whether it is the whole chunk."""
         return self.start == 0 and self.end == len(self.chunk.text)
 
     @property
     def lines(self) -> tuple[int, int]:
-        """Give its first and its last line."""
+        """Return its first and its last line."""
         text, first = self.chunk.text, self.chunk.about.start_line
         start = first + text.count("\n", 0, self.start)
         return start, start + text.count("\n", self.start, self.end)
 
     @property
     def excerpt(self) -> Excerpt:
-        """Give the characters as a chunk of their own."""
+        """Return the characters as a chunk of their own."""
         if self.is_whole:
             return self.chunk
         text = self.chunk.text[self.start : self.end]
@@ -94,7 +94,7 @@ class ContextPart(Record):
 
     @property
     def text(self) -> str:
-        """Give the lines as they are shown, HTML comments left out as everywhere."""
+        """Return the lines as they are shown, HTML comments left out as everywhere."""
         return self.excerpt.text
 
     @property
@@ -114,7 +114,7 @@ class ContextPart(Record):
         return self.body + quotient("".join(self._fence()))
 
     def overlaps(self, other: ContextPart, *, by_lines: bool) -> bool:
-        """Tell whether two parts show the same lines; with `by_lines`, chunks may share lines."""
+        """Return whether two parts show the same lines; with `by_lines`, chunks may share lines."""
         a, b = self.excerpt, other.excerpt
         if (a.about.source, a.about.path) != (b.about.source, b.about.path):
             return False
@@ -231,13 +231,13 @@ def _about(excerpts: Sequence[Excerpt]) -> About:
 
 
 def _headings(excerpts: Sequence[Excerpt]) -> tuple[str, ...]:
-    """Give the headings above all excerpts of a document, from the top."""
+    """Return the headings above all excerpts of a document, from the top."""
     levels = zip(*(excerpt.about.heading_path for excerpt in excerpts), strict=False)
     return tuple(names[0] for names in takewhile(lambda names: len(set(names)) == 1, levels))
 
 
 def _date(excerpts: Sequence[Excerpt]) -> tuple[str | None, str | None]:
-    """Give the date and the first day that all excerpts have, or else those of the document."""
+    """Return the date and the first day that all excerpts have, or else those of the document."""
     dates = {(excerpt.about.date, excerpt.about.first_day) for excerpt in excerpts}
     if len(dates) == 1:
         return dates.pop()

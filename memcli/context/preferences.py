@@ -33,7 +33,7 @@ LEAST_SHARE = 0.25  # of the question's words, if there are no vectors
 def touching(
     snapshot: Snapshot, query: ParsedQuery, vector: bytes | None, shown: frozenset[int]
 ) -> list[ContextPart]:
-    """Give the preferences near to a question, nearest first; none of the chunks in `shown`."""
+    """Return the preferences near to a question, nearest first; none of the chunks in `shown`."""
     lines = snapshot.preferences(NEWEST, TRUSTED)
     wanted = [chunk for chunk in lines if chunk not in shown]
     if not wanted:
@@ -64,7 +64,7 @@ def _shares(
     candidates: Sequence[Candidate],
     lines: Mapping[int, Sequence[Lines]],
 ) -> dict[tuple[int, Lines], float]:
-    """Give the share of the question's words that each run of lines contains."""
+    """Return the share of the question's words that each run of lines contains."""
     runs = [(c, run) for c in candidates for run in lines[c.about.chunk_id]]
     texts = ["\n".join(_lines(candidate, run)) for candidate, run in runs]
     asked = [sought.text for term in query.sought if (sought := term.sought)]

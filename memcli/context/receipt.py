@@ -82,5 +82,5 @@ def _passage(rank: int, part: ContextPart, hits: Sequence[Hit]) -> dict[str, Any
 
 
 def _leads(hit: Hit, part: ContextPart) -> bool:
-    """Tell whether a part is there because of a hit."""
+    """Return whether a part is there because of a hit."""
     return part.score == hit.score and hit.about.chunk_id in part.chunk_ids

@@ -71,7 +71,7 @@ def head_of(git: Git) -> Commit:
 def commit_at(git: Git, end: datetime) -> Commit:
     """Find the last commit of the first-parent line that was made at or before a moment.
 
-    NotFoundError where all that is known is newer.
+    NotFoundError if all that is known is newer.
     """
     head = head_of(git)
     if head.moment <= end:

@@ -38,17 +38,17 @@ class MemoryPassage(Record):
 
     @property
     def key(self) -> str:
-        """Give what it says, however it is wrapped."""
+        """Return what it says, however it is wrapped."""
         return " ".join(self.text.split())
 
     @property
     def is_metadata(self) -> bool:
-        """Tell that it is a line of front matter."""
+        """Return whether it is a line of front matter."""
         return self.headings == (FRONT_MATTER,)
 
     @property
     def words(self) -> frozenset[str]:
-        """Give its words."""
+        """Return its words."""
         return frozenset(_WORD.findall(self.text.casefold()))
 
     @property
@@ -72,7 +72,7 @@ class MemoryChange(Record):
 
     @property
     def text(self) -> str:
-        """Give all that it says, before and now."""
+        """Return all that it says, before and now."""
         return "\n".join(each.text for each in (self.old, self.new) if each)
 
 

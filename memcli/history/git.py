@@ -144,7 +144,7 @@ class Conversation:
         self._buffer = b""
 
     def ask(self, name: str, *, with_data: bool) -> GitObject | None:
-        """Ask for an object; OSError where the program ends or keeps silent."""
+        """Ask for an object; OSError if the program ends or keeps silent."""
         given: IO[bytes] | None = self._process.stdin
         if given is None:
             raise OSError("nothing to ask")

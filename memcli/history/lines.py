@@ -43,7 +43,7 @@ def lines_before(old: Sequence[str], new: Sequence[str], wanted: Lines) -> Lines
 
 
 def likeness(old: Sequence[str], new: Sequence[str]) -> float:
-    """Tell how much of two files is the same, by lines that are not blank."""
+    """Return how much of two files is the same, by lines that are not blank."""
     ours, theirs = ({line.strip() for line in each if line.strip()} for each in (old, new))
     return len(ours & theirs) / max(1, len(ours), len(theirs))
 

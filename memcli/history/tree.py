@@ -106,7 +106,7 @@ class CommitFiles:
     def differing(self, before: CommitFiles | None) -> Iterator[str]:
         """Name the files that are others than before, by path; folders of one hash are not opened.
 
-        OSError where a folder of either cannot be read.
+        OSError if a folder of either cannot be read.
         """
         yield from self._differing(before, before._top if before else None, self._top, "")
 
@@ -155,7 +155,7 @@ class CommitFiles:
 
     @contextmanager
     def scan(self, folder: int | str) -> Iterator[Iterator[TreeEntry]]:
-        """List the entries of a folder; OSError where its tree is missing or damaged."""
+        """List the entries of a folder; OSError if its tree is missing or damaged."""
         yield iter(self._entries(folder).values())
 
     def read_small(self, folder: int | str, name: str, limit: int) -> bytes | None:
@@ -174,11 +174,11 @@ class CommitFiles:
         return 0
 
     def is_mounted(self, root: int | str, path: str) -> bool:
-        """Tell that nothing is mounted in a commit."""
+        """Return whether nothing is mounted in a commit."""
         return False
 
     def is_empty(self, root: int | str) -> bool:
-        """Tell that no folder is empty for want of a mount."""
+        """Return whether no folder is empty for want of a mount."""
         return False
 
     def close(self, folder: int | str) -> None:

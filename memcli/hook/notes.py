@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
     from memcli.search.question import Question
 
-# Within 600 tokens the first three hold evidence for .545 of LoCoMo's questions, .507 within 400;
-# the first five hold it for .547 and cost 63 tokens more.
+# Within 600 tokens, the first three have evidence for .545 of LoCoMo's questions, .507 within 400;
+# the first five have it for .547 and cost 63 tokens more.
 PASSAGES, BUDGET = 3, 600
 # The least confidence of a passage after the first. Without it 88 of 92 prompts get evidence, in
 # 483 tokens each; with it 87 do, in 365.
@@ -54,12 +54,12 @@ class Limits(Record):
 # lower the share of these prompts that get notes from 2.6 to .9 % with vectors and from 1.6 to .5 %
 # without, and the questions that get evidence from 150 to 148 and from 140 to 137 of 517.
 OF_THE_PAST, OF_THE_WORLD = Limits(0.0, 0.52, 2), Limits(0.2, 0.65, 3)
-# A passage of which more than this share of characters was given before is given no more.
+# A passage is left out if more than this share of its characters was shown before.
 MOST_GIVEN = 0.5
 
 
 def deserved(question: Question, answer: Answer) -> Sequence[Hit]:
-    """Give the passages that a prompt may be given unasked; none without a sure answer."""
+    """Return the passages that a prompt may get unasked; none without a sure answer."""
     if answer.verdict != "good" or not answer.hits:
         return ()
     first, *others = answer.hits[:PASSAGES]
@@ -70,7 +70,7 @@ def deserved(question: Question, answer: Answer) -> Sequence[Hit]:
 
 
 def _names_what_is_there(hit: Hit, question: Question, answer: Answer) -> bool:
-    """Tell that a prompt names an identifier that some passage contains, or a day.
+    """Return whether a prompt names an identifier that some passage contains, or a day.
 
     If it is not only about that day, the passage has to contain a word of it too.
     """
@@ -83,7 +83,7 @@ def _names_what_is_there(hit: Hit, question: Question, answer: Answer) -> bool:
 
 
 def _is_near(hit: Hit, question: Question, answer: Answer) -> bool:
-    """Tell that a passage is near by meaning, else by the words that it contains."""
+    """Return whether a passage is near by meaning, else by the words that it contains."""
     near = answer.constants.near if answer.constants else 0.0
     limits = OF_THE_PAST if is_of_the_past(question.text, hit.text) else OF_THE_WORLD
     if near and hit.cosine is not None:
@@ -98,7 +98,7 @@ def _words(hit: Hit, question: Question) -> tuple[int, int]:
 
 
 def fitting(hits: Sequence[Hit], given: Collection[str], *, budget: int) -> list[Hit]:
-    """Give the passages that the session has not had, as many as fit with all that is said of them.
+    """Return the passages that the session has not seen, as many as fit with their notices.
 
     `budget` is in tokens, `given` has the keys of lines.
     """
@@ -118,7 +118,7 @@ def fitting(hits: Sequence[Hit], given: Collection[str], *, budget: int) -> list
 
 
 def is_known(hit: Hit, given: Collection[str]) -> bool:
-    """Tell that most of a passage was given before."""
+    """Return whether most of a passage was shown before."""
     lines = hit.text.split("\n")
     keys = line_keys(*hit.about.document, lines)
     had = sum(len(line) for line, key in zip(lines, keys, strict=True) if key in given)
@@ -126,12 +126,12 @@ def is_known(hit: Hit, given: Collection[str]) -> bool:
 
 
 def keys_of(hit: Hit) -> list[str]:
-    """Give the keys of the lines of a passage."""
+    """Return the keys of the lines of a passage."""
     return line_keys(*hit.about.document, filter(None, hit.text.split("\n")))
 
 
 def part_keys(parts: Iterable[ContextPart]) -> set[str]:
-    """Give the keys of the lines of a context."""
+    """Return the keys of the lines of a context."""
     return {
         key
         for part in parts

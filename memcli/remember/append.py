@@ -45,7 +45,7 @@ class Appended(Record):
 
     @property
     def note(self) -> bytes:
-        """Give its own lines, without what the file needed before them."""
+        """Return its own lines, without what the file needed before them."""
         lines = self.data.splitlines(keepends=True)
         return b"".join(lines[self.first_line - self.last_line - 1 :])
 
@@ -86,7 +86,7 @@ def append(
 
 
 def read(root: str, path: str) -> bytes | None:
-    """Read a file below a root; None where there is none."""
+    """Read a file below a root; None if there is none."""
     with (
         _explained(root, path),
         suppress(FileNotFoundError),
@@ -189,7 +189,7 @@ def _write(descriptor: int, data: bytes, before: int) -> None:
 def _make_new(
     folder: int | str, name: str, path: str, make: Make, announce: Announce
 ) -> Appended | None:
-    """Make a file with its first note in it; None where another process was sooner."""
+    """Make a file with its first note in it; None if another process was sooner."""
     placed = make(None)
     made = Appended(path, 0, placed.data, True, placed.first_line, placed.last_line)
     announce(made)
@@ -223,7 +223,7 @@ def _lock(descriptor: int, path: str, sleep: Callable[[float], None]) -> None:
 
 
 def _is_at(folder: int | str, name: str, descriptor: int) -> bool:
-    """Tell that the locked file is the one that others will find: editors write files anew."""
+    """Return whether the locked file is still at its path: editors replace files."""
     try:
         return os.path.samestat(openat.lstat(folder, name), os.fstat(descriptor))
     except FileNotFoundError:
@@ -270,7 +270,7 @@ def _explained(root: str, path: str) -> Iterator[None]:
 
 
 def _there(root: str, path: str) -> str:
-    """Give the innermost of a file and the folders above it that is there to be looked at."""
+    """Return the innermost of a file and the folders above it that is there to be looked at."""
     at = os.path.join(root, path)
     while at != root and not os.path.lexists(at):
         at = os.path.dirname(at)

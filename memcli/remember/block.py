@@ -49,7 +49,7 @@ class Placed(Record):
 
 
 def cleaned(text: str) -> str:
-    """Give a note with one kind of line end and no blank edges; UsageError where it is no text."""
+    """Return a note with one kind of line end and no blank edges; UsageError if it is no text."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if found := _CONTROL.search(text):
         raise UsageError(
@@ -89,9 +89,9 @@ def _without_sections(text: str) -> str:
 
 
 def place(data: bytes | None, note: Note, *, name: str, title: str) -> Placed:
-    """Fit a note behind a file of some bytes, None where there is none yet.
+    """Fit a note behind a file of some bytes, None if there is none yet.
 
-    `name` is for errors and `title` the heading of a new file. UsageError where the note would
+    `name` is for errors and `title` the heading of a new file. UsageError if the note would
     not stand on its own there, or the file is no text.
     """
     body = worded(note)
@@ -116,7 +116,7 @@ def place(data: bytes | None, note: Note, *, name: str, title: str) -> Placed:
 
 
 def _decoded(data: bytes, name: str) -> tuple[str, str]:
-    """Decode a file whole; UsageError where that would lose anything."""
+    """Decode a file whole; UsageError if that would lose anything."""
     found = decode(data)
     if isinstance(found, str) or found[1]:
         why = (
@@ -129,7 +129,7 @@ def _decoded(data: bytes, name: str) -> tuple[str, str]:
 
 
 def _section(old: Sequence[Block], heading: str) -> str:
-    """Give the heading that a note needs before it, none where the file ends in that section."""
+    """Return the heading that a note needs before it, none where the file ends in that section."""
     titles = [block.title for block in old if block.kind == "heading"]
     if not heading or (titles and titles[-1].casefold() == heading.casefold()):
         return ""
@@ -137,7 +137,7 @@ def _section(old: Sequence[Block], heading: str) -> str:
 
 
 def _stands(old: Sequence[Block], before: str, added: str, body: str) -> bool:
-    """Tell that what stood is parsed as it was, and the note as blocks of its own that end."""
+    """Return whether what stood is parsed as it was, and the note as blocks of its own that end."""
     new = parse(f"{before}{added}\n{_SENTINEL}\n").blocks
     whole = before + added
     first = whole.count("\n") - body.count("\n") - 1

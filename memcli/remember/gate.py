@@ -49,7 +49,7 @@ class Neighbour(Record):
     start_line: int
     end_line: int
     text: str
-    cosine: float | None = None  # to the note; None where no model has compared them
+    cosine: float | None = None  # to the note; None if no model has compared them
 
     @property
     def citation(self) -> str:
@@ -75,7 +75,7 @@ class Judged(Record):
 
     @property
     def refusal(self) -> Check | None:
-        """Give the rule that refuses the note."""
+        """Return the rule that refuses the note."""
         return next((check for check in self.checks if not check.passed), None)
 
 
@@ -117,7 +117,7 @@ def judge(
 
 
 def is_same(a: str, b: str) -> bool:
-    """Tell that two lines are the same words in the same order."""
+    """Return whether two lines are the same words in the same order."""
     one, other = facets_of(a), facets_of(b)
     return bool(one.sequence) and _has_same_words(one, other)
 
@@ -228,7 +228,7 @@ def _older(text: str, compared: Compared) -> str | None:
 
 
 def _is_another(facets: Facets, other: Facets) -> bool:
-    """Tell that a line, however like another, is a fact of its own."""
+    """Return whether a line, however like another, is a fact of its own."""
     is_like = jaccard(facets, other) >= ABOUT_THE_SAME
     return adds(facets, other) or (is_like and replaces(facets, other))
 

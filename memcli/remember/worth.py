@@ -114,7 +114,7 @@ def worth_of(text: str, facets: Facets, best: float, weights: GateWeights) -> Wo
 
 
 def kind_of(text: str, facets: Facets) -> tuple[str, float]:
-    """Tell what a line does, and what that is worth: that of the sentence which does most."""
+    """Return what a line does, and what that is worth: that of the sentence which does most."""
     sentences = [each for each in _SENTENCES.split(_LABEL.sub("", text)) if each.strip()]
     said = [each for each in sentences if not _pattern(_CHATTER).search(each)]
     if not said:

@@ -123,7 +123,7 @@ def fenced_passage(hit: Hit, snippet: Snippet, where: str) -> str:
 
 
 def fence_for(text: str) -> str:
-    """Give a fence that the text cannot close: longer than any run of backticks inside."""
+    """Return a fence that the text cannot close: longer than any run of backticks inside."""
     return "`" * max(3, longest_run(text) + 1)
 
 

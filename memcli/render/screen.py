@@ -157,7 +157,7 @@ def brief(
 
 
 def _last_columns(text: str, room: int) -> str:
-    """Give the end of a text that takes at most `room` columns."""
+    """Return the end of a text that takes at most `room` columns."""
     start = len(text)
     while start and columns(text[start - 1 :]) <= room:
         start -= 1
@@ -301,7 +301,7 @@ def _made_safe(snippet: Snippet, safe: Callable[[str], str]) -> tuple[str, list[
 
 
 def _styled(text: str, start: int, end: int, marks: Sequence[tuple[int, int]], style: Style) -> str:
-    """Give a span of the text with the marks inside it styled."""
+    """Return a span of the text with the marks inside it styled."""
     pieces, at = [], start
     for first, last in marks:
         first, last = max(first, at), min(last, end)
