@@ -42,7 +42,7 @@ PASSAGES, BUDGET = 3, 600
 LEAST_CONFIDENCE = 0.3
 
 
-class Limits(Record):
+class Nearness(Record):
     """What a first passage needs."""
 
     nearer: float  # cosine beyond `Calibration.near`
@@ -53,7 +53,7 @@ class Limits(Record):
 # On ten collections and 264 prompts off the topic or about code for each, the second limits
 # lower the share of these prompts that get notes from 2.6 to .9 % with vectors and from 1.6 to .5 %
 # without, and the questions that get evidence from 150 to 148 and from 140 to 137 of 517.
-OF_THE_PAST, OF_THE_WORLD = Limits(0.0, 0.52, 2), Limits(0.2, 0.65, 3)
+OF_THE_PAST, OF_THE_WORLD = Nearness(0.0, 0.52, 2), Nearness(0.2, 0.65, 3)
 # A passage is left out if more than this share of its characters was shown before.
 MOST_GIVEN = 0.5
 
