@@ -47,7 +47,7 @@ class Sample(Record):
 
 
 class Fitted(Record):
-    """The constants, and how well they separate right answers from wrong ones that were not fitted."""
+    """The constants, and how well they separate answers that were not used to fit them."""
 
     constants: Calibration
     area: float  # under the ROC, in cross-validation

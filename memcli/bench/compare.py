@@ -52,7 +52,7 @@ def text(before: Trace, after: Trace) -> str:
     """Draw the difference for a person."""
     record = compare(before, after)
     lines = [f"before {record['before']}, after {record['after']}"]
-    lines.append("changed: " + ("; ".join(record["changes"]) or "nothing but the figures"))
+    lines.append("changed: " + ("; ".join(record["changes"]) or "only the figures"))
     lines.append(f"\n{'':24}{'before':>8}{'after':>8}")
     for name, pair in record["metrics"].items():
         lines.append(_line(name, pair["before"], pair["after"], 3))

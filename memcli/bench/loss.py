@@ -57,7 +57,7 @@ def lost_at(
 
 
 def _left_behind(trail: Trail) -> tuple[float, int]:
-    """Sort by what came furthest: shown passages by rank, then lost ones, the last to be lost first."""
+    """Sort by what came furthest: shown passages by rank, then the last one to be lost."""
     passed = sum(at.rank is not None for at in trail.waypoints)
     return (inf if trail.rank is None else trail.rank, -passed)
 

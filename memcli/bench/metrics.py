@@ -51,7 +51,7 @@ class Range(Record):
 
 
 Line = tuple[tuple[str, str], int]  # (source, path) and line from 1
-LineCosts = Callable[[tuple[str, str]], Sequence[float]]  # of a document, (source, path)
+LineCosts = Callable[[tuple[str, str]], Sequence[float]]  # tokens of each line of a (source, path)
 
 
 def score(

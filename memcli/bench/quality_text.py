@@ -89,7 +89,7 @@ def changes(moved: Sequence[Move], common: int) -> str:
     up = [move for move in reversed(moved) if move.delta > 0]
     lines = [
         f"\nAgainst the baseline: {len(down)} worse, {len(up)} better, "
-        f"{len(moved) - len(down) - len(up)} otherwise, of {common} questions.\n"
+        f"{len(moved) - len(down) - len(up)} changed in other ways, of {common} questions.\n"
     ]
     for move in [*down[:SHOWN], *up[:SHOWN]]:
         lines.append(f"  {move.delta:+.3f}  {move_text(move)}\n")

@@ -66,7 +66,7 @@ def read_queries(
             ) from None
         if query.id in ids:
             raise UsageError(
-                f"{name}:{number}: the id {query.id!r} comes twice", hint="give each its own id"
+                f"{name}:{number}: the id {query.id!r} is used twice", hint="give each its own id"
             )
         ids.add(query.id)
         queries.append(query)

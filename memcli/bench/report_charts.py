@@ -41,7 +41,7 @@ def charts(report: ReportContents) -> dict[str, str]:
 
 
 def _days(when: Sequence[str]) -> list[str]:
-    """Name the days below a trend: all of a few runs, else evenly spread ones; "" for the others."""
+    """Name the days below a trend: all of a few runs, else evenly spread ones; "" for others."""
     last = len(when) - 1
     steps = last if last < LABELS else min(LABELS - 1, last // 2)
     named = {step * last // steps for step in range(steps + 1)} if steps else {0}

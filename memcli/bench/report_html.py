@@ -68,7 +68,7 @@ def page(report: ReportContents, charts: Mapping[str, str]) -> str:
     parts.append(_figure("Trend", "Quality over the runs", charts.get("quality")))
     parts.append(_figure(f"{HEADLINE} by category", "Bars by category", charts.get("categories")))
     parts += [_categories(report), _worst(report), _ablation(report)]
-    latency = f"p95 of a warm search in milliseconds, on {report.machine} alone."
+    latency = f"p95 of a warm search in milliseconds, only on {report.machine}."
     parts.append(_figure("Latency", "p95 of a warm search", charts.get("latency"), latency))
     ratios = "Ratios to a floor of the same run; lower is faster, save for embedding."
     parts.append(_figure("Speed", "Ratios to the floors", charts.get("ratios"), ratios))

@@ -111,7 +111,7 @@ class _Page:
     def __init__(self, fixed: Sequence[ContextPart], *, by_lines: bool) -> None:
         self._by_lines = by_lines
         self._documents: dict[tuple[str, str], _Document] = {}  # by (source, path)
-        self._of_memory: dict[str, _Document] = {}  # those of the memory, as lineages name them
+        self._of_memory: dict[str, _Document] = {}  # those of the workspace, as summaries cite them
         # The lines that shown summaries cover, by path, with the summary.
         self._summed: dict[str, list[tuple[Cited, ContextPart]]] = {}
         for part in fixed:
@@ -124,7 +124,7 @@ class _Page:
         return not any(document.parts for document in self._documents.values())
 
     def shows(self, part: ContextPart) -> bool:
-        """Return whether a line of a part is shown; only two of the disjoint parts can be near it."""
+        """Return whether a line of a part is shown; only two of the disjoint parts can be near."""
         document = self._document(part)
         at = bisect(document.positions, _position(part))
         near = [shown for _, shown in document.parts[max(0, at - 1) : at + 1]]
@@ -155,7 +155,7 @@ class _Page:
         ]
 
     def fitting(self, rank: int, part: ContextPart, room: float) -> _Offer | None:
-        """Offer to show a part, or the piece of one of the best that fits; None if it does not fit."""
+        """Offer to show a part, or a piece of it if it is one of the best; None if nothing fits."""
         offer = self.price(rank, part)
         cuts = iter(part.cuts if rank < CUT_DOWN else ())
         while offer.cost > room:

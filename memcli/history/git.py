@@ -197,7 +197,7 @@ class Conversation:
         if out is None:
             raise OSError("nothing to hear")
         if not system.has_output(out, ANSWER_SECONDS):
-            raise OSError(f"nothing in {ANSWER_SECONDS:g} seconds")
+            raise OSError(f"no answer in {ANSWER_SECONDS:g} seconds")
         piece = os.read(out.fileno(), 1 << 16)
         if not piece:
             raise OSError("it ended")
@@ -211,7 +211,7 @@ def program_of(environ: Mapping[str, str]) -> str:
         if os.path.isabs(folder) and os.access(program, os.X_OK) and os.path.isfile(program):
             return program
     raise UsageError(
-        "git is not installed, and what the memory was is read by it",
+        "git is not installed; memcli needs it to read earlier states",
         hint="install git, then the same command",
     )
 

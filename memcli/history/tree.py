@@ -64,7 +64,7 @@ class CommitFiles:
     def __init__(
         self, git: Git, tree: str, root: str, open_module: Callable[[str], Git | None]
     ) -> None:
-        """Take the tree of the workspace, its absolute folder, and a function that opens a submodule.
+        """Take the tree of the workspace, its absolute folder, and the function for submodules.
 
         A submodule is named by its path below the root, in the letters of the file system.
         """

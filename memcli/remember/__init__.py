@@ -1,1 +1,1 @@
-"""Add notes to the memory: whether a note is worth saving, where it goes, one append, and its removal."""
+"""Add notes to the memory: whether a note is worth saving, where it goes, and its removal."""

@@ -54,7 +54,7 @@ def cleaned(text: str) -> str:
     if found := _CONTROL.search(text):
         raise UsageError(
             f"the note contains the character U+{ord(found[0]):04X}, which is not text",
-            hint="say it without that character",
+            hint="remove that character",
         )
     lines = [line.rstrip() for line in text.split("\n")]
     return "\n".join(lines).strip("\n")
@@ -77,7 +77,7 @@ def worded(note: Note) -> str:
 
 
 def _without_sections(text: str) -> str:
-    """Write headings in bold: below a heading of a note, later notes would belong to its section."""
+    """Write headings in bold: below a heading in a note, later notes would be part of it."""
     lines: list[str] = text.split("\n")
     for block in parse(text).blocks:
         if block.kind == "heading":
@@ -150,7 +150,7 @@ def _stands(old: Sequence[Block], before: str, added: str, body: str) -> bool:
 
 
 def _swallowed(old: Sequence[Block], name: str, body: str) -> UsageError:
-    """Name the block that would contain the note: one that is open in it, or at the end of the file."""
+    """Name the open block that would contain the note: in the note or at the end of the file."""
     if not _stands((), "", f"{body}\n", body):
         return UsageError(
             "the note opens a block that it does not close",
@@ -158,6 +158,6 @@ def _swallowed(old: Sequence[Block], name: str, body: str) -> UsageError:
         )
     line = old[-1].start + 1 if old else 1
     return UsageError(
-        f"{name}:{line} opens a block that nothing closes, and the note would be a part of it",
+        f"{name}:{line} opens a block that is never closed; the note would become part of it",
         hint="close the code fence or the comment there, or: --to MEMORY.md",
     )

@@ -206,9 +206,9 @@ def _echo(facets: Facets, compared: Compared, was_given: WasGiven | None) -> Che
         if containment(facets, other) < ECHOED or replaces(facets, other) or adds(facets, other):
             continue
         if was_given(each.source, each.path, each.text):
-            why = "it comes from the memory: this session was given the line"
+            why = "it repeats the memory: this session was shown the line"
             return Check("echo", False, why, each.citation)
-    return Check("echo", True, "it is not what this session was given")
+    return Check("echo", True, "this session was not shown it")
 
 
 def _least_worth(worth: Worth, least: float) -> Check:

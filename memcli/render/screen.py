@@ -45,8 +45,8 @@ class Screen(Record):
     style: Style
     safe: Callable[[str], str]
     age_days: Callable[[str], int]  # of an ISO date
-    name: Callable[[str, str], str]  # of a source and a path, from the current folder
-    link: Callable[[str, str, int], str]  # of a source, a path and a line; empty for no link
+    name: Callable[[str, str], str]  # the path from here of a source and a path
+    link: Callable[[str, str, int], str]  # a link for a source, a path and a line; "" for none
 
 
 def passage(
@@ -268,7 +268,7 @@ def _on_a_line(text: str, screen: Screen) -> str:
 
 
 def _text(snippet: Snippet, screen: Screen) -> list[str]:
-    """Wrap the text to the width, with its marks; wrapped lines are indented like their first line."""
+    """Wrap the text to the width, with its marks; wrapped lines keep the indent of the first."""
     text, marks = _made_safe(snippet, screen.safe)
     lines: list[str] = []
     at = 0

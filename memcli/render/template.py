@@ -55,8 +55,8 @@ def _piece(match: re.Match[str], text: str, keys: Collection[str]) -> tuple[str,
         return key, True
     if match["loose"] or (escape is not None and escape not in _ESCAPES):
         raise UsageError(
-            f"{match[0]} means nothing in a template: a brace is doubled, and of escapes "
-            r"there are \t, \n, \0 and \\",
+            f"{match[0]} is not allowed in a template: write a brace twice; escapes "
+            r"are \t, \n, \0 and \\",
             hint=rf"--format '{{{_usual(keys)}}}\t{{date}}'",
         )
     if escape is not None:
