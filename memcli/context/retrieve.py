@@ -20,7 +20,7 @@ from memcli.search.federation import in_turns, merge_answers, search_each
 from memcli.search.focus import Width
 from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.lines import Run, narrowed
-from memcli.search.newer import POOL, Corrections, near
+from memcli.search.newer import POOL, Corrections, corrections, near
 from memcli.search.options import Inner, SearchOptions, unobserved
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
@@ -83,8 +83,9 @@ def fixed_of(
         return fix(always, soft, newest, wanted._replace(marks=marks))
 
     made = fixed()
-    pool = near(snapshot, _quoted(made.parts), reach_within(snapshot, filters))
-    newer = Corrections(each for each in pool if may_show(each.about))
+    passages = _quoted(made.parts)
+    pool = near(snapshot, passages, reach_within(snapshot, filters))
+    newer = corrections(snapshot, [each for each in pool if may_show(each.about)], passages)
     marked = [_marked(part, newer) for part in made.parts]
     if marks := ceil(sum(part.cost for part in marked) - sum(part.cost for part in made.parts)):
         made = fixed(marks)
@@ -140,7 +141,7 @@ def find(
     shown = _quoted([*nearest, *offered[:COMPARED]])
     pool = near(snapshot, shown, reach_within(snapshot, options.filters))
     pool += [Quotation(hit.about, hit.candidate.text) for hit in answer.fused[:POOL]]
-    newer = Corrections(pool)
+    newer = corrections(snapshot, pool, shown)
     return answer, Retrieved(
         with_corrections(snapshot, offered, newer),
         below,
@@ -286,7 +287,7 @@ def rank_all(
         if left < 0:
             break
     pool = [Quotation(part.excerpt.about, part.spans[0].chunk.text) for part in parts]
-    return with_corrections(snapshot, parts, Corrections(pool)), rest
+    return with_corrections(snapshot, parts, corrections(snapshot, pool, ())), rest
 
 
 def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
@@ -324,7 +325,7 @@ def _marked(part: ContextPart, newer: Corrections) -> ContextPart:
 def _quoted(parts: Iterable[ContextPart]) -> list[Quotation]:
     """Return what parts show of each chunk."""
     spans = (span for part in parts for span in part.spans)
-    return [Quotation(span.chunk.about, visible(span.excerpt.text)) for span in spans]
+    return [Quotation(span.excerpt.about, visible(span.excerpt.text)) for span in spans]
 
 
 def _shows(part: ContextPart, line: Correction) -> bool:
