@@ -1,4 +1,4 @@
-"""Find the lines of the memory that a note may say again: what the gate compares it with."""
+"""Find the lines of the memory that a note may repeat."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from memcli.types import Candidate
 
 LOOKED_AT = 20  # chunks from each retriever
-COMPARED = 8  # lines that are compared by meaning: some 5 ms each
+COMPARED = 8  # lines compared by vectors: about 5 ms each
 
 
 class Nearby:
     """Finds the lines of the memory most similar to a text; updates the index once."""
 
     def __init__(self, workspace: Workspace) -> None:
-        """Update the index as for a search; `notices` say what cannot be compared."""
+        """Update the index as for a search; `notices` name what cannot be compared."""
         from memcli.api.ask import bring_in_step
         from memcli.api.workspaces import Workspaces
 

@@ -152,4 +152,4 @@ def object_in(data: bytes) -> dict[str, Any] | None:
 
 
 def _malformed(what: str) -> UsageError:
-    return UsageError(f"a hook reads one JSON object, and was sent {what}", hint="memcli help hook")
+    return UsageError(f"a hook reads one JSON object, but got {what}", hint="memcli help hook")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.stopwords import ENGLISH, GERMAN
 from memcli.language.words import fold
 
 if TYPE_CHECKING:
@@ -118,24 +119,28 @@ def subject(query: ParsedQuery) -> list[QueryTerm]:
 
 
 def is_of_the_past(prompt: str, passage: str) -> bool:
-    """Tell that a prompt is about what its writer or somebody in a passage did, and not the world.
+    """Return whether a prompt is about what somebody did, and not about the world.
 
-    It has a name that the passage has too, or a word for "we" or for the past.
+    It contains a name that the passage contains too, or a word for "we" or for the past. A name
+    begins with a capital; in German every noun does, so there it proves nothing.
     """
     words = {match[0].casefold() for match in re.finditer(_WORD, prompt)}
     if not words.isdisjoint(_OWN) or any(sign in prompt for sign in _OWN_SIGNS):
         return True
+    if words & GERMAN and not words & ENGLISH:
+        return False
     later = (match[0] for match in re.finditer(_LATER_WORD, prompt))
-    names = [word for word in later if word[0].isupper() and word != "I"]
-    return bool(contained(names, passage))
+    return any(_stem(word) in passage for word in later if word[0].isupper() and word != "I")
 
 
 def contained(words: Iterable[str], text: str) -> list[str]:
-    """Choose the words that a text contains, whatever their endings."""
-    low = fold(text)
-    folded = ((word, fold(word)) for word in words)
-    return [word for word, low_word in folded
-            if low_word[: max(_SHORTEST, len(low_word) - _ENDING)] in low]  # fmt: skip
+    """Return the words that a text contains, whatever their endings."""
+    folded = fold(text)
+    return [word for word in words if _stem(fold(word)) in folded]
+
+
+def _stem(word: str) -> str:
+    return word[: max(_SHORTEST, len(word) - _ENDING)]
 
 
 def is_wish(prompt: str) -> bool:

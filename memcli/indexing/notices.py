@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NAMED = 3  # files of a kind that are named; the others are counted
 
 # By name in `Facts`: settings that all stored documents depend on.
-SETTINGS = {"chunking": "the way chunks are cut", "sources": "what is set for the sources"}
+SETTINGS = {"chunking": "chunks", "sources": "sources"}
 
 
 def unlisted(skip: Skip) -> Reason:
@@ -121,9 +121,12 @@ def settings_changed(standing: Standing) -> Reason | None:
     if not again:
         return None
     what = " and ".join(SETTINGS[name] for name in standing.settings)
-    verb = "has" if len(standing.settings) == 1 else "have"
     files = "1 file is" if again == 1 else f"{again} files are"
-    return Reason("settings", f"{what} {verb} changed: {files} to be stored again", "memcli index")
+    return Reason(
+        "settings",
+        f"the settings of {what} have changed: {files} to be stored again",
+        "memcli index",
+    )
 
 
 def without_vectors(opened: Opened) -> Reason | None:
@@ -133,7 +136,7 @@ def without_vectors(opened: Opened) -> Reason | None:
     if opened.encoder is None:
         return vectors_off(opened.reason)
     name = model_name(opened.encoder.fingerprint)
-    return opened.reason._replace(text=f"{opened.reason.text}; {name} stands in")
+    return opened.reason._replace(text=f"{opened.reason.text}; memcli uses {name} instead")
 
 
 def vectors_off(reason: Reason) -> Reason:

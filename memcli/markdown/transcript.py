@@ -28,7 +28,7 @@ _NOT_SPEECH = ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage")
 # Beginnings of such messages: <command-name>, the rules of a project, an interruption.
 _INSERTED = ("<", "# AGENTS.md instructions for ", "[Request interrupted")
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?=T)"  # at the beginning of a time
-MOST_CHARACTERS = 20_000  # of a turn
+MOST_CHARACTERS = 20_000  # per turn
 
 
 class TranscriptTurn(Record):
@@ -37,7 +37,7 @@ class TranscriptTurn(Record):
     line: int  # of the transcript, from 1
     role: str  # USER or ASSISTANT
     text: str
-    time: str  # as the transcript writes it; "" if it does not say
+    time: str  # as the transcript writes it; "" if unknown
 
 
 def as_markdown(text: str, project: str = "") -> str:
@@ -76,7 +76,7 @@ def _is_in(project: str, text: str) -> bool:
 
 
 def read_transcript(text: str, *, after: int = 0) -> Iterator[TranscriptTurn]:
-    """Yield the turns of a transcript `after` a line; lines that are not JSON are passed over."""
+    """Yield the turns of a transcript `after` a line; lines that are not JSON are skipped."""
     known: set[tuple[str, str]] = set()
     for number, line in enumerate(text.split("\n"), start=1):
         for name, turn in _turns(_object(line), number) if number > after else ():
