@@ -236,7 +236,8 @@ def _heard(
     speakers = snapshot.speakers() if asks else ()
     if not speakers:
         return None, frozenset(ids)
-    turns = snapshot.turns(ids)
+    lines = snapshot.lines_of(ids)
+    turns = {chunk: own.turns for chunk, own in lines.items() if own.turns}
     documents = frozenset(ids).difference(turns)
     if not minds_speakers:
         return None, documents

@@ -154,12 +154,12 @@ def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> 
 def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[Hit, ...]:
     """Look up which passages begin or end within a line, and who speaks in them."""
     ids = [hit.about.chunk_id for hit in answer.hits]
-    broken, turns = snapshot.broken(ids), snapshot.turns(ids)
+    lines = snapshot.lines_of(ids)
     hits = tuple(
-        hit._replace(broken=broken[chunk], turns=tuple(turns.get(chunk, ())))
+        hit._replace(broken=lines[chunk].broken, turns=lines[chunk].turns)
         for hit, chunk in zip(answer.hits, ids, strict=True)
     )
-    if not turns:
+    if not any(hit.turns for hit in hits):
         return hits
     from memcli.search.speakers import with_shares
 

@@ -96,9 +96,9 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     passages = [Quotation(hit.about, hit.text) for hit in chosen]
     also = near(snapshot, passages, reach_within(snapshot, options.filters))
     chosen = with_corrections(chosen, hits, also)
-    broken = snapshot.broken([hit.about.chunk_id for hit in chosen])
+    lines = snapshot.lines_of([hit.about.chunk_id for hit in chosen])
     return Alike(
-        tuple(hit._replace(broken=broken[hit.about.chunk_id], trace=()) for hit in chosen),
+        tuple(hit._replace(broken=lines[hit.about.chunk_id].broken, trace=()) for hit in chosen),
         query,
         lexical,
         dense,
