@@ -30,7 +30,7 @@ class Catalogue(Record):
     freshness: Freshness
     documents: tuple[DocumentEntry, ...] = ()
     total: int = 0  # without the limit
-    empty_reason: Reason | None = None  # which filter let nothing through
+    empty_reason: Reason | None = None  # which filter excluded everything
 
 
 def catalogue(
