@@ -50,9 +50,9 @@ class Nearness(Record):
     words: int  # and by number
 
 
-# On 17 collections, the second limits lower the share of the prompts off the topic or about code that
-# get notes from 3.0 to .8 % with vectors, and from 2.0 to .7 % without. Of 804 questions, 288 get
-# evidence instead of 295, and 251 instead of 255.
+# On 17 collections, the second limits lower the share of the prompts off the topic or about code
+# that get notes from 3.0 to .8 % with vectors, and from 2.0 to .7 % without. Of 804 questions, 288
+# get evidence instead of 295, and 251 instead of 255.
 OF_THE_PAST, OF_THE_WORLD = Nearness(0.0, 0.52, 2), Nearness(0.25, 0.65, 3)
 # A passage is left out if more than this share of its characters was shown before.
 MOST_GIVEN = 0.5
