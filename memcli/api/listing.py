@@ -54,7 +54,7 @@ def catalogue(
 def _catalogue(
     memory: Workspaces, filters: Filters, *, order: str, links_to: str, sync: bool | None
 ) -> Catalogue:
-    freshness = bring_in_step(memory, memory.remembered(), "lexical", sync=sync)
+    freshness = bring_in_step(memory, memory.remembered(), "keyword", sync=sync)
     if freshness.state == EMPTY:
         return Catalogue(freshness)
     if filters.kinds:
