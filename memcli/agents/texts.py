@@ -8,6 +8,7 @@ import shlex
 from memcli.agents.edits import JSON, JSON5, MARKDOWN, TOML, WHOLE, AgentEntry
 from memcli.agents.json_edit import Slot
 from memcli.agents.places import Machine
+from memcli.agents.scripts import opencode
 from memcli.agents.table import HOOKS, MCP, NAME, SKILL, VERSION, Agent, PartPlace
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
@@ -69,9 +70,8 @@ def entries(agent: Agent, place: PartPlace, launcher: Launcher) -> list[AgentEnt
         started = launcher if launcher.workspace else launcher._replace(workspace=folder)
         return [_server(agent, place, server_argv(started))]
     if place.part == HOOKS and place.format == WHOLE:
-        from memcli.agents.plugin import opencode
-
-        return [AgentEntry(WHOLE, Slot(()), opencode(agent, launcher))]
+        script = opencode(launcher.argv, hook_options(agent, launcher))
+        return [AgentEntry(WHOLE, Slot(()), script)]
     if place.part == HOOKS:
         made = [
             AgentEntry(place.format, Slot((*place.key, event), is_item=True), _json(ran))
