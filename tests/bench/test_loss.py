@@ -96,17 +96,17 @@ def test_each_stage_that_leaves_the_lines_out_is_named(options: SearchOptions) -
     """The last chunk of 131 is past the pool; what stood 120th is none of 100."""
     all_of_them = [*OTHERS, HELD]
     assert _lost(options, _course(fuse=all_of_them, pool=OTHERS[:100])) == Loss(
-        "pool", "it ranked 131, and only 100 chunks get a closer look"
+        "candidates", "it ranked 131, and only 100 chunks get a closer look"
     )
     late = [*OTHERS[:119], HELD]
     assert _lost(options, _course(focus=late, floor=OTHERS[:9])) == Loss(
-        "floor", "its confidence is below search.min_score, 0.25"
+        "threshold", "its confidence is below search.min_score, 0.25"
     )
     assert _lost(options, _course(floor=late, mmr=OTHERS[:100])) == Loss(
         "mmr", "it ranked 120; --limit is 100 and search.mmr_min -1"
     )
     assert _lost(options, _course(floor=late, pack=OTHERS[:100])) == Loss(
-        "pack", "it ranked 120; --limit is 100 and --budget none; --more shows weaker ones"
+        "budget", "it ranked 120; --limit is 100 and --budget none; --more shows weaker ones"
     )
 
 
