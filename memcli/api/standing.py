@@ -13,9 +13,10 @@ from datetime import datetime
 from memcli.api.sync import RenamedFile
 from memcli.api.workspaces import Workspaces
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding.auto import announcement
 from memcli.embedding.encoders import OTHER_MODEL, Remembered
 from memcli.embedding.models import is_readable
-from memcli.embedding.registry import fingerprint_of
+from memcli.embedding.registry import fingerprint_of, open_encoder, settled
 from memcli.errors import Reason, RetrieverError
 from memcli.indexing.look import Standing, take_stock
 from memcli.indexing.notices import settings_changed, unlisted, unmatched, vectors_off
@@ -85,6 +86,7 @@ class Findings(Record):
     store: Described
     standing: Standing
     usability: Usability
+    language: Reason | None  # what the language of the notes changes about the model
     holdings: Indexed
     summaries: Mapping[str, int]  # by their state; those that could not be read are skipped files
     writer: Owner | None
@@ -189,7 +191,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         snapshot = held.enter_context(store.snapshot()) if store.exists() else None
         standing = take_stock(snapshot, settings)
         facts = snapshot.facts if snapshot else Facts()
-        index = Remembered(facts.model, facts.fingerprint)
+        index = Remembered(facts.model, facts.fingerprint, facts.language or "")
         usability = _usability(workspace, index, deep=deep)
         holdings = _holdings(snapshot, usability, deep=deep) if snapshot else Indexed()
     return Findings(
@@ -197,6 +199,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         store=store.describe(),
         standing=standing,
         usability=usability,
+        language=announcement(workspace.encoders(), index, again=True),
         holdings=holdings,
         summaries=_summaries(standing, settings),
         writer=owner(store.local),
@@ -220,12 +223,12 @@ def _summaries(standing: Standing, settings: Settings) -> dict[str, int]:
 
 def _usability(workspace: Workspace, index: Remembered, *, deep: bool) -> Usability:
     """Look for the model's file, or with `deep` open and run it."""
-    choice = workspace.encoders()
+    choice = settled(workspace.encoders(), index, wanted=index.fingerprint)
     configured = [fingerprint_of(name, choice, index) for name in choice.names]
     fingerprint = index.fingerprint if index.fingerprint in configured else configured[0]
     if fingerprint is not None and not deep:
         return Usability(True, fingerprint, None)
-    opened = workspace.open_encoder()
+    opened = open_encoder(choice, sleep=workspace.clock.sleep)
     if opened.encoder is None:
         return Usability(False, None, opened.reason)
     try:
@@ -301,12 +304,14 @@ def _of_vectors(found: Findings) -> Iterator[Reason]:
     usability, holdings = found.usability, found.holdings
     if found.is_other_model:
         yield OTHER_MODEL
+    if found.language is not None:
+        yield found.language
     if usability.reason is not None:
         yield vectors_off(usability.reason)
     if holdings.pending and usability.is_usable and indexing(found.writer) is None:
         texts = "1 text has" if holdings.pending == 1 else f"{holdings.pending} texts have"
         yield Reason("not-embedded", f"{texts} no vector yet", "memcli index")
-    if holdings.unreadable:
+    if holdings.unreadable and found.language is None:
         text = (
             "keyword search only, because the model does not read their script:"
             f" {holdings.unreadable} of {holdings.counts.chunks} chunks"
