@@ -41,18 +41,18 @@ class Answered(Record):
     freshness: Freshness
     answer: Answer
     expanded: tuple[Expanded, ...] = ()
-    empty_reason: Reason | None = None  # why there is no passage, if that is known
+    empty_reason: Reason | None = None  # why there is no passage, if known
     superseded: Mapping[str, Sequence[Superseded]] | None = None  # by the citation of a passage
 
     @property
     def words(self) -> list[str]:
-        """Give the words that were looked for, as they were typed and as they were repaired."""
+        """Return the words of the search, as typed and as corrected."""
         meant = (repair.searched for repair in self.answer.repaired)
         return list(dict.fromkeys([*self.question.words, *meant]))
 
     @property
     def is_sure(self) -> bool:
-        """Return whether there is a passage whose confidence is not low."""
+        """Return whether a passage has enough confidence."""
         return bool(self.answer.hits) and not self.answer.is_doubtful
 
     @property
@@ -125,7 +125,7 @@ def _ask(
 
 
 def _listed(found: Answered) -> Answered:
-    """Leave the best line of each passage."""
+    """Keep only the best line of each passage."""
     from memcli.search.worth import best_lines
 
     return found._replace(
@@ -225,7 +225,7 @@ def _group_of(
     question: Question,
     options: SearchOptions,
 ) -> ModelGroup:
-    """Ask by the model of a workspace, as its settings have it."""
+    """Search with the model of a workspace, as its settings say."""
     from memcli.search.federation import ModelGroup
 
     index, encoder = workspace.remembered(), workspace.config("embedding.encoder")
@@ -247,7 +247,7 @@ def for_all(memory: Workspaces, retriever: RetrieverUse) -> RetrieverUse:
 
 
 def indexing_of(memory: Workspaces) -> Reason | None:
-    """Say how far the process is that indexes a workspace now, if there is one."""
+    """Return the progress of a process that indexes a workspace now, if there is one."""
     from memcli.indexing.progress import indexing
     from memcli.store.lock import owner
 
@@ -307,7 +307,7 @@ def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
 def _nothing(
     memory: Workspaces, question: Question, options: SearchOptions, answer: Answer
 ) -> Reason | None:
-    """Say why the answer is empty: a missing phrase, or a filter."""
+    """Return why the answer is empty: a missing phrase, or a filter."""
     if answer.hits or answer.omitted_over_budget:
         return None
     from memcli.render.reasons import quoted
@@ -325,8 +325,8 @@ def _nothing(
             return reason
     if not phrases or not (is_filtered or question.query.excluded):
         return None
-    by = "the filters" if is_filtered else "what the question excludes"
-    return Reason("phrase", f"what holds {quoted(tuple(phrases))} is left out by {by}")
+    by = "the filters" if is_filtered else "excluded words"
+    return Reason("phrase", f"passages with {quoted(tuple(phrases))} are removed by {by}")
 
 
 def ask_as_it_is(
@@ -337,7 +337,7 @@ def ask_as_it_is(
     vector: Callable[[str], Vector] | None = None,
     observe: Observer = unobserved,
 ) -> Answer:
-    """Answer from the index without a look at the files."""
+    """Answer from the index without checking the files."""
     if vector is None:
         index = memory.remembered()
         options = equipped(memory, options, index)
@@ -387,9 +387,9 @@ def embed_first(
 def begin_vector(
     workspace: Workspace, question: Question, options: SearchOptions, index: Remembered
 ) -> Callable[[str], Vector]:
-    """Begin to embed a question where its vector is of use, and give what waits for it.
+    """Start to embed a question if its vector is needed, and return a function that waits for it.
 
-    What waits takes the text that is wanted in the end: words of the question may be repaired.
+    That function takes the final text: words of the question may be corrected meanwhile.
     """
     if options.mode == "lexical":
         return _no_vector

@@ -48,7 +48,7 @@ NOTHING = Assembled((), (), "")
 
 
 class Assembly(Record):
-    """A context and what it rests on."""
+    """A context, and the state of the index behind it."""
 
     question: Question | None
     freshness: Freshness
@@ -61,7 +61,7 @@ class Assembly(Record):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Say what is wrong with the rules."""
+        """Return the warnings about the rules."""
         own = (self.assembled.warning,) if self.assembled.warning else ()
         return (*map(sentence, self.unmatched), *own)
 
@@ -218,7 +218,7 @@ def session_start(
 
 
 def _openness(snapshot: Snapshot) -> Callable[[About], bool]:
-    """Tell which excerpts may be shown unasked: private notes, and summaries of them, may not."""
+    """Return a test for excerpts that may be shown unasked: no private notes or their summaries."""
     hidden = private_summaries(snapshot)
 
     def is_open(about: About) -> bool:

@@ -1,4 +1,4 @@
-"""Tell what a memory has learned: by the commits of its repository, else by dates of logs."""
+"""List what a memory has learned: by the commits of its repository, else by dates of logs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from memcli.history.tree import CommitFiles
     from memcli.indexing.planning import Settings
 
-DAYS = 7  # shown if no start is given
+DAYS = 7  # default length of the span
 NAMED = 5  # files that cannot be compared
 
 
@@ -46,18 +46,18 @@ class LearnedThatDay(Record):
     """What changed in one day."""
 
     day: str
-    commits: tuple[str, ...]  # shortened hashes, the newest first; none where logs tell it
-    before: str | None  # shortened hash of the commit that the old lines come from
+    commits: tuple[str, ...]  # shortened hashes, newest first; none for dated logs
+    before: str | None  # shortened hash of the commit before
     learned: Learned
 
 
 class ChangeList(Record):
-    """What was learned in a span of days."""
+    """The changes in a span of days."""
 
     since: str
     until: str
     days: tuple[LearnedThatDay, ...]  # the newest first
-    ranked: tuple[RankedChange, ...]  # of a question, the best first
+    ranked: tuple[RankedChange, ...]  # best first, if there is a question
     by: str  # git | logs
     notices: tuple[Reason, ...]
 
@@ -147,7 +147,7 @@ def _by_commits(
 
 
 def _a_week_before(day: date, now: datetime) -> date:
-    """Go back by DAYS, from today where the day is to come, as far as there is a calendar."""
+    """Go back by DAYS from a day, or from today if the day is in the future."""
     day = min(day, now.date())
     return day - timedelta(days=min(DAYS, day.toordinal() - 1))
 
@@ -197,7 +197,7 @@ def _unread(what: str, why: str) -> Reason:
 
 
 def _state(workspace: Workspace, repository: _Repository, commit: Commit) -> CommitFiles | None:
-    """Give the files of a commit; None where the workspace was not there."""
+    """Return the files of a commit; None if the workspace did not exist yet."""
     git, top, environ = repository
     try:
         return files_of(git, commit, workspace.config.workspace, top, environ)
@@ -206,7 +206,7 @@ def _state(workspace: Workspace, repository: _Repository, commit: Commit) -> Com
 
 
 def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> Iterator[Name]:
-    """Name those of some files that are documents, each of the innermost source that it is in."""
+    """Name the documents among some files, each with the innermost source that contains it."""
     root = settings.sources[0].root
     rules: list[tuple[str, str, Rules]] = []
     for source in sorted(settings.sources, key=lambda each: -len(each.root)):
@@ -216,7 +216,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
         prefix = "" if below == "." else f"{below}/"
         try:
             rules.append((source.name, prefix, load_rules(source, at=files)))
-        except OSError:  # nothing is shown without its ignore file
+        except OSError:  # without its ignore file, none is shown
             rules.append((source.name, prefix, Rules(source._replace(include=()))))
     for path in paths:
         for name, prefix, rule in rules:
@@ -228,7 +228,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
 def _by_logs(
     workspace: Workspace, since: str | None, until: str | None, now: datetime, by: str
 ) -> ChangeList:
-    """Treat the lines of dated logs as what was learned on those days."""
+    """Count the lines of dated logs as learned on those days."""
     settings = workspace.index_settings()
     last = _last_day(until, workspace, now) or now.date()
     first = _first_day(since, workspace, now) or _a_week_before(last, now)

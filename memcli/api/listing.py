@@ -29,7 +29,7 @@ class Catalogue(Record):
 
     freshness: Freshness
     documents: tuple[DocumentEntry, ...] = ()
-    empty_reason: Reason | None = None  # which filter let nothing through
+    empty_reason: Reason | None = None  # which filter excluded everything
 
 
 def catalogue(

@@ -1,6 +1,6 @@
 """A workspace of the shared index whose files are on another machine; read-only.
 
-An answer says who stored the index and when, because the files may have changed since.
+An answer names who stored the index and when, because the files may have changed since.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ class StoredState(Record):
     """A workspace as the shared index stores it; its files are on another machine."""
 
     name: str
-    stored: Reason | None = None  # of a listing; None: the index says it
+    stored: Reason | None = None  # from a listing; None: the index has it
     asked_by: str = ""  # the options that name it on a command line
 
     @property
     def files(self) -> None:
-        """Say that files cannot be read."""
+        """Return None: the files cannot be read."""
 
     @property
     def moment(self) -> None:
-        """Say that questions are asked now."""
+        """Return None: questions have the present time."""
 
     def reason(self, store: Store) -> Reason:
-        """Say whose state is read."""
+        """Return the notice that names the machine and the time."""
         if self.stored is not None:
             return self.stored
         from memcli.markdown import CHUNKER_VERSION
@@ -63,7 +63,7 @@ class StoredState(Record):
         return reason
 
     def freshness(self, workspace: Workspace, *, sync: bool | None) -> Freshness:
-        """Say whose state an answer is of; UsageError if files are to be brought in."""
+        """Return the state of the stored index; UsageError if the files are to be read."""
         if sync:
             raise UsageError(
                 f"the files of {self.name} are not here, so changes cannot be read",
@@ -72,7 +72,7 @@ class StoredState(Record):
         return Freshness(REMOTE, 0, self.reason(workspace.store), ())
 
     def close(self) -> None:
-        """Do nothing: the store is closed by the workspace."""
+        """Do nothing: the workspace closes the store."""
 
 
 def open_remote(

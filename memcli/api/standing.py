@@ -70,7 +70,7 @@ class Indexed(Record):
     skipped: Sequence[Skip] = ()
     fingerprint: str | None = None  # of the vectors
     unreadable: int = 0  # chunks in scripts that the model of the vectors has not learnt
-    vectors: VectorSearch | None = None  # nothing is searched before there is an index
+    vectors: VectorSearch | None = None  # None before there is an index
     integrity: str | None = None  # None: the file was not checked
 
     @property
@@ -80,7 +80,7 @@ class Indexed(Record):
 
 
 class Findings(Record):
-    """All that a status is made of."""
+    """Everything that a status is computed from."""
 
     config: Config
     store: Described
@@ -133,7 +133,7 @@ class PlannedChanges(Record):
     reindexed: tuple[str, ...]
     moved: tuple[RenamedFile, ...]
     removed: tuple[str, ...]
-    settings: tuple[str, ...]  # that differ from those of the index
+    settings: tuple[str, ...]  # whose values differ from those of the index
 
 
 class VectorStatus(Record):
@@ -211,7 +211,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
 
 
 def _summaries(standing: Standing, settings: Settings) -> dict[str, int]:
-    """Count the summaries of the memory, as they are on disk, by what they are."""
+    """Count the valid and invalid summaries on disk."""
     paths = [file.path for file in standing.listing.files if file.source == MEMORY_SOURCE]
     if not any(map(is_place, paths)):
         return dict.fromkeys(STATES, 0)
@@ -254,7 +254,7 @@ def _holdings(snapshot: Snapshot, usability: Usability, *, deep: bool) -> Indexe
 
 
 def judge(found: Findings) -> tuple[Reason, ...]:
-    """Find what is to be warned of: files first, then vectors, the store and the watcher."""
+    """Find the warnings: files first, then vectors, the store and the watcher."""
     return (
         *found.config.passed,
         *filter(None, [found.stands_in]),
@@ -338,7 +338,7 @@ def _of_orphans(found: Sequence[Orphan]) -> Iterator[Reason]:
 
 
 def _of_a_watcher(watcher: WatchRecord | None, now: float) -> Iterator[Reason]:
-    """Say when a watcher lives and yet does not do its work."""
+    """Report a watcher that runs and yet does not do its work."""
     if watcher is None:
         return
     silent = now - datetime.fromisoformat(watcher.beat).timestamp() if watcher.beat else 0.0
@@ -400,7 +400,7 @@ def planned(standing: Standing) -> PlannedChanges:
 
 
 def _skipped(found: Findings) -> list[Skip]:
-    """List what was passed over now, and what the index remembers as no text."""
+    """List the files that were skipped now, and those that the index marks as no text."""
     seen = found.standing.listing.skips
     named = {(skip.source, skip.path) for skip in seen}
     return [*seen, *(s for s in found.holdings.skipped if (s.source, s.path) not in named)]

@@ -1,9 +1,9 @@
-"""Read what a person points at: a name, a citation, `path#heading` or a record ref.
+"""Read what a user points at: a name, a citation, `path#heading` or a record ref.
 
-Every printed name can be read back (`types.shown`, `types.cite`, `About.ref`, `workspace.names`).
-A name that begins with a source and a colon belongs to that source. A name that begins with `./` or
-`../` is a path from the current folder. Any other name belongs to the memory; only if the memory
-has no such document may it be a path from here, or a document of another source.
+Every printed name can be read back (`types.shown`, `types.cite`, `About.ref`, `workspace.names`). A
+name that begins with a source and a colon belongs to that source. A name that begins with `./` or
+`../` is a path from the current folder. Any other name belongs to the workspace; only if the
+workspace has no such document may it be a path from here, or a document of another source.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Target(Record):
 
 
 def resolve(target: str, settings: Settings, here: str | None = None) -> Target:
-    """Find the document of a target; NotFoundError if discovery would not accept it.
+    """Find the document of a target; NotFoundError if no source would index it.
 
     Relative paths start at `here`; without it they start at the workspace, or are absolute.
     """
@@ -94,7 +94,7 @@ def meant(target: str, known: Collection[tuple[str, str]]) -> Target:
 
 
 def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
-    """Give the first reading that is a document."""
+    """Return the first reading that is a document."""
     from memcli.indexing.planning import listing_of
 
     listing = listing_of(settings)
@@ -161,9 +161,10 @@ def _readings(
 ) -> list[Target]:
     """List what a target may mean: a whole name, one with lines, one with an anchor.
 
-    A document is named as Markdown, so that neither lines nor an anchor of an output end a name.
-    A bare path is of the memory, else one from here, else of the first other source that has it.
-    What a text has around a citation counts as a part of the name first, then it is left out.
+    A document ends in a Markdown suffix, so that lines or an anchor after it are not part of its
+    name. A bare path belongs to the workspace, else it starts here, else it is of the first other
+    source that has it. Characters around a citation count as part of the name first, and are then
+    left out.
     """
     found = _readings_as_written(target, sources, from_here)
     if bare(target) != target:
@@ -172,7 +173,7 @@ def _readings(
 
 
 def bare(target: str) -> str:
-    """Leave out what a text may have around a citation; what is nothing else stays as it is."""
+    """Remove the characters that a text may have around a citation."""
     return target.strip(_AROUND) or target
 
 
@@ -182,7 +183,7 @@ def _readings_as_written(
     from_here: Callable[[str], Sequence[tuple[str, str]]],
 ) -> list[Target]:
     source, rest = split_name(target, sources)
-    if not rest.strip("-0123456789"):  # lines of a document that is called as a source is
+    if not rest.strip("-0123456789"):  # lines of a document that has the name of a source
         source, rest = MEMORY_SOURCE, target
     path = rest.removeprefix("./")
     named = _forms(source, path)
@@ -215,7 +216,7 @@ def _forms(source: str, path: str) -> list[Target]:
 
 
 def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, str]]) -> str:
-    """Give the command that prints the same of another source, or the document named most alike."""
+    """Return the command that prints this path of another source, or the most similar document."""
     from difflib import get_close_matches
     from shlex import quote  # a hint is pasted, and a file name may contain `;` or `$(`
 

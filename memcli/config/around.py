@@ -27,7 +27,7 @@ class PresetWish(Record):
     names: tuple[str, ...]
     origin: str
     is_flag: bool
-    all: bool  # a folder without a mark takes whatever there is
+    all: bool  # a folder that is not a workspace takes all that exist
 
 
 def gather(
@@ -36,7 +36,7 @@ def gather(
     wanted: PresetWish,
     around: Surroundings,
 ) -> PresetSources:
-    """Put all sources after the default one, and list the memories that were left out.
+    """List all sources after the default one, and the memories that were left out.
 
     `blocks` are (block, is from the user's own file).
     """
@@ -59,7 +59,7 @@ def gather(
 
 
 def _of_preset(block: Mapping[str, Any], around: Surroundings, *, is_user: bool) -> PresetSources:
-    """Make the sources of a block that names a preset; what else it says goes before the preset."""
+    """Make the sources of a block that names a preset; its other keys override the preset."""
     name = block["preset"]
     if not is_user:
         raise ConfigError(
@@ -84,7 +84,7 @@ def _of_preset(block: Mapping[str, Any], around: Surroundings, *, is_user: bool)
 
 
 def _overridden(source: Source, given: Mapping[str, Any]) -> Source:
-    """Put what a block says in the place of what a preset says."""
+    """Override the values of a preset by those of a block."""
     block = {"name": source.name, "path": source.root, "include": list(source.include), **given}
     kept = {
         name: getattr(source, name) for name in ("exclude", "soft", "is_found") if name not in given
@@ -94,7 +94,7 @@ def _overridden(source: Source, given: Mapping[str, Any]) -> Source:
 
 
 def _presets(wanted: PresetWish, around: Surroundings) -> PresetSources:
-    """Find the presets that are wanted; who has named one at the command line has to get it."""
+    """Find the presets to add; one that the command line names must exist."""
     for name in wanted.names:
         if name not in FINDABLE:
             where = FLAG if wanted.is_flag else wanted.origin

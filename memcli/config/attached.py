@@ -16,7 +16,7 @@ from memcli.config.sources import quoted
 from memcli.errors import ConfigError, UsageError
 
 FILE = "attached.json"
-TENANT = "default"  # of a name that says none
+TENANT = "default"  # of a name without a tenant
 SLASH = "/"
 MOST_BYTES = 1 << 20
 # Letters and digits first, so that no name looks like an option or a path.
@@ -40,7 +40,7 @@ def named(text: str) -> tuple[str, str]:
 
 
 def check_tenant(text: str) -> None:
-    """Refuse what cannot be the name of a tenant; UsageError."""
+    """Raise UsageError if a text cannot be the name of a tenant."""
     named(f"{text}{SLASH}x")
 
 
@@ -70,7 +70,7 @@ def attached(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def remember(environ: Mapping[str, str], folder: str, name: str | None) -> None:
-    """Note what a folder is called, or with None that it is attached no more."""
+    """Save the name of a folder; None means that it is no longer attached."""
     path = _path(environ)
     known = attached(environ)
     known.pop(folder, None)

@@ -1,4 +1,4 @@
-"""Every setting there is: its name, type, default, bounds, meaning and flag."""
+"""Every setting: its name, type, default, bounds, meaning and flag."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Key(Record):
     default: Any
     help: str
     choices: tuple[str, ...] = ()
-    added: Sequence[str] = ()  # further choices, which only the user's own settings can make
+    added: Sequence[str] = ()  # further choices that only the user's own settings can name
     low: float | None = None
     high: float | None = None
     user_only: bool = False
     user_choices: tuple[str, ...] = ()  # choices that a workspace's file cannot make
-    besides: str = ""  # what else than a choice it takes, in words
-    pattern: str = ""  # of `besides`, a regular expression
-    synonyms: tuple[tuple[str, str], ...] = ()  # choices, each with the one that it means
+    besides: str = ""  # in words: values accepted besides the choices
+    pattern: str = ""  # a regular expression for `besides`
+    synonyms: tuple[tuple[str, str], ...] = ()  # (other name, choice)
 
     @property
     def variable(self) -> str:

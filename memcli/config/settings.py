@@ -34,7 +34,7 @@ DEFAULT_ORIGIN = "default"
 FLAG_ORIGIN = "flag"
 # The table of the user's file, by its path and how it was seen.
 _read_last: dict[tuple[str, tuple[int, ...]], dict[str, Any]] = {}
-MOST_WHOLE = 10**15  # of a whole number without a bound of its own
+MOST_WHOLE = 10**15  # of a whole number without its own bound
 
 
 class Value(Record):
@@ -55,7 +55,7 @@ class Config(Record):
 
     @property
     def is_marked(self) -> bool:
-        """Tell that somebody has named the workspace, or marked it as one."""
+        """Return whether somebody has named the workspace, or marked it as one."""
         return self.by != ""
 
     def __call__(self, name: str) -> Any:  # noqa: ANN401
@@ -160,12 +160,12 @@ def _given(flags: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def is_for_user(key: Key, value: Any) -> bool:  # noqa: ANN401
-    """Tell whether only the user's own file may set this value."""
+    """Return whether only the user's own file may set this value."""
     return key.user_only or value in (*key.user_choices, *key.added)
 
 
 def value_of(key: Key, words: Sequence[str], where: str) -> Any:  # noqa: ANN401
-    """Read the value of a setting from the words of a command line; ConfigError if it is wrong."""
+    """Parse the value of a setting from the words of a command line; ConfigError if it is wrong."""
     value = list(words) if key.type is list else _from_text(key, words[0])
     _checked(key, value, where)
     return value
@@ -180,7 +180,7 @@ def read_table(path: str, *, follow: bool) -> dict[str, Any]:
     except OSError as error:  # an unreadable file is not the same as an empty one
         raise _unread(path, error) from error
     mode, seen = found.st_mode, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    # The user's own is read for each of several workspaces. Another thread may clear this.
+    # Each of several workspaces reads the user's own file. Another thread may clear this.
     if (known := _read_last.get((path, seen))) is not None:
         return known
     if stat.S_ISLNK(mode):
@@ -297,7 +297,7 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
 
 
 def _is_besides(key: Key, value: object) -> bool:
-    """Return whether a value is one that a setting accepts besides its choices."""
+    """Return whether a setting accepts a value besides its choices."""
     import re
 
     return bool(key.pattern) and re.fullmatch(key.pattern, str(value)) is not None

@@ -1,12 +1,12 @@
-"""Choose what of an answer a prompt is given, and write it; pure.
+"""Choose the passages of an answer for a prompt, and write them; pure.
 
 The block is that of a context: quotations in fences that no text can close, each with its source.
 
-Nobody has asked for it, so a sure answer is not enough: "why is the sky blue" finds the words in
-any chat. Unless the prompt names a day or an identifier of the notes, the first passage also has
-to be near. With vectors a cosine says so (.3 for the bundled model: .2 to .4 were tried). Without
-vectors the passage has to contain half of what the words of the prompt weigh, and two of
-them at least. `tests.benchmarks.hook` measures both.
+The user has not asked for it, so a sure answer is not enough: the words of "why is the sky blue"
+are in any chat. Unless the prompt names a day or an identifier of the notes, the first passage must
+also be near. With vectors, its cosine decides (.3 for the bundled model: .2 to .4 were tried).
+Without vectors, the passage must contain at least half of the weight of the prompt's words, and at
+least two of them. `tests.benchmarks.hook` measures both.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
     from memcli.search.question import Question
 
-# Within 600 tokens the first three hold evidence for .545 of LoCoMo's questions, .507 within 400;
-# the first five hold it for .547 and cost 63 tokens more.
+# Within 600 tokens, the first three have evidence for .545 of LoCoMo's questions, .507 within 400;
+# the first five have it for .547 and cost 63 tokens more.
 PASSAGES, BUDGET = 3, 600
-# What a passage after the first has to be worth. Without it 88 of 92 prompts get evidence, in 483
+# Minimum confidence of a passage after the first. Without it 88 of 92 prompts get evidence, in 483
 # tokens each; with it 87 do, in 365.
 LEAST_CONFIDENCE = 0.3
-# Of a prompt's words, by weight and by number. On twelve collections, without vectors, .5
-# gave notes to 1.0 % of the prompts off the topic or about code, and evidence to 50 % of the
-# questions; .65 gave .7 % and 44 %. On seven of them .52 gives notes to a fifth fewer of these
+# Share of a prompt's words, by weight, and their number. On twelve collections, without vectors, .5
+# added notes to 1.0 % of the prompts off the topic or about code, and evidence to 50 % of the
+# questions; .65 to .7 % and 44 %. On seven of them, .52 adds notes to a fifth fewer of these
 # prompts than .5, and evidence to 71 questions of 133 instead of 72.
 LEAST_HELD, LEAST_WORDS = 0.52, 2
-_SHORTEST, _ENDING = 4, 3  # letters of a word that have to be there, and that may differ at its end
-# A passage of which more than this share of characters was given before is given no more.
+_SHORTEST, _ENDING = 4, 3  # letters that a word must have, and that may differ at its end
+# A passage is left out if more than this share of its characters was shown before.
 MOST_GIVEN = 0.5
 
 
 def deserved(question: Question, answer: Answer) -> Sequence[Hit]:
-    """Give the passages that a prompt may be given unasked; none without a sure answer."""
+    """Return the passages that a prompt may get unasked; none without a sure answer."""
     if answer.verdict != "good" or not answer.hits:
         return ()
     first, *others = answer.hits[:PASSAGES]
@@ -59,7 +59,7 @@ def deserved(question: Question, answer: Answer) -> Sequence[Hit]:
 
 
 def _names_what_is_there(hit: Hit, question: Question, answer: Answer) -> bool:
-    """Tell that a prompt names an identifier that some passage contains, or a day.
+    """Return whether a prompt names an identifier that some passage contains, or a day.
 
     If it is not only about that day, the passage has to contain a word of it too.
     """
@@ -72,7 +72,7 @@ def _names_what_is_there(hit: Hit, question: Question, answer: Answer) -> bool:
 
 
 def _is_near(hit: Hit, question: Question, answer: Answer) -> bool:
-    """Tell that a passage is near by meaning, else by the words that it contains."""
+    """Return whether a passage is near by meaning, else by the words that it contains."""
     near = answer.constants.near if answer.constants else 0.0
     if near and hit.cosine is not None:
         return hit.cosine >= near
@@ -80,7 +80,7 @@ def _is_near(hit: Hit, question: Question, answer: Answer) -> bool:
 
 
 def _words(hit: Hit, question: Question) -> tuple[int, int]:
-    """Count the words that a prompt could be about, and those of them that a passage contains."""
+    """Count the words that a prompt could be about, and how many of them a passage contains."""
     text = fold(hit.text)
     words = [fold(term.text) for term in subject(question.query)]
     there = [word for word in words if word[: max(_SHORTEST, len(word) - _ENDING)] in text]
@@ -88,7 +88,7 @@ def _words(hit: Hit, question: Question) -> tuple[int, int]:
 
 
 def fitting(hits: Sequence[Hit], given: Collection[str], *, budget: int) -> list[Hit]:
-    """Give the passages that the session has not had, as many as fit with all that is said of them.
+    """Return the passages that the session has not seen, as many as fit with their notices.
 
     `budget` is in tokens, `given` has the keys of lines.
     """
@@ -108,7 +108,7 @@ def fitting(hits: Sequence[Hit], given: Collection[str], *, budget: int) -> list
 
 
 def is_known(hit: Hit, given: Collection[str]) -> bool:
-    """Tell that most of a passage was given before."""
+    """Return whether most of a passage was shown before."""
     lines = hit.text.split("\n")
     keys = line_keys(*hit.about.document, lines)
     had = sum(len(line) for line, key in zip(lines, keys, strict=True) if key in given)
@@ -116,12 +116,12 @@ def is_known(hit: Hit, given: Collection[str]) -> bool:
 
 
 def keys_of(hit: Hit) -> list[str]:
-    """Give the keys of the lines of a passage."""
+    """Return the keys of the lines of a passage."""
     return line_keys(*hit.about.document, filter(None, hit.text.split("\n")))
 
 
 def part_keys(parts: Iterable[ContextPart]) -> set[str]:
-    """Give the keys of the lines of a context."""
+    """Return the keys of the lines of a context."""
     return {
         key
         for part in parts

@@ -19,7 +19,7 @@ USER, ASSISTANT = "user", "assistant"
 _ROLES = {"user": USER, "human": USER, "assistant": ASSISTANT, "gemini": ASSISTANT,
           "model": ASSISTANT}  # fmt: skip
 _SAID = ("text", "input_text", "output_text", None)  # types of blocks
-MOST_CHARACTERS = 20_000  # of a turn
+MOST_CHARACTERS = 20_000  # per turn
 
 
 class TranscriptTurn(Record):
@@ -28,11 +28,11 @@ class TranscriptTurn(Record):
     line: int  # of the transcript, from 1
     role: str  # USER or ASSISTANT
     text: str
-    time: str  # as the transcript writes it; "" if it does not say
+    time: str  # as the transcript writes it; "" if unknown
 
 
 def read_transcript(text: str, *, after: int = 0) -> Iterator[TranscriptTurn]:
-    """Yield the turns of a transcript `after` a line; lines that are not JSON are passed over."""
+    """Yield the turns of a transcript `after` a line; lines that are not JSON are skipped."""
     for number, line in enumerate(text.split("\n"), start=1):
         try:
             told = json.loads(line) if number > after and line.strip() else None

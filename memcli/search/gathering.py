@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from memcli.search.repair import Repair
     from memcli.search.speakers import Heard, Voices
     from memcli.store.port import Snapshot
-    from memcli.types import Candidate
+    from memcli.types import Candidate, Turn
 
 FOCUS_POOL = 100  # chunks that are looked at part by part; --limit lives within
 
@@ -62,6 +62,7 @@ class Gathered(Record):
     hits: Sequence[Hit]  # those worth a closer look
     fused: Sequence[Hit]  # all of them
     believed: Mapping[int, Sequence[float]]  # how far parts count for who says them
+    turns: Mapping[int, Sequence[Turn]]  # of all candidates, by chunk id
     voices: Voices | None  # of `hits`, where it matters who speaks
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
     headings: Mapping[int, Tokens]  # of the chunks of `hits`, in tokens
@@ -109,9 +110,8 @@ def gather(
         dense = of_matches(dense, counts, found.candidates)
         if not dense.ran:
             vector, found = None, read(vector=None, bounds=bounds)
-    why_not = _common(found.common) if wants_lexical else MODE_IS_DENSE
-    lexical = RetrieverUse(wants_lexical, why_not, 0, counts.chunks)
-    heard, documents = _heard(snapshot, query.text, options, found.candidates)
+    lexical = _keyword_use(found.common, counts.chunks, runs=wants_lexical)
+    turns, heard, documents = _heard(snapshot, query.text, options, found.candidates)
     share = len(documents) / max(1, len(found.candidates))
     weights = retriever_weights(options, vector, lexical=wants_lexical, documents=share)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
@@ -133,6 +133,7 @@ def gather(
         hits=hits,
         fused=fused,
         believed=heard.weights(chunks) if heard else {},
+        turns=turns,
         voices=heard.voices(snapshot, chunks, found.terms) if heard else None,
         tokens=part_tokens(snapshot, chunks),
         headings=heading_tokens(snapshot, chunks),
@@ -197,12 +198,13 @@ def _without_days(found: Recalled, dates: Sequence[DateSpan]) -> Recalled:
     return found._replace(unmatched=tuple(missing)) if days and found.unmatched else found
 
 
-def _common(words: Sequence[str]) -> Reason | None:
-    """Name the words that were too common to search for, if any."""
-    if not words:
-        return None
-    text = f"too many chunks contain these words to search for them: {', '.join(words)}"
-    return Reason("common", text)
+def _keyword_use(common: Sequence[str], chunks: int, *, runs: bool) -> RetrieverUse:
+    """Describe the use of keyword search, with the words that were too common to search for."""
+    reason = None if runs else MODE_IS_DENSE
+    if runs and common:
+        text = f"too many chunks contain these words to search for them: {', '.join(common)}"
+        reason = Reason("common", text)
+    return RetrieverUse(runs, reason, 0, chunks)
 
 
 def _as_meant(
@@ -225,21 +227,18 @@ def _as_meant(
 
 def _heard(
     snapshot: Snapshot, question: str, options: SearchOptions, candidates: Sequence[Candidate]
-) -> tuple[Heard | None, frozenset[int]]:
-    """Find out whose words the question is about, and in which candidates nobody speaks.
+) -> tuple[Mapping[int, Sequence[Turn]], Heard | None, frozenset[int]]:
+    """Read who speaks in the candidates, and find out whose words the question is about.
 
-    None if it makes no difference who speaks.
+    The second value is None if it makes no difference who speaks; the third names the candidates in
+    which nobody speaks.
     """
     ids = [candidate.about.chunk_id for candidate in candidates]
-    minds_speakers = bool(options.filters.by) or options.has("speaker")
-    asks = minds_speakers or options.has("fuse.documents")
-    speakers = snapshot.speakers() if asks else ()
-    if not speakers:
-        return None, frozenset(ids)
-    turns = snapshot.turns(ids)
+    speakers = snapshot.speakers()
+    turns = snapshot.turns(ids) if speakers else {}
     documents = frozenset(ids).difference(turns)
-    if not minds_speakers:
-        return None, documents
+    if not speakers or not (options.filters.by or options.has("speaker")):
+        return turns, None, documents
     from memcli.search.speakers import hear
 
-    return hear(turns, question, speakers, by=options.filters.by), documents
+    return turns, hear(turns, question, speakers, by=options.filters.by), documents

@@ -30,10 +30,10 @@ from memcli.search.confidence import (
 )
 from memcli.search.focus import Adjustments, focus
 from memcli.search.gathering import gather
-from memcli.search.hits import Hit, Quotation
+from memcli.search.hits import Hit
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
-from memcli.search.newer import near, newer_first, with_corrections
+from memcli.search.newer import corrections_of, newer_first, with_corrections
 from memcli.search.options import run_stages, unobserved
 from memcli.search.proximity import (
     apply_decay,
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.embedding.models import Calibration
     from memcli.search.gathering import Gathered
+    from memcli.search.newer import Turns
     from memcli.search.options import Observer, SearchOptions, StageStep
     from memcli.search.query import ParsedQuery
     from memcli.search.repair import Repair
@@ -121,9 +122,9 @@ def search(
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
     reach = reach_within(snapshot, options.filters)
-    also = near(snapshot, [Quotation(hit.about, hit.text) for hit in answer.hits], reach)
-    answer = answer._replace(hits=tuple(with_corrections(answer.hits, gathered.fused, also)))
-    answer = answer._replace(hits=_with_ends(snapshot, gathered, answer), dates=dates)
+    newer = corrections_of(snapshot, answer.hits, gathered.fused, reach)
+    answer = answer._replace(hits=tuple(with_corrections(answer.hits, newer)), dates=dates)
+    answer = answer._replace(hits=_with_ends(snapshot, gathered, answer, newer.turns))
     if options.ends:
         answer = ended(answer, apart=options.apart, budget=options.budget)
     observe("pack", answer.hits)
@@ -151,15 +152,17 @@ def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> 
     return answer._replace(hits=tuple(kept), left=left, weaker=weaker, omitted_over_budget=dropped)
 
 
-def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[Hit, ...]:
-    """Look up which passages begin or end within a line, and who speaks in them."""
+def _with_ends(
+    snapshot: Snapshot, gathered: Gathered, answer: Answer, turns: Turns
+) -> tuple[Hit, ...]:
+    """Look up which passages begin or end within a line, and add who speaks in them."""
     ids = [hit.about.chunk_id for hit in answer.hits]
-    broken, turns = snapshot.broken(ids), snapshot.turns(ids)
+    broken = snapshot.broken(ids)
     hits = tuple(
         hit._replace(broken=broken[chunk], turns=tuple(turns.get(chunk, ())))
         for hit, chunk in zip(answer.hits, ids, strict=True)
     )
-    if not turns:
+    if not any(hit.turns for hit in hits):
         return hits
     from memcli.search.speakers import with_shares
 
@@ -178,7 +181,7 @@ def _rank(
     options = _timed(options) if gathered.order else options
     is_sorted = options.sort != "score"
     is_timed = gathered.dates_alone or is_sorted
-    steps = _in_order_of_time(options) if is_timed else _ordering(options, gathered.question)
+    steps = _in_order_of_time(options) if is_timed else _ordering(options, gathered)
     ranked = run_stages(steps, judged, options, observe)
     if gathered.dates_alone and not is_sorted:
         ranked = _named_first(gathered.named, ranked)
@@ -353,16 +356,20 @@ def _scoring(
     ]
 
 
-def _ordering(options: SearchOptions, question: str) -> list[StageStep]:
+def _ordering(options: SearchOptions, gathered: Gathered) -> list[StageStep]:
     """List the stages that set the order of passages, after their confidence."""
     return [
-        ("newer", newer_first),
-        ("language", partial(_translated, question)),
+        ("newer", partial(newer_first, turns=gathered.turns)),
+        ("language", partial(_translated, gathered.question)),
         ("spread", spread),
         ("mmr", partial(_diversified, options)),
-        ("join", joined),
-        ("cut", lambda hits: hits if options.whole else beginning(hits)),
+        *_cutting(options),
     ]
+
+
+def _cutting(options: SearchOptions) -> list[StageStep]:
+    """List the stages that join passages and cut them."""
+    return [("join", joined), ("cut", lambda hits: hits if options.whole else beginning(hits))]
 
 
 def _translated(question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
@@ -385,11 +392,7 @@ def _in_order_of_time(options: SearchOptions) -> list[StageStep]:
     def fold(hits: Sequence[Hit]) -> Sequence[Hit]:
         return folded(without_repeats(hits[:MMR_POOL])) if options.has("mmr.fold") else hits
 
-    kept = ("spread", "join", "cut")
-    return [
-        ("mmr", fold),
-        *(step for step in _ordering(options, "") if step[0] in kept),
-    ]
+    return [("mmr", fold), ("spread", spread), *_cutting(options)]
 
 
 def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:

@@ -26,9 +26,9 @@ from memcli.markdown.comments import visible
 from memcli.markdown.names import names
 from memcli.markdown.properties import folded
 from memcli.record import Record
-from memcli.search.hits import Hit, Quotation, ordered
+from memcli.search.hits import Hit, ordered
 from memcli.search.mmr import diversify
-from memcli.search.newer import near, with_corrections
+from memcli.search.newer import corrections_of, with_corrections
 from memcli.search.pipeline import MMR_POOL, NOTHING
 from memcli.search.query import ParsedQuery, parse
 from memcli.search.recall import RecallBounds, reach_within, recall
@@ -93,9 +93,8 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     linked = _linked(snapshot, place, found.candidates)
     hits = ordered([_hit(c, cosines, found.coverage, weights, linked) for c in found.candidates])
     chosen = diversify(hits[:MMR_POOL], lambda_=1.0, limit=options.limit)
-    passages = [Quotation(hit.about, hit.text) for hit in chosen]
-    also = near(snapshot, passages, reach_within(snapshot, options.filters))
-    chosen = with_corrections(chosen, hits, also)
+    reach = reach_within(snapshot, options.filters)
+    chosen = with_corrections(chosen, corrections_of(snapshot, chosen, hits, reach))
     broken = snapshot.broken([hit.about.chunk_id for hit in chosen])
     return Alike(
         tuple(hit._replace(broken=broken[hit.about.chunk_id], trace=()) for hit in chosen),

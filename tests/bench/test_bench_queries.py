@@ -64,7 +64,7 @@ def test_an_importance_reaches_from_nothing_to_one(told: str, meant: float) -> N
 
 
 def test_an_id_that_comes_twice_is_an_error() -> None:
-    with pytest.raises(UsageError, match=r"q\.jsonl:2: the id '1' comes twice"):
+    with pytest.raises(UsageError, match=r"q\.jsonl:2: the id '1' is used twice"):
         read_queries(["a -> b.md", '{"id": 1, "query": "c"}'], "q.jsonl")
 
 

@@ -22,7 +22,7 @@ from memcli.store.lock import writer_lock
 PACKAGE = Path(memcli.__file__).parent
 QUESTION = '{"query": "pool", "relevant": "memory/2025-05-06.md"}\n'
 
-CHUNKING = "the way chunks are cut has changed: 33 files are to be stored again"
+CHUNKING = "the settings of chunks have changed: 33 files are to be stored again"
 ENVIRONMENT = "memcli help settings"
 
 

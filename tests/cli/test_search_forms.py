@@ -126,12 +126,12 @@ KEYS = ", ".join(RESULT_KEYS)
         ),
         (
             ("-f", "{citation"),
-            "{ means nothing in a template: a brace is doubled, and of escapes there are "
+            "{ is not allowed in a template: write a brace twice; escapes are "
             "\\t, \\n, \\0 and \\\\\nTry: --format '{citation}\\t{date}'",
         ),
         (
             ("-f", r"{citation}\x"),
-            "\\x means nothing in a template: a brace is doubled, and of escapes there are "
+            "\\x is not allowed in a template: write a brace twice; escapes are "
             "\\t, \\n, \\0 and \\\\\nTry: --format '{citation}\\t{date}'",
         ),
         (

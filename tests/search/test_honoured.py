@@ -126,12 +126,12 @@ def test_phrases_that_no_passage_holds_together_are_said(told: Told) -> None:
     ("arguments", "by"),
     [
         (('"ran dry"', "--path", "MEMORY.md"), "the filters"),
-        (('"ran dry" -noon',), "what the question excludes"),
+        (('"ran dry" -noon',), "excluded words"),
     ],
 )
 def test_a_phrase_that_is_left_out_is_said(told: Told, arguments: tuple[str, ...], by: str) -> None:
     code, out, err = told("search", *arguments)
-    said = f'No passages found.\nmemcli: what holds "ran dry" is left out by {by}\n'
+    said = f'No passages found.\nmemcli: passages with "ran dry" are removed by {by}\n'
     assert (code, out, err) == (0, "", said)
 
 
