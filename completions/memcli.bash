@@ -142,6 +142,7 @@ _memcli() {
         "changes:-n"|"changes:--limit") _memcli_values ''; return ;;
         "changes:-f"|"changes:--format") _memcli_values ''; return ;;
         "changes:-w"|"changes:--workspace") _memcli_values 'workspaces'; return ;;
+        "changes:--workspace-name") _memcli_values ''; return ;;
         "changes:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "changes:--now") _memcli_values ''; return ;;
         "remember:--to") _memcli_values 'documents'; return ;;
@@ -183,6 +184,7 @@ _memcli() {
         "index:--now") _memcli_values ''; return ;;
         "status:-w"|"status:--workspace") _memcli_values 'workspaces'; return ;;
         "status:--with") _memcli_values ''; return ;;
+        "status:--workspace-name") _memcli_values ''; return ;;
         "status:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "status:--now") _memcli_values ''; return ;;
         "mcp:-w"|"mcp:--workspace") _memcli_values 'workspaces'; return ;;
@@ -300,14 +302,14 @@ _memcli() {
         "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines -C --context --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --all --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --links-to --no-sync --sync -w --workspace --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "changes") mapfile -t COMPREPLY < <(compgen -W "--since --until --by -n --limit -f --format --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "changes") mapfile -t COMPREPLY < <(compgen -W "--since --until --by -n --limit -f --format --json -w --workspace --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force --check --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "inbox") mapfile -t COMPREPLY < <(compgen -W "--keep --drop --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo --dry-run --show --tail-days --tail --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "lint") mapfile -t COMPREPLY < <(compgen -W "--fail-on --json -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "init") mapfile -t COMPREPLY < <(compgen -W "--user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "index") mapfile -t COMPREPLY < <(compgen -W "--full --dry-run --prune --clean --apply --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "mcp") mapfile -t COMPREPLY < <(compgen -W "--structured --write -w --workspace --everywhere --workspace-name --tenant --with -q --quiet -v --verbose --color --debug -h --help" -- "$cur") ;;
         "hook") mapfile -t COMPREPLY < <(compgen -W "--for --budget -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "help") mapfile -t COMPREPLY < <(compgen -W "--man -h --help" -- "$cur") ;;

@@ -249,7 +249,7 @@ def sync(
                 raise AskedToWaitError
         if goes_on or (job.texts != 0 and not job.full):
             vectors.make(change, None if job.full else job.texts)
-        pruned = change.prune(unused_days=0) if job.prune else 0
+        pruned = change.tidy(unused_days=0) if job.prune else 0
         pending, chunks = vectors.pending(change), change.counts().chunks
         warnings = (*unmatched(settings.sources, change.known), *filter(None, [vectors.language]))
         made, borrowed = vectors.made - before[0], vectors.borrowed - before[1]

@@ -9,7 +9,7 @@ workspace has no such document may it be a path from here, or a document of anot
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError
@@ -17,6 +17,8 @@ from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, Skip, cite, shown, split_name
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.indexing.planning import Settings
     from memcli.store.port import Store
     from memcli.types import Excerpt
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 _LINES = re.compile(
     r"(?P<path>.+)(?::L?|#L)(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9}))?", re.DOTALL
 )
+MOST_BEFORE = 20  # documents among which the newest log before some days is looked for
 _AROUND = " \t\r\n`[]<>"  # signs that a text may have around a citation
 
 
@@ -307,7 +310,33 @@ def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
         if found is None:  # one without text, or in another spelling, or none
             found = meant(target, snapshot.known())
             chunks = snapshot.excerpts_of([found.document], Reach())
-    return found, _text_of(found, chunks)
+    return found, _text_of(found.document, chunks)
+
+
+def stored_logs(
+    store: Store, first: str, last: str
+) -> Iterator[tuple[tuple[str, str], Mapping[str, Any], FileText]]:
+    """Yield the dated documents of some days with their front matter and stored text.
+
+    If there are none, yield the newest ones before.
+    """
+    import json
+
+    from memcli.store.records import First, Reach
+    from memcli.types import Filters
+
+    with store.snapshot() as snapshot:
+        of_days = Reach(Filters(since=first, until=last))
+        listed = snapshot.documents(of_days) or snapshot.documents(
+            Reach(Filters(until=last)), First(MOST_BEFORE, "newest")
+        )
+        keys = sorted((each.source, each.path) for each in listed)
+        chunks: dict[tuple[str, str], list[Excerpt]] = {key: [] for key in keys}
+        for chunk in snapshot.excerpts_of(keys, Reach()):
+            chunks[chunk.about.document].append(chunk)
+        for each in listed:
+            key = each.source, each.path
+            yield key, json.loads(each.front_matter), _text_of(key, chunks[key])
 
 
 def is_stored_as_private(store: Store, file: FileText) -> bool:
@@ -326,13 +355,13 @@ def is_stored_as_private(store: Store, file: FileText) -> bool:
         return is_memory(source) and path in resting_on(logs, snapshot.supports())
 
 
-def _text_of(found: Target, chunks: Sequence[Excerpt]) -> FileText:
+def _text_of(key: tuple[str, str], chunks: Sequence[Excerpt]) -> FileText:
     from memcli.types import FileStat
 
     lines: dict[int, str] = {}
     for chunk in chunks:
-        if (chunk.about.source, chunk.about.path) == found.document:
+        if chunk.about.document == key:
             first = chunk.about.start_line
             lines |= dict(enumerate(chunk.text.split("\n"), start=first))
     text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
-    return FileText(FileStat(*found.document, 0, 0, 0, 0), b"", text, damaged=False)
+    return FileText(FileStat(*key, 0, 0, 0, 0), b"", text, damaged=False)

@@ -243,7 +243,7 @@ def _bring_in(
             on_progress=on_progress,
         )
         change.remember(settings_meta(settings), revise=False)
-        change.settle(SETTLE_PAGES)
+        change.tidy(pages=SETTLE_PAGES)
     notices += (*report.left, *map(replaced, report.damaged[:NOTICES]), *_unseen(report))
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:

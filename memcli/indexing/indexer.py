@@ -216,8 +216,7 @@ def bring_in_step(
     report = apply(change, settings, planned, known, again=again, on_progress=on_progress)
     change.remember(wanted)
     _weigh_languages(change)
-    change.settle()
-    change.prune(unused_days=CACHE_DAYS)
+    change.tidy(unused_days=CACHE_DAYS)
     return report
 
 
@@ -236,12 +235,9 @@ def settle_vectors(change: Change, fingerprint: str | None) -> bool:
     facts = change.facts
     if fingerprint is None or facts.fingerprint != fingerprint:
         return False
-    if change.is_embedded(fingerprint):
-        return True
     if change.unembedded(fingerprint):
         return False
-    change.search_by(fingerprint, facts.dimension or 0)
-    change.mark_embedded()
+    change.search_by(fingerprint, facts.dimension or 0, none_waits=True)
     return True
 
 
@@ -273,8 +269,8 @@ def embed(
         texts = readable_of(listed, fingerprint)
         if len(texts) < len(listed):
             kept = {item.hash for item in texts}
-            unread = [item.hash for item in listed if item.hash not in kept]
-            change.leave_out(fingerprint, unread)
+            unread = [(item.hash, None) for item in listed if item.hash not in kept]
+            change.put_vectors(fingerprint, unread)
             waiting -= len(unread)
             total = min(total, waiting)
         first = texts[: total - done]
@@ -288,9 +284,7 @@ def embed(
         if not switching:
             change.search_by(fingerprint, encoder.dimension)
     if done == waiting:
-        if switching:
-            change.search_by(fingerprint, encoder.dimension)
-        change.mark_embedded()
+        change.search_by(fingerprint, encoder.dimension, none_waits=True)
     return done
 
 

@@ -235,7 +235,8 @@ def _heard(
     """
     ids = [candidate.about.chunk_id for candidate in candidates]
     speakers = snapshot.speakers()
-    turns = snapshot.turns(ids) if speakers else {}
+    lines = snapshot.lines_of(ids) if speakers else {}
+    turns = {chunk: own.turns for chunk, own in lines.items() if own.turns}
     documents = frozenset(ids).difference(turns)
     if not speakers or not (options.filters.by or options.has("speaker")):
         return turns, None, documents

@@ -167,7 +167,8 @@ def corrections(
 ) -> Corrections:
     """Read who speaks in some chunks, and find which of their lines correct passages."""
     ids = dict.fromkeys(each.about.chunk_id for each in chain(pool, passages))
-    return Corrections(pool, snapshot.turns(list(ids)))
+    lines = snapshot.lines_of(list(ids))
+    return Corrections(pool, {chunk: own.turns for chunk, own in lines.items() if own.turns})
 
 
 def _chunk(hit: Hit) -> Quotation:

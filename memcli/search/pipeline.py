@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.embedding.models import Calibration
     from memcli.search.gathering import Gathered
-    from memcli.search.newer import Turns
     from memcli.search.options import Observer, SearchOptions, StageStep
     from memcli.search.query import ParsedQuery
     from memcli.search.repair import Repair
@@ -124,7 +123,7 @@ def search(
     reach = reach_within(snapshot, options.filters)
     newer = corrections_of(snapshot, answer.hits, gathered.fused, reach)
     answer = answer._replace(hits=tuple(with_corrections(answer.hits, newer)), dates=dates)
-    answer = answer._replace(hits=_with_ends(snapshot, gathered, answer, newer.turns))
+    answer = answer._replace(hits=_with_ends(snapshot, gathered, answer))
     if options.ends:
         answer = ended(answer, apart=options.apart, budget=options.budget)
     observe("pack", answer.hits)
@@ -152,14 +151,12 @@ def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> 
     return answer._replace(hits=tuple(kept), left=left, weaker=weaker, omitted_over_budget=dropped)
 
 
-def _with_ends(
-    snapshot: Snapshot, gathered: Gathered, answer: Answer, turns: Turns
-) -> tuple[Hit, ...]:
-    """Look up which passages begin or end within a line, and add who speaks in them."""
+def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[Hit, ...]:
+    """Look up which passages begin or end within a line, and who speaks in them."""
     ids = [hit.about.chunk_id for hit in answer.hits]
-    broken = snapshot.broken(ids)
+    lines = snapshot.lines_of(ids)
     hits = tuple(
-        hit._replace(broken=broken[chunk], turns=tuple(turns.get(chunk, ())))
+        hit._replace(broken=lines[chunk].broken, turns=lines[chunk].turns)
         for hit, chunk in zip(answer.hits, ids, strict=True)
     )
     if not any(hit.turns for hit in hits):

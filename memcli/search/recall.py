@@ -186,7 +186,7 @@ def _union(
     apart: tuple[str, ...] = ()
     if sought.demanded and ids:
         ids, apart = _with_phrases(snapshot, sought.demanded, ids)
-    literals = snapshot.matching(sought.literal, ids) if ids else frozenset()
+    literals = snapshot.holding([sought.literal], ids)[0].chunk_ids if ids else frozenset()
     found = [
         candidate._replace(
             lexical_rank=ranks.get(candidate.about.chunk_id),

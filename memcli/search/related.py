@@ -95,9 +95,9 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
     chosen = diversify(hits[:MMR_POOL], lambda_=1.0, limit=options.limit)
     reach = reach_within(snapshot, options.filters)
     chosen = with_corrections(chosen, corrections_of(snapshot, chosen, hits, reach))
-    broken = snapshot.broken([hit.about.chunk_id for hit in chosen])
+    lines = snapshot.lines_of([hit.about.chunk_id for hit in chosen])
     return Alike(
-        tuple(hit._replace(broken=broken[hit.about.chunk_id], trace=()) for hit in chosen),
+        tuple(hit._replace(broken=lines[hit.about.chunk_id].broken, trace=()) for hit in chosen),
         query,
         lexical,
         dense,

@@ -24,12 +24,14 @@ from itertools import chain, islice
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
 from memcli.record import Record
-from memcli.store.documents import with_chunks
+from memcli.store.documents import in_order, with_chunks
 from memcli.store.guarded import Guarded, failing
 from memcli.store.naming import Naming, resting_on, split
 from memcli.store.records import (
+    ChunkLines,
     Counts,
     Facts,
+    First,
     Key,
     Near,
     Ranked,
@@ -37,9 +39,10 @@ from memcli.store.records import (
     RetrieverResults,
     Support,
     TermChunks,
+    Totals,
+    added,
 )
 from memcli.store.rounds import one_by_one
-from memcli.store.totals import Totals, added
 from memcli.threads import side_by_side
 from memcli.types import PRIVATE, Filters, Wanted, is_memory
 
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Crowd, Snapshot, Store
     from memcli.store.rounds import Each
     from memcli.store.run_records import VectorSearch
-    from memcli.types import Candidate, Excerpt, Known, Lines, Term, Turn
+    from memcli.types import Candidate, Excerpt, Known, Lines, Term
 
     Given = TypeVar("Given")
     Made = TypeVar("Made")
@@ -176,9 +179,6 @@ class Union:
         other = self._facts[turn].fingerprint
         return own._replace(embedded=0, left_out=own.parts) if other else own
 
-    def texts(self) -> Iterator[str]:
-        return chain.from_iterable(snapshot.texts() for snapshot in self._all)
-
     def integrity(self) -> str:
         found = (snapshot.integrity() for snapshot in self._all)
         return next((fault for fault in found if fault != "ok"), "ok")
@@ -208,14 +208,16 @@ class Union:
         found = self._told(lambda snapshot: snapshot.frequencies(terms))
         return [sum(counts) for counts in zip(*(counts for _, counts in found), strict=True)]
 
-    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[TermChunks]:
+    def holding(
+        self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]
+    ) -> Sequence[TermChunks]:
         own = split(chunk_ids, self._count)
-        asked = self._each(
-            lambda turn: self._all[turn].holding(terms, own.get(turn, ())), range(self._count)
+        told = self._each(
+            lambda turn: self._all[turn].holding(asked, own.get(turn, ())), range(self._count)
         )
         found = [
             [(held.total, self._naming[turn].chunks(held.chunk_ids)) for held in each]
-            for turn, each in enumerate(asked)
+            for turn, each in enumerate(told)
         ]
         return [
             TermChunks(
@@ -223,13 +225,6 @@ class Union:
             )
             for held in zip(*found, strict=True)
         ]
-
-    def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        return frozenset(
-            chunk
-            for turn, own in self._of_chunks(chunk_ids, lambda s, own: s.matching(wanted, own))
-            for chunk in self._naming[turn].chunks(own)
-        )
 
     def totals(self, wanted: Wanted) -> Totals:
         wanted = _with_all(wanted)
@@ -386,8 +381,8 @@ class Union:
             for chunk, excerpt in own.items()
         }
 
-    def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
-        return self._by_chunk(lambda snapshot, own: snapshot.broken(own), chunk_ids)
+    def lines_of(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkLines]:
+        return self._by_chunk(lambda snapshot, own: snapshot.lines_of(own), chunk_ids)
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
         def read(within: tuple[int, Reach]) -> Sequence[Excerpt]:
@@ -420,13 +415,16 @@ class Union:
             if not self._is_hidden(turn, each)
         ]
 
-    def documents(self, reach: Reach) -> Sequence[IndexedDocument]:
-        """List the documents within reach, by workspace, source and path."""
-        return [
-            each._replace(source=self._naming[turn].source(each.source))
-            for turn, told in self._reached(reach, lambda s, own: s.documents(own))
-            for each in told
+    def documents(self, reach: Reach, first: First | None = None) -> Sequence[IndexedDocument]:
+        """List the documents within reach, by workspace, source and path, or the first of them."""
+        told = [*self._reached(reach, lambda s, own: s.documents(own, first))]
+        total = sum(own[0].total for _, own in told if own)
+        found = [
+            each._replace(source=self._naming[turn].source(each.source), total=total)
+            for turn, own in told
+            for each in own
         ]
+        return found if first is None else in_order(found, first.order)[: first.limit]
 
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
         """List who speaks in a conversation that the workspace which asks may be told of."""
@@ -435,9 +433,6 @@ class Union:
             range(self._count),
         )
         return sorted({name for names in found for name in names})
-
-    def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
-        return self._by_chunk(lambda snapshot, own: snapshot.turns(own), chunk_ids)
 
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
         found = {

@@ -151,8 +151,8 @@ def grow(path: str, maker: Maker, vectors_wanted: int) -> None:
         writer.put_vectors(FINGERPRINT, pairs)
         writer.search_by(FINGERPRINT, DIMENSION)
         known += len(batch)
-    writer.settle()
-    writer.mark_embedded()
+    writer.tidy()
+    writer.search_by(FINGERPRINT, DIMENSION, none_waits=True)
     writer.close()
 
 

@@ -83,8 +83,7 @@ def fill(store: Store, chunks: int) -> None:
     with changing(store) as change:
         while embed(change):
             pass
-        search_by(change)
-        change.mark_embedded()
+        search_by(change, none_waits=True)
 
 
 class Trips:

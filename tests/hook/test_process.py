@@ -96,7 +96,8 @@ def test_each_hook_answers_as_its_agent_takes_it(notes: str, agent: str, event: 
 @pytest.mark.parametrize("event", ["session-start", "prompt", "pre-compact", "stop"])
 @pytest.mark.parametrize(
     "data",
-    [b"hello\n", b"[1, 2]\n", b"\x00\xff\xfe\x80" * 5000, b'{"a":' * 50_000 + b"}", b"null\n",
+    [b"hello\n", b"[1, 2]\n", b"\x00\xff\xfe\x80" * 5000, b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
+     b"null\n",
      b'{"prompt": 5, "session_id": [], "cwd": {}, "hook_event_name": null}\n',
      told(prompt="why " * 2_500_000)],
     ids=["text", "list", "binary", "nested", "null", "wrong types", "ten megabytes"],

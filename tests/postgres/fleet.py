@@ -243,7 +243,7 @@ class Fleet:
         chosen = random.Random(turn)
         stores: dict[int, PostgresStore] = {}
         nobody = opened(self.url, self._folder, -1 - turn)
-        crowd = PostgresCrowd(nobody.address, TENANT, nobody._beside, Clock())
+        crowd = PostgresCrowd(nobody.address, TENANT)
         while not self._over.wait(PAUSE):
             workspace = chosen.randrange(self._size.workspaces)
             store = stores.setdefault(workspace, opened(self.url, self._folder, workspace))

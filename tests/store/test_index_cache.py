@@ -76,11 +76,9 @@ def answers(snapshot: Snapshot) -> list[Any]:
             ranked,
             snapshot.candidates(ids, RetrieverResults(wanted, ranked, vector, near)),
             snapshot.candidates(ids[::-1], RetrieverResults(wanted, [], None, [])),
-            snapshot.matching(wanted, ids),
-            snapshot.holding(terms, ids),
+            snapshot.holding([wanted, *terms], ids),
             snapshot.occurring(terms),
-            snapshot.broken(ids),
-            snapshot.turns(ids),
+            snapshot.lines_of(ids),
         ]
     return told
 

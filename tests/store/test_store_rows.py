@@ -145,10 +145,10 @@ def test_a_vector_is_kept_once_and_survives_a_revert_until_it_is_pruned(path: st
     for name in ("a.md", "b.md"):
         put(writer, name, "# Other\n" + name)
     assert embed(writer, ENCODER) == 2
-    assert writer.prune(unused_days=30) == 0
+    assert writer.tidy(unused_days=30) == 0
     put(writer, "a.md", "# Same\nthe fox\n")
     assert embed(writer, ENCODER) == 0
-    assert writer.prune(unused_days=0) == 1
+    assert writer.tidy(unused_days=0) == 1
     put(writer, "b.md", "# Same\nthe fox\n")
     assert embed(writer, ENCODER) == 0
     writer.close()
@@ -164,10 +164,10 @@ def test_a_model_switch_leaves_nothing_of_the_old_after_its_time(path: str) -> N
     assert writer.fact("fingerprint") == ENCODER.fingerprint
     assert embed(writer, other) == 1
     assert writer.fact("fingerprint") == other.fingerprint
-    assert writer.prune(unused_days=30) == 0
+    assert writer.tidy(unused_days=30) == 0
     assert embed(writer, ENCODER) == 0
     assert writer.fact("fingerprint") == ENCODER.fingerprint
-    assert writer.prune(unused_days=0) == 2
+    assert writer.tidy(unused_days=0) == 2
     writer.close()
     assert_sound(path)
     connection = connect(path, write=False).connection
@@ -336,7 +336,7 @@ def test_deleted_words_leave_the_file(path: str, settle: bool) -> None:
     writer = open_writer(path)
     for number in range(0, 400, 40):
         writer.remove(("memory", f"{number}.md"))
-    writer.settle() if settle else writer.settle(250)
+    writer.tidy(pages=None if settle else 250)
     assert writer.fact("words_left") == "0"
     writer.close()
     assert (left(gone), left(kept)) == (0, 400)
@@ -352,7 +352,7 @@ def test_small_steps_of_merging_end_too(path: str) -> None:
         writer.remove(("memory", f"{number}.md"))
     steps = 0
     while writer.fact("words_left") == "1":
-        writer.settle(5)
+        writer.tidy(pages=5)
         steps += 1
         assert steps < 500
     writer.close()

@@ -290,20 +290,19 @@ def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
         "excerpts": [(each.about._replace(chunk_id=0), each.text) for each in excerpts],
         "known": sorted(snapshot.known()),
         "counts": snapshot.counts(),
-        "texts": sorted(snapshot.texts()),
         "integrity": snapshot.integrity(),
         "occurring": sorted(snapshot.occurring(asked)),
         "frequencies": list(snapshot.frequencies(asked)),
         "held": list(held()),
         "matching": sorted(
-            names[c] for c in snapshot.matching(Wanted(any=tuple(asked)), ids[1::2])
+            names[c] for c in snapshot.holding([Wanted(any=tuple(asked))], ids[1::2])[0].chunk_ids
         ),
         "dated": [
             sorted(names[chunk] for chunk in snapshot.dated(spans, most, EVERYTHING))
             for most in (1, 3, 100)
         ],
         "vectors": sorted(named(snapshot.vectors(ids))),
-        "broken": sorted(named(snapshot.broken(ids))),
+        "lines": sorted(named(snapshot.lines_of(ids))),
         "newest": [(e.about.citation, e.ordinal) for e in snapshot.newest(EVERYTHING)],
         "marked": [
             (each.authority, [e.about.citation for e in each.excerpts])
@@ -312,7 +311,6 @@ def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
         ],
         "documents": list(snapshot.documents(EVERYTHING)),
         "speakers": list(snapshot.speakers()),
-        "turns": sorted(named(snapshot.turns(ids))),
         "preferences": [named(snapshot.preferences(most, EVERYTHING)) for most in (1, 2, 100)],
         "links": sorted(named(snapshot.links(ids))),
         "titles": sorted(snapshot.titles()),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.statements import Row
-    from memcli.store.records import Key, Reach
+    from memcli.store.records import First, Key, Reach
 
 # Columns of chunks c of documents d, in the order of the fields of About.
 ABOUT = (
@@ -102,28 +102,36 @@ class Rows:
         lots = ([*run] for _, run in runs)
         return [Marked(lot[0][-1], tuple(_excerpt(row[:-1]) for row in lot)) for lot in lots]
 
-    def documents(self, reach: Reach) -> list[IndexedDocument]:
-        """List the documents within reach, those without a chunk by their date."""
+    def documents(self, reach: Reach, first: First | None = None) -> list[IndexedDocument]:
+        """List the documents within reach, or the first of them."""
         from memcli.store.documents import IndexedDocument
 
         values = Values()
         test = _and(within(reach, values, self._id))
         bare = _and(within(reach, values, self._id, "d"))
         own = values(self._id)
-        columns = ", ".join(f"d.{name}" for name in IndexedDocument._fields[:-1])
+        columns = ", ".join(f"d.{name}" for name in IndexedDocument._fields[:-2])
+        total, ending = "0", "order by d.source, d.path"
+        if first is not None:
+            date = {"path": "", "date": "d.date, ", "newest": "d.date desc nulls last, "}
+            total = "count(*) over ()"
+            ending = (
+                f"where d.skip = '' order by {date[first.order]}d.source, d.path"
+                f" limit {values(first.limit)}"
+            )
         found = self._rows(
-            f"select {columns}, n.chunks from (select c.document as id, count(*) as chunks"
+            f"select {columns}, n.chunks, {total} from (select c.document as id, count(*) as chunks"
             f" from {CHUNKS} where c.workspace = {own}{test} group by c.document union all"
             " select d.id, 0 from memcli.documents d left join memcli.chunks c"
             f" on c.workspace = d.workspace and c.document = d.id where d.workspace = {own}"
             f" and c.id is null{bare}) n join memcli.documents d on d.workspace = {own}"
-            " and d.id = n.id order by d.source, d.path",
+            f" and d.id = n.id {ending}",
             values,
         )
         return [IndexedDocument._make(row) for row in found]
 
-    def asking_broken(self, chunk_ids: Sequence[int]) -> Statement:
-        """Ask whether chunks begin, and whether they end, within a line."""
+    def asking_lines(self, chunk_ids: Sequence[int]) -> Statement:
+        """Ask whether chunks begin and end within a line, and who speaks in them."""
         # The chunks of a document have their numbers in their order.
         beside = (
             "left join lateral (select o.start_byte, o.end_byte from memcli.chunks o where"
@@ -131,7 +139,7 @@ class Rows:
         )
         return Statement(
             "select c.id, coalesce(b.end_byte = c.start_byte, false),"
-            " coalesce(a.start_byte = c.end_byte, false) from memcli.chunks c"
+            " coalesce(a.start_byte = c.end_byte, false), c.turns from memcli.chunks c"
             f" {beside} - 1 offset 0) b on true {beside} + 1 offset 0) a on true"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
             (self._id, chunk_ids),

@@ -6,7 +6,7 @@ places and chunks that it has read for the next question to the same state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
@@ -25,6 +25,7 @@ from memcli.store.postgres.filters import (
 from memcli.store.postgres.postings import Places, Postings, Size
 from memcli.store.postgres.statements import Statement, Values
 from memcli.store.records import (
+    ChunkLines,
     Counts,
     Facts,
     Key,
@@ -43,9 +44,9 @@ if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
     from memcli.store.postgres.statements import Row
+    from memcli.store.records import Totals
     from memcli.store.run_records import VectorSearch
-    from memcli.store.totals import Totals
-    from memcli.types import Lines, Turn
+    from memcli.types import Lines
 
 _CANDIDATE = f"c.ordinal, c.tokens, c.text, c.text_hash, d.authority, d.importance, {NAMED_BY}"
 _WIDTH = len(ABOUT.split(","))
@@ -63,7 +64,7 @@ class SharedReader(Rows):
         self._row = row
         self._words = Postings(connection, row.id, Size(row.chunks, row.words, row.has_long))
         self._places = Places(connection, row.id)
-        self._broken: dict[int, tuple[bool, bool]] = {}  # what `broken` tells, by chunk
+        self._lines: dict[int, ChunkLines] = {}
         # Chunks that were read, without what a question makes of them, and their places.
         self._chunk_rows: dict[int, tuple[tuple[str, str, int], Candidate]] = {}
         self._chars = 0  # of their texts
@@ -93,17 +94,6 @@ class SharedReader(Rows):
         with self._asking():
             return read_counts(self._connection, self._row)
 
-    def texts(self) -> Iterator[str]:
-        """Yield the text of every chunk; a thousand are read at a time."""
-        last = 0
-        while found := self._rows(
-            "select id, text from memcli.chunks where workspace = $1 and id > $2"
-            " order by id limit 1000",
-            (self._id, last),
-        ):
-            yield from (text for _, text in found)
-            last = found[-1][0]
-
     def integrity(self) -> str:
         with self._asking():
             return first_fault(self._connection, self._row)
@@ -125,17 +115,10 @@ class SharedReader(Rows):
         with self._asking():
             return self._words.frequencies(terms)
 
-    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[TermChunks]:
+    def holding(self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]) -> list[TermChunks]:
         with self._asking():
-            self._words.look_up(terms)
-        holders = [self._words.holders(term) for term in terms]
-        return [
-            TermChunks(len(found), frozenset(found.intersection(chunk_ids))) for found in holders
-        ]
-
-    def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        with self._asking():
-            return frozenset(words.matching(self._words, wanted).intersection(chunk_ids))
+            held = words.matching(self._words, asked)
+        return [TermChunks(len(found), frozenset(found.intersection(chunk_ids))) for found in held]
 
     def totals(self, wanted: Wanted) -> Totals:
         with self._asking():
@@ -208,7 +191,7 @@ class SharedReader(Rows):
                 f"select {ABOUT}, {_CANDIDATE} from {NAMED_CHUNKS} where c.workspace = $1"
                 " and c.id = any($2::bigint[])"
             )
-            statements += Statement(chunks, (self._id, new)), self.asking_broken(new)
+            statements += Statement(chunks, (self._id, new)), self.asking_lines(new)
         parts, *read = self._together(statements)
         if read:
             self._keep(*read)
@@ -223,9 +206,9 @@ class SharedReader(Rows):
             found.append(chunk._replace(parts=own, bm25=scores.get(number, 0.0)))
         return found
 
-    def _keep(self, chunks: Sequence[Row], ends: Sequence[Row]) -> None:
-        """Keep chunks that were read, and whether they begin and end within a line."""
-        self._broken |= {chunk_id: (before, after) for chunk_id, before, after in ends}
+    def _keep(self, chunks: Sequence[Row], lines: Sequence[Row]) -> None:
+        """Keep chunks that were read, and what `lines_of` returns of them."""
+        self._keep_lines(lines)
         for columns in chunks:
             known = about(columns)
             ordinal, tokens, text, text_hash, authority, importance, named_by = columns[_WIDTH:]
@@ -234,11 +217,16 @@ class SharedReader(Rows):
             self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
             self._chars += len(text)
 
-    def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
-        new = [chunk_id for chunk_id in chunk_ids if chunk_id not in self._broken]
-        found = self._rows(*self.asking_broken(new)) if new else ()
-        self._broken |= {chunk_id: (before, after) for chunk_id, before, after in found}
-        return {c: self._broken[c] for c in chunk_ids if c in self._broken}
+    def lines_of(self, chunk_ids: Sequence[int]) -> dict[int, ChunkLines]:
+        if new := [chunk_id for chunk_id in chunk_ids if chunk_id not in self._lines]:
+            self._keep_lines(self._rows(*self.asking_lines(new)))
+        return {c: self._lines[c] for c in chunk_ids if c in self._lines}
+
+    def _keep_lines(self, found: Sequence[Row]) -> None:
+        from memcli.store.documents import turns_of
+
+        for chunk_id, before, after, turns in found:
+            self._lines[chunk_id] = ChunkLines((before, after), turns_of(turns))
 
     def speakers(self, *, but: str | None = None) -> list[str]:
         if not self._row.has_speakers:
@@ -250,18 +238,6 @@ class SharedReader(Rows):
             (self._id, but),
         )
         return [name for (name,) in found]
-
-    def turns(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
-        if not self._row.has_speakers:
-            return {}
-        from memcli.store.documents import turns_of
-
-        found = self._rows(
-            "select id, turns from memcli.chunks where workspace = $1"
-            " and id = any($2::bigint[]) and turns <> '[]'",
-            (self._id, chunk_ids),
-        )
-        return {chunk_id: turns_of(text) for chunk_id, text in found}
 
     def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
         from memcli.store.documents import lines_of

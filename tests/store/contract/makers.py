@@ -97,8 +97,8 @@ def embed(change: Change, encoder: Encoder = ENCODER) -> int:
     return len(pairs)
 
 
-def search_by(change: Change, encoder: Encoder = ENCODER) -> None:
-    change.search_by(encoder.fingerprint, encoder.dimension)
+def search_by(change: Change, encoder: Encoder = ENCODER, *, none_waits: bool = False) -> None:
+    change.search_by(encoder.fingerprint, encoder.dimension, none_waits=none_waits)
 
 
 def lines_of(path: str, text: str, first: int, last: int) -> SourceLines:

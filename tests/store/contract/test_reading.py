@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+from memcli.indexing.document import skipped_document
 from memcli.store.documents import IndexedDocument, Linking, Titled
 from memcli.store.port import Store
-from memcli.store.records import Reach, RetrieverResults
-from memcli.types import About, Candidate, Excerpt, Filters, Wanted
+from memcli.store.records import First, Reach, RetrieverResults
+from memcli.types import About, Candidate, Excerpt, Filters, Source, Wanted
 from tests.store.contract.makers import (
     ENCODER,
     EVERYTHING,
@@ -217,6 +218,25 @@ def test_documents_come_with_what_their_authors_said(store: Store) -> None:
         ]  # fmt: skip
 
 
+def test_the_first_documents_in_each_order(store: Store) -> None:
+    days = {"c.md": "2025-03-01", "a.md": "2025-01-01", "b.md": "2025-03-01"}
+    fill(store, {path: f"---\ndate: {day}\n---\n# T\n\nfox\n" for path, day in days.items()})
+    fill(store, {"undated.md": "# U\n\nfox\n"})
+    with changing(store) as change:
+        skipped = skipped_document(Source("memory", "/", ()), "bad.md")
+        change.put(skipped, stamp_of("bad.md", ""), skip="binary")
+    orders = {"path": "abcu", "date": "abcu", "newest": "bcau"}
+    with store.snapshot() as snapshot:
+        for order, names in orders.items():
+            for limit in (1, 3, 9):
+                found = snapshot.documents(EVERYTHING, First(limit, order))
+                assert "".join(each.path[0] for each in found) == names[:limit]
+                assert {each.total for each in found} == {4}
+        since = Reach(Filters(since="2025-02-01"))
+        (first,) = snapshot.documents(since, First(1, "newest"))
+        assert (first.path, first.total) == ("b.md", 2)
+
+
 def test_links_come_with_the_front_matter(store: Store) -> None:
     with changing(store) as change:
         made = put(change, "memory/p.md", TEXT)
@@ -279,12 +299,12 @@ def test_chunks_that_share_a_line_are_told_from_those_that_do_not(store: Store) 
     fill(store, {"a.md": f"# A\n\nfirst\n\n# B\n\n{long_line}\n\n# C\n\nlast\n"})
     with store.snapshot() as snapshot:
         excerpts = snapshot.excerpts_of(keys("a.md"), EVERYTHING)
-        told = snapshot.broken([each.about.chunk_id for each in excerpts])
-        first, *pieces, last = (told[each.about.chunk_id] for each in excerpts)
+        told = snapshot.lines_of([each.about.chunk_id for each in excerpts])
+        first, *pieces, last = (told[each.about.chunk_id].broken for each in excerpts)
         assert first == last == (False, False)
         assert pieces == [(False, True), *[(True, True)] * (len(pieces) - 2), (True, False)]
         assert len(pieces) > 2
-        assert snapshot.broken([]) == {}
+        assert snapshot.lines_of([]) == {}
 
 
 def test_chunks_of_documents_in_order(store: Store) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from memcli.store.port import Store
-from memcli.store.records import Ranked, RetrieverResults
-from memcli.store.totals import Totals, added
+from memcli.store.records import Ranked, RetrieverResults, Totals, added
 from memcli.types import Term, Wanted
 from tests.store.contract.conftest import STORES
 from tests.store.contract.makers import (

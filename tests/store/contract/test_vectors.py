@@ -152,20 +152,16 @@ def test_parts_of_a_table_wait_with_what_is_repeated_before_them(store: Store) -
 def test_a_store_is_embedded_until_the_next_change(store: Store) -> None:
     fill(store, NOTES)
     with changing(store) as change:
-        assert not change.is_embedded(ENCODER.fingerprint)
+        assert change.unembedded(ENCODER.fingerprint) == 3
         embed(change)
-        search_by(change)
-        change.mark_embedded()
-        change.mark_embedded()
-        assert change.is_embedded(ENCODER.fingerprint)
-        assert not change.is_embedded(OTHER.fingerprint)
-        assert not change.is_embedded(None)
+        for _ in range(2):
+            search_by(change, none_waits=True)
+            assert change.unembedded(ENCODER.fingerprint) == 0
+        assert change.unembedded(OTHER.fingerprint) == 3
         assert change.counts()[2:] == (3, 3, 0)
         put(change, "d.md", "new words\n")
-        assert not change.is_embedded(ENCODER.fingerprint)
         assert (change.unembedded(ENCODER.fingerprint), change.counts()[2:]) == (1, (4, 3, 0))
         change.remove(("memory", "d.md"))
-        assert not change.is_embedded(ENCODER.fingerprint)
         assert change.unembedded(ENCODER.fingerprint) == 0
 
 
@@ -273,7 +269,7 @@ def unused_after(store: Store, clock: Clock, days: Sequence[float], unused_days:
     for passed in days:
         clock.pass_days(passed)
         with changing(store) as change:
-            dropped.append(change.prune(unused_days=unused_days))
+            dropped.append(change.tidy(unused_days=unused_days))
     return dropped
 
 
@@ -348,9 +344,9 @@ def test_settling_changes_no_answer(store: Store) -> None:
         for number in range(30):
             change.remove(("memory", f"{number}.md"))
         before = change.facts, change.counts()
-        change.settle(1)
-        change.settle()
-        change.settle()
+        change.tidy(pages=1)
+        change.tidy()
+        change.tidy()
         assert (change.facts, change.counts()) == before
     with store.snapshot() as snapshot:
         assert set(near(snapshot, "pool")) == set(NOTES)
@@ -391,15 +387,14 @@ def test_a_text_that_is_left_out_does_not_wait(store: Store) -> None:
     with changing(store) as change:
         left, *others = change.pending(ENCODER.fingerprint, 99)
         search_by(change)
-        change.leave_out(ENCODER.fingerprint, [left.hash])
-        change.leave_out(ENCODER.fingerprint, [left.hash])
+        change.put_vectors(ENCODER.fingerprint, [(left.hash, None)])
+        change.put_vectors(ENCODER.fingerprint, [(left.hash, None)])
         assert list(change.pending(ENCODER.fingerprint, 99)) == others
         assert change.unembedded(ENCODER.fingerprint) == 2
         assert change.unembedded(OTHER.fingerprint) == 3
         assert change.counts() == (3, 3, 3, 0, 1)
         embed(change)
-        change.mark_embedded()
-        assert change.is_embedded(ENCODER.fingerprint)
+        search_by(change, none_waits=True)
         assert (change.counts(), change.counts().embeddable) == ((3, 3, 3, 2, 1), 2)
     with store.snapshot() as snapshot:
         assert snapshot.counts() == (3, 3, 3, 2, 1)

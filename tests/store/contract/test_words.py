@@ -136,11 +136,14 @@ def test_any_term_every_group_and_none_of_some(store: Store) -> None:
         for wanted, names in cases.items():
             paths = {f"{name}.md" for name in names}
             assert set(found(snapshot, wanted)) == paths
-            assert snapshot.matching(wanted, list(ids.values())) == {ids[p] for p in paths}
-            assert snapshot.matching(wanted, [ids["d.md"]]) == (
-                {ids["d.md"]} if "d" in names else set()
+            whole, one, none = (
+                snapshot.holding([wanted], among)[0]
+                for among in (list(ids.values()), [ids["d.md"]], [])
             )
-            assert snapshot.matching(wanted, []) == frozenset()
+            assert whole.total == one.total == none.total == len(paths)
+            assert whole.chunk_ids == {ids[p] for p in paths}
+            assert one.chunk_ids == ({ids["d.md"]} if "d" in names else set())
+            assert none.chunk_ids == set()
 
 
 def test_a_term_that_is_asked_for_twice_counts_twice_in_groups_alone(store: Store) -> None:
