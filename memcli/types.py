@@ -55,6 +55,8 @@ class Source(Record):
     evergreen: tuple[str, ...] = ()  # globs of documents whose date is not used
     is_found: bool = False  # memcli found it by itself, so it may be too large to list
     date_keys: tuple[str, ...] = DATE_KEYS
+    is_transcripts: bool = False  # its documents are the transcripts of an agent: JSON lines
+    project: str = ""  # a folder; only transcripts of sessions in it are read
 
 
 class FileStat(Record):

@@ -270,6 +270,7 @@ def test_a_source_takes_its_keys(place: Place) -> None:
         "docs", str(place.root / "docs"), ("*.md", "b.md"), ("x.md",), "spec",
         (("A/**", "decision"),),
         "user", "web", "untrusted", 1, ("**",), ("b.md",), ("c.md",), False, ("created", "day"),
+        False, "",
     )  # fmt: skip
     assert ("**/DECISIONS/**", "decision") in source.kinds
 

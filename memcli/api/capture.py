@@ -41,8 +41,8 @@ def capture(
 
     Each passes the rules of `remember`, and cites the transcript by its `name`.
     """
+    from memcli.markdown.transcript import read_transcript
     from memcli.remember.capture import facts_of
-    from memcli.remember.transcript import read_transcript
 
     saved: list[Noted] = []
     to = _TO[workspace.config("capture")]

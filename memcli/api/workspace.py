@@ -24,7 +24,7 @@ from memcli.errors import (
     StoreError,
 )
 from memcli.record import Record
-from memcli.store.open import open_store
+from memcli.store.open import open_store, shared_name
 from memcli.workspace.locate import holds_markdown, locate, nothing_in
 
 if TYPE_CHECKING:
@@ -74,6 +74,13 @@ MOST_NS = (1 << 63) - 1  # from 1970, as the index stores times: from 1678 to 22
 # Settings that an encoder is opened by.
 ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
 RERANKER_SETTINGS = ("rerank.", "search.rerank")
+
+
+NOT_SHARED = Reason(
+    "transcripts",
+    "past transcripts are left out, because memcli never stores them in a shared index",
+    "memcli help agent-memory",
+)
 
 
 class Clock(Record):
@@ -442,6 +449,11 @@ def open_workspace(
     config = _load(place.root, environ, settings or {}, by=place.by)
     if not (config.is_marked or anywhere or config.sources[1:] or holds_markdown(place.root)):
         raise nothing_in(place.root)
+    if any(source.is_transcripts for source in config.sources) and shared_name(config, environ):
+        config = config._replace(
+            sources=tuple(source for source in config.sources if not source.is_transcripts),
+            passed=(*config.passed, NOT_SHARED),
+        )
     store = open_store(config, environ, clock.now_ns)
     return Workspace(config, store, environ=environ, clock=clock, shared=shared)
 

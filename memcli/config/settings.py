@@ -307,7 +307,8 @@ def _from_text(key: Key, text: str) -> Any:  # noqa: ANN401
     if key.type is bool:
         return {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), text)
     if key.type is list:
-        return [piece for piece in text.split(os.pathsep) if piece]
+        separator = "," if key.name == "files.presets" else os.pathsep  # these contain colons
+        return [piece for piece in text.split(separator) if piece]
     if key.type in (int, float):
         try:
             return key.type(text)

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 
 from memcli.language.facts import facets_of
 from memcli.language.preferences import is_preference
+from memcli.markdown.transcript import USER, TranscriptTurn
 from memcli.record import Record
-from memcli.remember.transcript import USER, TranscriptTurn
 from memcli.remember.worth import kind_of
 
 SHORTEST, LONGEST = 18, 320  # characters

@@ -27,19 +27,29 @@ VECTORS = "vectors.sqlite"  # in the cache folder: vectors that all indexes of t
 def open_store(config: Config, environ: Mapping[str, str], now_ns: Callable[[], int]) -> Store:
     """Open the store of a workspace; nothing is read before it is asked.
 
-    A folder that is attached to a shared index has it there, unless a file is named, or what is
-    searched is put together for this once.
+    The index of an attached folder is the shared one.
     """
     shared = os.path.join(cache_folder(environ), VECTORS)
     local = store_at(store_path(config, environ), now_ns, _tiers(config), shared)
-    is_usual = not config("store.path") and config.values["files.presets"].origin != FLAG_ORIGIN
-    if config(URL) and is_usual:
-        from memcli.config.attached import attached
+    if name := shared_name(config, environ):
         from memcli.store.postgres.address import origin_of
 
-        if name := attached(environ).get(config.workspace):
-            return _shared(config, name, local, now_ns, origin=origin_of(config.workspace))
+        return _shared(config, name, local, now_ns, origin=origin_of(config.workspace))
     return local
+
+
+def shared_name(config: Config, environ: Mapping[str, str]) -> str:
+    """Return the name of the workspace in its shared index; "" if its index is on this machine.
+
+    That is so if no URL is set, the folder is not attached, the settings name an index file, or
+    `--with` adds sources for one command.
+    """
+    is_usual = not config("store.path") and config.values["files.presets"].origin != FLAG_ORIGIN
+    if not (config(URL) and is_usual):
+        return ""
+    from memcli.config.attached import attached
+
+    return attached(environ).get(config.workspace, "")
 
 
 def _tiers(config: Config) -> Sequence[Tier]:
