@@ -451,8 +451,8 @@ class Candidate(Record):
     importance: float | None
     parts: tuple[PartScore, ...]
     bm25: float = 0.0  # larger is better, 0 without a match
-    lexical_rank: int | None = None  # from 1; None where the retriever's universe did not hold it
-    dense_rank: int | None = None
+    keyword_rank: int | None = None  # from 1; None where the retriever's universe did not hold it
+    semantic_rank: int | None = None
     literal: bool = False  # all non-stop terms, a quoted phrase or an identifier in this chunk
     named_by: str = ""  # JSON: the front matter of its document, of the first chunk only
 

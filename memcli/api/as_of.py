@@ -74,7 +74,7 @@ class Past(Record):
         """Make the side index if it is not there yet; `sync` False leaves that to another run."""
         setting, reason = workspace.config, self.reason()
         wants_vectors = (
-            setting("search.mode") != "lexical" and setting("embedding.encoder") != "none"
+            setting("search.mode") != "keyword" and setting("embedding.encoder") != "none"
         )
         made = self.side.made()
         if sync is False and made is None:

@@ -13,7 +13,7 @@ from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
 from memcli.search.options import unobserved
 from memcli.search.pipeline import NOTHING, Answer, search
-from memcli.search.retrievers import MODE_IS_LEXICAL, Vector
+from memcli.search.retrievers import MODE_IS_KEYWORD, Vector
 from memcli.types import EMPTY, Filters
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _ask(
             else:
                 answer = _of_groups(groups, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
-    answer = answer._replace(dense=for_all(memory, answer.dense))
+    answer = answer._replace(semantic=for_all(memory, answer.semantic))
     found = Answered(question, freshness, answer, tuple(expanded), nothing)
     return _listed(found) if options.lists else found
 
@@ -186,7 +186,7 @@ def model_groups(
     from memcli.search.federation import ModelGroup
 
     own = ModelGroup((), snapshot, options.encoder, options.reranker, vector)
-    parts = memory.by_model(snapshot) if options.mode != "lexical" else ()
+    parts = memory.by_model(snapshot) if options.mode != "keyword" else ()
     if len(parts) < 2:
         return [own]
     return [
@@ -391,7 +391,7 @@ def begin_vector(
 
     That function takes the final text: words of the question may be corrected meanwhile.
     """
-    if options.mode == "lexical":
+    if options.mode == "keyword":
         return _no_vector
     from memcli.embedding.models import is_readable, readable
     from memcli.search.query_vector import QueryVector
@@ -404,7 +404,7 @@ def begin_vector(
 
 
 def _no_vector(text: str) -> Vector:
-    return Vector(None, "", MODE_IS_LEXICAL, 1.0)
+    return Vector(None, "", MODE_IS_KEYWORD, 1.0)
 
 
 def bring_in_step(
@@ -451,7 +451,7 @@ def _freshened(
         few = None if sync else workspace.query_encoder.encoder(known)
         return few or workspace.open_encoder_of(known).encoder
 
-    embeds = mode != "lexical" and config("embedding.encoder") != "none"
+    embeds = mode != "keyword" and config("embedding.encoder") != "none"
     bounds = Bounds(
         seconds=inf if sync else config("sync.seconds"),
         parts=(WITHOUT_BOUND if sync else config("sync.parts")) if embeds else 0,

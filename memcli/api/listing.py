@@ -63,7 +63,7 @@ def _catalogue(
     limit: int | None,
     sync: bool | None,
 ) -> Catalogue:
-    freshness = bring_in_step(memory, memory.remembered(), "lexical", sync=sync)
+    freshness = bring_in_step(memory, memory.remembered(), "keyword", sync=sync)
     if freshness.state == EMPTY:
         return Catalogue(freshness)
     if filters.kinds:

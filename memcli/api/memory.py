@@ -166,7 +166,7 @@ class Memory:
         return RelatedPassages(
             place=found.citation,
             freshness=IndexFreshness(*found.freshness),
-            retrievers=RetrieverStatus(found.alike.lexical, found.alike.dense),
+            retrievers=RetrieverStatus(found.alike.keyword, found.alike.semantic),
             results=passages_of(found.alike.hits),
             empty_reason=found.empty_reason,
         )

@@ -65,7 +65,7 @@ def _recalled(workspace: Workspace, text: str, index: Remembered) -> Sequence[Ca
             snapshot,
             query,
             total=snapshot.counts().chunks,
-            lexical=True,
+            keyword=True,
             vector=vector,
             bounds=RecallBounds(LOOKED_AT, reach_within(snapshot, Filters(view="raw"))),
         ).candidates
@@ -75,7 +75,7 @@ def _reads(workspace: Workspace, text: str, index: Remembered) -> bool:
     """Return whether the index has vectors of a model that can read the text."""
     from memcli.embedding.models import is_readable
 
-    if index.fingerprint is None or workspace.config("search.mode") == "lexical":
+    if index.fingerprint is None or workspace.config("search.mode") == "keyword":
         return False
     return is_readable(text, index.fingerprint)
 

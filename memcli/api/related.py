@@ -82,7 +82,7 @@ def _likenesses(
         start = min(chunk.about.start_line for chunk in place)
         end = max(chunk.about.end_line for chunk in place)
         alike, nothing = related(snapshot, place, options), None
-        alike = alike._replace(dense=for_all(memory, alike.dense))
+        alike = alike._replace(semantic=for_all(memory, alike.semantic))
         if not alike.hits and options.filters != Filters(view=options.filters.view):
             from memcli.search.empty_result import blocking_filter
 

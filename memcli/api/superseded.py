@@ -64,7 +64,7 @@ def _of(snapshot: Snapshot, hit: Hit) -> list[Superseded]:
         bounds = RecallBounds(LOOKED_AT, reach_within(snapshot, Filters(until=until, view="raw")))
         total = snapshot.counts().chunks
         for candidate in recall(
-            snapshot, query, total=total, lexical=True, vector=None, bounds=bounds
+            snapshot, query, total=total, keyword=True, vector=None, bounds=bounds
         ).candidates:
             about = candidate.about
             for number, other in _lines(candidate.text, about.start_line):

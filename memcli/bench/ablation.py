@@ -24,8 +24,8 @@ class Variant(Record):
 
 
 ABLATIONS = (
-    Variant("keyword only", {"search.mode": "lexical"}),
-    Variant("semantic only", {"search.mode": "dense"}),
+    Variant("keyword only", {"search.mode": "keyword"}),
+    Variant("semantic only", {"search.mode": "semantic"}),
     Variant("fusion weighted", {"search.fusion": "weighted"}),
     Variant("fusion rrf", {"search.fusion": "rrf"}),
     *(

@@ -71,8 +71,8 @@ def _gone(wanted: Range, lines: int) -> str:
 
 def _asked(answer: Answer) -> str:
     """Return the settings and filters that may have kept the retrievers from finding more."""
-    alone = "" if answer.dense.ran else "; keyword search only"
-    alone = alone if answer.lexical.ran else "; semantic search only"
+    alone = "" if answer.semantic.ran else "; keyword search only"
+    alone = alone if answer.keyword.ran else "; semantic search only"
     return alone + (f"; in no chunk: {', '.join(answer.unmatched)}" if answer.unmatched else "")
 
 

@@ -111,14 +111,14 @@ KEYS: tuple[Key, ...] = (
         low=0, high=1),
     Key("search.limit", int, 10, "Number of passages.", low=1, high=100),
     Key("search.mode", str, "hybrid", "Search by keyword, by meaning or both.",
-        choices=("hybrid", "keyword", "semantic", "lexical", "dense"),
-        synonyms=(("keyword", "lexical"), ("semantic", "dense"))),
+        choices=("hybrid", "keyword", "semantic"),
+        synonyms=(("lexical", "keyword"), ("dense", "semantic"))),
     Key("search.profile", str, "default", "Set of ranking rules. See: memcli help ranking.",
         choices=("default", "classic", "convex", "two-pass")),
     Key("search.fusion", str, "scaled", "How keyword and semantic scores are combined.",
         choices=("scaled", "weighted", "rrf")),
-    Key("search.vector_weight", float, 0.6, "Weight of semantic search.", low=0, high=1),
-    Key("search.text_weight", float, 0.4, "Weight of keyword search.", low=0, high=1),
+    Key("search.semantic_weight", float, 0.6, "Weight of semantic search.", low=0, high=1),
+    Key("search.keyword_weight", float, 0.4, "Weight of keyword search.", low=0, high=1),
     Key("search.universe", int, 200, "Candidates per retriever: chunks of keyword search,"
         " segments of semantic search.", low=1, high=1000),
     Key("search.candidate_multiplier", int, 4, "Candidates per retriever, times the limit"

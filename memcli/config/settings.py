@@ -269,14 +269,17 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
             f"{thing} must be {_EXPECTED[key.type]}, not {quoted(value)}",
             hint=HINT,
         )
+    synonyms = dict(key.synonyms)
+    value = synonyms.get(str(value), value) if synonyms else value
     for each in value if isinstance(value, list) else [value]:
         if key.choices and each not in (*key.choices, *key.added) and not _is_besides(key, each):
             from memcli.config.nearest import nearest
 
             also = f", or {key.besides}" if key.besides else ""
+            near = nearest(str(each), (*key.choices, *synonyms))
             raise ConfigError(
                 f"{thing} must be one of {', '.join(key.choices)}{also}, not {quoted(each)}",
-                hint=HINT if where else f"{thing} {nearest(str(each), key.choices)}",
+                hint=HINT if where else f"{thing} {synonyms.get(near, near)}",
             )
     if isinstance(value, int | float):
         low, high = key.low, key.high
@@ -293,7 +296,7 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
             raise ConfigError(
                 f"{thing} must be at most {MOST_WHOLE:g}, not {quoted(value)}", hint=HINT
             )
-    return dict(key.synonyms).get(str(value), value) if key.synonyms else value
+    return value
 
 
 def _is_besides(key: Key, value: object) -> bool:

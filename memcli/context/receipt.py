@@ -39,7 +39,7 @@ def receipt(asked: Inquiry, made: Made) -> dict[str, Any]:
     answer = made.answer or NOTHING._replace(revision=made.revision)
     question = made.question
     if question is None:
-        answer = answer._replace(lexical=_NOT_ASKED, dense=_NOT_ASKED)
+        answer = answer._replace(keyword=_NOT_ASKED, semantic=_NOT_ASKED)
     parts = made.assembled.parts
     return {
         **grounds(

@@ -163,7 +163,7 @@ def _preferences(
 ) -> list[ContextPart]:
     """Return the preferences about the subject, those of several groups in turns."""
     vectors = [
-        group.embed_query(query.text).blob if answer.dense.ran else None
+        group.embed_query(query.text).blob if answer.semantic.ran else None
         for group, answer in zip(groups, answers, strict=True)
     ]
     found = [

@@ -242,8 +242,8 @@ def source_of(source: str) -> dict[str, Any]:
 def retrievers(answer: Answer) -> dict[str, Any]:
     """Describe which retrievers ran, and why one did not."""
     return {
-        "keyword": _retriever(answer.lexical, False),
-        "semantic": _retriever(answer.dense, True),
+        "keyword": _retriever(answer.keyword, False),
+        "semantic": _retriever(answer.semantic, True),
     }
 
 

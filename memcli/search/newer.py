@@ -118,7 +118,7 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> lis
     counts = zip(snapshot.frequencies(longest), longest, strict=True) if longest else ()
     shared = [word for _, word in sorted(each for each in counts if each[0] > 1)]
     wanted = Wanted(any=tuple(shared[:MOST_WORDS]))
-    found = [each.chunk_id for each in snapshot.lexical(wanted, NEAR_CHUNKS, reach)]
+    found = [each.chunk_id for each in snapshot.by_keyword(wanted, NEAR_CHUNKS, reach)]
     chunks = snapshot.excerpts(found) if found else {}
     like = [Quotation(chunks[each].about, chunks[each].text) for each in found if each in chunks]
     return [*like, *_superseding(snapshot, reach)]

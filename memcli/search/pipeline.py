@@ -69,8 +69,8 @@ class Answer(Record):
 
     hits: tuple[Hit, ...]
     verdict: str  # good | weak | none
-    lexical: RetrieverUse
-    dense: RetrieverUse
+    keyword: RetrieverUse
+    semantic: RetrieverUse
     candidates: int
     omitted_over_budget: int  # passages that did not fit the budget
     omitted_low_confidence: int  # that would have fitted, and are far from the question
@@ -202,8 +202,8 @@ def _rank(
     return Answer(
         hits=tuple(shown),
         verdict="weak" if reason else found,
-        lexical=gathered.lexical,
-        dense=gathered.dense,
+        keyword=gathered.keyword,
+        semantic=gathered.semantic,
         candidates=len(gathered.recalled.candidates),
         omitted_over_budget=dropped,
         omitted_low_confidence=far,
@@ -227,7 +227,7 @@ def _rank(
         constants=constants,
         uncalibrated=None
         if constants
-        else uncalibrated(gathered.fingerprint, has_words=gathered.lexical.ran),
+        else uncalibrated(gathered.fingerprint, has_words=gathered.keyword.ran),
     )
 
 
@@ -321,7 +321,9 @@ def _passages(
     text = gathered.question
     if options.reranker.is_by_part:
         text = readable(text, gathered.fingerprint)
-    read, reranked = rerank(hits, text, options.reranker, focused, has_vectors=gathered.dense.ran)
+    read, reranked = rerank(
+        hits, text, options.reranker, focused, has_vectors=gathered.semantic.ran
+    )
     observe("rerank", read)
     return read, reranked, hits
 
@@ -394,7 +396,7 @@ def _in_order_of_time(options: SearchOptions) -> list[StageStep]:
 
 def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
     constants = calibration(gathered.fingerprint, options.calibrations)
-    if constants is None and gathered.lexical.ran:
+    if constants is None and gathered.keyword.ran:
         constants = WORDS_ALONE
     judged = judge(hits, constants, rarity=gathered.recalled.rarity)
     if gathered.dates_alone:  # a record of the day is the answer, whatever its words

@@ -92,7 +92,7 @@ class Snapshot(Stock, Protocol):
         """Count what BM25 weighs the words of `wanted` by; those of several stores add up."""
         ...
 
-    def lexical(
+    def by_keyword(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         """List the best matches by BM25, best first; ties by source, path and place.
@@ -102,7 +102,9 @@ class Snapshot(Stock, Protocol):
         """
         ...
 
-    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+    def by_vector(
+        self, vector: bytes | None, limit: int, reach: Reach
+    ) -> Callable[[], Sequence[Near]]:
         """Begin to look for the texts nearest to a vector, and give what waits for them.
 
         The nearest come first; texts that are equally near go by the place of their first chunk.

@@ -108,7 +108,7 @@ class RetrieverResults(Record):
     """What the retrievers of a search were asked and have found."""
 
     wanted: Wanted
-    lexical: Sequence[Ranked]
+    keyword: Sequence[Ranked]
     vector: bytes | None
     near: Sequence[Near]
     totals: Totals | None = None  # that scores are by, where several stores are asked as one

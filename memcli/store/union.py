@@ -201,7 +201,7 @@ class Union:
             for turn, hidden in self._hiding.items()
             for term in told[turn] - open_
             if (own := self._naming[turn].own_reach(Reach(), hidden)) is not None
-            if self._all[turn].lexical(Wanted(any=(term,)), 1, own)
+            if self._all[turn].by_keyword(Wanted(any=(term,)), 1, own)
         )
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
@@ -235,7 +235,7 @@ class Union:
             self._totals[terms] = known
         return known
 
-    def lexical(
+    def by_keyword(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         """List the best matches by the BM25 of the whole; ties by workspace, then by place."""
@@ -246,13 +246,15 @@ class Union:
         found = [
             Ranked(self._naming[turn].chunk(each.chunk_id), each.bm25)
             for turn, ranked in self._reached(
-                reach, lambda snapshot, own: snapshot.lexical(wanted, limit, own, by)
+                reach, lambda snapshot, own: snapshot.by_keyword(wanted, limit, own, by)
             )
             for each in ranked
         ]
         return sorted(found, key=lambda each: -each.bm25)[:limit]
 
-    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+    def by_vector(
+        self, vector: bytes | None, limit: int, reach: Reach
+    ) -> Callable[[], Sequence[Near]]:
         """Begin to look for the texts nearest to a vector in every store.
 
         A small store is asked for its share first, and for all where it has so many. One that
@@ -261,7 +263,7 @@ class Union:
         asked = [(turn, own) for turn, own in self._within(reach) if self._has_vectors(turn)]
         share = min(limit, SHARES * -(-limit // len(asked))) if asked else limit
         begun = [
-            (turn, own, most, self._all[turn].dense(vector, most, own))
+            (turn, own, most, self._all[turn].by_vector(vector, most, own))
             for turn, own in asked
             for most in [share if self._is_small(turn) else limit]
         ]
@@ -299,7 +301,7 @@ class Union:
     ) -> tuple[int, Reach, Sequence[Near]]:
         """Ask a store for more than its share where that ends with what is as near as `last`."""
         if most < limit and len(told) == most and told[-1].cosine >= last:
-            told = self._all[turn].dense(vector, limit, own)()
+            told = self._all[turn].by_vector(vector, limit, own)()
         return turn, own, told
 
     def _with_ties(
@@ -309,7 +311,7 @@ class Union:
         most = len(texts)
         while len(texts) == most and texts[-1].cosine >= last:
             most *= 2
-            texts = self._all[turn].dense(vector, most, own)()
+            texts = self._all[turn].by_vector(vector, most, own)()
         return texts
 
     def _nearest(self, found: Iterable[tuple[int, Sequence[Near]]], last: float) -> list[Near]:
@@ -356,7 +358,7 @@ class Union:
             turn, own = own_of
             scored = [
                 each._replace(chunk_id=each.chunk_id // self._count)
-                for each in retrievers.lexical
+                for each in retrievers.keyword
                 if each.chunk_id % self._count == turn
             ]
             has = self._has_vectors(turn)

@@ -98,7 +98,7 @@ def test_what_the_model_cannot_read_goes_by_words_each_time_in_json(
 @pytest.mark.parametrize("word", ["预算", "сервер", "مدرسة", "ห้องประชุม", "회의록", "συνάντηση"])
 def test_a_word_that_the_model_cannot_read_changes_no_meaning(notes: Path, word: str) -> None:
     def cosines(query: str) -> dict[str, float]:
-        out = memcli(notes, "search", query, "--json", "--explain", "--mode", "dense")[0]
+        out = memcli(notes, "search", query, "--json", "--explain", "--mode", "semantic")[0]
         return {each["path"]: each["confidence"] for each in json.loads(out)["results"]}
 
     alone = cosines("what does the budget of the server cost")
@@ -125,10 +125,10 @@ def test_what_the_model_cannot_read_is_not_embedded_and_is_counted(notes: Path) 
     _, err = memcli(notes, "search", "money for the machines", "--json")
     assert "embedded" not in err
     write(notes, "zh2.md", "# 记录\n\n今天没有下雨。\n")
-    dense = json.loads(memcli(notes, "search", "money for the machines", "--json", "-v")[0])[
+    semantic = json.loads(memcli(notes, "search", "money for the machines", "--json", "-v")[0])[
         "retrievers"
     ]["semantic"]
-    assert (dense["ran"], dense["embedded"], dense["total"]) == (True, 1, 1)
+    assert (semantic["ran"], semantic["embedded"], semantic["total"]) == (True, 1, 1)
 
 
 def test_where_it_can_read_nothing_meaning_takes_no_part(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def answers(snapshot: Snapshot, text: str) -> list[tuple[str, float, str]]:
 
 def having(snapshot: Snapshot, word: str) -> Collection[Excerpt]:
     """Read every chunk that holds a word."""
-    ranked = snapshot.lexical(Wanted(any=(Term(word),)), 1000, Reach())
+    ranked = snapshot.by_keyword(Wanted(any=(Term(word),)), 1000, Reach())
     return snapshot.excerpts([each.chunk_id for each in ranked]).values()
 
 

@@ -214,8 +214,8 @@ def test_the_nearest_are_those_of_a_plain_computation(path: str, vec_problem: st
     found = recall(path, vector="fox train 7", universe=5, vec_problem=vec_problem)
     expected = nearest_in_plain_python(path, "fox train 7", ())
     best = sorted(expected.values(), reverse=True)[:5]
-    by_rank = sorted(found, key=lambda c: c.dense_rank or 0)
-    assert [c.dense_rank for c in by_rank] == [1, 2, 3, 4, 5]
+    by_rank = sorted(found, key=lambda c: c.semantic_rank or 0)
+    assert [c.semantic_rank for c in by_rank] == [1, 2, 3, 4, 5]
     for candidate, value in zip(by_rank, best, strict=True):
         (part,) = candidate.parts
         assert part.cosine == pytest.approx(value, abs=2e-2)
@@ -231,7 +231,7 @@ def test_filters_apply_before_the_k(path: str, vec_problem: str) -> None:
         for c in recall(
             path, vector="fox", universe=3, filters=filters, vec_problem=vec_problem, match="fox"
         )
-        if c.dense_rank
+        if c.semantic_rank
     }
     names = [name for name, *_ in [(row[1],) for row in dump(path)["documents"]]]
     inside = [n for n in names if "2025-01-10" <= n[:10] <= "2025-01-16" and n[0] == "2"]
@@ -294,8 +294,8 @@ def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(p
     again.close()
     assert_sound(path)
     caught_up = recall(path, vector="fox", encoder=wide)
-    assert [(c.about.path, c.dense_rank) for c in caught_up] == [
-        (c.about.path, c.dense_rank) for c in behind
+    assert [(c.about.path, c.semantic_rank) for c in caught_up] == [
+        (c.about.path, c.semantic_rank) for c in behind
     ]
 
 

@@ -95,7 +95,7 @@ def found(
 ) -> list[Sequence[Near]]:
     reader = Reader(path, by)
     try:
-        return [reader.dense(q.tobytes(), limit, reach or Reach())() for q in asked]
+        return [reader.by_vector(q.tobytes(), limit, reach or Reach())() for q in asked]
     finally:
         reader.close()
 

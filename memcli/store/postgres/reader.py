@@ -124,7 +124,7 @@ class SharedReader(Rows):
         with self._asking():
             return words.totals(self._words, wanted)
 
-    def lexical(
+    def by_keyword(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> list[Ranked]:
         with self._asking():
@@ -140,7 +140,9 @@ class SharedReader(Rows):
                 ranked = sorted(placed, key=lambda chunk: -scores[chunk])
         return [Ranked(chunk, scores[chunk]) for chunk in ranked[:limit]]
 
-    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+    def by_vector(
+        self, vector: bytes | None, limit: int, reach: Reach
+    ) -> Callable[[], Sequence[Near]]:
         """Return a function that waits for the nearest texts; the next statement asks for them."""
         fingerprint = self.facts.fingerprint
         if vector is None or fingerprint is None:
@@ -181,7 +183,7 @@ class SharedReader(Rows):
     def candidates(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> list[Candidate]:
         if not chunk_ids:
             return []
-        scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.lexical}
+        scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         if others := [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]:
             with self._asking():
                 scores |= words.scores(self._words, retrievers.wanted, retrievers.totals, others)

@@ -181,7 +181,7 @@ class Reader:
         with understood(self.path):
             return totals(self._connection, expression(wanted) or "")
 
-    def lexical(
+    def by_keyword(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> list[Ranked]:
         match = expression(wanted)
@@ -203,7 +203,9 @@ class Reader:
             self._weighed = [*self._weighed[-1:], (ranked, scores)]
         return ranked
 
-    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+    def by_vector(
+        self, vector: bytes | None, limit: int, reach: Reach
+    ) -> Callable[[], Sequence[Near]]:
         """Begin to look for the nearest texts; in a large index they are sought aside."""
         facts, table = self.facts, self._vec_table()
         fingerprint = facts.fingerprint
@@ -362,9 +364,9 @@ class Reader:
 
     def _scores(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> dict[int, float]:
         """Give the BM25 of chunks; what the retriever has found it has scored."""
-        scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.lexical}
+        scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]
-        weighed = [found for ranked, found in self._weighed if ranked is retrievers.lexical]
+        weighed = [found for ranked, found in self._weighed if ranked is retrievers.keyword]
         if missing and retrievers.totals is None and (weighed or retrievers.wanted.also):
             if not weighed:
                 from memcli.store.sqlite import rare_first

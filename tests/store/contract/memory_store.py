@@ -202,7 +202,7 @@ class MemorySnapshot:
     def totals(self, wanted: Wanted) -> Totals:
         return self._words.totals(wanted)
 
-    def lexical(
+    def by_keyword(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         scores = self._words.scores(wanted, totals)
@@ -210,7 +210,9 @@ class MemorySnapshot:
         ranked = sorted(within, key=lambda row: (-scores[row.id], row.place))
         return [Ranked(row.id, scores[row.id]) for row in ranked[:limit]]
 
-    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+    def by_vector(
+        self, vector: bytes | None, limit: int, reach: Reach
+    ) -> Callable[[], Sequence[Near]]:
         if vector is None:
             return list
         owners: dict[bytes, list[int]] = {}

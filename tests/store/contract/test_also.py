@@ -66,7 +66,7 @@ def by_counts(snapshot: Snapshot, terms: list[Term], most: int, *, joins: bool =
 def ranked(
     snapshot: Snapshot, wanted: Wanted, limit: int, reach: Reach = EVERYTHING
 ) -> dict[str, float]:
-    hits = snapshot.lexical(wanted, limit, reach)
+    hits = snapshot.by_keyword(wanted, limit, reach)
     return dict(
         zip(places(snapshot, [h.chunk_id for h in hits]), [h.bm25 for h in hits], strict=True)
     )

@@ -149,7 +149,7 @@ def test_nothing_is_left_of_a_document_that_is_removed(store: Store) -> None:
         assert found(snapshot, any_of("pool", "dry", "said", "fox")) == ["b.md"]
         assert [each.path for each in snapshot.documents(EVERYTHING)] == ["b.md"]
         assert (list(snapshot.marked(soft=False)), list(snapshot.supports())) == ([], [])
-        texts = snapshot.dense(ENCODER.encode_query("pool"), 10, EVERYTHING)()
+        texts = snapshot.by_vector(ENCODER.encode_query("pool"), 10, EVERYTHING)()
         assert len(texts) == 1
 
 

@@ -83,18 +83,18 @@ def test_candidates_have_the_scores_of_both_legs_whoever_found_them(store: Store
         search_by(change)
     wanted, vector = any_of("zebra"), ENCODER.encode_query("river in the long grass")
     with store.snapshot() as snapshot:
-        lexical = snapshot.lexical(wanted, 1, EVERYTHING)
-        near = snapshot.dense(vector, 1, EVERYTHING)()
-        assert places(snapshot, [lexical[0].chunk_id, *near[0].chunk_ids]) == ["a.md", "b.md"]
-        every = snapshot.lexical(wanted, 99, EVERYTHING)
+        keyword = snapshot.by_keyword(wanted, 1, EVERYTHING)
+        near = snapshot.by_vector(vector, 1, EVERYTHING)()
+        assert places(snapshot, [keyword[0].chunk_id, *near[0].chunk_ids]) == ["a.md", "b.md"]
+        every = snapshot.by_keyword(wanted, 99, EVERYTHING)
         scores = {hit.chunk_id: hit.bm25 for hit in every}
         cosines = {
             chunk: text.cosine
-            for text in snapshot.dense(vector, 99, EVERYTHING)()
+            for text in snapshot.by_vector(vector, 99, EVERYTHING)()
             for chunk in text.chunk_ids
         }
         ids = [chunk_id for chunk_id, path in every_chunk(snapshot).items() if path in PATHS]
-        candidates = snapshot.candidates(ids, RetrieverResults(wanted, lexical, vector, near))
+        candidates = snapshot.candidates(ids, RetrieverResults(wanted, keyword, vector, near))
         assert [candidate.about.path for candidate in candidates] == PATHS
         for candidate in candidates:
             chunk_id = candidate.about.chunk_id
@@ -105,7 +105,7 @@ def test_candidates_have_the_scores_of_both_legs_whoever_found_them(store: Store
         assert [candidate.bm25 > 0 for candidate in candidates] == [True, True, False]
         (alone,) = snapshot.candidates(ids[:1], RetrieverResults(Wanted(), (), None, ()))
         assert (alone.bm25, [part.cosine for part in alone.parts]) == (0.0, [None])
-        assert list(snapshot.candidates([], RetrieverResults(wanted, lexical, vector, near))) == []
+        assert list(snapshot.candidates([], RetrieverResults(wanted, keyword, vector, near))) == []
 
 
 PATHS = ["a.md", "b.md", "c.md"]
@@ -117,7 +117,7 @@ def test_candidates_come_by_source_path_and_place(store: Store) -> None:
         put(change, "a.md", "fox\n", "other")
         put(change, "a.md", "# A\n\nfox\n\n# B\n\nfox\n")
     with store.snapshot() as snapshot:
-        ids = [hit.chunk_id for hit in snapshot.lexical(any_of("fox"), 9, EVERYTHING)]
+        ids = [hit.chunk_id for hit in snapshot.by_keyword(any_of("fox"), 9, EVERYTHING)]
         order = [
             (c.about.source, c.about.path, c.about.start_line)
             for c in snapshot.candidates(ids[::-1], RetrieverResults(Wanted(), (), None, ()))

@@ -48,18 +48,18 @@ def cosines(store: Store, encoder: HashingEncoder = ENCODER) -> dict[str, list[f
 def test_without_vectors_nothing_is_near(store: Store) -> None:
     fill(store, NOTES)
     with store.snapshot() as snapshot:
-        assert list(snapshot.dense(None, 9, EVERYTHING)()) == []
-        assert list(snapshot.dense(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == []
+        assert list(snapshot.by_vector(None, 9, EVERYTHING)()) == []
+        assert list(snapshot.by_vector(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == []
     assert cosines(store) == {path: [None] for path in NOTES}
     with changing(store) as change:
         embed(change)
     with store.snapshot() as snapshot:  # they are there, and nobody has said to search by them
-        assert list(snapshot.dense(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == []
+        assert list(snapshot.by_vector(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == []
     with changing(store) as change:
         search_by(change)
     with store.snapshot() as snapshot:
-        assert list(snapshot.dense(None, 9, EVERYTHING)()) == []
-        assert len(snapshot.dense(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == 3
+        assert list(snapshot.by_vector(None, 9, EVERYTHING)()) == []
+        assert len(snapshot.by_vector(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == 3
 
 
 def test_the_nearest_texts_come_first(store: Store) -> None:
@@ -71,13 +71,13 @@ def test_the_nearest_texts_come_first(store: Store) -> None:
     query = ENCODER.encode_query("the pool ran")
     expected = {h: cosine(query, ENCODER.encode([text])[0]) for h, text in waiting.items()}
     with store.snapshot() as snapshot:
-        texts = snapshot.dense(query, 9, EVERYTHING)()
+        texts = snapshot.by_vector(query, 9, EVERYTHING)()
         assert {text.hash: text.cosine for text in texts} == pytest.approx(expected, abs=2e-2)
         assert [text.cosine for text in texts] == sorted(
             (text.cosine for text in texts), reverse=True
         )
         assert places(snapshot, texts[0].chunk_ids) == ["a.md"]
-        assert list(snapshot.dense(query, 2, EVERYTHING)()) == list(texts[:2])
+        assert list(snapshot.by_vector(query, 2, EVERYTHING)()) == list(texts[:2])
         assert near(snapshot, "the pool ran", limit=1) == ["a.md"]
 
 
@@ -91,7 +91,7 @@ def test_a_text_that_stands_twice_is_one_text_of_two_chunks(store: Store) -> Non
         search_by(change)
         assert change.counts().embedded == 4
     with store.snapshot() as snapshot:
-        first, second = snapshot.dense(ENCODER.encode_query("pool ran dry"), 9, EVERYTHING)()
+        first, second = snapshot.by_vector(ENCODER.encode_query("pool ran dry"), 9, EVERYTHING)()
         assert places(snapshot, first.chunk_ids) == ["x.md", "y.md", "z.md"]
         assert places(snapshot, second.chunk_ids) == ["a.md"]
         assert near(snapshot, "pool ran dry", limit=1) == ["x.md", "y.md", "z.md"]
@@ -193,7 +193,7 @@ def test_another_encoder_is_searched_by_when_that_is_said(store: Store) -> None:
         assert change.counts().embedded == 3
     query = OTHER.encode_query("the pool")
     with store.snapshot() as snapshot:
-        assert len(snapshot.dense(query, 9, EVERYTHING)()) == 3
+        assert len(snapshot.by_vector(query, 9, EVERYTHING)()) == 3
     assert cosines(store, OTHER) != before
     with changing(store) as change:  # and back: the vectors are still there
         assert change.unembedded(ENCODER.fingerprint) == 0
@@ -213,7 +213,7 @@ def test_half_a_switch_searches_what_has_a_vector(store: Store) -> None:
         search_by(change, OTHER)
         assert change.counts().embedded == 1
     with store.snapshot() as snapshot:
-        (text,) = snapshot.dense(OTHER.encode_query("pool"), 9, EVERYTHING)()
+        (text,) = snapshot.by_vector(OTHER.encode_query("pool"), 9, EVERYTHING)()
         assert text.hash == some[0].hash
 
 
@@ -366,7 +366,7 @@ def test_the_vectors_of_chunks_are_those_that_search_uses(store: Store) -> None:
         assert found.keys() == {ids["a.md"], ids["b.md"]}  # the new one waits
         assert len(found[ids["a.md"]]) == len(two.chunks[0].parts) > 1
         (vector,) = found[ids["b.md"]]
-        assert snapshot.dense(vector, 1, EVERYTHING)()[0].chunk_ids == (ids["b.md"],)
+        assert snapshot.by_vector(vector, 1, EVERYTHING)()[0].chunk_ids == (ids["b.md"],)
         assert snapshot.vectors([]) == {}
     with changing(store) as change:
         embed(change, OTHER)  # not searched by yet
