@@ -167,7 +167,7 @@ def corrections(
 ) -> Corrections:
     """Read who speaks in some chunks, and find which of their lines correct passages."""
     ids = dict.fromkeys(each.about.chunk_id for each in chain(pool, passages))
-    lines = snapshot.lines_of(list(ids))
+    lines = snapshot.lines_of(list(ids)) if snapshot.speakers() else {}
     return Corrections(pool, {chunk: own.turns for chunk, own in lines.items() if own.turns})
 
 

@@ -26,6 +26,7 @@ from memcli.store.postgres.session import (
     BOUNDS,
     WorkspaceRow,
     meta_as_json,
+    read_row,
     row_of,
     select_by_id,
     select_by_name,
@@ -88,7 +89,7 @@ class RowWriter(BaseChange):
                 f"another memcli has taken over writing {self.row.tenant}/{self.row.name}",
                 hint="memcli store status",
             )
-        self.row = WorkspaceRow._make(found[0])
+        self.row = read_row(found[0])
         self._meta = dict(self.row.meta)
 
     def _commit(self) -> None:
