@@ -96,6 +96,11 @@ def _ask(
     if freshness.state == EMPTY:
         return Answered(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
+    if index.fingerprint is None and options.mode == "hybrid":  # this search may have indexed
+        now = memory.remembered()
+        if now.language.startswith("other"):
+            index, vector = now, begin_vector(memory.lead, question, options, now)
+            freshness = _naming_language(memory, index, freshness)
     if sync is not False and options.mode == "hybrid" and not memory.members:
         embed_first(memory.lead, question, options, index)
     if options.filters.kinds:
@@ -190,6 +195,14 @@ def model_groups(
         else _group_of(workspace, names, part, question, options)
         for names, workspace, part in parts
     ]
+
+
+def _naming_language(memory: Workspaces, index: Remembered, freshness: Freshness) -> Freshness:
+    """Say what the language of the notes means for the model of a new index."""
+    from memcli.embedding.auto import announcement
+
+    told = announcement(memory.lead.encoders(), index._replace(fingerprint=None))
+    return freshness._replace(notices=(*freshness.notices, told)) if told else freshness
 
 
 def naming_models(freshness: Freshness, groups: Sequence[ModelGroup]) -> Freshness:
@@ -434,7 +447,7 @@ def _freshened(
         return look(workspace.store, workspace.index_settings())
 
     def encoder() -> Encoder | None:
-        known = index or workspace.remembered()
+        known = index if index and index.fingerprint else workspace.remembered()
         few = None if sync else workspace.query_encoder.encoder(known)
         return few or workspace.open_encoder_of(known).encoder
 

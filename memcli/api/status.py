@@ -13,8 +13,9 @@ from datetime import datetime
 from memcli.api.sync import RenamedFile
 from memcli.api.workspaces import Workspaces
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding.auto import announcement
 from memcli.embedding.encoders import OTHER_MODEL, Remembered
-from memcli.embedding.registry import fingerprint_of
+from memcli.embedding.registry import fingerprint_of, open_encoder, settled
 from memcli.errors import Reason, RetrieverError
 from memcli.indexing.comparison import Changes, IndexComparison, compare_index
 from memcli.indexing.notices import settings_changed, unlisted, unmatched, vectors_off
@@ -91,6 +92,7 @@ class Findings(Record):
     store: Described
     comparison: IndexComparison
     usability: Usability
+    language: Reason | None  # what the language of the notes changes about the model
     holdings: Indexed
     summaries: Mapping[str, int]  # by their state; those that could not be read are skipped files
     writer: Owner | None
@@ -199,7 +201,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         snapshot = held.enter_context(store.snapshot()) if store.exists() else None
         comparison = compare_index(snapshot, settings) if workspace.has_files else AS_STORED
         facts = snapshot.facts if snapshot else Facts()
-        index = Remembered(facts.model, facts.fingerprint)
+        index = Remembered(facts.model, facts.fingerprint, facts.language or "")
         usability = _usability(workspace, index, deep=deep)
         holdings = _holdings(snapshot, deep=deep) if snapshot else Indexed()
     return Findings(
@@ -207,6 +209,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
         store=store.describe(),
         comparison=comparison,
         usability=usability,
+        language=announcement(workspace.encoders(), index, again=True),
         holdings=holdings,
         summaries=_summaries(comparison, settings),
         writer=owner(store.local),
@@ -230,12 +233,12 @@ def _summaries(comparison: IndexComparison, settings: Settings) -> dict[str, int
 
 def _usability(workspace: Workspace, index: Remembered, *, deep: bool) -> Usability:
     """Look for the model's file, or with `deep` open and run it."""
-    choice = workspace.encoders()
+    choice = settled(workspace.encoders(), index, wanted=index.fingerprint)
     configured = [fingerprint_of(name, choice, index) for name in choice.names]
     fingerprint = index.fingerprint if index.fingerprint in configured else configured[0]
     if fingerprint is not None and not deep:
         return Usability(True, fingerprint, None)
-    opened = workspace.open_encoder()
+    opened = open_encoder(choice, sleep=workspace.clock.sleep)
     if opened.encoder is None:
         return Usability(False, None, opened.reason)
     try:
@@ -310,13 +313,15 @@ def _of_vectors(found: Findings) -> Iterator[Reason]:
     usability, holdings = found.usability, found.holdings
     if found.is_other_model:
         yield OTHER_MODEL if found.has_files else OTHER_MODEL._replace(hint="")
+    if found.language is not None and found.has_files:
+        yield found.language
     if usability.reason is not None:
         yield vectors_off(usability.reason)
     if holdings.pending and usability.is_usable and indexing(found.writer) is None:
         texts = "1 text has" if holdings.pending == 1 else f"{holdings.pending} texts have"
         hint = "memcli index" if found.has_files else ""
         yield Reason("not-embedded", f"{texts} no vector yet", hint)
-    if holdings.counts.left_out:
+    if holdings.counts.left_out and found.language is None:
         text = (
             "keyword search only, because the model does not read their script:"
             f" {holdings.counts.left_out} of {holdings.counts.parts} texts"

@@ -18,6 +18,7 @@ class Facts(Record):
     fingerprint: str | None = None  # of the vectors that are searched
     dimension: int | None = None
     model: str | None = None  # the files of the model that made them, as they were verified
+    language: str | None = None  # of most texts; see `embedding.auto`
     chunking: str | None = None  # how documents were cut
     sources: str | None = None  # what was said of the sources
     mounts: str | None = None  # folders that were mount points, as JSON, once all was read
