@@ -30,13 +30,18 @@ def named(text: str) -> tuple[str, str]:
     """
     tenant, slash, workspace = text.rpartition(SLASH)
     found = (tenant if slash else TENANT, workspace)
-    if all(map(_PART.fullmatch, found)):
+    if is_name(*found):
         return found
     raise UsageError(
         "the name of a workspace in a shared index has only letters, digits, dots, dashes and"
         f" underscores, as in team/ops, unlike {quoted(text)}",
         hint="memcli store status",
     )
+
+
+def is_name(tenant: str, workspace: str) -> bool:
+    """Return whether these can be the names of a tenant and its workspace."""
+    return all(map(_PART.fullmatch, (tenant, workspace)))
 
 
 def check_tenant(text: str) -> None:

@@ -67,7 +67,7 @@ AGENTS: Mapping[str, _Table] = {
 }
 
 
-class Happening(Record):
+class HookEvent(Record):
     """An event that an agent reports; "" for what it does not report."""
 
     event: str  # of EVENTS
@@ -79,7 +79,7 @@ class Happening(Record):
     transcript: str  # path of the transcript
 
 
-def happening(agent: str, event: str, told: Mapping[str, Any]) -> Happening | None:
+def read_event(agent: str, event: str, told: Mapping[str, Any]) -> HookEvent | None:
     """Read what an agent sent; None if this hook is not for that event."""
 
     def text(key: str) -> str:
@@ -92,7 +92,7 @@ def happening(agent: str, event: str, told: Mapping[str, Any]) -> Happening | No
         return None
     roots = told.get("workspace_roots")
     named = [each for each in roots if isinstance(each, str)] if isinstance(roots, list) else []
-    return Happening(
+    return HookEvent(
         event,
         name,
         text("conversation_id") or text("session_id"),
@@ -103,7 +103,7 @@ def happening(agent: str, event: str, told: Mapping[str, Any]) -> Happening | No
     )
 
 
-def reply(agent: str, of: Happening, text: str) -> Mapping[str, Any]:
+def reply(agent: str, of: HookEvent, text: str) -> Mapping[str, Any]:
     """Write the answer of a hook; without a text it is `{}`."""
     if not text:
         return SILENCE

@@ -573,7 +573,7 @@ class UnionStore:
                 if store.exists():
                     with failing(name):
                         snapshot = opened.enter_context(store.snapshot())
-                    members.append(Member(name, Guarded([name], snapshot)))
+                    members.append(Member(name, Guarded(name, snapshot)))
             is_own = self._is_asked_by_first and [m.name for m in members[:1]] == [
                 name for name, _ in self._stores[:1]
             ]
@@ -582,7 +582,7 @@ class UnionStore:
                 with failing(*self._of_crowd):
                     held, each = opened.enter_context(self._crowd.snapshots())
                 members += [
-                    Member(name, Guarded(self._of_crowd, held[name]))
+                    Member(name, Guarded(name, held[name], self._of_crowd))
                     for name in self._of_crowd
                     if name in held
                 ]

@@ -12,7 +12,7 @@ from operator import itemgetter
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres import vectors, words
 from memcli.store.postgres.counting import first_fault, read_counts, read_known
-from memcli.store.postgres.excerpts import ABOUT, Rows, about
+from memcli.store.postgres.excerpts import ABOUT, Rows, about, checked_object
 from memcli.store.postgres.filters import (
     CHUNKS,
     FIRST_DAY,
@@ -22,7 +22,7 @@ from memcli.store.postgres.filters import (
     last_of_any,
     within,
 )
-from memcli.store.postgres.postings import Places, Postings, Size
+from memcli.store.postgres.postings import ChunkPlaces, Postings, Size
 from memcli.store.postgres.statements import Statement, Values
 from memcli.store.records import (
     ChunkLines,
@@ -60,31 +60,37 @@ class SharedReader(Rows):
 
     def __init__(self, connection: Connection, address: Address, row: WorkspaceRow) -> None:
         """Take a connection, in whose transaction the row of the workspace was read."""
-        super().__init__(connection, address, row.id)
+        super().__init__(connection, address, row)
         self._row = row
         self._words = Postings(connection, row.id, Size(row.chunks, row.words, row.has_long))
-        self._places = Places(connection, row.id)
+        self._places = ChunkPlaces(connection, row.id)
+        self._facts: Facts | None = None
+        self._speakers: dict[str | None, list[str]] = {}  # by the scope that is left out
         self._lines: dict[int, ChunkLines] = {}
         # Chunks that were read, without what a question makes of them, and their places.
         self._chunk_rows: dict[int, tuple[tuple[str, str, int], Candidate]] = {}
         self._chars = 0  # of their texts
 
-    def goes_on(self, row: WorkspaceRow) -> bool:
+    def is_current(self, row: WorkspaceRow) -> bool:
         """Return whether it can answer from this row: same state, and not too much in memory."""
         if _state(row) != _state(self._row):
             return False
         kept = COUNT_BYTES * self._words.entries + ROW_BYTES * len(self._chunk_rows)
         if kept + 2 * self._chars > MOST_BYTES:
             return False
-        self._row = row
+        self._row, self._facts = row, None
         self._words.forget_asked()
         self._places.forget_promised()
         return True
 
     @property
     def facts(self) -> Facts:
-        row = self._row
-        return row.facts._replace(origin=row.origin, changed_at=row.changed_at or "")
+        if self._facts is None:
+            row = self._row
+            with self._asking():
+                known = row.facts
+            self._facts = known._replace(origin=row.origin, changed_at=row.changed_at or "")
+        return self._facts
 
     def known(self) -> dict[Key, Known]:
         with self._asking():
@@ -196,7 +202,8 @@ class SharedReader(Rows):
             statements += Statement(chunks, (self._id, new)), self.asking_lines(new)
         parts, *read = self._together(statements)
         if read:
-            self._keep(*read)
+            with self._asking():
+                self._keep(*read)
         scored: dict[int, list[PartScore]] = {}
         for chunk_id, *told in parts:
             scored.setdefault(chunk_id, []).append(PartScore(*told))
@@ -215,13 +222,14 @@ class SharedReader(Rows):
             known = about(columns)
             ordinal, tokens, text, text_hash, authority, importance, named_by = columns[_WIDTH:]
             chunk = Candidate(known, tokens, text, text_hash, authority, importance, ())
-            chunk = chunk._replace(named_by=named_by)
+            chunk = chunk._replace(named_by=checked_object(named_by) if named_by else "")
             self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
             self._chars += len(text)
 
     def lines_of(self, chunk_ids: Sequence[int]) -> dict[int, ChunkLines]:
         if new := [chunk_id for chunk_id in chunk_ids if chunk_id not in self._lines]:
-            self._keep_lines(self._rows(*self.asking_lines(new)))
+            with self._asking():
+                self._keep_lines(self._rows(*self.asking_lines(new)))
         return {c: self._lines[c] for c in chunk_ids if c in self._lines}
 
     def _keep_lines(self, found: Sequence[Row]) -> None:
@@ -233,13 +241,16 @@ class SharedReader(Rows):
     def speakers(self, *, but: str | None = None) -> list[str]:
         if not self._row.has_speakers:
             return []
+        if but in self._speakers:
+            return self._speakers[but]
         found = self._rows(
             "select distinct s.name from memcli.speakers s join memcli.documents d"
             " on d.workspace = s.workspace and d.id = s.document"
             " where s.workspace = $1 and d.scope is distinct from $2 order by s.name",
             (self._id, but),
         )
-        return [name for (name,) in found]
+        self._speakers[but] = [name for (name,) in found]
+        return self._speakers[but]
 
     def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
         from memcli.store.documents import lines_of
@@ -252,7 +263,8 @@ class SharedReader(Rows):
             f" order by c.date is not null, c.date desc, {PLACED} limit {values(limit)}",
             values,
         )
-        return {chunk_id: lines_of(text) for chunk_id, text in found}
+        with self._asking():
+            return {chunk_id: lines_of(text) for chunk_id, text in found}
 
     def supports(self) -> list[Support]:
         if not self._row.has_summaries:
