@@ -177,7 +177,7 @@ _memcli() {
         "index:--wait") _memcli_values ''; return ;;
         "index:--debounce") _memcli_values ''; return ;;
         "index:--interval") _memcli_values ''; return ;;
-        "index:--encoder") mapfile -t COMPREPLY < <(compgen -W "bundled multilingual onnx openai none" -- "$cur"); return ;;
+        "index:--encoder") mapfile -t COMPREPLY < <(compgen -W "auto bundled multilingual onnx openai none" -- "$cur"); return ;;
         "index:-w"|"index:--workspace") _memcli_values 'workspaces'; return ;;
         "index:--with") _memcli_values ''; return ;;
         "index:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;

@@ -313,7 +313,7 @@ complete -c memcli -n '__memcli_is index' -l wait -x -d 'Longest wait for anothe
 complete -c memcli -n '__memcli_is index' -l watch -d 'Keep running and index changes until Ctrl-C'
 complete -c memcli -n '__memcli_is index' -l debounce -x -d 'With --watch; wait after the last change'
 complete -c memcli -n '__memcli_is index' -l interval -x -d 'With --watch; time between full scans'
-complete -c memcli -n '__memcli_is index' -l encoder -x -a 'bundled multilingual onnx openai none' -d 'Model; bundled, multilingual, onnx, openai or none'
+complete -c memcli -n '__memcli_is index' -l encoder -x -a 'auto bundled multilingual onnx openai none' -d 'Model; auto, bundled, multilingual, onnx, openai or none'
 complete -c memcli -n '__memcli_is index' -l json -d 'Print one JSON object'
 complete -c memcli -n '__memcli_is index' -s w -l workspace -x -a '(__fish_complete_directories) (__memcli_ask workspaces)' -d 'Workspace folder or @NAME. Repeat it to search several'
 complete -c memcli -n '__memcli_is index' -l everywhere -d 'Search every workspace that has a name'

@@ -70,7 +70,7 @@ def ask(
     sync: bool | None = None,
     observe: Observer = unobserved,
 ) -> Answered:
-    """Answer a question; for `sync` see `bring_in_step`.
+    """Answer a question; for `sync` see `bring_up_to_date`.
 
     With `expand`, add the source lines behind summaries, within `expand.tokens`.
     """
@@ -92,10 +92,15 @@ def _ask(
     index = memory.remembered()
     options = equipped(memory, options, index)
     vector = begin_vector(memory.lead, question, options, index)
-    freshness = bring_in_step(memory, index, options.mode, sync=sync)
+    freshness = bring_up_to_date(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
         return Answered(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
+    if index.fingerprint is None and options.mode == "hybrid":  # this search may have indexed
+        now = memory.remembered()
+        if now.language.startswith("other"):
+            index, vector = now, begin_vector(memory.lead, question, options, now)
+            freshness = _naming_language(memory, index, freshness)
     if sync is not False and options.mode == "hybrid" and not memory.members:
         embed_first(memory.lead, question, options, index)
     if options.filters.kinds:
@@ -131,7 +136,7 @@ def _listed(found: Answered) -> Answered:
 def _of_groups(
     groups: Sequence[ModelGroup], question: Question, options: SearchOptions, observe: Observer
 ) -> Answer:
-    from memcli.search.federation import PACK, merge_answers, search_each
+    from memcli.search.federation import BUDGET, merge_answers, search_each
 
     answers = search_each(
         groups,
@@ -143,7 +148,7 @@ def _of_groups(
     )
     answer = merge_answers(answers, options=options)
     if len(answers) > 1:
-        observe(PACK, answer.hits)
+        observe(BUDGET, answer.hits)
     return answer
 
 
@@ -190,6 +195,14 @@ def model_groups(
         else _group_of(workspace, names, part, question, options)
         for names, workspace, part in parts
     ]
+
+
+def _naming_language(memory: Workspaces, index: Remembered, freshness: Freshness) -> Freshness:
+    """Say what the language of the notes means for the model of a new index."""
+    from memcli.embedding.auto import announcement
+
+    told = announcement(memory.lead.encoders(), index._replace(fingerprint=None))
+    return freshness._replace(notices=(*freshness.notices, told)) if told else freshness
 
 
 def naming_models(freshness: Freshness, groups: Sequence[ModelGroup]) -> Freshness:
@@ -394,7 +407,7 @@ def _no_vector(text: str) -> Vector:
     return Vector(None, "", MODE_IS_KEYWORD, 1.0)
 
 
-def bring_in_step(
+def bring_up_to_date(
     memory: Workspaces, index: Remembered | None, mode: str, *, sync: bool | None
 ) -> Freshness:
     """Update the index within the configured bounds; report if another index replaces it.
@@ -434,7 +447,7 @@ def _freshened(
         return look(workspace.store, workspace.index_settings())
 
     def encoder() -> Encoder | None:
-        known = index or workspace.remembered()
+        known = index if index and index.fingerprint else workspace.remembered()
         few = None if sync else workspace.query_encoder.encoder(known)
         return few or workspace.open_encoder_of(known).encoder
 

@@ -83,7 +83,7 @@ def _planned(
         context_tokens=config("compact.context_tokens"),
         depth=depth,
     )
-    opened = workspace.open_encoder()
+    opened = workspace.open_encoder(index=workspace.remembered())
     plan = make_plan(
         found.logs,
         found.summaries,

@@ -155,7 +155,8 @@ def _script(statements: Sequence[str]) -> str:
 def _checked(partitions: int) -> int:
     if not 0 <= partitions <= schema.MOST_PARTITIONS:
         raise UsageError(
-            f"the number of partitions must be between 0 and {schema.MOST_PARTITIONS}, not {partitions}",
+            f"the number of partitions must be between 0 and {schema.MOST_PARTITIONS},"
+            f" not {partitions}",
             hint="memcli help shared-index",
         )
     return partitions

@@ -139,6 +139,7 @@ class Vectors:
         self._workspace = workspace
         self._on_progress = shared(workspace.store, workspace.clock.monotonic, on_progress)
         self._opened: Opened | None = None
+        self.language: Reason | None = None  # what the language of the notes changes
         self.made = self.borrowed = 0
 
     @property
@@ -166,20 +167,31 @@ class Vectors:
         """
         if system.is_short_of_memory():
             raise MemoryError
+        from memcli.embedding.auto import announcement
         from memcli.embedding.encoders import Opened, Remembered
-        from memcli.embedding.registry import configured_fingerprint, is_verified, remember
+        from memcli.embedding.registry import (
+            configured_fingerprint,
+            is_verified,
+            remember,
+            settled,
+        )
         from memcli.indexing.indexer import Calling, embed, settle_vectors
 
-        choice = self._workspace.encoders()
         facts = change.facts
-        known = Remembered(facts.model, facts.fingerprint)
+        known = Remembered(facts.model, facts.fingerprint, facts.language or "")
+        self.language = announcement(self._workspace.encoders(), known)
+        choice = settled(self._workspace.encoders(), known)
         if facts.fingerprint:
             self.borrowed += change.borrow(facts.fingerprint)
         if is_verified(choice.names[0], choice, known) and settle_vectors(
             change, configured_fingerprint(choice, known)
         ):
             return
-        if self._opened is None or self.may_come_back:
+        if (
+            self._opened is None
+            or (self._opened.encoder is not None and self._opened.name not in choice.names)
+            or self.may_come_back
+        ):
             self._opened = self._workspace.open_encoder(
                 self.patience.ask, threads=self._threads, index=known
             )
@@ -230,16 +242,16 @@ def sync(
 
     def work(change: Change) -> Done:
         nonlocal report
-        goes_on = report is not None
+        continues_after = report is not None
         if report is None:
             report = _bring_in(change, settings, job, vectors, on_progress)
             if vectors.patience.is_asked:
                 raise AskedToWaitError
-        if goes_on or (job.texts != 0 and not job.full):
+        if continues_after or (job.texts != 0 and not job.full):
             vectors.make(change, None if job.full else job.texts)
         pruned = change.tidy(unused_days=0) if job.prune else 0
         pending, chunks = vectors.pending(change), change.counts().chunks
-        warnings = unmatched(settings.sources, change.known)
+        warnings = (*unmatched(settings.sources, change.known), *filter(None, [vectors.language]))
         made, borrowed = vectors.made - before[0], vectors.borrowed - before[1]
         notices = report.notices
         return Done(report, chunks, made, pending, pruned, notices, warnings, borrowed)

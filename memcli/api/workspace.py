@@ -293,7 +293,7 @@ class Workspace:
             raise
         except (IndexMissingError, StoreError):  # freshness reports or repairs it
             return Remembered(None, None)
-        return Remembered(facts.model, facts.fingerprint)
+        return Remembered(facts.model, facts.fingerprint, facts.language or "")
 
     @property
     def query_encoder(self) -> QueryEncoder:

@@ -67,7 +67,8 @@ KEYS: tuple[Key, ...] = (
     Key("chunk.tokens", int, 400, "Maximum tokens of a chunk (estimated).", low=32, high=2000),
     Key("chunk.overlap", int, 0, "Tokens of the previous chunk that a chunk repeats.",
         low=0, high=1000),
-    Key("embedding.encoder", str, "bundled", "Model that turns text into vectors.",
+    Key("embedding.encoder", str, "auto", "Model that turns text into vectors. auto: by the"
+        " language of most notes.",
         choices=encoders.PUBLIC, added=encoders.ADDED, user_choices=encoders.USER_ONLY),
     Key("embedding.fallback", list, [], "Models to use if embedding.encoder cannot be used.",
         choices=encoders.PUBLIC, added=encoders.ADDED, user_only=True),

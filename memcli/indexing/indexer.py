@@ -39,6 +39,7 @@ EMBED_BATCH = 32
 GROUP_BYTES, LEAST_BYTES = 1 << 19, 1 << 13
 # Texts per listing; each listing looks at every segment.
 LISTED = 4096
+WEIGHED = "language"  # no encoder's fingerprint: all texts wait for it, so that it lists them
 # Days before an unused vector is deleted; until then a revert can use it.
 CACHE_DAYS = 30
 
@@ -189,13 +190,13 @@ def index(
     A damaged store is set aside and built again.
     """
     try:
-        return bring_in_step(change, settings, on_progress=on_progress)
+        return bring_up_to_date(change, settings, on_progress=on_progress)
     except DamagedError as error:
         notice = change.start_over(error.message)
-    return bring_in_step(change, settings, on_progress=on_progress)._replace(notices=(notice,))
+    return bring_up_to_date(change, settings, on_progress=on_progress)._replace(notices=(notice,))
 
 
-def bring_in_step(
+def bring_up_to_date(
     change: Change,
     settings: Settings,
     *,
@@ -212,14 +213,26 @@ def bring_in_step(
         planned = planned._replace(diff=_with_all_of(again, planned, known))
     report = apply(change, settings, planned, known, again=again, on_progress=on_progress)
     change.remember(wanted)
+    _weigh_languages(change)
     change.tidy(unused_days=CACHE_DAYS)
     return report
 
 
+<<<<<<< HEAD
 def _folder(settings: Settings) -> dict[str, str]:
-    """Name the folder of the memory, by which an index is told from one of a folder that is gone."""
+    """Name the folder of the memory: `index --clean` finds the indexes of folders that are gone."""
     roots = {source.name: source.root for source in settings.sources}
     return {"workspace": roots.get(MEMORY_SOURCE, "")}
+=======
+def _weigh_languages(change: Change) -> None:
+    """Remember the language of most texts, if it may have changed."""
+    from memcli.embedding.auto import MOST, is_due, weigh
+
+    before, count = change.facts.language, change.counts().parts
+    if is_due(before, count):
+        waiting = change.pending(WEIGHED, MOST)
+        change.remember({"language": weigh((i.text for i in waiting), before, count)}, revise=False)
+>>>>>>> main
 
 
 def settle_vectors(change: Change, fingerprint: str | None) -> bool:

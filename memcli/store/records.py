@@ -18,6 +18,7 @@ class Facts(Record):
     fingerprint: str | None = None  # of the vectors that are searched
     dimension: int | None = None
     model: str | None = None  # the files of the model that made them, as they were verified
+    language: str | None = None  # of most texts; see `embedding.auto`
     chunking: str | None = None  # how documents were cut
     sources: str | None = None  # what was said of the sources
     mounts: str | None = None  # folders that were mount points, as JSON, once all was read
@@ -135,7 +136,7 @@ class Support(Record):
     holds: bool  # they do in the file as it is stored, and the summary was found valid by it
 
 
-class Looked(Record):
+class LineCheck(Record):
     """Lines that a summary rests on, where they were looked for last."""
 
     lines: SourceLines  # where they stand now; where they stood, if nowhere

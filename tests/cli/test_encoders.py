@@ -252,7 +252,7 @@ def test_a_server_that_drips_holds_up_neither_index_nor_search(
         _, err = desk.run("index")
         assert "no answer within 0.5 s; searches use keywords only" in err
         desk.use(server, embedding='fallback = ["hashing"]', seconds=0.5)
-        assert "hashing stands in" in desk.run("index")[1]
+        assert "memcli uses hashing instead" in desk.run("index")[1]
 
 
 def test_numbers_beyond_any_float_are_a_broken_answer(desk: Desk, server: Loopback) -> None:

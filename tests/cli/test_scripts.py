@@ -117,7 +117,7 @@ def test_what_the_model_cannot_read_is_not_embedded_and_is_counted(notes: Path) 
     assert {key: vectors[key] for key in ("parts", "embedded", "pending", "omitted")} == {
         "parts": 7, "embedded": 1, "pending": 0, "omitted": 6,
     }  # fmt: skip
-    assert "1 of 7 segments, 6 in scripts it cannot read, bundled" in memcli(notes, "status")[0]
+    assert "1 of 7 segments, 6 in scripts it cannot read, auto" in memcli(notes, "status")[0]
     assert not any("no vector yet" in warning for warning in status["warnings"])
     said = json.loads(memcli(notes, "index", "--json")[0])
     assert (said["embedded"], said["pending"]) == (0, 0)
