@@ -218,12 +218,12 @@ def bring_up_to_date(
     return report
 
 
-<<<<<<< HEAD
 def _folder(settings: Settings) -> dict[str, str]:
     """Name the folder of the memory: `index --clean` finds the indexes of folders that are gone."""
     roots = {source.name: source.root for source in settings.sources}
     return {"workspace": roots.get(MEMORY_SOURCE, "")}
-=======
+
+
 def _weigh_languages(change: Change) -> None:
     """Remember the language of most texts, if it may have changed."""
     from memcli.embedding.auto import MOST, is_due, weigh
@@ -232,7 +232,6 @@ def _weigh_languages(change: Change) -> None:
     if is_due(before, count):
         waiting = change.pending(WEIGHED, MOST)
         change.remember({"language": weigh((i.text for i in waiting), before, count)}, revise=False)
->>>>>>> main
 
 
 def settle_vectors(change: Change, fingerprint: str | None) -> bool:
