@@ -47,11 +47,11 @@ class Stock(Protocol):
 
     @property
     def facts(self) -> Facts:
-        """Give what the store remembers of itself."""
+        """Return what the store remembers of itself."""
         ...
 
     def known(self) -> Mapping[Key, Known]:
-        """Give what is remembered of every document."""
+        """Return what is remembered of every document."""
         ...
 
     def counts(self) -> Counts:
@@ -67,7 +67,7 @@ class Snapshot(Stock, Protocol):
     """One state of a store."""
 
     def vector_search(self) -> VectorSearch:
-        """Tell how vectors are searched."""
+        """Return how vectors are searched."""
         ...
 
     def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
@@ -75,7 +75,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Tell which of some terms any chunk holds."""
+        """Return which of some terms any chunk holds."""
         ...
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
@@ -120,7 +120,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
-        """Give the vectors of the parts of those chunks that have any, in their order."""
+        """Return the vectors of the parts of those chunks that have any, in their order."""
         ...
 
     def candidates(
@@ -171,7 +171,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
-        """Give the lines of chunks in which somebody says how they want things.
+        """Return the lines of chunks in which somebody says how they want things.
 
         Those of undated documents come first, then the newest; what is equal goes by place.
         """
@@ -195,7 +195,7 @@ class Change(Stock, Protocol):
 
     @property
     def notices(self) -> Sequence[str]:
-        """Tell what had to be mended to open the store."""
+        """Return what had to be mended to open the store."""
         ...
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
@@ -286,7 +286,7 @@ class Change(Stock, Protocol):
         ...
 
     def rebuild(self) -> AbstractContextManager[Rebuild]:
-        """Build a store anew beside this one, or go on where that was left."""
+        """Build a store again beside this one, or go on where that was left."""
         ...
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
@@ -319,19 +319,19 @@ class Store(Protocol):
         ...
 
     def describe(self) -> Described:
-        """Tell where the store is, and how large."""
+        """Return where the store is, and how large."""
         ...
 
     def exists(self) -> bool:
-        """Tell whether anything was ever stored."""
+        """Return whether anything was ever stored."""
         ...
 
     def has_unfolded(self) -> bool:
-        """Tell that deleted text may still lie somewhere, until the next change ends."""
+        """Return whether deleted text may still lie somewhere, until the next change ends."""
         ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """Hold one state; IndexMissingError where there is none."""
+        """Hold one state; IndexMissingError if there is none."""
         ...
 
     def change(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[Change]:
@@ -343,7 +343,7 @@ class Store(Protocol):
         ...
 
     def stand_in(self) -> Store | None:
-        """Give the index that answers where the server of this one is away, if there is any."""
+        """Return the index that answers where the server of this one is away, if there is any."""
         ...
 
     def copy_to(self, path: str) -> None:

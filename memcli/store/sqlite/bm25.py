@@ -31,7 +31,7 @@ _by_totals: dict[str, tuple[Totals, str]] = {}
 
 
 def idf(chunks: int, holders: int) -> float:
-    """Give the weight of a phrase that so many of so many chunks hold."""
+    """Return the weight of a phrase that so many of so many chunks hold."""
     if holders > chunks:  # by an estimate
         return LEAST_IDF
     found = log((chunks - holders + 0.5) / (holders + 0.5))

@@ -129,7 +129,7 @@ class ChunkRow(Record):
 
     @property
     def place(self) -> tuple[str, str, int]:
-        """Give what chunks are ordered by."""
+        """Return what chunks are ordered by."""
         return self.about.source, self.about.path, self.ordinal
 
 
@@ -312,7 +312,7 @@ def _read(connection: apsw.Connection, tail: str, values: Sequence[Any] = ()) ->
 def preferences(
     connection: apsw.Connection, limit: int, reach: Reach
 ) -> dict[int, tuple[Lines, ...]]:
-    """Give the lines of the chunks that have any: of undated documents, then of the newest."""
+    """Return the lines of the chunks that have any: of undated documents, then of the newest."""
     from memcli.store.documents import lines_of
 
     test, values = within(reach)
