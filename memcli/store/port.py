@@ -363,7 +363,7 @@ class Crowd(Protocol):
         ...
 
     def snapshots(self) -> AbstractContextManager[tuple[Mapping[str, Snapshot], Each]]:
-        """Open a snapshot of each workspace, by short and full name, and a function to ask several."""
+        """Open a snapshot of each workspace, by its two names, and a function that asks several."""
         ...
 
     def close(self) -> None:
