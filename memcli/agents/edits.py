@@ -5,9 +5,8 @@ This module changes texts; it knows no paths.
 
 from __future__ import annotations
 
-from memcli.agents import blocks, json_edit
+from memcli.agents import UnfitError, blocks, json_edit
 from memcli.agents.json_edit import Slot, Trace
-from memcli.agents.unfit import UnfitError
 from memcli.record import Record
 
 JSON, JSON5, TOML, MARKDOWN, WHOLE = "json", "json5", "toml", "markdown", "file"
@@ -29,12 +28,12 @@ class Put(Record):
     trace: Trace
 
 
-def standing(text: str | None, entry: AgentEntry) -> str:
+def entry_state(text: str | None, entry: AgentEntry) -> str:
     """Look for an entry: "same", "other" or "absent"; None means no file."""
     if text is None or (entry.format != WHOLE and not text.strip("\ufeff \t\r\n")):
         return "absent"
     if entry.format in _EMPTY:
-        return json_edit.standing(text, entry.slot, entry.text, is_json5=entry.format == JSON5)
+        return json_edit.entry_state(text, entry.slot, entry.text, is_json5=entry.format == JSON5)
     if entry.format == WHOLE:
         return "same" if text == entry.text else "other"
     comment = blocks.TOML if entry.format == TOML else blocks.MARKDOWN

@@ -16,7 +16,7 @@ from memcli.language.tokens import measure
 from memcli.markdown.comments import visible
 from memcli.types import Excerpt
 
-# Characters from the end of a document that are parsed, about 50 times a tail.
+# Characters to parse from the end of a document, about 50 times a tail.
 MOST_CHARS = 1 << 18
 
 # Tokens of items that stay together in such a list: the tail grows by this much at a time.
@@ -27,7 +27,7 @@ TailRecord = tuple[ChunkSpan, ...]  # in the order of the document
 
 
 def records(newest: Iterable[Excerpt]) -> Iterator[TailRecord]:
-    """Yield the records of documents, the newest first.
+    """Yield the records of documents, newest first.
 
     `newest` gives their chunks document by document, each from its end.
     """
@@ -84,7 +84,7 @@ def _lines(chunks: Sequence[Excerpt]) -> tuple[str, ...]:
     end_line, end_byte = 0, 0
     for chunk in chunks:
         text, at = chunk.text, chunk.about.start_line - 1
-        if chunk.start_byte < end_byte:  # the beginning is that of the chunk before
+        if chunk.start_byte < end_byte:  # the beginning belongs to the chunk before
             encoded = text.encode("utf-8", "surrogatepass")[end_byte - chunk.start_byte :]
             text, at = encoded.decode("utf-8", "surrogatepass"), end_line - 1
         for number, line in enumerate(text.split("\n"), start=at):

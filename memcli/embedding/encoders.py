@@ -50,7 +50,7 @@ class Endpoint(Record):
 class Choice(Record):
     """The configured encoder, those that may replace it, and their settings."""
 
-    names: tuple[str, ...] = ("bundled",)
+    names: tuple[str, ...] = ("bundled",)  # or AUTO, which `registry.settled` replaces
     threads: int = 0  # that embed at the same time; 0: as many as can
     local: LocalModel = LocalModel()
     endpoint: Endpoint = Endpoint()
@@ -61,6 +61,7 @@ class Remembered(Record):
 
     model: str | None  # see `registry.remember`
     fingerprint: str | None
+    language: str = ""  # of most texts; see `auto`
 
 
 # A query is never compared with vectors that another model has made.
@@ -150,11 +151,13 @@ class EncoderRecord(Record):
     is_server: bool = False  # texts leave the process; what fails may work later without a change
 
 
+AUTO, BUNDLED, MULTILINGUAL = "auto", "bundled", "multilingual"
 RECORDS: dict[str, EncoderRecord] = {
     record.name: record
     for record in (
-        EncoderRecord("bundled", model="all-MiniLM-L6-v2-int8"),
-        EncoderRecord("multilingual", model="multilingual-e5-small-q4"),
+        EncoderRecord(AUTO),
+        EncoderRecord(BUNDLED, model="all-MiniLM-L6-v2-int8"),
+        EncoderRecord(MULTILINGUAL, model="multilingual-e5-small-q4"),
         EncoderRecord("onnx", user_only=True),
         EncoderRecord("openai", user_only=True, is_server=True),
         EncoderRecord("none"),

@@ -145,7 +145,7 @@ class Generator:
         wanted = [entry.name for entry in session.get_inputs()]
         if unknown := [name for name in wanted if name not in told]:
             raise RetrieverError(
-                f"{self._folder}: the model asks for {', '.join(unknown)}, which is not known",
+                f"{self._folder}: the model has unknown inputs: {', '.join(unknown)}",
                 hint=HINT,
             )
         try:

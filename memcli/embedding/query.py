@@ -18,6 +18,7 @@ from memcli.embedding.registry import (
     open_encoder,
     open_quick,
     query_seconds,
+    settled,
 )
 from memcli.errors import Reason, RetrieverError
 from memcli.record import Record
@@ -189,6 +190,7 @@ class _InTime(_Way):
 
 
 def _find(choice: Choice, index: Remembered) -> _Way:
+    choice = settled(choice, index, wanted=index.fingerprint)
     name = _name_for(choice, index)
     if name is None:  # nothing is opened or sent in vain
         return _Way(OTHER_MODEL)

@@ -13,6 +13,9 @@ from contextlib import suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import (
     ADDED,
+    AUTO,
+    BUNDLED,
+    MULTILINGUAL,
     PUBLIC,
     RECORDS,
     Choice,
@@ -97,6 +100,7 @@ def open_encoder(
     index has `remembered`.
     """
     places = package_folders() if folders is None else tuple(folders)
+    choice = settled(choice, remembered, wanted=wanted, folders=places)
     opening = Opening(places, check, wanted, sleep, remembered)
     passed: list[Opened] = []
     for name in choice.names:
@@ -107,6 +111,27 @@ def open_encoder(
             return opened._replace(reason=_told([*passed, opened]), name=name)
         passed.append(opened)
     return Opened(None, _told(passed))
+
+
+def settled(
+    choice: Choice,
+    index: Remembered,
+    *,
+    wanted: str | None = None,
+    folders: Folders | None = None,
+) -> Choice:
+    """Replace `auto`: by the encoder of the `wanted` fingerprint, else by the best for an index."""
+    if AUTO not in choice.names:
+        return choice
+    if wanted is not None:
+        is_other = wanted.startswith(f"{RECORDS[MULTILINGUAL].model};")
+        own: tuple[str, ...] = (MULTILINGUAL if is_other else BUNDLED,)
+    else:
+        from memcli.embedding.auto import names_for
+
+        own = names_for(index, folders)
+    at = choice.names.index(AUTO)
+    return choice._replace(names=(*choice.names[:at], *own, *choice.names[at + 1 :]))
 
 
 def open_quick(name: str, choice: Choice, remembered: Remembered, *, check: bool) -> Quick | None:
@@ -174,6 +199,7 @@ def configured_fingerprint(
     folders: Iterable[str] | None = None,
 ) -> str | None:
     """Return the fingerprint of the wanted encoder without opening it; see `fingerprint_of`."""
+    choice = settled(choice, remembered, folders=None if folders is None else tuple(folders))
     return fingerprint_of(choice.names[0], choice, remembered, folders=folders)
 
 

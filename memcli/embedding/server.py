@@ -1,7 +1,7 @@
 """A configured model server: its address, its key, and its refusals.
 
-No key is ever shown, and no redirect leads to another host. `endpoint` and `distant` know the
-requests and answers.
+No key is ever shown, and no redirect leads to another host. `endpoint` and
+`remote_reranker` know the requests and answers.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Server(Record):
             )
         if 300 <= status < 400:
             return RetrieverError(
-                f"{host} redirects to {_host(reply.location)}, and nothing is sent after it",
+                f"{host} redirects to {_host(reply.location)}, which memcli does not follow",
                 hint=f"set {self.table}.url to the right place",
             )
         if status == 404:
@@ -216,7 +216,7 @@ class Wire:
         with closing(connection.getresponse()) as response:
             read, headers = response.read(most + 1), response.headers
         if len(read) > most:
-            raise OSError("the answer is far larger than what was asked for")
+            raise OSError("the answer is far larger than expected")
         retry_after, location = headers.get("Retry-After", ""), headers.get("Location", "")
         return Reply(response.status, retry_after, location, bytes(read))
 

@@ -13,8 +13,8 @@ ALIKE = 0.5  # least share of the lines of an earlier file that the later one ha
 def lines_before(old: Sequence[str], new: Sequence[str], wanted: Lines) -> Lines | None:
     """Find the place of some lines in the version before; None if they are all new.
 
-    If lines replaced as many others, each had the place of its own; else they had the place of
-    all of those.
+    If lines replaced as many others, each had the place of the line that it replaced. Otherwise
+    they had the place of all those lines.
     """
     first, end = wanted[0] - 1, wanted[1]
     head = _common(old, new)

@@ -5,10 +5,27 @@ from __future__ import annotations
 import re
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.words import fold
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memcli.search.query import ParsedQuery, QueryTerm
     from memcli.search.question import Question
+
+# Words of a prompt about what "we" do or what has happened: English, German, Spanish, French.
+_OWN_WORDS = """
+    we us our ours did was were had has have
+    wir uns unser unsere unserem unseren unserer hat habe haben hatte hatten war waren wurde
+    wurden nosotros nuestra nuestro nuestras nuestros fue fueron hemos había habían
+    nous notre nos avons avait était étaient
+"""
+_OWN = frozenset(_OWN_WORDS.split())
+_OWN_SIGNS = ("我们", "我們", "咱们", "上次", "之前", "私たち", "前回")
+_WORD = r"[^\W\d_]+"
+_LATER_WORD = r"(?<![.!?:] )(?<!^)\b[^\W\d_]+"  # that does not begin a sentence
+_SHORTEST, _ENDING = 4, 3  # letters of a word that have to be there, and that may differ at its end
 
 LEAST_WIDTH = 10  # characters, as in "yes, do it"
 # Of a longer prompt, memcli searches for its beginning and its end, which usually contain the
@@ -99,6 +116,31 @@ def has_subject(question: Question) -> bool:
 def subject(query: ParsedQuery) -> list[QueryTerm]:
     """Return the words that a query could be about."""
     return [term for term in query.terms if not (term.stop or term.text.lower() in _TALK)]
+
+
+def is_of_the_past(prompt: str, passage: str) -> bool:
+    """Return whether a prompt is about what somebody did, and not about the world.
+
+    It contains a name that the passage contains too, or a word for "we" or for the past. A name
+    begins with a capital; in German every noun does, so there it proves nothing.
+    """
+    words = {match[0].casefold() for match in re.finditer(_WORD, prompt)}
+    if not words.isdisjoint(_OWN) or any(sign in prompt for sign in _OWN_SIGNS):
+        return True
+    if words & GERMAN and not words & ENGLISH:
+        return False
+    later = (match[0] for match in re.finditer(_LATER_WORD, prompt))
+    return any(_stem(word) in passage for word in later if word[0].isupper() and word != "I")
+
+
+def contained(words: Iterable[str], text: str) -> list[str]:
+    """Return the words that a text contains, whatever their endings."""
+    folded = fold(text)
+    return [word for word in words if _stem(fold(word)) in folded]
+
+
+def _stem(word: str) -> str:
+    return word[: max(_SHORTEST, len(word) - _ENDING)]
 
 
 def is_wish(prompt: str) -> bool:

@@ -129,7 +129,7 @@ class SessionFile:
                 os.close(descriptor)
         except OSError as error:
             raise StoreError(
-                f"what this session was given cannot be kept: {error.strerror or error}",
+                f"cannot save what this session was shown: {error.strerror or error}",
                 hint="set XDG_CACHE_HOME to a folder that can be written",
             ) from error
 

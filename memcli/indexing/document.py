@@ -98,6 +98,9 @@ def build_document(
     metadata = with_tags(parsed.front_matter, _text_lines(parsed))
     path = file.stat.path
     days, stamped = document_days(metadata, path, source.date_keys)
+    if source.is_transcripts:  # its only headings are the days on which somebody spoke
+        titles = (block.title for block in parsed.blocks if block.kind == "heading")
+        days = next(filter(None, map(heading_days, titles)), days)
     if days and source.evergreen and _compiled(source.evergreen)(path):
         days, stamped = None, False
     title = _title(parsed, path)

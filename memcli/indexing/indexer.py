@@ -39,6 +39,7 @@ EMBED_BATCH = 32
 GROUP_BYTES, LEAST_BYTES = 1 << 19, 1 << 13
 # Texts per listing; each listing looks at every segment.
 LISTED = 4096
+WEIGHED = "language"  # no encoder's fingerprint: all texts wait for it, so that it lists them
 # Days before an unused vector is deleted; until then a revert can use it.
 CACHE_DAYS = 30
 
@@ -127,9 +128,7 @@ def apply(
         for source, path in planned.diff.removed:
             removed[shown(source, path)] = known[source, path].hash
             change.remove((source, path))
-        roots = {source.name: source.root for source in settings.sources}
-        facts = {"mounts": planned.mounts, "workspace": roots.get(MEMORY_SOURCE, "")}
-        change.remember(facts, revise=False)
+        change.remember({"mounts": planned.mounts, **_folder(settings)}, revise=False)
     check_lineage(change, settings)
     moved = pair_moves(added, removed)
     olds, news = {old for old, _ in moved}, {new for _, new in moved}
@@ -191,13 +190,13 @@ def index(
     A damaged store is set aside and built again.
     """
     try:
-        return bring_in_step(change, settings, on_progress=on_progress)
+        return bring_up_to_date(change, settings, on_progress=on_progress)
     except DamagedError as error:
         notice = change.start_over(error.message)
-    return bring_in_step(change, settings, on_progress=on_progress)._replace(notices=(notice,))
+    return bring_up_to_date(change, settings, on_progress=on_progress)._replace(notices=(notice,))
 
 
-def bring_in_step(
+def bring_up_to_date(
     change: Change,
     settings: Settings,
     *,
@@ -208,15 +207,31 @@ def bring_in_step(
     planned = plan(settings, known, change.facts.mounts)
     wanted = settings_meta(settings)
     if not known:  # a first run that was killed continues
-        change.remember(wanted)
+        change.remember({**wanted, **_folder(settings)})
     again = frozenset[str]().union(*altered(settings, change.facts).values())
     if again:
         planned = planned._replace(diff=_with_all_of(again, planned, known))
     report = apply(change, settings, planned, known, again=again, on_progress=on_progress)
     change.remember(wanted)
-    change.settle()
-    change.prune(unused_days=CACHE_DAYS)
+    _weigh_languages(change)
+    change.tidy(unused_days=CACHE_DAYS)
     return report
+
+
+def _folder(settings: Settings) -> dict[str, str]:
+    """Name the folder of the memory: `index --clean` finds the indexes of folders that are gone."""
+    roots = {source.name: source.root for source in settings.sources}
+    return {"workspace": roots.get(MEMORY_SOURCE, "")}
+
+
+def _weigh_languages(change: Change) -> None:
+    """Remember the language of most texts, if it may have changed."""
+    from memcli.embedding.auto import MOST, is_due, weigh
+
+    before, count = change.facts.language, change.counts().parts
+    if is_due(before, count):
+        waiting = change.pending(WEIGHED, MOST)
+        change.remember({"language": weigh((i.text for i in waiting), before, count)}, revise=False)
 
 
 def settle_vectors(change: Change, fingerprint: str | None) -> bool:
@@ -224,12 +239,9 @@ def settle_vectors(change: Change, fingerprint: str | None) -> bool:
     facts = change.facts
     if fingerprint is None or facts.fingerprint != fingerprint:
         return False
-    if change.is_embedded(fingerprint):
-        return True
     if change.unembedded(fingerprint):
         return False
-    change.search_by(fingerprint, facts.dimension or 0)
-    change.mark_embedded()
+    change.search_by(fingerprint, facts.dimension or 0, none_waits=True)
     return True
 
 
@@ -261,8 +273,8 @@ def embed(
         texts = readable_of(listed, fingerprint)
         if len(texts) < len(listed):
             kept = {item.hash for item in texts}
-            unread = [item.hash for item in listed if item.hash not in kept]
-            change.leave_out(fingerprint, unread)
+            unread = [(item.hash, None) for item in listed if item.hash not in kept]
+            change.put_vectors(fingerprint, unread)
             waiting -= len(unread)
             total = min(total, waiting)
         first = texts[: total - done]
@@ -276,9 +288,7 @@ def embed(
         if not switching:
             change.search_by(fingerprint, encoder.dimension)
     if done == waiting:
-        if switching:
-            change.search_by(fingerprint, encoder.dimension)
-        change.mark_embedded()
+        change.search_by(fingerprint, encoder.dimension, none_waits=True)
     return done
 
 

@@ -14,13 +14,13 @@ from memcli.types import MEMORY_SOURCE, Skip, Source, shown
 
 if TYPE_CHECKING:
     from memcli.embedding.encoders import Opened
-    from memcli.indexing.look import Standing
+    from memcli.indexing.comparison import IndexComparison
     from memcli.store.records import Key
 
 NAMED = 3  # files of a kind that are named; the others are counted
 
 # By name in `Facts`: settings that all stored documents depend on.
-SETTINGS = {"chunking": "the way chunks are cut", "sources": "what is set for the sources"}
+SETTINGS = {"chunking": "chunks", "sources": "sources"}
 
 
 def unlisted(skip: Skip) -> Reason:
@@ -115,15 +115,18 @@ def _unmatched(source: Source, mark: str, glob: str) -> Reason:
     return Reason("unmatched", f"{setting}: {glob} matches no document", hint)
 
 
-def settings_changed(standing: Standing) -> Reason | None:
+def settings_changed(comparison: IndexComparison) -> Reason | None:
     """Name the settings because of which unchanged files are stored again; None without any."""
-    again = len(standing.changes.again)
+    again = len(comparison.changes.again)
     if not again:
         return None
-    what = " and ".join(SETTINGS[name] for name in standing.settings)
-    verb = "has" if len(standing.settings) == 1 else "have"
+    what = " and ".join(SETTINGS[name] for name in comparison.settings)
     files = "1 file is" if again == 1 else f"{again} files are"
-    return Reason("settings", f"{what} {verb} changed: {files} to be stored again", "memcli index")
+    return Reason(
+        "settings",
+        f"the settings of {what} have changed: {files} to be stored again",
+        "memcli index",
+    )
 
 
 def without_vectors(opened: Opened) -> Reason | None:
@@ -133,7 +136,7 @@ def without_vectors(opened: Opened) -> Reason | None:
     if opened.encoder is None:
         return vectors_off(opened.reason)
     name = model_name(opened.encoder.fingerprint)
-    return opened.reason._replace(text=f"{opened.reason.text}; {name} stands in")
+    return opened.reason._replace(text=f"{opened.reason.text}; memcli uses {name} instead")
 
 
 def vectors_off(reason: Reason) -> Reason:

@@ -146,11 +146,12 @@ def listing_of(settings: Settings) -> Listing:
 def read(settings: Settings, source: str, path: str) -> FileText | Skip:
     """Read a file of a source, or return why it cannot be read.
 
-    Every text that is indexed, shown or summarised comes from here, so this is where secrets are
-    redacted; the number of lines stays the same. The hash is that of the unchanged file. A path
-    that leads outside (`..`, absolute) is a NotFoundError.
+    Every text that is indexed, shown or summarised comes from here. So transcripts become Markdown
+    here, and secrets are redacted; neither changes the number of lines. The hash is of the file as
+    it is. A path that leads outside (`..`, absolute) is a NotFoundError.
     """
-    root, most = settings.source(source).root, settings.max_bytes
+    origin, most = settings.source(source), settings.max_bytes
+    root = origin.root
     if settings.files is not None:
         found = settings.files.read(root, path, source=source, max_bytes=most)
     else:
@@ -158,7 +159,13 @@ def read(settings: Settings, source: str, path: str) -> FileText | Skip:
 
         follow = settings.follow_symlinks
         found = read_file(root, path, source=source, max_bytes=most, follow_symlinks=follow)
-    if isinstance(found, Skip) or not settings.redacts:
+    if isinstance(found, Skip):
+        return found
+    if origin.is_transcripts:
+        from memcli.markdown.transcript import as_markdown
+
+        found = found._replace(text=as_markdown(found.text, origin.project))
+    if not settings.redacts:
         return found
     from memcli.secrets.finding import redacted
 

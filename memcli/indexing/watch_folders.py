@@ -13,7 +13,7 @@ from contextlib import suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
 from memcli.record import Record
-from memcli.workspace.ignore import IGNORE_FILE, Rules, is_markdown, load_rules
+from memcli.workspace.ignore import IGNORE_FILE, Rules, load_rules
 
 if TYPE_CHECKING:
     from memcli.indexing.watcher import Stamp
@@ -47,7 +47,7 @@ class Scope(Record):
             leads = self.any_markdown or self.rules.leads_into(f"{path}/")
             return leads and not self.rules.hides(path, True)
         if self.any_markdown:
-            return is_markdown(path) and not self.rules.hides(path, False)
+            return self.rules.is_document(path) and not self.rules.hides(path, False)
         return self.rules.accepts(path)
 
 

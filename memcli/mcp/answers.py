@@ -16,7 +16,7 @@ from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
 from memcli.search.hits import mark_of
-from memcli.search.retrievers import MODE_IS_LEXICAL, missing_vectors
+from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import make_snippet
 from memcli.types import EMPTY, FRESH, shown
 
@@ -90,17 +90,17 @@ def _hint_for_tools(hint: str) -> str:
     return f"{name} with {', '.join(known)}" if known else _PLAINLY.get(name, name)
 
 
-def headline(verdict: str | None, standing: Freshness) -> list[str]:
+def headline(verdict: str | None, comparison: Freshness) -> list[str]:
     """Write the verdict, and one line for each reason why the index is incomplete."""
-    state = standing.state.replace("_", " ")
-    if state == FRESH and any(each.code == "unlisted" for each in standing.notices):
+    state = comparison.state.replace("_", " ")
+    if state == FRESH and any(each.code == "unlisted" for each in comparison.notices):
         state = "incomplete"
-    if standing.pending:
-        files = visible_line(standing.missing) or f"{standing.pending} files"
+    if comparison.pending:
+        files = visible_line(comparison.missing) or f"{comparison.pending} files"
         state = f"{state}, without {files}"
     first = f"verdict: {verdict}; index: {state}" if verdict else f"index: {state}"
-    told = [standing.reason] if standing.reason else []
-    return [first, *(visible_line(_sentence(each)) for each in (*told, *standing.notices))]
+    told = [comparison.reason] if comparison.reason else []
+    return [first, *(visible_line(_sentence(each)) for each in (*told, *comparison.notices))]
 
 
 def of_context(found: Assembly, *, embeds: bool) -> list[str]:
@@ -143,13 +143,13 @@ def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> l
     from memcli.render.dates import line
 
     remarks = []
-    dense = answer.dense
+    semantic = answer.semantic
     if embeds and is_unembedded(answer):
-        far = f"{dense.embedded:,} of {dense.total:,}"
+        far = f"{semantic.embedded:,} of {semantic.total:,}"
         remarks.append(f"keywords only: semantic search is being prepared: {far}")
-    elif not dense.ran and dense.reason is not None and dense.reason != MODE_IS_LEXICAL:
-        remarks.append(f"keywords only: {_sentence(dense.reason)}")
-    elif missing := missing_vectors(dense):
+    elif not semantic.ran and semantic.reason is not None and semantic.reason != MODE_IS_KEYWORD:
+        remarks.append(f"keywords only: {_sentence(semantic.reason)}")
+    elif missing := missing_vectors(semantic):
         remarks.append(missing.text)
     if told := [each for each in answer.repaired if each.is_another_word]:
         remarks.append(reasons.repaired(told))
@@ -160,7 +160,7 @@ def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> l
 
 def is_unembedded(answer: Answer) -> bool:
     """Return whether vectors took no part because they are not made yet."""
-    reason = answer.dense.reason
+    reason = answer.semantic.reason
     return reason is not None and reason.code == "not-embedded"
 
 

@@ -175,7 +175,7 @@ READING, WRITING = (SEARCH, GET, CONTEXT), (REMEMBER, CORRECT, FORGET)
 RECALL = PromptDefinition(
     "recall",
     "Ask with memory",
-    "A question, and what the memory holds of it",
+    "A question, with what the memory contains about it",
     (_QUESTION._replace(help="Question"),),
 )
 SESSION = PromptDefinition("session", "Begin with memory", "Rules and newest notes")

@@ -91,7 +91,8 @@ def newer_first(hits: Sequence[Hit], *, turns: Turns) -> list[Hit]:
         chunk = hit.about.chunk_id
         for found in newer.of(_passage(hit), between=True) if above or len(order) < FIRST else ():
             line = shown(found)
-            if found.chunk_id not in above and line.score >= LEAST * hit.score:
+            # A passage may contain its own correction.
+            if line is not hit and found.chunk_id not in above and line.score >= LEAST * hit.score:
                 place(line, above | {chunk}, hit)
         is_moved = before is not None and top.index(before) < top.index(hit)
         order.append(
@@ -119,7 +120,7 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> lis
     counts = zip(snapshot.frequencies(longest), longest, strict=True) if longest else ()
     shared = [word for _, word in sorted(each for each in counts if each[0] > 1)]
     wanted = Wanted(any=tuple(shared[:MOST_WORDS]))
-    found = [each.chunk_id for each in snapshot.lexical(wanted, NEAR_CHUNKS, reach)]
+    found = [each.chunk_id for each in snapshot.by_keyword(wanted, NEAR_CHUNKS, reach)]
     chunks = snapshot.excerpts(found) if found else {}
     like = [Quotation(chunks[each].about, chunks[each].text) for each in found if each in chunks]
     return [*like, *_superseding(snapshot, reach)]
@@ -172,7 +173,8 @@ def corrections(
 ) -> Corrections:
     """Read who speaks in some chunks, and find which of their lines correct passages."""
     ids = dict.fromkeys(each.about.chunk_id for each in chain(pool, passages))
-    return Corrections(pool, snapshot.turns(list(ids)))
+    lines = snapshot.lines_of(list(ids)) if snapshot.speakers() else {}
+    return Corrections(pool, {chunk: own.turns for chunk, own in lines.items() if own.turns})
 
 
 def _chunk(hit: Hit) -> Quotation:

@@ -1,4 +1,4 @@
-"""Say of an error of one of several stores whose it is."""
+"""Add the name of the store to errors when several are searched."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MemcliError
+from memcli.errors import DamagedError, MemcliError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class FailedStoreError(Exception):
-    """One of several stores cannot be read, or all that one server has; the others can."""
+    """One of several stores cannot be read, or all of one server; the others can."""
 
     def __init__(self, names: Sequence[str], cause: MemcliError) -> None:
-        """Keep the names of the workspaces, and what went wrong."""
+        """Take the names of the workspaces, and the error."""
         super().__init__(f"{', '.join(names)}: {cause.message}")
         self.names, self.cause = names, cause
 
 
 @contextmanager
 def failing(*names: str) -> Iterator[None]:
-    """Say of an error of a store whose it is."""
+    """Add the name of a store to its errors."""
     try:
         yield
     except MemcliError as error:
@@ -33,32 +33,41 @@ def failing(*names: str) -> Iterator[None]:
 
 
 class Guarded:
-    """A snapshot whose errors say of which store they are; a `port.Snapshot`."""
+    """A snapshot whose errors name its store; a `port.Snapshot`."""
 
-    def __init__(self, names: Sequence[str], snapshot: Snapshot) -> None:
-        """Take the names of the workspaces that fail with it, and its snapshot."""
-        self._names, self._snapshot = names, snapshot
+    def __init__(self, name: str, snapshot: Snapshot, others: Sequence[str] = ()) -> None:
+        """Take the snapshot of a workspace, and the others on its server, which fail with it.
+
+        If its rows are damaged, it fails by itself.
+        """
+        self._name, self._snapshot, self._others = name, snapshot, others
+
+    def _failed(self, error: MemcliError) -> FailedStoreError:
+        is_own = isinstance(error, DamagedError) or not self._others
+        return FailedStoreError([self._name] if is_own else self._others, error)
 
     def __getattr__(self, asked: str) -> Any:  # noqa: ANN401
         """Ask the snapshot."""
         try:
             return self._watched(getattr(self._snapshot, asked))
         except MemcliError as error:
-            raise FailedStoreError(self._names, error) from error
+            raise self._failed(error) from error
 
     def _watched(self, told: Any) -> Any:  # noqa: ANN401
-        """Look after what is read later, too: what is called, or iterated over."""
+        """Guard what is called or iterated over later, too."""
         if callable(told):
 
             def call(*values: Any, **named: Any) -> Any:  # noqa: ANN401
                 try:
                     return self._watched(told(*values, **named))
                 except MemcliError as error:
-                    raise FailedStoreError(self._names, error) from error
+                    raise self._failed(error) from error
 
             return call
         return self._each(told) if isinstance(told, Iterator) else told
 
     def _each(self, told: Iterator[Any]) -> Iterator[Any]:
-        with failing(*self._names):
+        try:
             yield from told
+        except MemcliError as error:
+            raise self._failed(error) from error

@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.records import (
+        ChunkLines,
         Counts,
         Facts,
+        First,
         Key,
-        Looked,
+        LineCheck,
         Near,
         Ranked,
         Reach,
         RetrieverResults,
         Support,
         TermChunks,
+        Totals,
     )
     from memcli.store.rounds import Each
     from memcli.store.run_records import (
@@ -34,22 +37,21 @@ if TYPE_CHECKING:
         Stored,
         VectorSearch,
     )
-    from memcli.store.totals import Totals
-    from memcli.types import Candidate, Document, Excerpt, Known, Lines, Term, Turn, Wanted
+    from memcli.types import Candidate, Document, Excerpt, Known, Lines, Term, Wanted
 
 Sleep = Callable[[float], None]
 
 
 class Stock(Protocol):
-    """What a state of a store says of all that is stored."""
+    """The facts about everything in one state of a store."""
 
     @property
     def facts(self) -> Facts:
-        """Give what the store remembers of itself."""
+        """Return the facts that the store remembers."""
         ...
 
     def known(self) -> Mapping[Key, Known]:
-        """Give what is remembered of every document."""
+        """Return the stamp and hash of every document."""
         ...
 
     def counts(self) -> Counts:
@@ -64,39 +66,33 @@ class Stock(Protocol):
 class Snapshot(Stock, Protocol):
     """One state of a store."""
 
-    def texts(self) -> Iterator[str]:
-        """Give the text of every chunk."""
-        ...
-
     def vector_search(self) -> VectorSearch:
-        """Tell how vectors are searched."""
+        """Return how vectors are searched."""
         ...
 
     def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
-        """Cut texts that `words.prepare` has made into tokens, stemmed as the store holds them."""
+        """Cut texts that `words.prepare` has made into tokens, stemmed as in the index."""
         ...
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Tell which of some terms any chunk holds."""
+        """Return which of some terms are in any chunk."""
         ...
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
-        """Count the chunks that hold each term; in a large store by estimate."""
+        """Count the chunks that contain each term; a large store estimates."""
         ...
 
-    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[TermChunks]:
-        """Tell for each term how many chunks hold it, and which of some do."""
-        ...
-
-    def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        """Tell which of some chunks have what is wanted."""
+    def holding(
+        self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]
+    ) -> Sequence[TermChunks]:
+        """Count the chunks that contain each term, or match each query; name which of some do."""
         ...
 
     def totals(self, wanted: Wanted) -> Totals:
-        """Count what BM25 weighs the words of `wanted` by; those of several stores add up."""
+        """Count what BM25 needs for the words of `wanted`; counts of several stores add up."""
         ...
 
-    def lexical(
+    def by_keyword(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         """List the best matches by BM25, best first; ties by source, path and place.
@@ -106,23 +102,25 @@ class Snapshot(Stock, Protocol):
         """
         ...
 
-    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
-        """Begin to look for the texts nearest to a vector, and give what waits for them.
+    def by_vector(
+        self, vector: bytes | None, limit: int, reach: Reach
+    ) -> Callable[[], Sequence[Near]]:
+        """Start to look for the texts nearest to a vector; return a function that waits for them.
 
-        The nearest come first; texts that are equally near go by the place of their first chunk.
-        Without a vector, or before anything is embedded, there are none.
+        The nearest come first; ties go by the place of their first chunk. Without a vector, or
+        before anything is embedded, there are none.
         """
         ...
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
-        """List chunks that have a day of a span of ISO dates: the newest of each span.
+        """List chunks with a day of a span of ISO dates: the newest of each span.
 
-        Those of one date go by source, path and place.
+        Those of one date are ordered by source, path and place.
         """
         ...
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
-        """Give the vectors of the parts of those chunks that have any, in their order."""
+        """Return the vectors of the parts of those chunks that have any, in their order."""
         ...
 
     def candidates(
@@ -130,7 +128,7 @@ class Snapshot(Stock, Protocol):
     ) -> Sequence[Candidate]:
         """Read chunks with the raw scores of both retrievers, ordered by source, path and place.
 
-        What a retriever has found it has scored; the others are scored here, never taken for 0.
+        Scores that a retriever has not computed are computed here; none is assumed to be 0.
         """
         ...
 
@@ -138,8 +136,8 @@ class Snapshot(Stock, Protocol):
         """Read some chunks."""
         ...
 
-    def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
-        """Tell of chunks whether they begin, and whether they end, within a line."""
+    def lines_of(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkLines]:
+        """Return whether chunks begin and end within a line, and their turns."""
         ...
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
@@ -154,33 +152,33 @@ class Snapshot(Stock, Protocol):
         ...
 
     def marked(self, *, soft: bool) -> Sequence[Marked]:
-        """Read the documents marked `always`, or those marked `soft` alone."""
+        """Read the documents marked `always`, or with `soft` those marked `soft`."""
         ...
 
-    def documents(self, reach: Reach) -> Sequence[IndexedDocument]:
-        """List the documents within reach, by source and path; one without a chunk by its date."""
+    def documents(self, reach: Reach, first: First | None = None) -> Sequence[IndexedDocument]:
+        """List the documents within reach by source and path.
+
+        A document without a chunk is within reach by its date. With `first`, list the first of
+        those that are text, in another order.
+        """
         ...
 
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
         """List everybody who speaks in a conversation, each once, by name.
 
-        Without those who speak in documents of the scope `but` alone.
+        Those who speak only in documents of the scope `but` are left out.
         """
         ...
 
-    def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
-        """Give the turns of those of some chunks that have any, in their order."""
-        ...
-
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
-        """Give the lines of chunks in which somebody says how they want things.
+        """Return the lines of chunks in which somebody says how they want things.
 
-        Those of undated documents come first, then the newest; what is equal goes by place.
+        Those of undated documents come first, then the newest; ties go by place.
         """
         ...
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
-        """Read what some chunks link to."""
+        """Read the links of some chunks."""
         ...
 
     def titles(self) -> Sequence[Titled]:
@@ -197,34 +195,35 @@ class Change(Stock, Protocol):
 
     @property
     def notices(self) -> Sequence[str]:
-        """Tell what had to be mended to open the store."""
+        """Return the repairs that were made to open the store."""
         ...
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
         """Remember facts by the names of their fields, and `workspace`: the folder of its memory.
 
-        `workspace` tells which index in a file is that of a folder that is gone; no snapshot
-        gives it.
+        `workspace` shows which folder a file belongs to if the folder is gone; no snapshot returns
+        it.
         """
         ...
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
-        """Store a document in place of what was known of it; a whole one or none."""
+        """Replace a document, atomically."""
         ...
 
     def together(self) -> AbstractContextManager[Callable[[], None]]:
-        """Let others see the changes made within at once, at the end or when this is called.
+        """Make the changes inside visible together, at the end or when the function is called.
 
-        Who is killed loses those that were not seen; a single change stays a whole one or none.
+        If the process is killed, changes that were not visible yet are lost; each single change is
+        atomic.
         """
         ...
 
     def touch(self, key: Key, stamp: Stamp) -> None:
-        """Remember that a file with a new stat still holds the same bytes."""
+        """Remember that a file with a new stat has the same bytes."""
         ...
 
     def remove(self, key: Key) -> None:
-        """Remove all that is known of a document."""
+        """Remove everything about a document."""
         ...
 
     def pending(
@@ -239,107 +238,100 @@ class Change(Stock, Protocol):
         ...
 
     def borrow(self, fingerprint: str) -> int:
-        """Take the vectors that other workspaces have of texts that wait; give how many."""
+        """Take the vectors that other workspaces have of waiting texts; return how many."""
         ...
 
     def unembedded(self, fingerprint: str) -> int:
         """Count the distinct texts that wait for a vector."""
         ...
 
-    def is_embedded(self, fingerprint: str | None) -> bool:
-        """Tell, without a look at the texts, that none waits and search uses the vectors."""
-        ...
+    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
+        """Store vectors by the hash of their text.
 
-    def mark_embedded(self) -> None:
-        """Remember that no text waits for a vector, until the next change."""
-        ...
-
-    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
-        """Store vectors by the hash of their text."""
-        ...
-
-    def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
-        """Remember of texts, by hash, that this encoder cannot read them: none waits for it."""
-        ...
-
-    def search_by(self, fingerprint: str, dimension: int) -> None:
-        """Search by this encoder's vectors from now on."""
-        ...
-
-    def unchecked(self) -> Sequence[str]:
-        """Name the summaries to look at again, by path.
-
-        A file they rest on is not the one that was looked at, is gone, or is back at its place.
+        None means that this encoder cannot read the text; it no longer waits for a vector.
         """
         ...
 
-    def check(self, summary: str, found: Sequence[Looked]) -> None:
-        """Note where all that a summary rests on stands now; nothing where it is so already."""
+    def search_by(self, fingerprint: str, dimension: int, *, none_waits: bool = False) -> None:
+        """Search by this encoder's vectors from now on.
+
+        With `none_waits`, remember until the next change that no text waits for a vector.
+        """
         ...
 
-    def settle(self, pages: int | None = None) -> None:
-        """Rid the words of what was deleted; `pages` bounds the work, and the next call goes on."""
+    def unchecked(self) -> Sequence[str]:
+        """Name the summaries to check again, by path.
+
+        One of their source files has changed, is gone, or is back.
+        """
         ...
 
-    def prune(self, *, unused_days: int) -> int:
-        """Drop vectors that no text has used for some days; give how many."""
+    def check(self, summary: str, found: Sequence[LineCheck]) -> None:
+        """Remember where the source lines of a summary are now; writes nothing if that is known."""
+        ...
+
+    def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
+        """Remove what nothing uses, and return how many vectors that were.
+
+        The words of deleted text go; `pages` limits the work, and the next call continues. With
+        `unused_days`, vectors that no text has used for so many days go, too.
+        """
         ...
 
     def start_over(self, fault: str) -> str:
-        """Go on with a sound store and say so: this one, if a second look finds it whole.
+        """Continue with a sound store, and describe it: this one, if a second check finds no fault.
 
-        Else it is set aside, an empty one takes its place, and what can be believed of the
-        vectors is taken over.
+        Otherwise it is set aside, an empty one takes its place, and sound vectors are copied.
         """
         ...
 
     def rebuild(self) -> AbstractContextManager[Rebuild]:
-        """Build a store anew beside this one, or go on where that was left."""
+        """Build a store again next to this one, or continue a build that was interrupted."""
         ...
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
-        """Remove a half-built store that nobody has gone on with for so long; keep its vectors.
+        """Remove a half-built store that has not been continued for so long; keep its vectors.
 
-        One whose run waits for a server, and comes back to it, is removed after `awaited_seconds`:
-        AskedToWaitError went through `rebuild`.
+        If its run waits for a server, it is removed after `awaited_seconds`: AskedToWaitError went
+        through `rebuild`.
         """
         ...
 
 
 class Rebuild(Change, Protocol):
-    """A store that is built beside another one."""
+    """A store that is built next to another one."""
 
     def take_over(self, hidden: Iterable[Key]) -> None:
-        """Copy vectors, and documents whose files nobody could see, from the other store."""
+        """Copy vectors, and documents whose files could not be read, from the other store."""
         ...
 
     def publish(self) -> None:
-        """Put this store in the place of the other one, at once."""
+        """Replace the other store by this one, atomically."""
         ...
 
 
 class Store(Protocol):
-    """An index of one workspace, wherever it is kept."""
+    """The index of one workspace."""
 
     @property
     def local(self) -> str:
-        """Name a path of this machine; who works on the store is kept next to it, by `lock`."""
+        """Return a path of this machine; the files of `lock` are next to it."""
         ...
 
     def describe(self) -> Described:
-        """Tell where the store is, and how large."""
+        """Return the place and size of the store."""
         ...
 
     def exists(self) -> bool:
-        """Tell whether anything was ever stored."""
+        """Return whether anything was ever stored."""
         ...
 
     def has_unfolded(self) -> bool:
-        """Tell that deleted text may still lie somewhere, until the next change ends."""
+        """Return whether deleted text may still lie somewhere, until the next change ends."""
         ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """Hold one state; IndexMissingError where there is none."""
+        """Open one state; IndexMissingError if there is none."""
         ...
 
     def change(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[Change]:
@@ -351,36 +343,27 @@ class Store(Protocol):
         ...
 
     def stand_in(self) -> Store | None:
-        """Give the index that answers where the server of this one is away, if there is any."""
+        """Return the index that answers if the server of this one is away, or None."""
         ...
 
     def copy_to(self, path: str) -> None:
-        """Copy what is stored to a file of its own, which `MEMCLI_STORE` may name."""
+        """Copy the store to a file, which `MEMCLI_STORE` may name."""
         ...
 
     def close(self) -> None:
-        """Let go of whatever is held open."""
+        """Close what is open."""
         ...
 
 
 class Crowd(Protocol):
     """Workspaces of one server, which are read by one connection."""
 
-    @property
-    def place(self) -> str:
-        """Name the server, as it may be shown."""
-        ...
-
     def listed(self) -> Sequence[Stored]:
         """List the workspaces, by name."""
         ...
 
-    def store(self, stored: Stored) -> Store:
-        """Open one of them, to be read by itself."""
-        ...
-
     def snapshots(self) -> AbstractContextManager[tuple[Mapping[str, Snapshot], Each]]:
-        """Hold one state of each, by both of its names, with what asks each of several."""
+        """Open a snapshot of each workspace, by its two names, and a function that asks several."""
         ...
 
     def close(self) -> None:
