@@ -1,6 +1,7 @@
 """Corrections on labelled notes in English, German and Chinese.
 
-The weights were fitted to `pairs`, `tuned`, `fresh` and `more`; `unseen` and `blind` are only counted.
+The weights were fitted to `pairs`, `tuned`, `fresh` and `more`; `unseen` and `blind` are only
+counted.
 """
 
 from __future__ import annotations
