@@ -77,7 +77,7 @@ class BaseChange(ABC):
 
     @property
     def now(self) -> int:
-        """Give the time in seconds since 1970."""
+        """Return the time in seconds since 1970."""
         return self.now_ns() // 1_000_000_000
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
@@ -115,7 +115,7 @@ class BaseChange(ABC):
                 self._put_line_checks(summary, found)
 
     def _bounds(self, unused_days: int) -> tuple[int, int]:
-        """Give the times up to and from which a vector has been unused for some days.
+        """Return the times up to and from which a vector has been unused for some days.
 
         One of so many days ahead counts too: the clock has been put back since.
         """
@@ -134,13 +134,13 @@ class BaseChange(ABC):
         self.put_fact(EMBEDDED_AT, " ".join(map(str, (revision, *self._count_rows()))))
 
     def _is_searchable(self) -> bool:
-        """Tell that search uses all vectors as they are."""
+        """Return whether search uses all vectors as they are."""
         return True
 
     @property
     @abstractmethod
     def facts(self) -> Facts:
-        """Give what the store remembers of itself."""
+        """Return what the store remembers of itself."""
 
     @abstractmethod
     def _switch_to(self, fingerprint: str, dimension: int) -> None:
@@ -176,7 +176,7 @@ class BaseChange(ABC):
 
     @abstractmethod
     def _is_open(self) -> bool:
-        """Tell whether a transaction is open, failed ones included."""
+        """Return whether a transaction is open, failed ones included."""
 
     @abstractmethod
     def _begin(self) -> None:
@@ -192,7 +192,7 @@ class BaseChange(ABC):
 
 
 def waiting(rows: Iterable[Row]) -> list[Pending]:
-    """Give each text once, in the order of the rows."""
+    """Return each text once, in the order of the rows."""
     described = cache(_description)
     texts = {
         hash_: Pending(

@@ -63,7 +63,7 @@ def _tiers(config: Config) -> Sequence[Tier]:
 
 
 def address_of(config: Config) -> Address:
-    """Give where the shared index is; ConfigError where none is named."""
+    """Return where the shared index is; ConfigError where none is named."""
     from memcli.config.keys import BY_NAME
     from memcli.store.postgres.address import HINT, checked
 
@@ -78,7 +78,7 @@ def address_of(config: Config) -> Address:
 def named_store(config: Config, name: str, place: str, now_ns: Callable[[], int]) -> Store:
     """Open a workspace of the shared index by its name there, to be read.
 
-    `place` is a folder of its own. UsageError for what is no name.
+    `place` is a folder of its own. UsageError for what is not a name.
     """
     return _shared(config, name, store_at(os.path.join(place, FILE), now_ns), now_ns)
 

@@ -1,9 +1,9 @@
-"""The door of the store: what every index answers and does, whoever keeps it.
+"""The port of the store: what every index can answer and do, in a file or on a server.
 
-A Store is asked for a Snapshot, which answers from one state of it, or for a Change, of which
-there is one at a time in all processes. Chunks are named by numbers that mean something within
-one snapshot alone. Text is data: words come as Terms, filters as a Reach, never as a query
-language. What a summary, a log or a good answer is, callers decide.
+A Store opens a Snapshot, which answers from one state, or a Change. There is one Change at a time
+in all processes. The number of a chunk is valid within one snapshot. Text is data: words are Terms
+and filters are a Reach, never a query language. Callers decide what a summary, a log or a good
+answer is.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ Sleep = Callable[[float], None]
 
 
 class Stock(Protocol):
-    """What a state of a store says of all that is stored."""
+    """What a snapshot and a change both know about everything that is stored."""
 
     @property
     def facts(self) -> Facts:
-        """Give what the store remembers of itself."""
+        """Return the settings that the index was made with, and its revision."""
         ...
 
     def known(self) -> Mapping[Key, Known]:
-        """Give what is remembered of every document."""
+        """Return hash, stat and time of every document."""
         ...
 
     def counts(self) -> Counts:
-        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
+        """Count documents, chunks and segments: all, embedded ones, and those left out."""
         ...
 
     def integrity(self) -> str:
-        """Check everything that is stored: "ok", or the first fault."""
+        """Check everything that is stored; return "ok" or the first fault."""
         ...
 
 
@@ -67,19 +67,19 @@ class Snapshot(Stock, Protocol):
     """One state of a store."""
 
     def vector_search(self) -> VectorSearch:
-        """Tell how vectors are searched."""
+        """Return how vectors are searched."""
         ...
 
     def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
-        """Cut texts that `words.prepare` has made into tokens, stemmed as the store holds them."""
+        """Cut texts from `words.prepare` into tokens, stemmed as in the index."""
         ...
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Tell which of some terms any chunk holds."""
+        """Return those of some terms that at least one chunk contains."""
         ...
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
-        """Count the chunks that hold each term; in a large store by estimate."""
+        """Count the chunks that contain each term; in a large index, estimate it."""
         ...
 
     def holding(
@@ -89,7 +89,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def totals(self, wanted: Wanted) -> Totals:
-        """Count what BM25 weighs the words of `wanted` by; those of several stores add up."""
+        """Count what BM25 needs for the words of a query; counts of several stores add up."""
         ...
 
     def by_keyword(
@@ -97,38 +97,35 @@ class Snapshot(Stock, Protocol):
     ) -> Sequence[Ranked]:
         """List the best matches by BM25, best first; ties by source, path and place.
 
-        With `totals` a chunk has the score that one store would give it that holds all of them.
-        A term of `wanted.also` is weighed by the count that is given with it.
+        With `totals`, the score is that of one index with the contents of all stores. A term of
+        `wanted.also` has the weight of the count that comes with it.
         """
         ...
 
     def by_vector(
         self, vector: bytes | None, limit: int, reach: Reach
     ) -> Callable[[], Sequence[Near]]:
-        """Begin to look for the texts nearest to a vector, and give what waits for them.
+        """Start to look for the texts nearest to a vector; return a function that waits for them.
 
-        The nearest come first; texts that are equally near go by the place of their first chunk.
-        Without a vector, or before anything is embedded, there are none.
+        The nearest come first; ties go by the place of their first chunk. Without a vector, or
+        before anything is embedded, there are none.
         """
         ...
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
-        """List chunks that have a day of a span of ISO dates: the newest of each span.
-
-        Those of one date go by source, path and place.
-        """
+        """List the newest chunks of each span of ISO dates; ties by source, path and place."""
         ...
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
-        """Give the vectors of the parts of those chunks that have any, in their order."""
+        """Return the vectors of the segments of chunks, in their order; not chunks without any."""
         ...
 
     def candidates(
         self, chunk_ids: Sequence[int], retrievers: RetrieverResults
     ) -> Sequence[Candidate]:
-        """Read chunks with the raw scores of both retrievers, ordered by source, path and place.
+        """Read chunks with the scores of both retrievers, ordered by source, path and place.
 
-        What a retriever has found it has scored; the others are scored here, never taken for 0.
+        A retriever has scored what it found. This scores the other chunks.
         """
         ...
 
@@ -145,14 +142,14 @@ class Snapshot(Stock, Protocol):
         ...
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
-        """Read the dated documents that are not marked, chunk by chunk, the newest first.
+        """Read the dated, unmarked documents chunk by chunk, the newest first.
 
-        It is the order of date, path, source and place, from its end.
+        The order is date, path, source and place, backwards.
         """
         ...
 
     def marked(self, *, soft: bool) -> Sequence[Marked]:
-        """Read the documents marked `always`, or those marked `soft` alone."""
+        """Read the documents marked `always`, or those marked only `soft`."""
         ...
 
     def documents(self, reach: Reach, first: First | None = None) -> Sequence[IndexedDocument]:
@@ -164,21 +161,21 @@ class Snapshot(Stock, Protocol):
         ...
 
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
-        """List everybody who speaks in a conversation, each once, by name.
+        """List the speakers of all conversations by name.
 
-        Without those who speak in documents of the scope `but` alone.
+        A speaker who only occurs in documents of the scope `but` is left out.
         """
         ...
 
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
-        """Give the lines of chunks in which somebody says how they want things.
+        """Return the lines in which somebody states a preference, by chunk.
 
-        Those of undated documents come first, then the newest; what is equal goes by place.
+        Undated documents come first, then the newest; ties by place.
         """
         ...
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
-        """Read what some chunks link to."""
+        """Read the links of chunks, and the front matter of their documents."""
         ...
 
     def titles(self) -> Sequence[Titled]:
@@ -186,7 +183,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def supports(self) -> Sequence[Support]:
-        """List the lines that summaries rest on."""
+        """List the lines that summaries cite."""
         ...
 
 
@@ -195,34 +192,35 @@ class Change(Stock, Protocol):
 
     @property
     def notices(self) -> Sequence[str]:
-        """Tell what had to be mended to open the store."""
+        """Return what had to be repaired to open the index."""
         ...
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
-        """Remember facts by the names of their fields, and `workspace`: the folder of its memory.
+        """Remember settings by the names of their fields, and the folder as `workspace`.
 
-        `workspace` tells which index in a file is that of a folder that is gone; no snapshot
-        gives it.
+        The folder shows later whether an index belongs to a folder that is gone. It is not a field
+        of `facts`.
         """
         ...
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
-        """Store a document in place of what was known of it; a whole one or none."""
+        """Replace a document, or add it, completely or not at all."""
         ...
 
     def together(self) -> AbstractContextManager[Callable[[], None]]:
-        """Let others see the changes made within at once, at the end or when this is called.
+        """Publish the changes in the block together: at its end, or when the function is called.
 
-        Who is killed loses those that were not seen; a single change stays a whole one or none.
+        If the process is killed, the unpublished changes are lost. A single change is complete or
+        absent.
         """
         ...
 
     def touch(self, key: Key, stamp: Stamp) -> None:
-        """Remember that a file with a new stat still holds the same bytes."""
+        """Remember that a file with a new stat still has the same bytes."""
         ...
 
     def remove(self, key: Key) -> None:
-        """Remove all that is known of a document."""
+        """Remove a document."""
         ...
 
     def pending(
@@ -230,14 +228,13 @@ class Change(Stock, Protocol):
     ) -> Sequence[Pending]:
         """List texts that wait for a vector, each once, in the order in which they are needed.
 
-        Rules that every context contains come first, then what is more important than most, then
-        all else; each of them undated ones first, then the newest. `within` are chunks, by the
-        numbers of a snapshot.
+        Rules of every context come first, then important documents, then the rest; in each group
+        undated ones first, then the newest. `within` limits it to chunks of a snapshot.
         """
         ...
 
     def borrow(self, fingerprint: str) -> int:
-        """Take the vectors that other workspaces have of texts that wait; give how many."""
+        """Copy vectors of waiting texts from other workspaces; return how many."""
         ...
 
     def unembedded(self, fingerprint: str) -> int:
@@ -259,14 +256,14 @@ class Change(Stock, Protocol):
         ...
 
     def unchecked(self) -> Sequence[str]:
-        """Name the summaries to look at again, by path.
+        """List the paths of summaries to check again.
 
-        A file they rest on is not the one that was looked at, is gone, or is back at its place.
+        A file that they cite has changed since the last check, is gone, or is back.
         """
         ...
 
     def check(self, summary: str, found: Sequence[LineCheck]) -> None:
-        """Note where all that a summary rests on stands now; nothing where it is so already."""
+        """Store where the lines are that a summary cites, if that has changed."""
         ...
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
@@ -278,94 +275,94 @@ class Change(Stock, Protocol):
         ...
 
     def start_over(self, fault: str) -> str:
-        """Go on with a sound store and say so: this one, if a second look finds it whole.
+        """Continue with a sound index, and return what was done.
 
-        Else it is set aside, an empty one takes its place, and what can be believed of the
-        vectors is taken over.
+        If a second check finds no fault, it is this one. Else it is set aside, and a new one takes
+        over the vectors that can be trusted.
         """
         ...
 
     def rebuild(self) -> AbstractContextManager[Rebuild]:
-        """Build a store anew beside this one, or go on where that was left."""
+        """Build a new index next to this one, or continue the one that was begun."""
         ...
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
-        """Remove a half-built store that nobody has gone on with for so long; keep its vectors.
+        """Remove a half-built index that was left for so many seconds, except its vectors.
 
-        One whose run waits for a server, and comes back to it, is removed after `awaited_seconds`:
-        AskedToWaitError went through `rebuild`.
+        If its run waits for a server (AskedToWaitError went through `rebuild`), the limit is
+        `awaited_seconds`.
         """
         ...
 
 
 class Rebuild(Change, Protocol):
-    """A store that is built beside another one."""
+    """An index that is built next to another one."""
 
     def take_over(self, hidden: Iterable[Key]) -> None:
-        """Copy vectors, and documents whose files nobody could see, from the other store."""
+        """Copy vectors from the other index, and documents whose files could not be read."""
         ...
 
     def publish(self) -> None:
-        """Put this store in the place of the other one, at once."""
+        """Replace the other index by this one in one step."""
         ...
 
 
 class Store(Protocol):
-    """An index of one workspace, wherever it is kept."""
+    """The index of one workspace."""
 
     @property
     def local(self) -> str:
-        """Name a path of this machine; who works on the store is kept next to it, by `lock`."""
+        """Return a path of this machine, next to which locks and other state are stored."""
         ...
 
     def describe(self) -> Described:
-        """Tell where the store is, and how large."""
+        """Return where the index is, and how large."""
         ...
 
     def exists(self) -> bool:
-        """Tell whether anything was ever stored."""
+        """Return whether anything was ever stored."""
         ...
 
     def has_unfolded(self) -> bool:
-        """Tell that deleted text may still lie somewhere, until the next change ends."""
+        """Return whether deleted text may remain on disk until the next change ends."""
         ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """Hold one state; IndexMissingError where there is none."""
+        """Open one state; IndexMissingError if there is none."""
         ...
 
     def change(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[Change]:
-        """Be the one writer, waiting for another so long, else BusyError."""
+        """Become the one writer; BusyError if another one does not end in time."""
         ...
 
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[None]:
-        """Keep every other writer out without changing anything."""
+        """Exclude all writers without a change."""
         ...
 
     def stand_in(self) -> Store | None:
-        """Give the index that answers where the server of this one is away, if there is any."""
+        """Return the index that answers while the server is away, if there is one."""
         ...
 
     def copy_to(self, path: str) -> None:
-        """Copy what is stored to a file of its own, which `MEMCLI_STORE` may name."""
+        """Copy the index to a file that `MEMCLI_STORE` can name."""
         ...
 
     def close(self) -> None:
-        """Let go of whatever is held open."""
+        """Close what is open."""
         ...
 
 
 class Crowd(Protocol):
-    """Workspaces of one server, which are read by one connection."""
+    """Workspaces of one server that one connection reads."""
 
     def listed(self) -> Sequence[Stored]:
         """List the workspaces, by name."""
         ...
 
     def snapshots(self) -> AbstractContextManager[tuple[Mapping[str, Snapshot], Each]]:
-        """Hold one state of each, by both of its names, with what asks each of several."""
+        """Open one state of each, by both names, and a function that asks several at once."""
         ...
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         ...

@@ -12,7 +12,7 @@ MOST_DAYS = 92  # of a span that a date names, which is no longer than a quarter
 
 
 class Facts(Record):
-    """What a store remembers of itself; None where it was never told."""
+    """What a store remembers of itself; None if it was never told."""
 
     revision: int = 0  # grows with every change that an answer can depend on
     fingerprint: str | None = None  # of the vectors that are searched
@@ -48,7 +48,7 @@ EMBEDDED_AT = "embedded_at"
 
 
 def counts_at(revision: int | str, told: str) -> Counts | None:
-    """Give what is remembered by EMBEDDED_AT, if it is of this revision."""
+    """Return what is remembered by EMBEDDED_AT, if it is of this revision."""
     at, *counted = told.split(" ")
     if at != str(revision) or len(counted) < 3:
         return None
@@ -79,7 +79,7 @@ class Ranked(Record):
 
 
 class Near(Record):
-    """A text that lies near a query, and the chunks within reach that hold it."""
+    """A text that lies near a query, and the chunks within reach that contain it."""
 
     hash: bytes
     cosine: float
@@ -115,7 +115,7 @@ class RetrieverResults(Record):
 
 
 class TermChunks(Record):
-    """The chunks that hold a term: how many there are, and which of some."""
+    """The chunks that contain a term: how many there are, and which of some."""
 
     total: int
     chunk_ids: frozenset[int]

@@ -55,7 +55,7 @@ def tiers_of(config: Config) -> tuple[Tier, ...]:
 def first_sure(
     tiers: Sequence[Tier], search: Callable[[Tier], Scored]
 ) -> tuple[int, Sequence[tuple[bytes, float]]] | None:
-    """Search tier by tier; give the components and the finds of the first that is sure enough.
+    """Search tier by tier; return the components and the finds of the first that is sure enough.
 
     No score passes a threshold of 1, so that such a tier never answers.
     """
@@ -74,5 +74,5 @@ def head_of(vector: bytes, components: int) -> bytes:
 
 
 def head_cosine(apart: float, length: float) -> float:
-    """Give the cosine of a head to another of unit length, from their distance and its length."""
+    """Return the cosine of a head to another of unit length, from their distance and its length."""
     return (1.0 + length * length - apart * apart) / (2.0 * length) if length else 0.0

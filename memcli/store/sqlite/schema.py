@@ -198,7 +198,7 @@ MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (
 
 
 def version(connection: apsw.Connection) -> int:
-    """Give the schema version of the file; 0 for an empty one."""
+    """Return the schema version of the file; 0 for an empty one."""
     return int(connection.pragma("user_version"))
 
 
