@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Snapshot
     from memcli.types import Candidate, Turn
 
-FOCUS_POOL = 100  # chunks that are looked at part by part; --limit lives within
+FOCUS_POOL = 100  # chunks that are examined segment by segment; --limit is at most this
 
 
 class Gathered(Record):

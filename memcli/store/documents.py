@@ -29,7 +29,7 @@ class IndexedDocument(Record):
     authority: float | None
     importance: float | None
     front_matter: str  # JSON
-    skip: str  # why it has no text; empty where it has
+    skip: str  # why it has no text; empty if it has
     chunks: int  # how many of them are within reach
     total: int = 0  # documents that a list has without its limit, if it has one
 
@@ -66,7 +66,7 @@ class SourceCounts(Record):
 
 
 def turns_of(text: str) -> tuple[Turn, ...]:
-    """Read turns as a chunk keeps them; a ValueError where it is anything else."""
+    """Read turns as a chunk keeps them; a ValueError if it is anything else."""
     turns = tuple(Turn(*each) for each in json.loads(text))
     if any(tuple(map(type, turn)) != (int, int, str) for turn in turns):
         raise ValueError("chunks.turns holds something else")

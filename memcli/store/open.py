@@ -63,7 +63,7 @@ def _tiers(config: Config) -> Sequence[Tier]:
 
 
 def address_of(config: Config) -> Address:
-    """Return where the shared index is; ConfigError where none is named."""
+    """Return where the shared index is; ConfigError if none is named."""
     from memcli.config.keys import BY_NAME
     from memcli.store.postgres.address import HINT, checked
 

@@ -52,13 +52,13 @@ class Work(Record):
     stage: str  # reading | embedding
     done: int
     total: int
-    seconds_left: float | None  # None where that cannot be told yet
+    seconds_left: float | None  # None if that cannot be told yet
 
 
 class Owner(Record):
     """The process that writes a store now."""
 
-    pid: int  # 0 where it cannot be told
+    pid: int  # 0 if it cannot be told
     since: float  # seconds since 1970
     work: Work | None = None  # as the process has written it last
 
@@ -86,7 +86,7 @@ class Described(Record):
     address: str  # as messages name it
     vectors_by: str  # the name of what searches vectors in it, where nothing hinders that
     bytes: int
-    set_aside: str  # a damaged store that was kept; empty where there is none
+    set_aside: str  # a damaged store that was kept; empty if there is none
     shared_bytes: int = 0  # of the vectors that the indexes of one user share
 
 

@@ -32,7 +32,7 @@ class Tier(Record):
 
 
 class Scored(Record):
-    """The best score of a tier, 0 where it is empty, and what scores its finds by whole vectors."""
+    """The best score of a tier, 0 if it is empty, and what scores its finds by whole vectors."""
 
     best: float
     rescored: Callable[[], Sequence[tuple[bytes, float]]]

@@ -184,7 +184,7 @@ class Union:
         return next((fault for fault in found if fault != "ok"), "ok")
 
     def vector_search(self) -> VectorSearch:
-        """Return how vectors are searched: as in the first store that is not exact."""
+        """Return how vectors are searched: as in the first store that is not exact, if any."""
         found = [snapshot.vector_search() for snapshot in self._all]
         return next((each for each in found if not each.is_exact or each.problem), found[0])
 
@@ -193,7 +193,7 @@ class Union:
         return self._all[0].tokens(prepared)
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Return those of some terms that a chunk contains which the asking workspace may see."""
+        """Return the terms that a chunk contains and that the asking workspace may know of."""
         told = dict(self._told(lambda snapshot: snapshot.occurring(terms)))
         open_ = frozenset().union(*(told[turn] for turn in told if turn not in self._hiding))
         return open_.union(
@@ -469,7 +469,7 @@ class Union:
 
     @cached_property
     def _hiding(self) -> Mapping[int, frozenset[str]]:
-        """Return the other stores with private documents, and the summaries of these."""
+        """Return the stores of other workspaces with private documents, and their summaries."""
         hidden = Reach(Filters(scopes=(PRIVATE,)))
         others = [turn for turn in range(self._count) if turn != self._asker]
         found = self._each(lambda turn: with_chunks(self._all[turn].documents(hidden)), others)
@@ -481,7 +481,7 @@ class Union:
         }
 
     def _is_hidden(self, turn: int, marked: Marked) -> bool:
-        """Return whether a document of a store must not be shown."""
+        """Return whether a document of a store may not be told of."""
         summaries = self._hiding.get(turn)
         return summaries is not None and any(
             e.about.scope == PRIVATE or (is_memory(e.about.source) and e.about.path in summaries)
@@ -608,7 +608,7 @@ def _begun(found: Iterator[Excerpt]) -> Iterator[Excerpt]:
 
 
 def _last(found: Iterable[tuple[Any, ...]], limit: int) -> float:
-    """Return the cosine of the last of the `limit` nearest texts in the last fields of `found`."""
+    """Return the cosine of the last of the `limit` nearest texts, which stand last in `found`."""
     texts = {each.hash: each.cosine for *_, told in found for each in told}
     return min(sorted(texts.values(), reverse=True)[:limit], default=1.0)
 

@@ -75,7 +75,7 @@ def is_network(folder: str, mounts: str = MOUNTS) -> bool:
 
 
 def type_of(folder: str, table: str) -> str:
-    """Return the type of the mount that contains a real path; the last of several on one folder."""
+    """Return the type of the mount that holds a real path; the last of several on one folder."""
     longest, found = -1, ""
     for line in table.splitlines():
         fields = line.split(" ")
@@ -117,7 +117,7 @@ def closed_on_failure(connection: apsw.Connection) -> Iterator[None]:
 
 
 def _status(path: str) -> os.stat_result:
-    """Return which file an open index is; StoreError where it has been taken away meanwhile."""
+    """Return which file an open index is; StoreError if it has been taken away meanwhile."""
     try:
         return os.stat(path)
     except OSError as error:

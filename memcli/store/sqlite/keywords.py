@@ -104,7 +104,7 @@ def count_matches(
 
 
 def occurring(connection: apsw.Connection, terms: Sequence[Term]) -> frozenset[Term]:
-    """Return which terms any chunk contains; the first one that is found ends each walk."""
+    """Return which terms any chunk holds; the first one that is found ends each walk."""
     one = "SELECT 1 FROM fts WHERE fts MATCH ? LIMIT 1"
     asked = _listed(connection, terms) if len(terms) > MANY_TERMS else terms
     return frozenset(term for term in asked if rows(connection, one, (phrase(term),)))

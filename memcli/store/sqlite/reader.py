@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 # Codes of so many vectors take some milliseconds to look through.
 MANY_VECTORS = 32_768
 # Pages that are kept, in KiB, where SQLite keeps 2,000. Whatever is looked up of hundreds of chunks
-# lies strewn over a large index, and lengths of chunks are read anew for each term: a search among
+# lies strewn over a large index, and lengths of chunks are read again for each term: a search among
 # a million took 285 ms of CPU time, with this 227, with twice as much no less.
 CACHE_KIB = 32_000
 

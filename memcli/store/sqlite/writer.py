@@ -508,7 +508,7 @@ def _kept(fault: str, aside: str) -> str:
 
 
 def open_migrated(path: str, mounts: str = MOUNTS) -> Connected:
-    """Open or create an index with the newest tables; DamagedError where it is damaged."""
+    """Open or create an index with the newest tables; DamagedError if it is damaged."""
     opened = connect(path, write=True, mounts=mounts)
     with understood(path), closed_on_failure(opened.connection):
         before = schema.version(opened.connection)
