@@ -47,11 +47,11 @@ class Stock(Protocol):
 
     @property
     def facts(self) -> Facts:
-        """Return what the store remembers of itself."""
+        """Return the settings that the index was made with, and its revision."""
         ...
 
     def known(self) -> Mapping[Key, Known]:
-        """Return what is remembered of every document."""
+        """Return hash, stat and time of every document."""
         ...
 
     def counts(self) -> Counts:
@@ -75,7 +75,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Return which of some terms any chunk holds."""
+        """Return those of some terms that at least one chunk contains."""
         ...
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
@@ -117,7 +117,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
-        """Return the vectors of the parts of those chunks that have any, in their order."""
+        """Return the vectors of the segments of chunks, in their order; not chunks without any."""
         ...
 
     def candidates(
@@ -168,7 +168,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
-        """Return the lines of chunks in which somebody says how they want things.
+        """Return the lines in which somebody states a preference, by chunk.
 
         Undated documents come first, then the newest; ties by place.
         """
@@ -192,7 +192,7 @@ class Change(Stock, Protocol):
 
     @property
     def notices(self) -> Sequence[str]:
-        """Return what had to be mended to open the store."""
+        """Return what had to be repaired to open the index."""
         ...
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
@@ -283,7 +283,7 @@ class Change(Stock, Protocol):
         ...
 
     def rebuild(self) -> AbstractContextManager[Rebuild]:
-        """Build a store again beside this one, or go on where that was left."""
+        """Build a new index next to this one, or continue the one that was begun."""
         ...
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
@@ -316,7 +316,7 @@ class Store(Protocol):
         ...
 
     def describe(self) -> Described:
-        """Return where the store is, and how large."""
+        """Return where the index is, and how large."""
         ...
 
     def exists(self) -> bool:
@@ -324,11 +324,11 @@ class Store(Protocol):
         ...
 
     def has_unfolded(self) -> bool:
-        """Return whether deleted text may still lie somewhere, until the next change ends."""
+        """Return whether deleted text may remain on disk until the next change ends."""
         ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """Hold one state; IndexMissingError if there is none."""
+        """Open one state; IndexMissingError if there is none."""
         ...
 
     def change(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[Change]:
@@ -340,7 +340,7 @@ class Store(Protocol):
         ...
 
     def stand_in(self) -> Store | None:
-        """Return the index that answers where the server of this one is away, if there is any."""
+        """Return the index that answers while the server is away, if there is one."""
         ...
 
     def copy_to(self, path: str) -> None:
