@@ -43,15 +43,15 @@ Sleep = Callable[[float], None]
 
 
 class Stock(Protocol):
-    """What a snapshot and a change both know about everything that is stored."""
+    """The facts about everything in one state of a store."""
 
     @property
     def facts(self) -> Facts:
-        """Return the settings that the index was made with, and its revision."""
+        """Return the facts that the store remembers."""
         ...
 
     def known(self) -> Mapping[Key, Known]:
-        """Return hash, stat and time of every document."""
+        """Return the stamp and hash of every document."""
         ...
 
     def counts(self) -> Counts:
@@ -71,25 +71,25 @@ class Snapshot(Stock, Protocol):
         ...
 
     def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
-        """Cut texts from `words.prepare` into tokens, stemmed as in the index."""
+        """Cut texts that `words.prepare` has made into tokens, stemmed as in the index."""
         ...
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Return those of some terms that at least one chunk contains."""
+        """Return which of some terms are in any chunk."""
         ...
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
-        """Count the chunks that contain each term; in a large index, estimate it."""
+        """Count the chunks that contain each term; a large store estimates."""
         ...
 
     def holding(
         self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]
     ) -> Sequence[TermChunks]:
-        """Count the chunks that contain each term, or match each query; say which of some do."""
+        """Count the chunks that contain each term, or match each query; name which of some do."""
         ...
 
     def totals(self, wanted: Wanted) -> Totals:
-        """Count what BM25 needs for the words of a query; counts of several stores add up."""
+        """Count what BM25 needs for the words of `wanted`; counts of several stores add up."""
         ...
 
     def by_keyword(
@@ -113,7 +113,10 @@ class Snapshot(Stock, Protocol):
         ...
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
-        """List the newest chunks of each span of ISO dates; ties by source, path and place."""
+        """List chunks with a day of a span of ISO dates: the newest of each span.
+
+        Those of one date are ordered by source, path and place.
+        """
         ...
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
@@ -125,7 +128,7 @@ class Snapshot(Stock, Protocol):
     ) -> Sequence[Candidate]:
         """Read chunks with the scores of both retrievers, ordered by source, path and place.
 
-        A retriever has scored what it found. This scores the other chunks.
+        Scores that a retriever has not computed are computed here; none is assumed to be 0.
         """
         ...
 
@@ -134,7 +137,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def lines_of(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkLines]:
-        """Say whether chunks begin and end within a line, and give their turns."""
+        """Return whether chunks begin and end within a line, and their turns."""
         ...
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
@@ -149,7 +152,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def marked(self, *, soft: bool) -> Sequence[Marked]:
-        """Read the documents marked `always`, or those marked only `soft`."""
+        """Read the documents marked `always`, or with `soft` those marked `soft`."""
         ...
 
     def documents(self, reach: Reach, first: First | None = None) -> Sequence[IndexedDocument]:
@@ -163,19 +166,19 @@ class Snapshot(Stock, Protocol):
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
         """List the speakers of all conversations by name.
 
-        A speaker who only occurs in documents of the scope `but` is left out.
+        Those who speak only in documents of the scope `but` are left out.
         """
         ...
 
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
         """Return the lines in which somebody states a preference, by chunk.
 
-        Undated documents come first, then the newest; ties by place.
+        Those of undated documents come first, then the newest; ties go by place.
         """
         ...
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
-        """Read the links of chunks, and the front matter of their documents."""
+        """Read the links of some chunks."""
         ...
 
     def titles(self) -> Sequence[Titled]:
@@ -192,35 +195,35 @@ class Change(Stock, Protocol):
 
     @property
     def notices(self) -> Sequence[str]:
-        """Return what had to be repaired to open the index."""
+        """Return the repairs that were made to open the store."""
         ...
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
         """Remember settings by the names of their fields, and the folder as `workspace`.
 
-        The folder shows later whether an index belongs to a folder that is gone. It is not a field
-        of `facts`.
+        `workspace` shows which folder a file belongs to if the folder is gone; no snapshot returns
+        it.
         """
         ...
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
-        """Replace a document, or add it, completely or not at all."""
+        """Replace a document, atomically."""
         ...
 
     def together(self) -> AbstractContextManager[Callable[[], None]]:
-        """Publish the changes in the block together: at its end, or when the function is called.
+        """Make the changes inside visible together, at the end or when the function is called.
 
-        If the process is killed, the unpublished changes are lost. A single change is complete or
-        absent.
+        If the process is killed, changes that were not visible yet are lost; each single change is
+        atomic.
         """
         ...
 
     def touch(self, key: Key, stamp: Stamp) -> None:
-        """Remember that a file with a new stat still has the same bytes."""
+        """Remember that a file with a new stat has the same bytes."""
         ...
 
     def remove(self, key: Key) -> None:
-        """Remove a document."""
+        """Remove everything about a document."""
         ...
 
     def pending(
@@ -234,7 +237,7 @@ class Change(Stock, Protocol):
         ...
 
     def borrow(self, fingerprint: str) -> int:
-        """Copy vectors of waiting texts from other workspaces; return how many."""
+        """Take the vectors that other workspaces have of waiting texts; return how many."""
         ...
 
     def unembedded(self, fingerprint: str) -> int:
@@ -244,7 +247,7 @@ class Change(Stock, Protocol):
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
         """Store vectors by the hash of their text.
 
-        A text with None is one that this encoder cannot read; it no longer waits for a vector.
+        None means that this encoder cannot read the text; it no longer waits for a vector.
         """
         ...
 
@@ -256,54 +259,53 @@ class Change(Stock, Protocol):
         ...
 
     def unchecked(self) -> Sequence[str]:
-        """List the paths of summaries to check again.
+        """Name the summaries to check again, by path.
 
-        A file that they cite has changed since the last check, is gone, or is back.
+        One of their source files has changed, is gone, or is back.
         """
         ...
 
     def check(self, summary: str, found: Sequence[LineCheck]) -> None:
-        """Store where the lines are that a summary cites, if that has changed."""
+        """Remember where the source lines of a summary are now; writes nothing if that is known."""
         ...
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
         """Remove what nothing uses, and return how many vectors that were.
 
         The words of deleted text go; `pages` limits the work, and the next call continues. With
-        `unused_days`, so do the vectors that no text has used for so many days.
+        `unused_days`, vectors that no text has used for so many days go, too.
         """
         ...
 
     def start_over(self, fault: str) -> str:
-        """Continue with a sound index, and return what was done.
+        """Continue with a sound store, and describe it: this one, if a second check finds no fault.
 
-        If a second check finds no fault, it is this one. Else it is set aside, and a new one takes
-        over the vectors that can be trusted.
+        Otherwise it is set aside, an empty one takes its place, and sound vectors are copied.
         """
         ...
 
     def rebuild(self) -> AbstractContextManager[Rebuild]:
-        """Build a new index next to this one, or continue the one that was begun."""
+        """Build a store again next to this one, or continue a build that was interrupted."""
         ...
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
-        """Remove a half-built index that was left for so many seconds, except its vectors.
+        """Remove a half-built store that has not been continued for so long; keep its vectors.
 
-        If its run waits for a server (AskedToWaitError went through `rebuild`), the limit is
-        `awaited_seconds`.
+        If its run waits for a server, it is removed after `awaited_seconds`: AskedToWaitError went
+        through `rebuild`.
         """
         ...
 
 
 class Rebuild(Change, Protocol):
-    """An index that is built next to another one."""
+    """A store that is built next to another one."""
 
     def take_over(self, hidden: Iterable[Key]) -> None:
-        """Copy vectors from the other index, and documents whose files could not be read."""
+        """Copy vectors, and documents whose files could not be read, from the other store."""
         ...
 
     def publish(self) -> None:
-        """Replace the other index by this one in one step."""
+        """Replace the other store by this one, atomically."""
         ...
 
 
@@ -312,11 +314,11 @@ class Store(Protocol):
 
     @property
     def local(self) -> str:
-        """Return a path of this machine, next to which locks and other state are stored."""
+        """Return a path of this machine; the files of `lock` are next to it."""
         ...
 
     def describe(self) -> Described:
-        """Return where the index is, and how large."""
+        """Return the place and size of the store."""
         ...
 
     def exists(self) -> bool:
@@ -340,11 +342,11 @@ class Store(Protocol):
         ...
 
     def stand_in(self) -> Store | None:
-        """Return the index that answers while the server is away, if there is one."""
+        """Return the index that answers if the server of this one is away, or None."""
         ...
 
     def copy_to(self, path: str) -> None:
-        """Copy the index to a file that `MEMCLI_STORE` can name."""
+        """Copy the store to a file, which `MEMCLI_STORE` may name."""
         ...
 
     def close(self) -> None:
@@ -360,7 +362,7 @@ class Crowd(Protocol):
         ...
 
     def snapshots(self) -> AbstractContextManager[tuple[Mapping[str, Snapshot], Each]]:
-        """Open one state of each, by both names, and a function that asks several at once."""
+        """Open a snapshot of each workspace, by its two names, and a function that asks several."""
         ...
 
     def close(self) -> None:
