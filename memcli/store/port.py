@@ -1,9 +1,9 @@
-"""The port of the store: what every index can answer and do, in a file or on a server.
+"""The door of the store: what every index answers and does, whoever keeps it.
 
-A Store opens a Snapshot, which answers from one state, or a Change. There is one Change at a time
-in all processes. The number of a chunk is valid within one snapshot. Text is data: words are Terms
-and filters are a Reach, never a query language. Callers decide what a summary, a log or a good
-answer is.
+A Store is asked for a Snapshot, which answers from one state of it, or for a Change, of which
+there is one at a time in all processes. Chunks are named by numbers that mean something within
+one snapshot alone. Text is data: words come as Terms, filters as a Reach, never as a query
+language. What a summary, a log or a good answer is, callers decide.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class Stock(Protocol):
         ...
 
     def counts(self) -> Counts:
-        """Count documents, chunks and segments: all, embedded ones, and those left out."""
+        """Count documents, chunks, and parts: all, embedded ones, and those left out."""
         ...
 
     def integrity(self) -> str:
-        """Check everything that is stored; return "ok" or the first fault."""
+        """Check everything that is stored: "ok", or the first fault."""
         ...
 
 
@@ -97,8 +97,8 @@ class Snapshot(Stock, Protocol):
     ) -> Sequence[Ranked]:
         """List the best matches by BM25, best first; ties by source, path and place.
 
-        With `totals`, the score is that of one index with the contents of all stores. A term of
-        `wanted.also` has the weight of the count that comes with it.
+        With `totals` a chunk has the score that one store would give it that holds all of them.
+        A term of `wanted.also` is weighed by the count that is given with it.
         """
         ...
 
@@ -120,13 +120,13 @@ class Snapshot(Stock, Protocol):
         ...
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
-        """Return the vectors of the segments of chunks, in their order; not chunks without any."""
+        """Return the vectors of the parts of those chunks that have any, in their order."""
         ...
 
     def candidates(
         self, chunk_ids: Sequence[int], retrievers: RetrieverResults
     ) -> Sequence[Candidate]:
-        """Read chunks with the scores of both retrievers, ordered by source, path and place.
+        """Read chunks with the raw scores of both retrievers, ordered by source, path and place.
 
         Scores that a retriever has not computed are computed here; none is assumed to be 0.
         """
@@ -145,9 +145,9 @@ class Snapshot(Stock, Protocol):
         ...
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
-        """Read the dated, unmarked documents chunk by chunk, the newest first.
+        """Read the dated documents that are not marked, chunk by chunk, the newest first.
 
-        The order is date, path, source and place, backwards.
+        It is the order of date, path, source and place, from its end.
         """
         ...
 
@@ -164,14 +164,14 @@ class Snapshot(Stock, Protocol):
         ...
 
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
-        """List the speakers of all conversations by name.
+        """List everybody who speaks in a conversation, each once, by name.
 
         Those who speak only in documents of the scope `but` are left out.
         """
         ...
 
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
-        """Return the lines in which somebody states a preference, by chunk.
+        """Return the lines of chunks in which somebody says how they want things.
 
         Those of undated documents come first, then the newest; ties go by place.
         """
@@ -186,7 +186,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def supports(self) -> Sequence[Support]:
-        """List the lines that summaries cite."""
+        """List the lines that summaries rest on."""
         ...
 
 
@@ -199,7 +199,7 @@ class Change(Stock, Protocol):
         ...
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
-        """Remember settings by the names of their fields, and the folder as `workspace`.
+        """Remember facts by the names of their fields, and `workspace`: the folder of its memory.
 
         `workspace` shows which folder a file belongs to if the folder is gone; no snapshot returns
         it.
@@ -231,8 +231,9 @@ class Change(Stock, Protocol):
     ) -> Sequence[Pending]:
         """List texts that wait for a vector, each once, in the order in which they are needed.
 
-        Rules of every context come first, then important documents, then the rest; in each group
-        undated ones first, then the newest. `within` limits it to chunks of a snapshot.
+        Rules that every context contains come first, then what is more important than most, then
+        all else; each of them undated ones first, then the newest. `within` are chunks, by the
+        numbers of a snapshot.
         """
         ...
 
@@ -326,7 +327,7 @@ class Store(Protocol):
         ...
 
     def has_unfolded(self) -> bool:
-        """Return whether deleted text may remain on disk until the next change ends."""
+        """Return whether deleted text may still lie somewhere, until the next change ends."""
         ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
@@ -334,11 +335,11 @@ class Store(Protocol):
         ...
 
     def change(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[Change]:
-        """Become the one writer; BusyError if another one does not end in time."""
+        """Be the one writer, waiting for another so long, else BusyError."""
         ...
 
     def locked(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[None]:
-        """Exclude all writers without a change."""
+        """Keep every other writer out without changing anything."""
         ...
 
     def stand_in(self) -> Store | None:
@@ -355,7 +356,7 @@ class Store(Protocol):
 
 
 class Crowd(Protocol):
-    """Workspaces of one server that one connection reads."""
+    """Workspaces of one server, which are read by one connection."""
 
     def listed(self) -> Sequence[Stored]:
         """List the workspaces, by name."""
@@ -366,5 +367,5 @@ class Crowd(Protocol):
         ...
 
     def close(self) -> None:
-        """Close the connections."""
+        """Let go of the connections."""
         ...
