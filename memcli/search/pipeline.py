@@ -17,6 +17,7 @@ from memcli.record import Record
 from memcli.search.budget import fit_budget
 from memcli.search.confidence import (
     LOW,
+    MANY_WORDS,
     ONE_WORD,
     WORDS_ALONE,
     apply_floor,
@@ -29,7 +30,7 @@ from memcli.search.confidence import (
     verdict,
 )
 from memcli.search.focus import Adjustments, focus
-from memcli.search.gathering import gather
+from memcli.search.gathering import gather, in_years_of
 from memcli.search.hits import Hit, Quotation
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
@@ -89,8 +90,9 @@ class Answer(Record):
     reranked: Reranked | None = None  # where a reranker is configured
     named_speakers: tuple[str, ...] = ()  # speakers that the query names
     speaker_match: float | None = None  # as `speakers.lead_of` says it
-    is_of_others: bool = False  # others say what matches best, see `_lead`
+    others_lead: bool = False  # others say what matches best, see `_lead`
     verdict_reason: Reason | None = None  # why the verdict is weak
+    is_long: bool = False  # the query has many words, see `confidence.MANY_WORDS`
     of_writer: bool = False  # the query is about who writes it, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `Recalled`
     constants: Calibration | None = None  # by which the model's cosines are judged
@@ -100,6 +102,11 @@ class Answer(Record):
     def is_doubtful(self) -> bool:
         """Return whether nothing was found, or every confidence is low."""
         return self.verdict == "none" or self.verdict_reason == LOW
+
+    @property
+    def is_of_others(self) -> bool:
+        """Return whether others say what matches best, and one claims it in a passage."""
+        return self.others_lead and any(hit.is_claimed for hit in self.hits)
 
 
 _NOTHING_RAN = (RetrieverUse(True, None, 0, 0), RetrieverUse(False, None, 0, 0))
@@ -117,10 +124,10 @@ def search(
     observe: Observer = unobserved,
 ) -> Answer:
     """Answer a query from one state of the index; `observe` gets the hits that each stage left."""
-    dates = tuple(dates) if options.has("date") else ()
+    reach = reach_within(snapshot, options.filters)
+    dates = in_years_of(snapshot, dates, reach) if options.has("date") else ()
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-    reach = reach_within(snapshot, options.filters)
     also = near(snapshot, [Quotation(hit.about, hit.text) for hit in answer.hits], reach)
     answer = answer._replace(hits=tuple(with_corrections(answer.hits, gathered.fused, also)))
     answer = answer._replace(hits=_with_ends(snapshot, gathered, answer), dates=dates)
@@ -188,7 +195,7 @@ def _rank(
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)
     found, reason = _level(gathered, best_first, is_measured=bool(constants))
-    lead, is_doubtful, is_of_others = _lead(gathered, shown)
+    lead, is_doubtful, others_lead = _lead(gathered, shown)
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     if found == "good" and is_doubtful:
         reason = Reason("others", f"the best match is not by {' or '.join(named)}")
@@ -220,8 +227,9 @@ def _rank(
         reranked=reranked,
         named_speakers=named,
         speaker_match=lead,
-        is_of_others=is_of_others,
+        others_lead=others_lead,
         verdict_reason=reason,
+        is_long=len(gathered.recalled.terms) > MANY_WORDS,
         of_writer=bool(gathered.believed),
         rarity=gathered.recalled.rarity,
         constants=constants,
