@@ -392,8 +392,8 @@ PLAIN_NEVER = {
 
 @pytest.mark.parametrize(
     "line",
-    ["search pool --mode lexical --no-sync", "search pool --mode lexical -n5 --json", "status",
-     "index", "ls --limit=3", "get MEMORY.md", "related MEMORY.md:1 --mode lexical"],
+    ["search pool --mode keyword --no-sync", "search pool --mode keyword -n5 --json", "status",
+     "index", "ls --limit=3", "get MEMORY.md", "related MEMORY.md:1 --mode keyword"],
 )  # fmt: skip
 def test_a_plain_command_loads_no_parser_no_model_and_no_typer(workspaces: Path, line: str) -> None:
     folder = str(workspaces / "engineer")
@@ -409,7 +409,7 @@ def test_a_bench_command_loads_no_chart_library_and_no_other_command() -> None:
 def test_a_hybrid_search_of_a_fresh_index_needs_no_numpy(workspaces: Path) -> None:
     folder = str(workspaces / "engineer")
     _loaded("index", "-q", "-w", folder)
-    loaded = _loaded("search", "why did the pool run dry", "--require-dense", "-w", folder)
+    loaded = _loaded("search", "why did the pool run dry", "--require-semantic", "-w", folder)
     # From 3.14 on, ctypes imports it, by way of sysconfig.
     of_ctypes = {"threading"} if sys.version_info >= (3, 14) else set()
     assert loaded & PLAIN_NEVER - of_ctypes == set()

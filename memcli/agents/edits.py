@@ -1,4 +1,4 @@
-"""One entry of memcli in one file of any kind: look for it, add it, remove it.
+"""One entry of memcli in one file of any kind: find it, add it, remove it.
 
 This module changes texts; it knows no paths.
 """
@@ -19,11 +19,11 @@ class AgentEntry(Record):
 
     format: str
     slot: Slot  # of JSON
-    text: str  # a value of JSON, the lines of a block, or all of a file
+    text: str  # a JSON value, the lines of a block, or the whole file
 
 
 class Put(Record):
-    """An entry that was put in, and what it brought with it."""
+    """An entry that was added, and what was added around it."""
 
     entry: AgentEntry
     trace: Trace
@@ -70,9 +70,9 @@ def put(text: str | None, entry: AgentEntry) -> tuple[str, Put]:
 
 
 def take(text: str, put_in: Put) -> str | None:
-    """Remove an entry, None if it was the whole file; UnfitError if it was edited.
+    """Remove an entry; None if it was the whole file, UnfitError if it was edited.
 
-    A file that had nothing else becomes "" or, for JSON, an empty object.
+    A file with nothing else becomes "" or, for JSON, an empty object.
     """
     entry, trace = put_in
     if entry.format in _EMPTY:
@@ -87,5 +87,5 @@ def take(text: str, put_in: Put) -> str | None:
 
 
 def is_bare(text: str | None, entry: AgentEntry) -> bool:
-    """Return whether only the text is left that `put` begins a new file with."""
+    """Return whether the text is only what `put` begins a new file with."""
     return text is None or "".join(text.split()) == _EMPTY.get(entry.format, "").strip()

@@ -1,7 +1,7 @@
 """Plan what installing or uninstalling changes, file by file; writes nothing.
 
-The state lists memcli's entries. An entry that is not in it was added by hand, and is left alone.
-If a file cannot be edited, the plan has the text to paste.
+The state lists memcli's entries. An entry that it does not list was added by hand, and is left
+alone. If a file cannot be edited, the plan has the text to paste.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class FileChange(Record):
     """A file that becomes another one."""
 
     found: Look
-    after: str | None  # None where the file goes
+    after: str | None  # None: the file is removed
     parts: tuple[str, ...]
 
 
@@ -38,7 +38,7 @@ class Refusal(Record):
     path: str
     part: str
     why: str  # follows the path
-    text: str  # what belongs there, or what was to go
+    text: str  # the text to add, or that was to be removed
 
 
 class WiringPlan(Record):
@@ -46,13 +46,13 @@ class WiringPlan(Record):
 
     changes: tuple[FileChange, ...]
     refusals: tuple[Refusal, ...]
-    notes: tuple[str, ...]  # what is left as it is, and should be
-    folders: tuple[str, ...]  # that were made for files, and go with them where they are empty
+    notes: tuple[str, ...]  # what stays and perhaps should not
+    folders: tuple[str, ...]  # made for files, and removed with them if empty
     state: State
 
 
 class _File:
-    """A file on its way from what it is to what it will be."""
+    """A file, with its text before and after the plan."""
 
     def __init__(self, found: Look) -> None:
         self.found, self.text = found, found.text
@@ -65,7 +65,7 @@ class Planner:
     def __init__(
         self, machine: Machine, state: State, see: Callable[[str, Sequence[str]], Look]
     ) -> None:
-        """Begin with what is written already; `see` looks at a file within some folders."""
+        """Begin with the present state; `see` reads a file within some folders."""
         self._machine, self._see = machine, see
         self._kept, self._began = list(state.kept), list(state.began)
         self._files: dict[str, _File | UnfitError] = {}
@@ -100,7 +100,7 @@ class Planner:
         return self._plan()
 
     def uninstall(self, agent: Agent, scopes: Sequence[str]) -> WiringPlan:
-        """Plan to take back what was written for an agent, the last entry first."""
+        """Plan to remove what was written for an agent, the last entry first."""
         for kept in reversed(tuple(self._kept)):
             if agent.name not in kept.agents or kept.scope not in scopes:
                 continue
@@ -133,13 +133,13 @@ class Planner:
         self._refusals.append(Refusal(path, place.part, why, text or ""))
 
     def _file(self, path: str, project: str) -> _File:
-        """Look at a file, once; a link may lead anywhere in the home folder, or in the project."""
+        """Read a file, once; a link may lead anywhere in the home folder, or in the project."""
         real = os.path.realpath(path)
         if real not in self._files:
             within = (project,) if project else (self._machine.home, os.path.dirname(path))
             try:
                 self._files[real] = _File(self._see(path, within))
-            except UnfitError as error:  # of all that is in it
+            except UnfitError as error:  # concerns every entry of the file
                 self._files[real] = error
         found = self._files[real]
         if isinstance(found, UnfitError):
@@ -171,10 +171,10 @@ class Planner:
             self._renew(file, there, ours)
 
     def _renew(self, file: _File, there: Written, ours: Written) -> None:
-        """Replace an older entry of ours.
+        """Replace an older entry of memcli.
 
-        Entries that were added after it are removed first and added again, so that each finds what
-        it found then, and can be removed without a trace.
+        Entries that were added after it are removed first and added again, so that each can later
+        be removed without a trace.
         """
         listed = [each for each in self._kept if _is_at(each.path, file)]
         later = listed[listed.index(there) :]
@@ -190,7 +190,7 @@ class Planner:
         file.text = text
 
     def _put(self, file: _File, entry: AgentEntry) -> Put:
-        """Put an entry in, and remember what there was before the first one."""
+        """Add an entry, and remember what was before the first one."""
         found = file.found
         is_blank = found.text is None or not found.text.strip("\ufeff \t\r\n")
         if is_blank and not any(_is_at(each.path, file) for each in self._began):
@@ -222,9 +222,10 @@ class Planner:
                 self._folders += began.folders
 
     def _is_known_better(self, file: _File, kept: Written) -> bool:
-        """Tell that the state has another entry for the same place, and that one is there.
+        """Return whether the state has another entry for the same place, and the file has that one.
 
-        A run that was killed between two writes leaves both that it took out and that it put in.
+        A run that was killed between two writes leaves the removed and the added entry in the
+        state.
         """
         return any(
             _is_same_place(other, file, kept.put.entry)
@@ -238,5 +239,5 @@ def _is_at(path: str, file: _File) -> bool:
 
 
 def _is_same_place(kept: Written, file: _File, entry: AgentEntry) -> bool:
-    """Tell that the state knows an entry at the place of another one."""
+    """Return whether the state knows an entry at the place of another one."""
     return kept.put.entry._replace(text="") == entry._replace(text="") and _is_at(kept.path, file)

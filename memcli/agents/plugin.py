@@ -1,4 +1,4 @@
-"""The folder of a plugin, which is a marketplace of itself: what is in which of its files."""
+"""The folder of a plugin, which is also a marketplace: the content of each file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOR = ("claude-code",)
 
 
 def plugin(agent: Agent, launcher: Launcher, version: str) -> dict[str, str]:
-    """Give the files of the plugin by their paths, with slashes."""
+    """Return the files of the plugin by their paths, with slashes."""
     manifest = {"name": NAME, "description": ABOUT, "version": version}
     marketplace = {
         "name": NAME,

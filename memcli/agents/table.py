@@ -19,7 +19,7 @@ from memcli.record import Record
 
 MCP, HOOKS, SKILL, INSTRUCTIONS = PARTS = ("mcp", "hooks", "skill", "instructions")
 USER, PROJECT = SCOPES = ("user", "project")
-NAME = "memcli"  # of the server, and of the skill: agents put it before the names of tools
+NAME = "memcli"  # of the server and the skill; agents prefix the names of tools with it
 
 
 class PartPlace(Record):
@@ -36,7 +36,7 @@ class PartPlace(Record):
 
     @property
     def shown(self) -> str:
-        """Give the path as people write it; of a skill its folder."""
+        """Return the path to show; of a skill, its folder."""
         path = self.path.removesuffix("SKILL.md")
         return f"{self.base.shown}/{path}" if self.base.shown else path
 
@@ -52,35 +52,35 @@ class PartPlace(Record):
 class HookEvents(Record):
     """How an agent runs a command at an event."""
 
-    names: tuple[tuple[str, str], ...]  # (event, what `memcli hook` calls it)
-    has_arguments: bool  # takes a list of them instead of a shell's line, in its newest versions
+    names: tuple[tuple[str, str], ...]  # (event, name of the event for `memcli hook`)
+    has_arguments: bool  # new versions: takes a list of arguments, not a shell line
     timeout: int  # in the agent's unit; memcli ends by itself after 2 s
 
 
 class Agent(Record):
-    """An agent, and what it has."""
+    """An agent, and the parts that it supports."""
 
     name: str
     title: str
-    about: str  # whose words these are
-    programs: tuple[str, ...]  # one of them on the PATH tells that it is here
+    about: str  # the source of the facts
+    programs: tuple[str, ...]  # if one of them is on the PATH, the agent is installed
     home: Base  # as does this folder
     preset: str  # its own memory; "" if none is known
     server: str  # the shape of an entry: see `texts.server`
     places: tuple[PartPlace, ...]
     events: HookEvents | None = None
     memory: Base | None = None  # of an agent that starts servers somewhere else
-    # Of an agent that starts servers in the home folder: by scope, what it puts the folder of the
-    # project in the place of. None: it starts them in the project.
+    # For an agent that starts servers in the home folder: by scope, its placeholder for the
+    # project's folder. None: it starts them in the project.
     folder: Mapping[str, str] | None = None
 
     def usual_scope(self, machine: Machine, workspace: str) -> str:
-        """Give the scope that is meant if none is named: servers need a folder to start in."""
+        """Return the scope that is meant if none is named: servers need a folder to start in."""
         is_rootless = self.folder is not None and not workspace
         return PROJECT if is_rootless and machine.project else USER
 
     def place(self, part: str, scope: str) -> PartPlace | None:
-        """Find where a part goes."""
+        """Find the place of a part."""
         found = (each for each in self.places if (each.part, each.scope) == (part, scope))
         return next(found, None)
 
@@ -88,7 +88,7 @@ class Agent(Record):
 def _both(
     part: str, base: Base, mine: str, ours: str, format: str, *, key: tuple[str, ...] = ()
 ) -> tuple[PartPlace, PartPlace]:
-    """Give the places of a part that is alike in the user's folder and in a project."""
+    """Return the places of a part that is alike in the user's folder and in a project."""
     return (
         PartPlace(part, USER, base, mine, format, key),
         PartPlace(part, PROJECT, places.PROJECT, ours, format, key),

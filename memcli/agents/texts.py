@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class Launcher(Record):
     """How memcli is started."""
 
-    argv: tuple[str, ...]  # whole paths: what starts servers has a PATH of its own
-    typed: str  # what one types in a shell
-    workspace: str = ""  # a memory that is always meant; "" for the one of the project
+    argv: tuple[str, ...]  # whole paths: the program that starts servers has another PATH
+    typed: str  # the command in a shell
+    workspace: str = ""  # a fixed memory; "" for that of the project
     writes: bool = False  # the server may save notes
 
 
@@ -63,7 +63,7 @@ def started_by(agent: Agent, launcher: Launcher, machine: Machine) -> Launcher:
 
 
 def entries(agent: Agent, place: PartPlace, launcher: Launcher) -> list[AgentEntry]:
-    """Give what a part of an agent consists of, in the order in which it is written."""
+    """Return the entries of a part of an agent, in the order in which they are written."""
     if place.part == MCP:
         folder = (agent.folder or {}).get(place.scope, "")
         started = launcher if launcher.workspace else launcher._replace(workspace=folder)
@@ -81,12 +81,12 @@ def entries(agent: Agent, place: PartPlace, launcher: Launcher) -> list[AgentEnt
 
 
 def skill(typed: str, where: str) -> str:
-    """Give the skill file, for a memcli as one types it and a workspace as an option names it."""
+    """Return the skill file, for a memcli as one types it and a workspace as an option names it."""
     return SKILL_TEXT.format(name=NAME, memcli=typed, where=where)
 
 
 def server_argv(launcher: Launcher) -> tuple[str, ...]:
-    """Give the command line that starts the server."""
+    """Return the command line that starts the server."""
     return (*launcher.argv, "mcp", *(["--write"] if launcher.writes else []), *_named(launcher))
 
 
@@ -122,7 +122,7 @@ def _toml(value: str | list[str]) -> str:
 
 
 def hooks(agent: Agent, launcher: Launcher) -> dict[str, dict[str, Any]]:
-    """Describe what runs at the events of an agent, by their names."""
+    """Return the commands for the events of an agent, by event."""
     events = agent.events
     if events is None:
         return {}

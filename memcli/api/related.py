@@ -30,7 +30,7 @@ class Likenesses(Record):
     end_line: int
     freshness: Freshness
     alike: Alike = NONE
-    empty_reason: Reason | None = None  # which filter let nothing through
+    empty_reason: Reason | None = None  # which filter excluded everything
 
     @property
     def citation(self) -> str:
@@ -82,7 +82,7 @@ def _likenesses(
         start = min(chunk.about.start_line for chunk in place)
         end = max(chunk.about.end_line for chunk in place)
         alike, nothing = related(snapshot, place, options), None
-        alike = alike._replace(dense=for_all(memory, alike.dense))
+        alike = alike._replace(semantic=for_all(memory, alike.semantic))
         if not alike.hits and options.filters != Filters(view=options.filters.view):
             from memcli.search.empty_result import blocking_filter
 
@@ -91,7 +91,7 @@ def _likenesses(
 
 
 def _at(chunks: Sequence[Excerpt], first: int, last: int) -> list[Excerpt]:
-    """Choose the chunks of a document that have one of some lines, else the next one, or the last.
+    """Choose the chunks that contain some lines, else the next chunk, or the last one.
 
     Front matter and blank lines are in no chunk.
     """

@@ -30,7 +30,7 @@ def together(
     members: Sequence[NamedWorkspace],
     bring_in_step: Callable[[Workspace], Freshness],
 ) -> Freshness:
-    """Update each workspace; if one fails, the rest answers.
+    """Update each workspace; if one fails, the others answer.
 
     IndexMissingError if none can answer.
     """
@@ -45,7 +45,7 @@ def together(
 
 
 def joined(states: Sequence[StoreState]) -> Freshness:
-    """Combine the freshness of several: what one workspace lacks, the whole lacks."""
+    """Combine the freshness of several: what is missing in one is missing in all."""
     there = [state for state in states if state.state in ANSWERING]
     waiting = [state for state in states if state.state not in (*ANSWERING, EMPTY)]
     left_out = [_left_out(state) for state in waiting if state.reason]
@@ -74,7 +74,7 @@ def joined(states: Sequence[StoreState]) -> Freshness:
 
 
 def as_stored(states: Sequence[StoreState]) -> Reason:
-    """Say that workspaces are read as others have stored them."""
+    """Return the notice that workspaces are read as others have stored them."""
     first = states[0]
     if len(states) > 1:
         return Reason(REMOTE, f"{len(states)} workspaces are read as they are stored", "")
@@ -110,7 +110,7 @@ def _line(state: StoreState) -> str:
 
 
 class MemberStatus(Record):
-    """The status of one of several workspaces, or why there is none."""
+    """The status of one of several workspaces, or its error."""
 
     name: str
     path: str
@@ -132,7 +132,7 @@ class SeveralStatus(Record):
 
 
 class MemberRun(Record):
-    """The run of one of several workspaces, or why there was none."""
+    """The run of one of several workspaces, or its error."""
 
     name: str
     path: str
@@ -149,7 +149,7 @@ class SeveralRuns(Record):
 
 
 def status_of_each(memory: Workspaces, *, deep: bool) -> SeveralStatus:
-    """Describe each workspace; the others go on if one fails."""
+    """Describe each workspace; if one fails, the others continue."""
     from memcli.api.standing import status
 
     each = [MemberStatus(*told) for told in _each(memory, lambda one: status(one, deep=deep))]
@@ -157,7 +157,7 @@ def status_of_each(memory: Workspaces, *, deep: bool) -> SeveralStatus:
 
 
 def index_each(memory: Workspaces, job: Job) -> SeveralRuns:
-    """Index each workspace; the others go on if one fails."""
+    """Index each workspace; if one fails, the others continue."""
     from memcli.api.sync import Vectors, run_record, sync
 
     def index(one: Workspace) -> IndexRun:

@@ -8,11 +8,11 @@ from math import ceil
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import (
     say_dates,
-    say_dense,
     say_freshness,
     say_match,
     say_repaired,
     say_reranked,
+    say_semantic,
     say_uncalibrated,
 )
 from memcli.context.assemble import tokens
@@ -96,7 +96,7 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
     if not say_freshness(found.freshness, terminal):
         return
     if found.answer is not None:
-        say_dense(found.answer.dense, skin)
+        say_semantic(found.answer.semantic, skin)
         say_dates(found.answer.dates, terminal)
         say_repaired(found.answer.repaired, terminal, explain=explain)
         say_reranked(found.answer.reranked, terminal)

@@ -1,8 +1,8 @@
 """Bring the index up to date before a search, within bounds.
 
-A search walks and stats the tree and reads what has changed for some seconds; the rest is named.
-The first reading of a folder has no such bound. If another process is busy with it, a search waits
-for that. Later it takes the writer lock only if it is free at once.
+A search lists the files and reads changed ones for some seconds; a notice names the rest. The first
+reading of a folder has no such bound. If another process is doing it, a search waits for that.
+Later it takes the writer lock only if it is free at once.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Freshness(Record):
     pending: int  # files added, changed, moved or removed that the answer does not know
     reason: Reason | None  # why it is stale
     notices: tuple[Reason, ...]
-    stores: tuple[StoreState, ...] = ()  # each of them, if there are several workspaces
+    stores: tuple[StoreState, ...] = ()  # one per workspace, if there are several
     missing: str = ""  # the pending files by name, as `notices.missing` words it
 
 
@@ -115,7 +115,7 @@ def freshen(
 
 
 def _beginning(store: Store, settings: Settings, bounds: Bounds) -> tuple[Standing, int]:
-    """Look where the index is, and count the texts that wait if any may be embedded."""
+    """Compare the index with the files, and count the texts that wait if any may be embedded."""
     if store.exists():
         with suppress(DamagedError, IncompleteError), store.snapshot() as snapshot:
             standing = take_stock(snapshot, settings, most=0)
@@ -125,14 +125,14 @@ def _beginning(store: Store, settings: Settings, bounds: Bounds) -> tuple[Standi
 
 
 def _fold(store: Store, sleep: Callable[[float], None]) -> None:
-    """Remove deleted text that a reader kept in the store, if the lock is free."""
+    """Remove deleted text that an open reader preserved in the store, if the lock is free."""
     if store.has_unfolded():
         with suppress(BusyError, StoreError), store.change(wait_seconds=0.0, sleep=sleep):
             pass
 
 
 def _wait(store: Store, sleep: Callable[[float], None], on_progress: Progress) -> float:
-    """Wait while another process reads the files for the first time; give the seconds."""
+    """Wait while another process reads the files for the first time; return the seconds."""
     from memcli.store.lock import owner
 
     waited = 0.0
@@ -152,7 +152,7 @@ def _is_read(store: Store) -> bool:
 
 
 def _obstacle(standing: Standing, bounds: Bounds) -> IndexMissingError | None:
-    """Say why a search cannot read the files for the first time."""
+    """Return why a search cannot read the files for the first time."""
     unread = len(standing.changes.added)
     if not (standing.is_indexed or unread):
         skip = standing.listing.unlisted[0]
@@ -172,7 +172,7 @@ def _too_many(files: int) -> IndexMissingError:
 def _without(
     store: Store, settings: Settings, error: IndexMissingError | BusyError | StoreError
 ) -> Freshness:
-    """Answer from what the index contains and say why that is not all; raise if it is nothing."""
+    """Answer from what the index contains and give the reason; raise if it is empty."""
     from memcli.indexing.progress import indexing
     from memcli.store.lock import owner
 
@@ -243,7 +243,7 @@ def _bring_in(
             on_progress=on_progress,
         )
         change.remember(settings_meta(settings), revise=False)
-        change.settle(SETTLE_PAGES)
+        change.tidy(pages=SETTLE_PAGES)
     notices += (*report.left, *map(replaced, report.damaged[:NOTICES]), *_unseen(report))
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:
@@ -267,8 +267,8 @@ def _embed(
 ) -> list[Reason]:
     """Embed the waiting texts, unless there are more than the bound.
 
-    Vectors that another index has of them are taken first. The lock is free while a server
-    answers. Another writer that comes between is not reported: it has embedded the texts itself.
+    Vectors of them in other indexes are taken first. The lock is free while a server answers. If
+    another process writes meanwhile, nothing is reported: it has embedded the texts itself.
     """
     from memcli.indexing.indexer import EMBED_BATCH, embed, readable_of, text_of
 
@@ -280,7 +280,7 @@ def _embed(
             has_borrowed = change.borrow(encoder.fingerprint) > 0
             if change.unembedded(encoder.fingerprint) > bounds.parts:
                 if has_borrowed:
-                    embed(change, encoder, most=0)  # search by what was taken
+                    embed(change, encoder, most=0)  # store the vectors that other indexes had
                 return []
             first = change.pending(encoder.fingerprint, min(bounds.parts, EMBED_BATCH))
         texts = [text_of(item) for item in readable_of(first, encoder.fingerprint)]
@@ -301,7 +301,7 @@ def _too_large(report: Report) -> list[Skip]:
 
 
 def _unseen(found: Listing | Report) -> tuple[Reason, ...]:
-    """Say what was not seen: folders that were not listed, files that were not read."""
+    """Return what is missing: folders that were not listed, files that were not read."""
     unread = [skip for skip in found.skips if skip.reason == "unreadable"]
     if not (found.unlisted or unread):
         return ()

@@ -47,7 +47,7 @@ def check_lineage(change: Change, settings: Settings) -> None:
 
 
 def successors(lineage: Lineage, paths: Iterable[str]) -> list[str]:
-    """Name the files of the memory that a log of a summary may have become: those of its days."""
+    """Name the log files that a summary's log may have become: those of the same days."""
     days = ((path, path_days(path)) for path in paths if not is_place(path))
     return sorted(
         path

@@ -45,8 +45,8 @@ class Screen(Record):
     style: Style
     safe: Callable[[str], str]
     age_days: Callable[[str], int]  # of an ISO date
-    name: Callable[[str, str], str]  # of a source and a path, from the current folder
-    link: Callable[[str, str, int], str]  # of a source, a path and a line; empty for no link
+    name: Callable[[str, str], str]  # the path from here of a source and a path
+    link: Callable[[str, str, int], str]  # a link for a source, a path and a line; "" for none
 
 
 def passage(
@@ -58,9 +58,9 @@ def passage(
     *,
     beside: Sequence[Hit] = (),
 ) -> str:
-    """Show one passage: place, confidence, age and headings, then its text.
+    """Write one passage: place, confidence, age and headings, then its text.
 
-    A `heading` that several passages `beside` each other share is not repeated.
+    A `heading` that several passages next to each other share is not repeated.
     """
     style = screen.style
     claims = [hit.claim_at(line) for line in range(hit.start_line, hit.end_line + 1)]
@@ -88,7 +88,7 @@ def passage(
 
 
 def heading(hits: Sequence[Hit], screen: Screen) -> str:
-    """Show what several passages of a document have in common: its name, age and headings."""
+    """Write what several passages of a document have in common: its name, age and headings."""
     about, style = hits[0].about, screen.style
     document = _on_a_line(screen.name(*about.document), screen)
     link = screen.link(*about.document, hits[0].start_line)
@@ -158,7 +158,7 @@ def brief(
 
 
 def _last_columns(text: str, room: int) -> str:
-    """Give the end of a text that takes at most `room` columns."""
+    """Return the end of a text that takes at most `room` columns."""
     start = len(text)
     while start and columns(text[start - 1 :]) <= room:
         start -= 1
@@ -175,7 +175,7 @@ def _flow(
 ) -> list[str]:
     """Put facts (text, style) on one line while they fit, then the headings.
 
-    They follow a head that has taken some columns.
+    `head` is text before them, `taken` the columns that it takes.
     """
     room = screen.width - len(INDENT)
     lines, left = [head], room - max(0, taken - len(INDENT))
@@ -197,7 +197,7 @@ def _flow(
 
 
 def behind(expanded: Expanded, screen: Screen) -> str:
-    """Show source lines of a summary."""
+    """Write source lines of a summary."""
     style, hit = screen.style, expanded.hit
     summary = _on_a_line(screen.name(MEMORY_SOURCE, expanded.summary), screen)
     about = f"{style.dim}behind {summary}{style.end}"
@@ -234,7 +234,7 @@ def age_in_words(days: int) -> str:
 
 
 def breadcrumb(names: Sequence[str], room: int) -> str:
-    """Join headings; where they do not fit, the outer ones go first."""
+    """Join headings; if they do not fit, the outer ones are left out first."""
     for first in range(len(names)):
         shown = " › ".join([*(["…"] if first else []), *names[first:]])
         if columns(shown) <= room:
@@ -269,7 +269,7 @@ def _on_a_line(text: str, screen: Screen) -> str:
 
 
 def _text(snippet: Snippet, screen: Screen) -> list[str]:
-    """Wrap the text to the width, what hangs below its own beginning, with its marks."""
+    """Wrap the text to the width, with its marks; wrapped lines keep the indent of the first."""
     text, marks = _made_safe(snippet, screen.safe)
     lines: list[str] = []
     at = 0
@@ -302,7 +302,7 @@ def _made_safe(snippet: Snippet, safe: Callable[[str], str]) -> tuple[str, list[
 
 
 def _styled(text: str, start: int, end: int, marks: Sequence[tuple[int, int]], style: Style) -> str:
-    """Give a span of the text with the marks inside it styled."""
+    """Return a span of the text with the marks inside it styled."""
     pieces, at = [], start
     for first, last in marks:
         first, last = max(first, at), min(last, end)

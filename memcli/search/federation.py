@@ -96,11 +96,11 @@ def search_each(
 
 def _of_group(answer: Answer, group: ModelGroup) -> Answer:
     """Say whose vectors took no part."""
-    reason = answer.dense.reason
+    reason = answer.semantic.reason
     if reason is None:
         return answer
     reason = reason._replace(text=f"{', '.join(group.names)}: {reason.text}")
-    return answer._replace(dense=answer.dense._replace(reason=reason))
+    return answer._replace(semantic=answer.semantic._replace(reason=reason))
 
 
 def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
@@ -123,8 +123,8 @@ def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answe
     packed, dropped, far = fit_budget(top, budget=options.filled, free=options.free)
     answer = best._replace(
         hits=tuple(packed),
-        lexical=next((a.lexical for a in answers if a.lexical.reason), best.lexical),
-        dense=_of_all([answer.dense for answer in answers]),
+        keyword=next((a.keyword for a in answers if a.keyword.reason), best.keyword),
+        semantic=_of_all([answer.semantic for answer in answers]),
         candidates=sum(answer.candidates for answer in answers),
         omitted_over_budget=dropped,
         omitted_low_confidence=far,

@@ -91,8 +91,8 @@ def fuse(
         used = (assumed or 0.0) if cosine is None else best_cosine(candidate, prior) or 0.0
         if method == "rrf":
             ranks = (
-                (weights.text, candidate.lexical_rank),
-                (weights.vector, candidate.dense_rank),
+                (weights.text, candidate.keyword_rank),
+                (weights.vector, candidate.semantic_rank),
             )
             total = fsum(1 / (RRF_K + rank) for weight, rank in ranks if rank and weight)
             score = total * (RRF_K + 1) / 2
@@ -108,9 +108,9 @@ def fuse(
         inputs = (
             ("method", method),
             ("bm25", candidate.bm25),
-            ("lexical_rank", candidate.lexical_rank),
+            ("keyword_rank", candidate.keyword_rank),
             ("cosine", cosine),
-            ("dense_rank", candidate.dense_rank),
+            ("semantic_rank", candidate.semantic_rank),
             ("coverage", covered),
         )
         hits.append(

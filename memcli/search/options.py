@@ -59,7 +59,7 @@ class SearchOptions(Record):
 
     limit: int
     free: int  # passages that a budget is given to however far they are from the question
-    mode: str  # hybrid | lexical | dense
+    mode: str  # hybrid | keyword | semantic
     profile: Profile
     encoder: str  # its name in the configuration
     fusion: str  # scaled | weighted | rrf
@@ -135,7 +135,7 @@ def options_of(
         profile=profile,
         encoder=config("embedding.encoder"),
         fusion=setting("search.fusion"),
-        weights=_weights(setting("search.vector_weight"), setting("search.text_weight")),
+        weights=_weights(setting("search.semantic_weight"), setting("search.keyword_weight")),
         universe=universe,
         half_life_days=setting("search.half_life_days"),
         decay_floor=setting("search.decay_floor"),
@@ -169,7 +169,8 @@ def _formula(profile: Profile, config: Config) -> Formula | None:
 def _weights(vector: float, text: float) -> Weights:
     if abs(vector + text - 1.0) > 1e-6:
         raise ConfigError(
-            f"search.vector_weight and search.text_weight must sum to 1, not {vector + text:g}",
+            "search.semantic_weight and search.keyword_weight must sum to 1,"
+            f" not {vector + text:g}",
             hint="memcli config search",
         )
     return Weights(vector, text)
@@ -193,8 +194,8 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
         "classic": Profile(
             {
                 "search.fusion": "weighted",
-                "search.vector_weight": 0.7,
-                "search.text_weight": 0.3,
+                "search.semantic_weight": 0.7,
+                "search.keyword_weight": 0.3,
                 "search.limit": 6,
                 "search.half_life_days": 30.0,
                 "search.decay_floor": 0.0,

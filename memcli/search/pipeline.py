@@ -30,11 +30,16 @@ from memcli.search.confidence import (
     verdict,
 )
 from memcli.search.focus import Adjustments, focus
+<<<<<<< HEAD
 from memcli.search.gathering import gather, in_years_of
 from memcli.search.hits import Hit, Quotation
+=======
+from memcli.search.gathering import gather
+from memcli.search.hits import Hit
+>>>>>>> main
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
-from memcli.search.newer import near, newer_first, with_corrections
+from memcli.search.newer import corrections_of, newer_first, with_corrections
 from memcli.search.options import run_stages, unobserved
 from memcli.search.proximity import (
     apply_decay,
@@ -70,8 +75,8 @@ class Answer(Record):
 
     hits: tuple[Hit, ...]
     verdict: str  # good | weak | none
-    lexical: RetrieverUse
-    dense: RetrieverUse
+    keyword: RetrieverUse
+    semantic: RetrieverUse
     candidates: int
     omitted_over_budget: int  # passages that did not fit the budget
     omitted_low_confidence: int  # that would have fitted, and are far from the question
@@ -128,9 +133,16 @@ def search(
     dates = in_years_of(snapshot, dates, reach) if options.has("date") else ()
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
+<<<<<<< HEAD
     also = near(snapshot, [Quotation(hit.about, hit.text) for hit in answer.hits], reach)
     answer = answer._replace(hits=tuple(with_corrections(answer.hits, gathered.fused, also)))
     answer = answer._replace(hits=_with_ends(snapshot, gathered, answer), dates=dates)
+=======
+    reach = reach_within(snapshot, options.filters)
+    newer = corrections_of(snapshot, answer.hits, gathered.fused, reach)
+    answer = answer._replace(hits=tuple(with_corrections(answer.hits, newer)), dates=dates)
+    answer = answer._replace(hits=_with_ends(snapshot, gathered, answer))
+>>>>>>> main
     if options.ends:
         answer = ended(answer, apart=options.apart, budget=options.budget)
     observe("pack", answer.hits)
@@ -161,12 +173,12 @@ def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> 
 def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[Hit, ...]:
     """Look up which passages begin or end within a line, and who speaks in them."""
     ids = [hit.about.chunk_id for hit in answer.hits]
-    broken, turns = snapshot.broken(ids), snapshot.turns(ids)
+    lines = snapshot.lines_of(ids)
     hits = tuple(
-        hit._replace(broken=broken[chunk], turns=tuple(turns.get(chunk, ())))
+        hit._replace(broken=lines[chunk].broken, turns=lines[chunk].turns)
         for hit, chunk in zip(answer.hits, ids, strict=True)
     )
-    if not turns:
+    if not any(hit.turns for hit in hits):
         return hits
     from memcli.search.speakers import with_shares
 
@@ -185,7 +197,7 @@ def _rank(
     options = _timed(options) if gathered.order else options
     is_sorted = options.sort != "score"
     is_timed = gathered.dates_alone or is_sorted
-    steps = _in_order_of_time(options) if is_timed else _ordering(options, gathered.question)
+    steps = _in_order_of_time(options) if is_timed else _ordering(options, gathered)
     ranked = run_stages(steps, judged, options, observe)
     if gathered.dates_alone and not is_sorted:
         ranked = _named_first(gathered.named, ranked)
@@ -209,8 +221,8 @@ def _rank(
     return Answer(
         hits=tuple(shown),
         verdict="weak" if reason else found,
-        lexical=gathered.lexical,
-        dense=gathered.dense,
+        keyword=gathered.keyword,
+        semantic=gathered.semantic,
         candidates=len(gathered.recalled.candidates),
         omitted_over_budget=dropped,
         omitted_low_confidence=far,
@@ -235,7 +247,7 @@ def _rank(
         constants=constants,
         uncalibrated=None
         if constants
-        else uncalibrated(gathered.fingerprint, has_words=gathered.lexical.ran),
+        else uncalibrated(gathered.fingerprint, has_words=gathered.keyword.ran),
     )
 
 
@@ -329,7 +341,9 @@ def _passages(
     text = gathered.question
     if options.reranker.is_by_part:
         text = readable(text, gathered.fingerprint)
-    read, reranked = rerank(hits, text, options.reranker, focused, has_vectors=gathered.dense.ran)
+    read, reranked = rerank(
+        hits, text, options.reranker, focused, has_vectors=gathered.semantic.ran
+    )
     observe("rerank", read)
     return read, reranked, hits
 
@@ -361,16 +375,20 @@ def _scoring(
     ]
 
 
-def _ordering(options: SearchOptions, question: str) -> list[StageStep]:
+def _ordering(options: SearchOptions, gathered: Gathered) -> list[StageStep]:
     """List the stages that set the order of passages, after their confidence."""
     return [
-        ("newer", newer_first),
-        ("language", partial(_translated, question)),
+        ("newer", partial(newer_first, turns=gathered.turns)),
+        ("language", partial(_translated, gathered.question)),
         ("spread", spread),
         ("mmr", partial(_diversified, options)),
-        ("join", joined),
-        ("cut", lambda hits: hits if options.whole else beginning(hits)),
+        *_cutting(options),
     ]
+
+
+def _cutting(options: SearchOptions) -> list[StageStep]:
+    """List the stages that join passages and cut them."""
+    return [("join", joined), ("cut", lambda hits: hits if options.whole else beginning(hits))]
 
 
 def _translated(question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
@@ -393,16 +411,12 @@ def _in_order_of_time(options: SearchOptions) -> list[StageStep]:
     def fold(hits: Sequence[Hit]) -> Sequence[Hit]:
         return folded(without_repeats(hits[:MMR_POOL])) if options.has("mmr.fold") else hits
 
-    kept = ("spread", "join", "cut")
-    return [
-        ("mmr", fold),
-        *(step for step in _ordering(options, "") if step[0] in kept),
-    ]
+    return [("mmr", fold), ("spread", spread), *_cutting(options)]
 
 
 def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
     constants = calibration(gathered.fingerprint, options.calibrations)
-    if constants is None and gathered.lexical.ran:
+    if constants is None and gathered.keyword.ran:
         constants = WORDS_ALONE
     judged = judge(hits, constants, rarity=gathered.recalled.rarity)
     if gathered.dates_alone:  # a record of the day is the answer, whatever its words

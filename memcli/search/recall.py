@@ -39,7 +39,9 @@ class RecallBounds(Record):
     dates: Sequence[tuple[str, str]] = ()  # spans whose chunks are candidates by their date too
     outside: frozenset[int] = frozenset()  # chunks that are none
     demands_phrases: bool = False  # a phrase of the query that anything holds has to be there
-    by_chunk: bool = False  # each retriever gives so many chunks; else the dense one so many texts
+    by_chunk: bool = (
+        False  # each retriever gives so many chunks; else the semantic one so many texts
+    )
     keywords_choose: bool = False  # vectors only score what keyword search finds
 
 
@@ -64,7 +66,7 @@ def recall(
     query: ParsedQuery,
     *,
     total: int,
-    lexical: bool,
+    keyword: bool,
     vector: bytes | None,
     bounds: RecallBounds,
 ) -> Recalled:
@@ -77,13 +79,13 @@ def recall(
         if wide.keywords_choose
         else _near_chunks(snapshot, vector, wide)
         if wide.by_chunk
-        else snapshot.dense(vector, wide.universe, wide.reach)
+        else snapshot.by_vector(vector, wide.universe, wide.reach)
     )
-    wanted = query.wanted if lexical else Wanted()
+    wanted = query.wanted if keyword else Wanted()
     common: dict[Term, int] = {}
     named: frozenset[Term] = frozenset()
     left_out: list[str] = []
-    if lexical and total > SMALL:
+    if keyword and total > SMALL:
         asked = query.alternatives
         frequencies = dict(zip(asked, snapshot.frequencies(asked), strict=True))
         whole = query
@@ -97,21 +99,21 @@ def recall(
         together = groups_of(also, total, alone=not kept)
         wanted = wanted._replace(any=kept, also=also, together=together)
     demanded = query.demanded if bounds.demands_phrases else {}
-    literal = _literal(query) if lexical else Wanted(any=tuple(demanded.values()))
+    literal = _literal(query) if keyword else Wanted(any=tuple(demanded.values()))
     sought = Sought(wanted, literal, vector, near, query.unwanted, demanded)
     found, split, tiers = _union(snapshot, sought, wide)
-    missing = _missing_phrases(snapshot, query.phrases) if lexical or demanded else ()
+    missing = _missing_phrases(snapshot, query.phrases) if keyword or demanded else ()
     # A phrase is asked for to the letter: what is merely near to it is a guess.
     is_guess = bool(missing) and len(missing) == len(query.sought)
     candidates = tuple(c for c in found if not is_guess and c.about.chunk_id not in outside)
     qualities = _qualities(snapshot, candidates)
-    if not candidates or not (lexical or demanded):
+    if not candidates or not (keyword or demanded):
         return Recalled(candidates, {}, {}, (), (), missing, (), (), 0.0, qualities, tiers)
-    last = [c.bm25 for c in found if c.lexical_rank == wide.universe]
+    last = [c.bm25 for c in found if c.keyword_rank == wide.universe]
     if not last or last[0] < greatest_share(wanted.also, total):
         left_out += [term.text for term in query.sought if term.sought in named]
     covered = _covered(snapshot, query, candidates, common, total)
-    if not lexical:  # the words say which lines hold a phrase, and count for nothing else
+    if not keyword:  # the words say which lines hold a phrase, and count for nothing else
         covered = covered._replace(coverage={}, matched={}, unmatched=(), rarity=0.0)
     if demanded:
         terms = (term._replace(demanded=term.exact == "phrase") for term in covered.terms)
@@ -128,13 +130,13 @@ def _near_chunks(
     A chunk has many segments, so more of them are requested until there are enough chunks.
     """
     wanted = min(MOST_OUTSIDE, TEXTS_A_CHUNK * bounds.universe)
-    first = snapshot.dense(vector, wanted, bounds.reach)
+    first = snapshot.by_vector(vector, wanted, bounds.reach)
 
     def near() -> Sequence[Near]:
         found, asked = first(), wanted
         while len(_first_chunks(found, bounds.universe)) == len(found) == asked < MOST_OUTSIDE:
             asked = min(MOST_OUTSIDE, 2 * asked)
-            found = snapshot.dense(vector, asked, bounds.reach)()
+            found = snapshot.by_vector(vector, asked, bounds.reach)()
         return _first_chunks(found, bounds.universe)
 
     return near
@@ -172,29 +174,29 @@ def _union(
     Also return required phrases that no chunk contains together, and the tiers that answered.
     """
     limit, reach = bounds.universe, bounds.reach
-    lexical = snapshot.lexical(sought.wanted, limit, reach)
-    exact = snapshot.lexical(sought.literal, limit, reach)
+    keyword = snapshot.by_keyword(sought.wanted, limit, reach)
+    exact = snapshot.by_keyword(sought.literal, limit, reach)
     nearest = sought.near()
     owners = dict.fromkeys(chunk for text in nearest for chunk in text.chunk_ids)
-    ranks = {found.chunk_id: rank for rank, found in enumerate(lexical, start=1)}
-    dense_ranks = {chunk: rank for rank, chunk in enumerate(owners, start=1)}
+    ranks = {found.chunk_id: rank for rank, found in enumerate(keyword, start=1)}
+    semantic_ranks = {chunk: rank for rank, chunk in enumerate(owners, start=1)}
     dated = snapshot.dated(bounds.dates, limit, reach)
-    ids = sorted({*ranks, *dense_ranks, *(found.chunk_id for found in exact), *dated})
+    ids = sorted({*ranks, *semantic_ranks, *(found.chunk_id for found in exact), *dated})
     if sought.unwanted and ids:
         held = snapshot.holding(sought.unwanted, ids)
         ids = sorted(set(ids).difference(*(each.chunk_ids for each in held)))
     apart: tuple[str, ...] = ()
     if sought.demanded and ids:
         ids, apart = _with_phrases(snapshot, sought.demanded, ids)
-    literals = snapshot.matching(sought.literal, ids) if ids else frozenset()
+    literals = snapshot.holding([sought.literal], ids)[0].chunk_ids if ids else frozenset()
     found = [
         candidate._replace(
-            lexical_rank=ranks.get(candidate.about.chunk_id),
-            dense_rank=dense_ranks.get(candidate.about.chunk_id),
+            keyword_rank=ranks.get(candidate.about.chunk_id),
+            semantic_rank=semantic_ranks.get(candidate.about.chunk_id),
             literal=candidate.about.chunk_id in literals,
         )
         for candidate in snapshot.candidates(
-            ids, RetrieverResults(sought.wanted, lexical, sought.vector, nearest)
+            ids, RetrieverResults(sought.wanted, keyword, sought.vector, nearest)
         )
     ]
     return found, apart, tuple(sorted({text.tier for text in nearest} - {0}))

@@ -96,8 +96,8 @@ def grounds(
         **({"calibration": answer.constants._asdict()} if answer.constants else {}),
         "verdict": answer.verdict,
         "retrievers": {
-            "keyword": _retriever(answer.lexical, answer.fused, "lexical_rank"),
-            "semantic": _retriever(answer.dense, answer.fused, "dense_rank"),
+            "keyword": _retriever(answer.keyword, answer.fused, "keyword_rank"),
+            "semantic": _retriever(answer.semantic, answer.fused, "semantic_rank"),
         },
         "fused": [_candidate(hit) for hit in answer.fused],
     }
@@ -138,7 +138,7 @@ def _where(told: Sequence[Any]) -> Where:
 def _retriever(retriever: RetrieverUse, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
     found = [hit for hit in fused if getattr(hit.candidate, rank) is not None]
     found.sort(key=lambda hit: int(getattr(hit.candidate, rank)))
-    score = "bm25" if rank == "lexical_rank" else "cosine"
+    score = "bm25" if rank == "keyword_rank" else "cosine"
     top = [
         {
             "rank": getattr(hit.candidate, rank),

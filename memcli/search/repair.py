@@ -261,7 +261,7 @@ def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
     If workspaces have different models, each store counts words of the others too, but cannot
     find them.
     """
-    best = next(iter(snapshot.lexical(Wanted(any=(term,)), 1, Reach())), None)
+    best = next(iter(snapshot.by_keyword(Wanted(any=(term,)), 1, Reach())), None)
     if best is None:
         return spelling
     excerpt = snapshot.excerpts([best.chunk_id])[best.chunk_id]

@@ -122,5 +122,5 @@ def why(trail: Trail, options: SearchOptions) -> str:
 
 def _better_rank(hit: Hit) -> float:
     """Return the better of the ranks that the retrievers gave a candidate."""
-    ranks = (hit.candidate.lexical_rank, hit.candidate.dense_rank)
+    ranks = (hit.candidate.keyword_rank, hit.candidate.semantic_rank)
     return min((rank for rank in ranks if rank is not None), default=inf)

@@ -90,6 +90,7 @@ class BaseChange(ABC):
         return 0 if self.is_embedded(fingerprint) else self._count_waiting(fingerprint)
 
     def is_embedded(self, fingerprint: str | None) -> bool:
+        """Return whether, as far as is remembered, no text waits and search uses the vectors."""
         facts = self.facts
         return (
             fingerprint is not None
@@ -98,9 +99,12 @@ class BaseChange(ABC):
             and self._is_searchable()
         )
 
-    def mark_embedded(self) -> None:
+    def search_by(self, fingerprint: str, dimension: int, *, none_waits: bool = False) -> None:
+        if none_waits and self.is_embedded(fingerprint):
+            return
+        self._switch_to(fingerprint, dimension)
         revision = self.facts.revision
-        if not (self.fact(EMBEDDED_AT) or "").startswith(f"{revision} "):
+        if none_waits and not (self.fact(EMBEDDED_AT) or "").startswith(f"{revision} "):
             with self.transaction(revise=False):
                 self._put_embedded(revision)
 
@@ -139,7 +143,7 @@ class BaseChange(ABC):
         """Give what the store remembers of itself."""
 
     @abstractmethod
-    def search_by(self, fingerprint: str, dimension: int) -> None:
+    def _switch_to(self, fingerprint: str, dimension: int) -> None:
         """Search by this encoder's vectors from now on."""
 
     @abstractmethod

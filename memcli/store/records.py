@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.types import Filters, SourceLines, Wanted
-
-if TYPE_CHECKING:
-    from memcli.store.totals import Totals
+from memcli.types import Filters, SourceLines, Term, Turn, Wanted
 
 Key = tuple[str, str]  # (source, path) of a document
 MOST_DAYS = 92  # of a span that a date names, which is no longer than a quarter
@@ -22,6 +18,7 @@ class Facts(Record):
     fingerprint: str | None = None  # of the vectors that are searched
     dimension: int | None = None
     model: str | None = None  # the files of the model that made them, as they were verified
+    language: str | None = None  # of most texts; see `embedding.auto`
     chunking: str | None = None  # how documents were cut
     sources: str | None = None  # what was said of the sources
     mounts: str | None = None  # folders that were mount points, as JSON, once all was read
@@ -67,6 +64,13 @@ class Reach(Record):
     beyond: tuple[SourceLines, ...] = ()  # chunks of the memory that lie inside these lines
 
 
+class First(Record):
+    """How many documents of a list are wanted, and in which order."""
+
+    limit: int
+    order: str = "path"  # path, date or newest; undated documents come last
+
+
 class Ranked(Record):
     """A chunk that was found by words."""
 
@@ -83,11 +87,28 @@ class Near(Record):
     tier: int = 0  # first components by which it was found; 0: all
 
 
+class Totals(Record):
+    """The counts that BM25 takes from a whole collection."""
+
+    chunks: int
+    tokens: int  # of all chunks, headings included
+    holders: Mapping[Term, int]  # chunks that contain each spelling that is looked for
+
+
+def added(totals: Iterable[Totals]) -> Totals:
+    """Return the totals of one collection that contains all."""
+    found, holders = tuple(totals), dict[Term, int]()
+    for each in found:
+        for term, count in each.holders.items():
+            holders[term] = holders.get(term, 0) + count
+    return Totals(sum(t.chunks for t in found), sum(t.tokens for t in found), holders)
+
+
 class RetrieverResults(Record):
     """What the retrievers of a search were asked and have found."""
 
     wanted: Wanted
-    lexical: Sequence[Ranked]
+    keyword: Sequence[Ranked]
     vector: bytes | None
     near: Sequence[Near]
     totals: Totals | None = None  # that scores are by, where several stores are asked as one
@@ -98,6 +119,13 @@ class TermChunks(Record):
 
     total: int
     chunk_ids: frozenset[int]
+
+
+class ChunkLines(Record):
+    """How a chunk is cut out of its document, and who speaks in it."""
+
+    broken: tuple[bool, bool]  # whether it begins, and whether it ends, within a line
+    turns: tuple[Turn, ...] = ()
 
 
 class Support(Record):

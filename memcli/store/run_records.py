@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 # may be asked to wait, and for other writers.
 AWAITED_SECONDS = 600.0
 AWAITED = "awaited"  # meta key of what is half built: its run waits for a server, and comes back
-INHERITED = ("model",)  # facts that the vectors rest on which a store takes over from another
+# Facts that a store takes over from another: the vectors rest on them.
+INHERITED = ("model", "language")
 
 
 class Stamp(Record):

@@ -12,7 +12,7 @@ from memcli.config.settings import load
 from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import NOTHING, Answer
-from memcli.search.retrievers import MODE_IS_LEXICAL, RetrieverUse
+from memcli.search.retrievers import MODE_IS_KEYWORD, RetrieverUse
 from memcli.search.why_not import Course
 from memcli.types import Filters
 from tests.bench.makers import hit
@@ -21,7 +21,7 @@ WANTED = Range("a.md", 3, 4)
 OTHERS = [hit("b.md", n, n, chunk=n) for n in range(1, 131)]
 HELD = hit("a.md", 4, 6, chunk=500)
 ANSWER = NOTHING._replace(
-    lexical=RetrieverUse(True, None, 0, 9), dense=RetrieverUse(True, None, 9, 9)
+    keyword=RetrieverUse(True, None, 0, 9), semantic=RetrieverUse(True, None, 9, 9)
 )
 
 
@@ -82,7 +82,9 @@ def test_a_file_that_is_gone_is_said_before_all(options: SearchOptions) -> None:
 
 def test_what_no_retriever_finds_is_lost_at_recall(options: SearchOptions) -> None:
     course = _course(recall=OTHERS, fuse=OTHERS)
-    answer = ANSWER._replace(dense=RetrieverUse(False, MODE_IS_LEXICAL, 0, 9), unmatched=("heron",))
+    answer = ANSWER._replace(
+        semantic=RetrieverUse(False, MODE_IS_KEYWORD, 0, 9), unmatched=("heron",)
+    )
     assert _lost(options, course, answer=answer) == Loss(
         "recall",
         "neither retriever ranks it among its best 200, or a filter or quoted phrase excludes it; "

@@ -60,7 +60,7 @@ files, folders, texts = st.sampled_from(FILES), st.sampled_from(FOLDERS), st.sam
 def answers(store: str, encoder: HashingEncoder | None) -> list[Any]:
     """Search for everything, by keywords only without an encoder."""
     options = options_of(config.load(str(Path(store).parent), {}, {}), filters=Filters())
-    options = options._replace(encoder="hashing", mode="hybrid" if encoder else "lexical")
+    options = options._replace(encoder="hashing", mode="hybrid" if encoder else "keyword")
     reader = Reader(store)
     try:
         found = []
@@ -74,9 +74,9 @@ def answers(store: str, encoder: HashingEncoder | None) -> list[Any]:
                 reader, parse(text), find_dates(text, date(2025, 7, 1)), options,
                 embed_query=vector, age_days=lambda day: age_days(day, "2025-07-01"),
             )  # fmt: skip
-            dense = answer.dense if encoder else None
+            semantic = answer.semantic if encoder else None
             hits = [(h.about.path, h.about.anchor, h.text, round(h.score, 9)) for h in answer.hits]
-            found.append((answer.verdict, answer.lexical, dense, answer.unmatched, hits))
+            found.append((answer.verdict, answer.keyword, semantic, answer.unmatched, hits))
         return found
     finally:
         reader.close()

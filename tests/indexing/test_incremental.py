@@ -209,13 +209,13 @@ def test_a_switch_that_was_given_up_leaves_nothing_for_ever(place: tuple[Path, P
     writer = open_writer(str(store))
     assert embed(writer, other, most=1) == 1
     assert writer.fact("fingerprint") == HashingEncoder().fingerprint
-    assert writer.prune(unused_days=30) == 0
+    assert writer.tidy(unused_days=30) == 0
     assert embed(writer, other, most=1) == 1  # it goes on where it was
     assert writer.fact("fingerprint") == other.fingerprint
-    assert writer.prune(unused_days=0) == 2  # those of the first encoder
+    assert writer.tidy(unused_days=0) == 2  # those of the first encoder
     assert embed(writer, HashingEncoder(), most=1) == 1
     assert embed(writer, other) == 0
-    assert writer.prune(unused_days=0) == 1
+    assert writer.tidy(unused_days=0) == 1
     assert writer.counts().embedded == 2
     writer.close()
     assert_sound(str(store))

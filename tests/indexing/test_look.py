@@ -96,7 +96,7 @@ def test_other_settings_store_every_text_again_and_no_file_twice(place: Place) -
     assert standing.changes == Changes(("n.md",), ("b.md",), ("a.md", "c.md"), (), ())
     assert (standing.settings, standing.state, standing.pending) == (("chunking",), "stale", 2)
     assert told(settings_changed(standing)) == (
-        "the way chunks are cut has changed: 2 files are to be stored again. Try: memcli index"
+        "the settings of chunks have changed: 2 files are to be stored again. Try: memcli index"
     )
     assert settings_changed(place.look()) is None
 

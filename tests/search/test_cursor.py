@@ -24,7 +24,7 @@ def _hit(
         source="memory", path="a.md", anchor="a", heading_path=("Ports",), title="A",
         start_line=11, end_line=16, tokens=9, text=text, text_hash=b"", date=None,
         document_date=None, kind="log", scope="session", source_kind="operator", trust="trusted",
-        authority=None, importance=None, bm25=1.0, lexical_rank=1, dense_rank=None, literal=True,
+        authority=None, importance=None, bm25=1.0, keyword_rank=1, semantic_rank=None, literal=True,
         parts=PARTS,
     )  # fmt: skip
     return Hit(

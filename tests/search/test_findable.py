@@ -72,7 +72,7 @@ def test_a_newer_note_that_corrects_an_older_one_comes_first(notes: Path, newer:
     assert [r["path"] for r in found[:2]] == ["memory/2024-05-02.md", "memory/2023-03-06.md"]
 
 
-@pytest.mark.parametrize("mode", ["lexical", "hybrid"])
+@pytest.mark.parametrize("mode", ["keyword", "hybrid"])
 @pytest.mark.parametrize(
     "scrap",
     ["## Boat insurance", "## Boat insurance\n\nTODO", "https://example.org/boat/insurance"],

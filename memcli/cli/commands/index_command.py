@@ -24,7 +24,7 @@ OPTIONS = (
         setting="watch.debounce_ms"),
     Option("--interval", "With --watch: time between full scans.", "MINUTES", float,
         setting="watch.interval_minutes"),
-    Option("--encoder", "Model: bundled, multilingual, onnx, openai or none.", "NAME",
+    Option("--encoder", "Model: auto, bundled, multilingual, onnx, openai or none.", "NAME",
         setting="embedding.encoder"),
     JSON, WORKSPACE, EVERYWHERE, PRESETS, *COMMON,
 )  # fmt: skip

@@ -80,10 +80,10 @@ def _record(skin: Skin, mark: str) -> dict[str, Any]:
 def _beside(root: str, sources: Sequence[Source]) -> list[Source]:
     """List the memories of other programs that are not searched."""
     from memcli.workspace.locate import Surroundings
-    from memcli.workspace.presets import FINDABLE, find
+    from memcli.workspace.presets import OPEN, find
 
     roots = {source.root for source in sources}
-    found = find(FINDABLE, Surroundings(root, os.path.expanduser("~"), os.environ))
+    found = find(OPEN, Surroundings(root, os.path.expanduser("~"), os.environ))
     return [source for source in found.sources if source.root not in roots]
 
 

@@ -116,7 +116,7 @@ def test_four_threads_are_answered_at_once(store: Store) -> None:
     def ask(_: int) -> tuple[object, ...]:
         with store.snapshot() as snapshot:
             together.wait()
-            waiting = snapshot.dense(ENCODER.encode_query("fox number 3"), 5, EVERYTHING)
+            waiting = snapshot.by_vector(ENCODER.encode_query("fox number 3"), 5, EVERYTHING)
             answers = [found(snapshot, ANY), list(snapshot.tokens(["running foxes"]))]
             together.wait()
             return *answers, list(waiting()), snapshot.counts()
