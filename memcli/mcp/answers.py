@@ -249,13 +249,8 @@ def of_note(noted: Noted, *, corrects: str = "") -> str:
 
 
 def of_forgotten(done: UndoResult) -> str:
-<<<<<<< HEAD
-    """Write which note was taken back, or why it stays."""
-    lines = visible_line(f"{done.path}:{lines_of(done.start_line, done.end_line)}")
-=======
     """Write which note was removed, or why it stays."""
-    lines = visible_line(f"{done.path}:{done.start_line}-{done.end_line}")
->>>>>>> main
+    lines = visible_line(f"{done.path}:{lines_of(done.start_line, done.end_line)}")
     return f"not removed: {lines}: {done.reason}\n" if done.reason else f"removed: {lines}\n"
 
 

@@ -69,14 +69,8 @@ def doubt(answer: Answer) -> str:
 
 
 def match_line(answer: Answer) -> str:
-<<<<<<< HEAD
     """Say in a line that the passages may not answer; "" if they probably do."""
     return " ".join(filter(None, (doubt(answer), absent(answer))))
-=======
-    """Say in one line how well the passages match; "" if they match well."""
-    weak = "Weak match." * (bool(answer.hits) and answer.verdict == "weak")
-    return " ".join(filter(None, (doubt(answer) or weak, absent(answer))))
->>>>>>> main
 
 
 def absent(answer: Answer) -> str:

@@ -51,12 +51,8 @@ if TYPE_CHECKING:
     from memcli.search.repair import Repair
     from memcli.search.speakers import Heard, Voices
     from memcli.store.port import Snapshot
-<<<<<<< HEAD
     from memcli.store.records import Reach
-    from memcli.types import Candidate
-=======
     from memcli.types import Candidate, Turn
->>>>>>> main
 
 FOCUS_POOL = 100  # chunks that are looked at part by part; --limit lives within
 MOST_YEARS = 5  # in which a date without a year is looked for

@@ -30,13 +30,8 @@ from memcli.search.confidence import (
     verdict,
 )
 from memcli.search.focus import Adjustments, focus
-<<<<<<< HEAD
 from memcli.search.gathering import gather, in_years_of
-from memcli.search.hits import Hit, Quotation
-=======
-from memcli.search.gathering import gather
 from memcli.search.hits import Hit
->>>>>>> main
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
 from memcli.search.newer import corrections_of, newer_first, with_corrections
@@ -133,16 +128,9 @@ def search(
     dates = in_years_of(snapshot, dates, reach) if options.has("date") else ()
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-<<<<<<< HEAD
-    also = near(snapshot, [Quotation(hit.about, hit.text) for hit in answer.hits], reach)
-    answer = answer._replace(hits=tuple(with_corrections(answer.hits, gathered.fused, also)))
-    answer = answer._replace(hits=_with_ends(snapshot, gathered, answer), dates=dates)
-=======
-    reach = reach_within(snapshot, options.filters)
     newer = corrections_of(snapshot, answer.hits, gathered.fused, reach)
     answer = answer._replace(hits=tuple(with_corrections(answer.hits, newer)), dates=dates)
     answer = answer._replace(hits=_with_ends(snapshot, gathered, answer))
->>>>>>> main
     if options.ends:
         answer = ended(answer, apart=options.apart, budget=options.budget)
     observe("pack", answer.hits)

@@ -184,7 +184,5 @@ def test_what_both_hold_is_told_once(base: Path) -> None:
     asked("index", "--everywhere")
     found = record_of("memcli.search", "search", "tub of the lodge", "--everywhere")["results"]
     (same,) = [each for each in found if "lodge" in each["snippet"]]
-    assert {same["citation"], *same["duplicates"]} == {
-        f"{name}:memory/same.md:1" for name in FILES
-    }
+    assert {same["citation"], *same["duplicates"]} == {f"{name}:memory/same.md:1" for name in FILES}
     assert asked("context", "tub of the lodge", "--everywhere")[0].count("lodge") == 1

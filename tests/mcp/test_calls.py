@@ -107,13 +107,8 @@ def test_a_line_that_a_newer_note_corrects_is_marked(tmp_path: Path) -> None:
         file = tmp_path / f"memory/{day}.md"
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"# Office\n\nThe office opens at {opens}.\n")
-<<<<<<< HEAD
     mark = "corrected by memory/2025-03-01.md:3 (2025-03-01)"
-    with Memory.open(tmp_path, settings={"search.mode": "lexical"}) as memory:
-=======
-    mark = "corrected by memory/2025-03-01.md:3-3 (2025-03-01)"
     with Memory.open(tmp_path, settings={"search.mode": "keyword"}) as memory:
->>>>>>> main
         held = SharedMemory(lambda _: memory.workspaces)
         found = call_search(held, _given(query="when does the office open"), _never).text
         context = call_context(held, {"query": "office", "budget": None}, _never).text

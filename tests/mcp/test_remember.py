@@ -47,11 +47,7 @@ def test_what_the_session_was_given_is_no_note(served: Served, notes: Path) -> N
     line = next(line for line in shown.split("\n") if line.startswith("- ") and len(line) > 60)
     told = served.text("memory_remember", text=" ".join(line.split()[1:-3]))
     assert told == (
-<<<<<<< HEAD
-        "not saved: it comes from the memory: this session was given the line: MEMORY.md:7\n"
-=======
-        "not saved: it repeats the memory: this session was shown the line: MEMORY.md:7-7\n"
->>>>>>> main
+        "not saved: it repeats the memory: this session was shown the line: MEMORY.md:7\n"
     )
 
 

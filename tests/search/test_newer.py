@@ -103,16 +103,10 @@ def test_only_the_first_sixty_are_compared_so_a_limit_changes_nothing() -> None:
 def test_a_chain_of_corrections_leads_to_its_newest_line() -> None:
     newest = hit(3, 0.7, "Orders moved from PostgreSQL to SQLite.", "2025-12-01")
     assert order(OLD, NEW, newest) == [3, 2, 1]
-<<<<<<< HEAD
-    marked = with_corrections([OLD], [NEW, newest])
-    assert [each.citation for each in marked[0].corrected_by] == ["3.md:1"]
-    assert with_corrections([newest], [OLD, NEW])[0].corrected_by == ()
-=======
     newer = Corrections([Quotation(each.about, each.text) for each in (OLD, NEW, newest)], {})
     marked = with_corrections([OLD], newer)
-    assert [each.citation for each in marked[0].corrected_by] == ["3.md:1-1"]
+    assert [each.citation for each in marked[0].corrected_by] == ["3.md:1"]
     assert with_corrections([newest], newer)[0].corrected_by == ()
->>>>>>> main
 
 
 def test_what_scores_the_same_up_to_noise_is_in_the_order_of_its_dates() -> None:
