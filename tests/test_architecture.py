@@ -45,6 +45,11 @@ SQLITE_AT = ("memcli.store.sqlite", "memcli.store.open", "memcli.store.tokens")
 SQL_CLOCKS = r"unixepoch|julianday|CURRENT_(?:TIME|DATE)|\('now'"
 # Participles that say nothing about a thing: no part of a module's, class's or function's name.
 PARTICIPLES = {"found", "told", "said", "given", "held", "kept", "asked"}
+# Words with a better one in `help contributing`, or that describe no thing: no part of such a name.
+UNWANTED = {
+    "leg", "legs", "lexical", "dense", "sought", "looked", "happening", "standing", "untold",
+    "anew", "wired", "distant",
+}  # fmt: skip
 # Asks which system it runs on. `launch` is a program of its own, `speed` one for POSIX only, and
 # `here` passes the name on.
 OF_A_SYSTEM = r"sys\.platform\b(?!`)|os\.name\b|(?:has|get)attr\(os|import (?:fcntl|msvcrt)|O_NOF"
@@ -353,6 +358,16 @@ def _participles() -> Iterator[str]:
 
 def test_a_name_is_no_participle_that_says_nothing() -> None:
     assert set(_participles()) == set()
+
+
+def test_no_name_has_an_unwanted_word() -> None:
+    names = {
+        (module, name)
+        for module, tree in _trees()
+        for name in (module.rpartition(".")[2], *(getattr(node, "name", "") for node in tree.body))
+        if UNWANTED & {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)}
+    }
+    assert names == set()
 
 
 def _loaded(*arguments: str, **environ: str) -> set[str]:

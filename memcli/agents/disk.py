@@ -37,12 +37,12 @@ def look(path: str, within: Sequence[str]) -> Look:
     After following links, it must be `within` one of some folders.
     """
     try:
-        return _looked(path, os.path.realpath(path), within)
+        return _read_within(path, os.path.realpath(path), within)
     except OSError as error:  # whether it exists is unknown
         raise UnfitError(f"cannot be read: {openat.reason(error)}") from None
 
 
-def _looked(path: str, real: str, within: Sequence[str]) -> Look:
+def _read_within(path: str, real: str, within: Sequence[str]) -> Look:
     if not any(_is_below(real, os.path.realpath(folder)) for folder in within):
         raise UnfitError(f"is a link that leads to {real}, out of {' and '.join(within)}")
     try:

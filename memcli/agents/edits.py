@@ -29,12 +29,12 @@ class Put(Record):
     trace: Trace
 
 
-def standing(text: str | None, entry: AgentEntry) -> str:
+def entry_state(text: str | None, entry: AgentEntry) -> str:
     """Look for an entry: "same", "other" or "absent"; None means no file."""
     if text is None or (entry.format != WHOLE and not text.strip("\ufeff \t\r\n")):
         return "absent"
     if entry.format in _EMPTY:
-        return json_edit.standing(text, entry.slot, entry.text, is_json5=entry.format == JSON5)
+        return json_edit.entry_state(text, entry.slot, entry.text, is_json5=entry.format == JSON5)
     if entry.format == WHOLE:
         return "same" if text == entry.text else "other"
     comment = blocks.TOML if entry.format == TOML else blocks.MARKDOWN

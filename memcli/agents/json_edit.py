@@ -40,7 +40,7 @@ class Trace(Record):
     depth: int = 0  # how many keys of its path were there
 
 
-def standing(text: str, slot: Slot, value: str, *, is_json5: bool) -> str:
+def entry_state(text: str, slot: Slot, value: str, *, is_json5: bool) -> str:
     """Look for a text of JSON at its place: "same", "other" or "absent".
 
     In an array it is "same" if an item equals it, and else "absent".

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from memcli.agents import edits
 from memcli.agents.disk import Look, missing_folders
 from memcli.agents.edits import AgentEntry, Put
-from memcli.agents.hand import by_hand, is_edited
 from memcli.agents.json_edit import Trace
+from memcli.agents.manual_entries import by_hand, is_edited
 from memcli.agents.places import Machine
 from memcli.agents.state import Began, State, Written
 from memcli.agents.table import USER, Agent, PartPlace
@@ -150,13 +150,14 @@ class Planner:
         """Add an entry if it is missing or outdated."""
         entry = wanted.put.entry
         known = [each for each in self._kept if _is_same_place(each, file, entry)]
-        there = next((k for k in known if edits.standing(file.text, k.put.entry) == "same"), None)
+        same = (k for k in known if edits.entry_state(file.text, k.put.entry) == "same")
+        there = next(same, None)
         if there is None and known and is_edited(file.text, entry):
             raise UnfitError(EDITED)
         if there is None and (hand := by_hand(file.text, entry)):
             self._notes.append(f"{wanted.path} has {hand} already, by hand; it is left as it is")
             return
-        if there is None and edits.standing(file.text, entry) != "absent":
+        if there is None and edits.entry_state(file.text, entry) != "absent":
             raise UnfitError("already has another entry in that place")
         names = dict.fromkeys(name for each in (*known, wanted) for name in each.agents)
         ours = wanted._replace(agents=tuple(names))
@@ -178,7 +179,7 @@ class Planner:
         """
         listed = [each for each in self._kept if _is_at(each.path, file)]
         later = listed[listed.index(there) :]
-        if any(edits.standing(file.text, each.put.entry) != "same" for each in later):
+        if any(edits.entry_state(file.text, each.put.entry) != "same" for each in later):
             later = [there]
         text = file.text
         for each in reversed(later):
@@ -202,7 +203,7 @@ class Planner:
         """Remove an entry; UnfitError if it was edited."""
         file = self._file(kept.path, kept.project)
         entry = kept.put.entry
-        stands = edits.standing(file.text, entry)
+        stands = edits.entry_state(file.text, entry)
         if stands != "same" and self._is_known_better(file, kept):
             self._kept.remove(kept)
             return
@@ -229,7 +230,7 @@ class Planner:
         """
         return any(
             _is_same_place(other, file, kept.put.entry)
-            and edits.standing(file.text, other.put.entry) == "same"
+            and edits.entry_state(file.text, other.put.entry) == "same"
             for other in self._kept
         )
 

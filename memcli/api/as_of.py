@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 
-from memcli.api.ask import SYNC_WAIT_SECONDS, bring_in_step
+from memcli.api.ask import SYNC_WAIT_SECONDS, bring_up_to_date
 from memcli.api.sync import Job, Vectors, sync
 from memcli.api.workspace import Clock, Workspace, local, open_workspace
 from memcli.api.workspaces import Selection, Workspaces
@@ -105,7 +105,7 @@ def _make(past: Past, workspace: Workspace, *, wants_vectors: bool) -> SideState
     """Build the separate index, or continue an interrupted build."""
     sleep, progress = workspace.clock.sleep, workspace.on_progress
     if not past.now.store.exists():  # its vectors serve the past state, too
-        bring_in_step(Workspaces(past.now), None, workspace.config("search.mode"), sync=None)
+        bring_up_to_date(Workspaces(past.now), None, workspace.config("search.mode"), sync=None)
     past.side.begin(past.now.store, SYNC_WAIT_SECONDS, sleep)
     fresh: list[tuple[str, Sequence[tuple[bytes, bytes]]]] = []
     vectors = Vectors(

@@ -70,7 +70,7 @@ def ask(
     sync: bool | None = None,
     observe: Observer = unobserved,
 ) -> Answered:
-    """Answer a question; for `sync` see `bring_in_step`.
+    """Answer a question; for `sync` see `bring_up_to_date`.
 
     With `expand`, add the source lines behind summaries, within `expand.tokens`.
     """
@@ -92,7 +92,7 @@ def _ask(
     index = memory.remembered()
     options = equipped(memory, options, index)
     vector = begin_vector(memory.lead, question, options, index)
-    freshness = bring_in_step(memory, index, options.mode, sync=sync)
+    freshness = bring_up_to_date(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
         return Answered(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
@@ -136,7 +136,7 @@ def _listed(found: Answered) -> Answered:
 def _of_groups(
     groups: Sequence[ModelGroup], question: Question, options: SearchOptions, observe: Observer
 ) -> Answer:
-    from memcli.search.federation import PACK, merge_answers, search_each
+    from memcli.search.federation import BUDGET, merge_answers, search_each
 
     answers = search_each(
         groups,
@@ -148,7 +148,7 @@ def _of_groups(
     )
     answer = merge_answers(answers, options=options)
     if len(answers) > 1:
-        observe(PACK, answer.hits)
+        observe(BUDGET, answer.hits)
     return answer
 
 
@@ -407,7 +407,7 @@ def _no_vector(text: str) -> Vector:
     return Vector(None, "", MODE_IS_KEYWORD, 1.0)
 
 
-def bring_in_step(
+def bring_up_to_date(
     memory: Workspaces, index: Remembered | None, mode: str, *, sync: bool | None
 ) -> Freshness:
     """Update the index within the configured bounds; report if another index replaces it.

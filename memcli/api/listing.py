@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from memcli.api.ask import bring_in_step, check_kinds
+from memcli.api.ask import bring_up_to_date, check_kinds
 from memcli.api.records import DocumentEntry
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
@@ -45,7 +45,7 @@ def catalogue(
     """List documents by source and path, by `date`, or `newest` first; undated ones come last.
 
     `links_to` keeps only documents that link to this path or name. For `sync` see
-    `ask.bring_in_step`; no text is embedded.
+    `ask.bring_up_to_date`; no text is embedded.
     """
 
     def make(asked: Workspaces) -> Catalogue:
@@ -63,7 +63,7 @@ def _catalogue(
     limit: int | None,
     sync: bool | None,
 ) -> Catalogue:
-    freshness = bring_in_step(memory, memory.remembered(), "keyword", sync=sync)
+    freshness = bring_up_to_date(memory, memory.remembered(), "keyword", sync=sync)
     if freshness.state == EMPTY:
         return Catalogue(freshness)
     if filters.kinds:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         SearchResults,
     )
     from memcli.api.remember import Noted, UndoResult, Weighed
-    from memcli.api.standing import WorkspaceStatus
+    from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun
     from memcli.api.together import SeveralRuns, SeveralStatus
     from memcli.api.workspaces import Workspaces
@@ -368,6 +368,6 @@ class Memory:
             from memcli.api.together import status_of_each
 
             return status_of_each(self.workspaces, deep=deep)
-        from memcli.api.standing import status
+        from memcli.api.status import status
 
         return status(self.workspaces.lead, deep=deep)

@@ -25,7 +25,7 @@ class Nearby:
 
     def __init__(self, workspace: Workspace) -> None:
         """Update the index as for a search; `notices` name what cannot be compared."""
-        from memcli.api.ask import bring_in_step
+        from memcli.api.ask import bring_up_to_date
         from memcli.api.workspaces import Workspaces
 
         self._workspace = workspace
@@ -33,7 +33,7 @@ class Nearby:
         self._index: Remembered | None = None
         try:
             mode = workspace.config("search.mode")
-            freshness = bring_in_step(
+            freshness = bring_up_to_date(
                 Workspaces(workspace), workspace.remembered(), mode, sync=None
             )
             if freshness.state != EMPTY:

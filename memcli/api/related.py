@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.api import targets
-from memcli.api.ask import bring_in_step, check_kinds, for_all
+from memcli.api.ask import bring_up_to_date, check_kinds, for_all
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
 from memcli.record import Record
@@ -48,8 +48,8 @@ def likenesses(
 ) -> Likenesses:
     """Find what is most similar to the chunks at a path, a citation or a record ref.
 
-    A whole document is compared with the others. For `sync` see `ask.bring_in_step`; relative paths
-    start at `here`. NotFoundError if there is nothing at the place.
+    A whole document is compared with the others. For `sync` see `ask.bring_up_to_date`; relative
+    paths start at `here`. NotFoundError if there is nothing at the place.
     """
     settings = memory.index_settings()
     found, file = memory.lead.find(target, here)
@@ -69,7 +69,7 @@ def _likenesses(
     sync: bool | None,
 ) -> Likenesses:
     first, last = lines
-    freshness = bring_in_step(memory, memory.remembered(), options.mode, sync=sync)
+    freshness = bring_up_to_date(memory, memory.remembered(), options.mode, sync=sync)
     if freshness.state == EMPTY:
         return Likenesses(*found.document, first, last, freshness)
     if options.filters.kinds:

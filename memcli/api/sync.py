@@ -242,12 +242,12 @@ def sync(
 
     def work(change: Change) -> Done:
         nonlocal report
-        goes_on = report is not None
+        continues_after = report is not None
         if report is None:
             report = _bring_in(change, settings, job, vectors, on_progress)
             if vectors.patience.is_asked:
                 raise AskedToWaitError
-        if goes_on or (job.texts != 0 and not job.full):
+        if continues_after or (job.texts != 0 and not job.full):
             vectors.make(change, None if job.full else job.texts)
         pruned = change.tidy(unused_days=0) if job.prune else 0
         pending, chunks = vectors.pending(change), change.counts().chunks

@@ -16,7 +16,7 @@ from memcli.types import EMPTY, FAILED, FRESH, NOT_INDEXED, REMOTE, STALE
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from memcli.api.standing import WorkspaceStatus
+    from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun, Job
     from memcli.api.workspace import Workspace
     from memcli.api.workspaces import Workspaces
@@ -28,13 +28,13 @@ ANSWERING = (FRESH, STALE, REMOTE)
 
 def together(
     members: Sequence[NamedWorkspace],
-    bring_in_step: Callable[[Workspace], Freshness],
+    bring_up_to_date: Callable[[Workspace], Freshness],
 ) -> Freshness:
     """Update each workspace; if one fails, the others answer.
 
     IndexMissingError if none can answer.
     """
-    states = side_by_side(lambda each: _state(each, bring_in_step), members)
+    states = side_by_side(lambda each: _state(each, bring_up_to_date), members)
     if all(state.state == FAILED for state in states):
         raise IndexMissingError(
             f"none of the workspaces can answer: {'; '.join(map(_line, states))}",
@@ -81,12 +81,12 @@ def as_stored(states: Sequence[StoreState]) -> Reason:
     return Reason(REMOTE, f"{first.name}: {first.reason.text if first.reason else REMOTE}", "")
 
 
-def _state(each: NamedWorkspace, bring_in_step: Callable[[Workspace], Freshness]) -> StoreState:
+def _state(each: NamedWorkspace, bring_up_to_date: Callable[[Workspace], Freshness]) -> StoreState:
     name, folder, workspace, why_not = each
     if workspace is None:
         return StoreState(name, folder, FAILED, 0, why_not)
     try:
-        found = bring_in_step(workspace)
+        found = bring_up_to_date(workspace)
     except UsageError:  # an error of the command line, not of a workspace
         raise
     except (MemcliError, OSError) as error:
@@ -150,7 +150,7 @@ class SeveralRuns(Record):
 
 def status_of_each(memory: Workspaces, *, deep: bool) -> SeveralStatus:
     """Describe each workspace; if one fails, the others continue."""
-    from memcli.api.standing import status
+    from memcli.api.status import status
 
     each = [MemberStatus(*told) for told in _each(memory, lambda one: status(one, deep=deep))]
     return SeveralStatus("memcli.status-several/1", tuple(each))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 
+from memcli.agents.detect import ABSENT, BY_HAND, UNREADABLE, WIRED
 from memcli.agents.table import HOOKS, MCP, PARTS, SCOPES
-from memcli.agents.wired import ABSENT, BY_HAND, UNREADABLE, WIRED
 from memcli.checking import TYPE_CHECKING
 from memcli.render.text import PLAIN
 

@@ -238,13 +238,8 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
 
         at = cursor_of(hit, words)
         where = f"{skin.name(*hit.about.document)}:{at.line}"
-        return plain.brief(
-            hit,
-            where,
-            marked(f"{at.text} {hit.claim_at(at.line)}".rstrip(), words),
-            style=style,
-            safe=safe,
-        )
+        text = f"{at.text} {hit.claim_at(at.line)}".rstrip()
+        return plain.brief(hit, where, marked(text, words), style=style, safe=safe)
 
     def behind(each: Expanded) -> str:
         where, summary = skin.cite(each.hit), skin.name(MEMORY_SOURCE, each.summary)

@@ -29,7 +29,7 @@ FLAG = "--with"
 PRESETS_HINT = "memcli help agent-memory"
 
 
-class PresetWish(Record):
+class PresetSelection(Record):
     """Which agent memories to add, and the origin of the setting."""
 
     names: tuple[str, ...]
@@ -41,7 +41,7 @@ class PresetWish(Record):
 def gather(
     default: Source,
     blocks: Sequence[tuple[Mapping[str, Any], bool]],
-    wanted: PresetWish,
+    wanted: PresetSelection,
     around: Surroundings,
 ) -> PresetSources:
     """List all sources after the default one, and the memories that were left out.
@@ -104,7 +104,7 @@ def _overridden(source: Source, given: Mapping[str, Any]) -> Source:
     return source_of(source.root, block, is_user=True)._replace(kinds=kinds, **kept)
 
 
-def _presets(wanted: PresetWish, around: Surroundings) -> PresetSources:
+def _presets(wanted: PresetSelection, around: Surroundings) -> PresetSources:
     """Find the presets to add; one that the command line names must exist."""
     for name in wanted.names:
         if name not in FINDABLE:

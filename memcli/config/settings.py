@@ -145,9 +145,9 @@ def load(
     passed: tuple[Reason, ...] = ()
     names, origin = values["files.presets"]
     if blocks or names or not by:
-        from memcli.config.around import PresetWish, gather
+        from memcli.config.around import PresetSelection, gather
 
-        wanted = PresetWish(tuple(names), origin, origin == FLAG_ORIGIN, not by)
+        wanted = PresetSelection(tuple(names), origin, origin == FLAG_ORIGIN, not by)
         sources, passed = gather(*found, blocks, wanted, Surroundings(workspace, home, environ))
     return Config(workspace, values, sources, by, passed)
 

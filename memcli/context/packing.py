@@ -54,7 +54,7 @@ def packed(
     idle: list[ContextPart] = []
     least = 0.0
     for rank, part in enumerate(found):
-        for piece in page.untold(part):
+        for piece in page.hidden_runs(part):
             if (piece.score or 0.0) < least:
                 idle.append(piece)
                 continue
@@ -130,9 +130,9 @@ class _Page:
         near = [shown for _, shown in document.parts[max(0, at - 1) : at + 1]]
         others = (*document.fixed, *near)
         overlaps = any(part.overlaps(other, by_lines=self._by_lines) for other in others)
-        return overlaps or self._is_told_elsewhere(part)
+        return overlaps or self._is_covered_elsewhere(part)
 
-    def untold(self, part: ContextPart) -> list[ContextPart]:
+    def hidden_runs(self, part: ContextPart) -> list[ContextPart]:
         """Return the runs of lines of a part that are not shown yet."""
         if not self.shows(part):
             return [part]
@@ -206,13 +206,13 @@ class _Page:
             return None
         fixed = self._document(whole).fixed
         again = any(whole.overlaps(other, by_lines=self._by_lines) for other in fixed)
-        return None if again or self._is_told_elsewhere(whole) else whole
+        return None if again or self._is_covered_elsewhere(whole) else whole
 
     def _note(self, part: ContextPart) -> None:
         for lines in cited(part):
             self._summed.setdefault(lines[0], []).append((lines, part))
 
-    def _is_told_elsewhere(self, part: ContextPart) -> bool:
+    def _is_covered_elsewhere(self, part: ContextPart) -> bool:
         """Return whether a summary of a part, or the lines that it cites, are shown."""
         path = _path(part)
         by = [summary for lines, summary in self._summed.get(path, ()) if touches(part, lines)]

@@ -130,7 +130,7 @@ def find(
     answers = search_each(
         groups, query, question.dates, wide, age_days=question.age_days, observe=observe
     )
-    worth, idle = above_floor([_beside_rules(each, fixed) for each in answers])
+    worth, idle = split_by_worth([_without_soft_rules(each, fixed) for each in answers])
     hits, low = merge_answers(worth, options=wide).hits, merge_answers(idle, options=wide).hits
     chunks = snapshot.excerpts(list({hit.about.chunk_id for hit in (*hits, *low)}))
     found, below = ([_part(h, chunks[h.about.chunk_id]) for h in some] for some in (hits, low))
@@ -152,7 +152,7 @@ def find(
     )
 
 
-def _beside_rules(answer: Answer, fixed: Fixed) -> Answer:
+def _without_soft_rules(answer: Answer, fixed: Fixed) -> Answer:
     """Leave out soft rules that the question does not ask for."""
     hits = (h for h in answer.hits if h.about.chunk_id not in fixed.cut_ids or _is_asked_for(h))
     return answer._replace(hits=tuple(hits))
@@ -177,7 +177,7 @@ def _is_asked_for(hit: Hit) -> bool:
     return hit.candidate.literal or (hit.confidence or 0.0) >= GOOD
 
 
-def above_floor(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
+def split_by_worth(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
     """Split the hits of each answer into those worth their tokens and the others, by rank.
 
     A passage is compared with the best of its own answer. If an answer is far less sure than the

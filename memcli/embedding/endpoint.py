@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult
 
 from memcli.embedding.encoders import WHOLE, Folders, Opened, Opener, Opening
-from memcli.embedding.pieces import InPieces, halves, mean, unit
+from memcli.embedding.long_texts import LongTextEncoder, halves, mean, unit
 from memcli.embedding.server import Reply, Server, Wire, message
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import RetrieverError
@@ -264,7 +264,7 @@ def _open(choice: Choice, opening: Opening) -> Opened:
     if opening.check and opening.wanted is None:  # else it has answered before
         encoder.check()
     at_once = choice.threads or REQUESTS
-    return Opened(InPieces(encoder), at_once=at_once, texts=TEXTS_A_REQUEST)
+    return Opened(LongTextEncoder(encoder), at_once=at_once, texts=TEXTS_A_REQUEST)
 
 
 OPENER = Opener(_fingerprint, _open, query_seconds=IN_PASSING)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memcli.embedding.encoders import WHOLE, Folders, Opened, Opener, Opening
-from memcli.embedding.pieces import InPieces
+from memcli.embedding.long_texts import LongTextEncoder
 from memcli.embedding.runtime import inputs_of, open_model, open_tokenizer, runtime_faults
 from memcli.errors import RetrieverError
 from memcli.record import Record
@@ -215,7 +215,7 @@ def _files(choice: Choice) -> str:
 
 def _open(choice: Choice, opening: Opening) -> Opened:
     known = _known(choice.local, opening.remembered)
-    encoder = InPieces(LocalEncoder(choice.local, fingerprint=known))
+    encoder = LongTextEncoder(LocalEncoder(choice.local, fingerprint=known))
     return Opened(encoder, at_once=cores(choice.threads), texts=1)
 
 

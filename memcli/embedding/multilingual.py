@@ -13,8 +13,8 @@ from glob import escape, glob
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import Folders, Opened, Opener, Opening
+from memcli.embedding.long_texts import LongTextEncoder
 from memcli.embedding.models import E5, Located, locate, verify
-from memcli.embedding.pieces import InPieces
 from memcli.embedding.session import cpu_flags
 from memcli.errors import RetrieverError, install_extra
 from memcli.system import cores
@@ -160,7 +160,7 @@ def _files(_choice: Choice) -> str:
 
 def _open(choice: Choice, opening: Opening) -> Opened:
     located = find_e5(opening.folders)
-    encoder = InPieces(E5Encoder(located, check=opening.check))
+    encoder = LongTextEncoder(E5Encoder(located, check=opening.check))
     return Opened(encoder, at_once=cores(choice.threads), texts=1)
 
 

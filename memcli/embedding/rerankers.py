@@ -96,9 +96,9 @@ class SharedReranker:
 
 
 def _tokens(_wanted: Reranking, choice: Choice, index: Remembered) -> Scorer:
-    from memcli.embedding.late import TokenReranker
     from memcli.embedding.models import MODEL_PACKAGE, fingerprint, locate, verify
     from memcli.embedding.registry import is_verified
+    from memcli.embedding.token_similarity import TokenReranker
 
     found = next((each for each in locate() if fingerprint(each.model) == index.fingerprint), None)
     if found is None:
@@ -120,7 +120,7 @@ def _onnx(wanted: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
 
 
 def _endpoint(wanted: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
-    from memcli.embedding.distant import ServerReranker
+    from memcli.embedding.remote_reranker import ServerReranker
     from memcli.embedding.server import Server
 
     server = Server(

@@ -53,7 +53,7 @@ AGENTS: Mapping[str, _Table] = {
 }
 
 
-class Happening(Record):
+class HookEvent(Record):
     """An event that an agent reports; "" for what it does not report."""
 
     event: str  # of EVENTS
@@ -65,7 +65,7 @@ class Happening(Record):
     transcript: str  # path of the transcript
 
 
-def happening(agent: str, event: str, told: Mapping[str, Any]) -> Happening | None:
+def read_event(agent: str, event: str, told: Mapping[str, Any]) -> HookEvent | None:
     """Read what an agent sent; None if this hook is not for that event."""
 
     def text(key: str) -> str:
@@ -76,7 +76,7 @@ def happening(agent: str, event: str, told: Mapping[str, Any]) -> Happening | No
     name = text("hook_event_name") or names[0]
     if name not in names:
         return None
-    return Happening(
+    return HookEvent(
         event,
         name,
         text("session_id"),
@@ -87,7 +87,7 @@ def happening(agent: str, event: str, told: Mapping[str, Any]) -> Happening | No
     )
 
 
-def reply(agent: str, of: Happening, text: str) -> Mapping[str, Any]:
+def reply(agent: str, of: HookEvent, text: str) -> Mapping[str, Any]:
     """Write the answer of a hook; without a text it is `{}`."""
     if not text:
         return SILENCE

@@ -20,7 +20,7 @@ from memcli.errors import (
     RetrieverError,
     StoreError,
 )
-from memcli.indexing.look import Standing, take_stock
+from memcli.indexing.comparison import IndexComparison, compare_index
 from memcli.indexing.planning import Settings, altered, plan, settings_meta
 from memcli.record import Record
 from memcli.types import EMPTY, FRESH, STALE, Encoder, Known, Listing, Skip, shown
@@ -74,35 +74,35 @@ def freshen(
     `on_progress` learns of files, of vectors, and of a wait for another process. BusyError if that
     takes too long and the index contains nothing yet.
     """
-    standing, waiting = _beginning(store, settings, bounds)
+    comparison, waiting = _beginning(store, settings, bounds)
     waited = 0.0
-    if not standing.is_read:
-        if not standing.is_indexed and standing.state == EMPTY:
-            return _freshness(standing)
-        obstacle = _obstacle(standing, bounds)
+    if not comparison.is_read:
+        if not comparison.is_indexed and comparison.state == EMPTY:
+            return _freshness(comparison)
+        obstacle = _obstacle(comparison, bounds)
         if obstacle is not None:
             return _without(store, settings, obstacle)
         waited = _wait(store, sleep, on_progress)
         if waited:
-            standing, waiting = _beginning(store, settings, bounds)
-    if standing.is_read and standing.state != STALE:
+            comparison, waiting = _beginning(store, settings, bounds)
+    if comparison.is_read and comparison.state != STALE:
         _fold(store, sleep)
-        found = _freshness(standing)
+        found = _freshness(comparison)
         if 0 < waiting <= bounds.parts:
             notices = _embed(store, bounds, open_encoder, sleep, on_progress)
             found = found._replace(notices=(*notices, *found.notices))
         return found
-    if standing.settings and len(standing.listing.files) > bounds.first:
+    if comparison.settings and len(comparison.listing.files) > bounds.first:
         return look(store, settings)
     try:
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
             from memcli.indexing.progress import shared
 
             show = shared(store, bounds.monotonic, on_progress)
-            is_whole = not standing.is_read
+            is_whole = not comparison.is_read
             found, has_new = _bring_in(change, settings, bounds, show, whole=is_whole)
     except (BusyError, StoreError) as error:
-        if standing.is_read or isinstance(error, StoreError):
+        if comparison.is_read or isinstance(error, StoreError):
             return _without(store, settings, error)
         if waited >= WAIT_SECONDS:
             return _without(store, settings, error)
@@ -114,14 +114,14 @@ def freshen(
     return found._replace(notices=(*notices, *found.notices))
 
 
-def _beginning(store: Store, settings: Settings, bounds: Bounds) -> tuple[Standing, int]:
+def _beginning(store: Store, settings: Settings, bounds: Bounds) -> tuple[IndexComparison, int]:
     """Compare the index with the files, and count the texts that wait if any may be embedded."""
     if store.exists():
         with suppress(DamagedError, IncompleteError), store.snapshot() as snapshot:
-            standing = take_stock(snapshot, settings, most=0)
+            comparison = compare_index(snapshot, settings, most=0)
             counts = snapshot.counts() if bounds.parts else None
-            return standing, counts.embeddable - counts.embedded if counts else 0
-    return take_stock(None, settings, most=0), 0
+            return comparison, counts.embeddable - counts.embedded if counts else 0
+    return compare_index(None, settings, most=0), 0
 
 
 def _fold(store: Store, sleep: Callable[[float], None]) -> None:
@@ -151,11 +151,11 @@ def _is_read(store: Store) -> bool:
     return False
 
 
-def _obstacle(standing: Standing, bounds: Bounds) -> IndexMissingError | None:
+def _obstacle(comparison: IndexComparison, bounds: Bounds) -> IndexMissingError | None:
     """Return why a search cannot read the files for the first time."""
-    unread = len(standing.changes.added)
-    if not (standing.is_indexed or unread):
-        skip = standing.listing.unlisted[0]
+    unread = len(comparison.changes.added)
+    if not (comparison.is_indexed or unread):
+        skip = comparison.listing.unlisted[0]
         folder = shown(skip.source, skip.path or ".")
         text = f"nothing is indexed yet, and {folder} cannot be listed: {skip.detail}"
         return IndexMissingError(text, hint="memcli status")
@@ -178,9 +178,9 @@ def _without(
 
     work = indexing(owner(store.local))
     with suppress(IndexMissingError, IncompleteError):
-        standing = _stock(store, settings, most=LOOKED_AT)
-        if standing.is_read or standing.known:
-            found = _freshness(standing)
+        comparison = _stock(store, settings, most=LOOKED_AT)
+        if comparison.is_read or comparison.known:
+            found = _freshness(comparison)
             return found._replace(reason=work or error.reason) if found.pending else found
     if not (work or isinstance(error, BusyError)):
         raise error
@@ -193,28 +193,28 @@ def look(store: Store, settings: Settings) -> Freshness:
     return _freshness(_stock(store, settings, most=LOOKED_AT))
 
 
-def _stock(store: Store, settings: Settings, *, most: int) -> Standing:
+def _stock(store: Store, settings: Settings, *, most: int) -> IndexComparison:
     with store.snapshot() as snapshot:
-        return take_stock(snapshot, settings, most=most)
+        return compare_index(snapshot, settings, most=most)
 
 
-def _freshness(standing: Standing) -> Freshness:
+def _freshness(comparison: IndexComparison) -> Freshness:
     reason, missing = None, ""
-    if standing.pending:
+    if comparison.pending:
         from memcli.indexing.notices import missing_files
 
-        new, changed, _, moved, removed = standing.changes
+        new, changed, _, moved, removed = comparison.changes
         to = [new for _, new in moved]
         reason, missing = (
             NOT_SYNCED,
             missing_files(new=new, changed=changed, moved=to, removed=removed),
         )
-    if standing.changes.again:
+    if comparison.changes.again:
         from memcli.indexing.notices import settings_changed
 
-        reason = settings_changed(standing)
-    notices = (*standing.left, *_unseen(standing.listing))
-    return Freshness(standing.state, standing.pending, reason, notices, missing=missing)
+        reason = settings_changed(comparison)
+    notices = (*comparison.left, *_unseen(comparison.listing))
+    return Freshness(comparison.state, comparison.pending, reason, notices, missing=missing)
 
 
 def _bring_in(

@@ -192,13 +192,13 @@ def index(
     A damaged store is set aside and built again.
     """
     try:
-        return bring_in_step(change, settings, on_progress=on_progress)
+        return bring_up_to_date(change, settings, on_progress=on_progress)
     except DamagedError as error:
         notice = change.start_over(error.message)
-    return bring_in_step(change, settings, on_progress=on_progress)._replace(notices=(notice,))
+    return bring_up_to_date(change, settings, on_progress=on_progress)._replace(notices=(notice,))
 
 
-def bring_in_step(
+def bring_up_to_date(
     change: Change,
     settings: Settings,
     *,

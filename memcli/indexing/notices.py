@@ -14,7 +14,7 @@ from memcli.types import MEMORY_SOURCE, Skip, Source, shown
 
 if TYPE_CHECKING:
     from memcli.embedding.encoders import Opened
-    from memcli.indexing.look import Standing
+    from memcli.indexing.comparison import IndexComparison
     from memcli.store.records import Key
 
 NAMED = 3  # files of a kind that are named; the others are counted
@@ -115,12 +115,12 @@ def _unmatched(source: Source, mark: str, glob: str) -> Reason:
     return Reason("unmatched", f"{setting}: {glob} matches no document", hint)
 
 
-def settings_changed(standing: Standing) -> Reason | None:
+def settings_changed(comparison: IndexComparison) -> Reason | None:
     """Name the settings because of which unchanged files are stored again; None without any."""
-    again = len(standing.changes.again)
+    again = len(comparison.changes.again)
     if not again:
         return None
-    what = " and ".join(SETTINGS[name] for name in standing.settings)
+    what = " and ".join(SETTINGS[name] for name in comparison.settings)
     files = "1 file is" if again == 1 else f"{again} files are"
     return Reason(
         "settings",

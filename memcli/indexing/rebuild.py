@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import DamagedError
-from memcli.indexing.indexer import Progress, Report, bring_in_step, index
+from memcli.indexing.indexer import Progress, Report, bring_up_to_date, index
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import pair_moves
 from memcli.types import Known, Listing, shown
@@ -51,7 +51,7 @@ def rebuild(
         begun = len(side.known())
         if begun:
             notices = (*notices, f"went on with a full run that had read {begun} files")
-        report = bring_in_step(side, settings, on_progress=on_progress)
+        report = bring_up_to_date(side, settings, on_progress=on_progress)
         side.take_over(_hidden(known, side.known(), report))
         check_lineage(side, settings)
         embed_into(side)

@@ -90,17 +90,17 @@ def _hint_for_tools(hint: str) -> str:
     return f"{name} with {', '.join(known)}" if known else _PLAINLY.get(name, name)
 
 
-def headline(verdict: str | None, standing: Freshness) -> list[str]:
+def headline(verdict: str | None, comparison: Freshness) -> list[str]:
     """Write the verdict, and one line for each reason why the index is incomplete."""
-    state = standing.state.replace("_", " ")
-    if state == FRESH and any(each.code == "unlisted" for each in standing.notices):
+    state = comparison.state.replace("_", " ")
+    if state == FRESH and any(each.code == "unlisted" for each in comparison.notices):
         state = "incomplete"
-    if standing.pending:
-        files = visible_line(standing.missing) or f"{standing.pending} files"
+    if comparison.pending:
+        files = visible_line(comparison.missing) or f"{comparison.pending} files"
         state = f"{state}, without {files}"
     first = f"verdict: {verdict}; index: {state}" if verdict else f"index: {state}"
-    told = [standing.reason] if standing.reason else []
-    return [first, *(visible_line(_sentence(each)) for each in (*told, *standing.notices))]
+    told = [comparison.reason] if comparison.reason else []
+    return [first, *(visible_line(_sentence(each)) for each in (*told, *comparison.notices))]
 
 
 def of_context(found: Assembly, *, embeds: bool) -> list[str]:

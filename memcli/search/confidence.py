@@ -94,7 +94,7 @@ def sure_of_its_day(hit: Hit) -> Hit:
     return hit._replace(confidence=max(hit.confidence, hit.held))
 
 
-def apply_floor(hits: Sequence[Hit], *, min_score: float, on_score: bool = False) -> list[Hit]:
+def apply_threshold(hits: Sequence[Hit], *, min_score: float, on_score: bool = False) -> list[Hit]:
     """Drop hits whose confidence (or score so far) is below `min_score`; literal matches stay."""
 
     def worth(hit: Hit) -> float | None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Ranked = TypeVar("Ranked")
 
-PACK = "pack"
+BUDGET = "budget"
 
 
 class ModelGroup(Record):
@@ -57,7 +57,7 @@ def search_each(
 ) -> list[Answer]:
     """Answer a query from each group, to be `merge_answers` with the same options.
 
-    Of several groups `observe` is told what each stage left of all, and nothing of `PACK`.
+    Of several groups `observe` is told what each stage left of all, and nothing of `BUDGET`.
     """
 
     def ask(group: ModelGroup, options: SearchOptions, observe: Observer) -> Answer:
@@ -89,7 +89,7 @@ def search_each(
             for name, hits in course.stages
             if name == stage
         ]
-        if left and stage != PACK:
+        if left and stage != BUDGET:
             observe(stage, _merged(left))
     return answers
 

@@ -63,7 +63,7 @@ class Adjustments(Record):
 AS_THEY_ARE = Adjustments()
 
 
-class SoughtTerm(Record):
+class WeightedTerm(Record):
     """A term of the query as the index tokenises it, and its IDF."""
 
     tokens: tuple[str, ...]
@@ -76,7 +76,7 @@ class SoughtTerm(Record):
 def focus(
     hits: Sequence[Hit],
     tokens: Mapping[int, Sequence[Tokens]],
-    terms: Sequence[SoughtTerm],
+    terms: Sequence[WeightedTerm],
     *,
     weights: Weights,
     text_share: float,
@@ -185,14 +185,14 @@ def _is_links_only(hit: Hit, first: int, last: int) -> bool:
 class _Query:
     """The terms of a query; it caches what hundreds of segments ask about the same tokens."""
 
-    def __init__(self, terms: Sequence[SoughtTerm]) -> None:
+    def __init__(self, terms: Sequence[WeightedTerm]) -> None:
         self.terms = terms
         self.tokens = frozenset(token for term in terms for token in term.tokens)
         self._sought = fsum(term.idf for term in terms)
-        self._met: dict[frozenset[str], Sequence[SoughtTerm]] = {}
+        self._met: dict[frozenset[str], Sequence[WeightedTerm]] = {}
         self._shares: dict[frozenset[str], float] = {}
 
-    def met(self, held: frozenset[str]) -> Sequence[SoughtTerm]:
+    def met(self, held: frozenset[str]) -> Sequence[WeightedTerm]:
         """Return the terms that a segment may contain, by its tokens of the query."""
         found = self._met.get(held)
         if found is None:
@@ -224,7 +224,7 @@ def _run(window: Window, tokens: Sequence[Tokens]) -> list[str]:
     return [token for part in tokens[first : last + 1] for token in part]
 
 
-def _says(window: Window, tokens: Sequence[Tokens], terms: Sequence[SoughtTerm]) -> bool:
+def _says(window: Window, tokens: Sequence[Tokens], terms: Sequence[WeightedTerm]) -> bool:
     """Return whether a window contains any of some terms, word after word."""
     run = _run(window, tokens)
     return any(term.tokens and occurrences(run, term) for term in terms)
@@ -317,7 +317,7 @@ def _windows(
     return windows
 
 
-def _bm25(tokens: Tokens, terms: Sequence[SoughtTerm], average: float, headings: Tokens) -> float:
+def _bm25(tokens: Tokens, terms: Sequence[WeightedTerm], average: float, headings: Tokens) -> float:
     norm = K1 * (1 - B + B * in_words(tokens) / average)
     score = 0.0
     for term in terms:
@@ -333,7 +333,7 @@ def in_words(tokens: Tokens) -> float:
     return len(tokens) - 0.5 * sum(token >= FIRST_WIDE for token in tokens)
 
 
-def occurrences(tokens: Tokens, term: SoughtTerm) -> int:
+def occurrences(tokens: Tokens, term: WeightedTerm) -> int:
     """Count how often tokens contain a term."""
     wanted = term.tokens
     if term.starts:

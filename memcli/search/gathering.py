@@ -129,7 +129,7 @@ def gather(
     closer = partial(
         choose, spans=spans, order=order, alone=dates_alone, limit=FOCUS_POOL, sort=options.sort
     )
-    hits = run_stages([("pool", closer)], fused, options, observe)
+    hits = run_stages([("candidates", closer)], fused, options, observe)
     chunks = [hit.candidate for hit in hits] if options.has("focus") else []
     return Gathered(
         question=query.text,

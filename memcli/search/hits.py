@@ -138,17 +138,17 @@ class Hit(Record):
     @property
     def is_cut(self) -> bool:
         """Return whether its first or its last line goes on where the passage does not."""
-        return self.goes_before or self.goes_on
+        return self.continues_before or self.continues_after
 
     @property
-    def goes_before(self) -> bool:
+    def continues_before(self) -> bool:
         """Return whether its first line begins before it."""
         parts = self.candidate.parts
         start = 0 if self.is_whole else parts[self.first].start
         return self.candidate.text[start - 1] != "\n" if start else self.broken[0]
 
     @property
-    def goes_on(self) -> bool:
+    def continues_after(self) -> bool:
         """Return whether its last line ends behind it."""
         text = self.candidate.text
         end = len(text) if self.is_whole else self.candidate.parts[self.last].end

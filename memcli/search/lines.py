@@ -81,7 +81,7 @@ def whole_thought(candidate: Candidate, run: Run, is_free: Callable[[int], bool]
     if introduces(text):
         run = _with_announced(candidate, run, is_free)
         text = _text(candidate, run)
-    while _is_scrap(text) and (wider := _beside(candidate, run, is_free)) != run:
+    while _is_scrap(text) and (wider := _with_next_line(candidate, run, is_free)) != run:
         run = wider
         text = _text(candidate, run)
     return run
@@ -142,7 +142,7 @@ def introduces(text: str) -> bool:
     return has_colon and text.removesuffix("\n").rstrip(" \t*_").endswith((":", "："))
 
 
-def _beside(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
+def _with_next_line(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
     """Add the line after a run, or else the line before it."""
     if run.last + 1 < len(candidate.parts) and is_free(run.last + 1):
         return whole_lines(candidate, run._replace(last=run.last + 1))

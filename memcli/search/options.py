@@ -184,7 +184,7 @@ class Profile(Record):
     by_limit: (
         bool  # candidates a retriever: limit * search.candidate_multiplier, not search.universe
     )
-    floor_on_score: bool  # search.min_score judges the fused score, not the confidence
+    threshold_on_score: bool  # search.min_score judges the fused score, not the confidence
     formula: str = ""  # of stage `score`: convex | two-pass
 
 

@@ -20,7 +20,7 @@ from memcli.search.confidence import (
     MANY_WORDS,
     ONE_WORD,
     WORDS_ALONE,
-    apply_floor,
+    apply_threshold,
     calibration,
     judge,
     rests_on_one_word,
@@ -133,7 +133,7 @@ def search(
     answer = answer._replace(hits=_with_ends(snapshot, gathered, answer))
     if options.ends:
         answer = ended(answer, apart=options.apart, budget=options.budget)
-    observe("pack", answer.hits)
+    observe("budget", answer.hits)
     return answer
 
 
@@ -180,8 +180,8 @@ def _rank(
     passages, reranked, unread = _passages(gathered, options, observe)
     scoring = _scoring(gathered, options, age_days)
     scored = run_stages(scoring, passages, options, observe)
-    floor = partial(_floored, gathered, options)
-    judged = run_stages([("floor", floor)], scored, options, observe)
+    threshold = partial(_above_threshold, gathered, options)
+    judged = run_stages([("threshold", threshold)], scored, options, observe)
     options = _timed(options) if gathered.order else options
     is_sorted = options.sort != "score"
     is_timed = gathered.dates_alone or is_sorted
@@ -402,7 +402,7 @@ def _in_order_of_time(options: SearchOptions) -> list[StageStep]:
     return [("mmr", fold), ("spread", spread), *_cutting(options)]
 
 
-def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
+def _above_threshold(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
     constants = calibration(gathered.fingerprint, options.calibrations)
     if constants is None and gathered.keyword.ran:
         constants = WORDS_ALONE
@@ -411,7 +411,9 @@ def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) ->
         judged = [hit._replace(confidence=1.0) for hit in judged]
     elif days := single_days(gathered.spans):
         judged = [sure_of_its_day(hit) if is_of(hit, days) else hit for hit in judged]
-    kept = apply_floor(judged, min_score=options.min_score, on_score=options.profile.floor_on_score)
+    kept = apply_threshold(
+        judged, min_score=options.min_score, on_score=options.profile.threshold_on_score
+    )
     if options.sort == "score" or gathered.dates_alone:
         return kept
     return in_time(matching(kept), newest=options.sort == "newest")

@@ -78,7 +78,7 @@ class QueryTerm(Record):
     @property
     def sought(self) -> Term | None:
         """Return the term as an index contains it."""
-        return words.sought(self.text, prefix=self.kind == "prefix")
+        return words.index_term(self.text, prefix=self.kind == "prefix")
 
 
 class ParsedQuery(Record):
@@ -136,7 +136,7 @@ class ParsedQuery(Record):
             term: (a, b)
             for a, b in pairwise(self.terms)
             if not a.stop and not b.stop and _may_be_one(a, b) and f"{a.text} {b.text}" in self.text
-            if (term := words.sought(a.text + b.text))
+            if (term := words.index_term(a.text + b.text))
         }
 
     @property
@@ -367,11 +367,11 @@ def _pieces(term: QueryTerm) -> Iterator[Term | None]:
         return
     for part, is_run in words.split_runs(term.text):
         if is_run:
-            yield from map(words.sought, _telling(words.pairs(part)))
+            yield from map(words.index_term, _telling(words.pairs(part)))
             continue
         letters = re.findall(r"[^\W\d_]+", part)
         telling = (w for w in letters if len(w) >= _SHORT_PIECE and w.lower() not in ENGLISH)
-        yield from map(words.sought, telling)
+        yield from map(words.index_term, telling)
 
 
 def _stop_words(text: str) -> frozenset[str]:

@@ -14,7 +14,7 @@ from memcli.language.words import prepare, stem
 from memcli.markdown.comments import visible
 from memcli.markdown.names import NAME_CHARS, headings_of, is_name
 from memcli.record import Record
-from memcli.search.focus import SoughtTerm
+from memcli.search.focus import WeightedTerm
 from memcli.search.query import JOINED
 from memcli.search.rare_terms import SMALL, greatest_share, groups_of, parted, without_majority
 from memcli.search.validity import reach_of
@@ -51,7 +51,7 @@ class Recalled(Record):
     candidates: tuple[Candidate, ...]
     coverage: dict[int, float]  # share of its IDF, without the common terms
     matched: dict[int, float]  # share of its terms
-    terms: tuple[SoughtTerm, ...]
+    terms: tuple[WeightedTerm, ...]
     unmatched: tuple[str, ...]  # terms that no chunk holds
     missing_phrases: tuple[str, ...]  # phrases of which the same is true
     split_phrases: tuple[str, ...]  # phrases that had to be there, and are nowhere together
@@ -100,7 +100,7 @@ def recall(
         wanted = wanted._replace(any=kept, also=also, together=together)
     demanded = query.demanded if bounds.demands_phrases else {}
     literal = _literal(query) if keyword else Wanted(any=tuple(demanded.values()))
-    sought = Sought(wanted, literal, vector, near, query.unwanted, demanded)
+    sought = RecallQuery(wanted, literal, vector, near, query.unwanted, demanded)
     found, split, tiers = _union(snapshot, sought, wide)
     missing = _missing_phrases(snapshot, query.phrases) if keyword or demanded else ()
     # A phrase is asked for to the letter: what is merely near to it is a guess.
@@ -155,7 +155,7 @@ def _first_chunks(found: Sequence[Near], limit: int) -> list[Near]:
     return kept
 
 
-class Sought(Record):
+class RecallQuery(Record):
     """What both retrievers search for."""
 
     wanted: Wanted
@@ -167,7 +167,7 @@ class Sought(Record):
 
 
 def _union(
-    snapshot: Snapshot, sought: Sought, bounds: RecallBounds
+    snapshot: Snapshot, sought: RecallQuery, bounds: RecallBounds
 ) -> tuple[list[Candidate], tuple[str, ...], tuple[int, ...]]:
     """Join the results of both retrievers, and chunks of the days that are named.
 
@@ -252,7 +252,7 @@ def _covered(
     ids = [candidate.about.chunk_id for candidate in candidates]
     held: dict[int, float] = {}
     counted: dict[int, int] = {}
-    terms: list[SoughtTerm] = []
+    terms: list[WeightedTerm] = []
     unmatched: list[str] = []
     looked_up = 0.0
     asked = [(term, sought) for term in query.sought if (sought := term.sought)]
@@ -264,7 +264,7 @@ def _covered(
         # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         prefix = (sought.text.split()[-1], cut[-1]) if sought.prefix and cut else ()
-        terms.append(SoughtTerm(cut, idf, prefix, _exact(term)))
+        terms.append(WeightedTerm(cut, idf, prefix, _exact(term)))
         if sought in common:
             continue
         looked_up += idf * (term.kind != JOINED)

@@ -20,7 +20,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.embedding.wordpiece import whole_words
 from memcli.language import spelling
 from memcli.language.stopwords import ENGLISH, is_foreign
-from memcli.language.words import fold, prepare, sought
+from memcli.language.words import fold, index_term, prepare
 from memcli.markdown.comments import visible
 from memcli.record import Record
 from memcli.search.query import JOINED, QueryTerm
@@ -183,7 +183,7 @@ def _found(searched: str | None, how: str) -> tuple[str, str] | None:
 
 def _first_held(snapshot: Snapshot, words: Iterable[str]) -> str | None:
     """Return the first of some words that the notes contain."""
-    terms = {word: term for word in words if (term := sought(word))}
+    terms = {word: term for word in words if (term := index_term(word))}
     held = snapshot.occurring([*terms.values()])
     return next((word for word, term in terms.items() if term in held), None)
 
@@ -206,7 +206,7 @@ def _respelt(snapshot: Snapshot, word: str, *, is_foreign: bool = False) -> str 
     long_enough = sorted(
         (each for each in likely if len(each) >= SHORTEST_MEANT), key=likely.__getitem__
     )
-    terms = {term: each for each in long_enough if (term := sought(each))}
+    terms = {term: each for each in long_enough if (term := index_term(each))}
     found = snapshot.occurring([*terms])
     held = [term for term in terms if term in found]
     stems = map("".join, snapshot.tokens([term.text for term in held]))

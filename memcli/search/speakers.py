@@ -20,7 +20,7 @@ from memcli.language.stopwords import ENGLISH
 from memcli.language.words import prepare
 from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of
 from memcli.record import Record
-from memcli.search.focus import SoughtTerm, occurrences
+from memcli.search.focus import WeightedTerm, occurrences
 from memcli.search.hits import Hit, ordered
 from memcli.search.lines import by_line
 from memcli.search.recall import part_tokens
@@ -151,7 +151,7 @@ class Heard(Record):
         }
 
     def voices(
-        self, snapshot: Snapshot, chunks: Iterable[Candidate], terms: Iterable[SoughtTerm]
+        self, snapshot: Snapshot, chunks: Iterable[Candidate], terms: Iterable[WeightedTerm]
     ) -> Voices | None:
         """Cut chunks into lines and tell which hold a word of the question besides the names."""
         names = self.by or self.focus.names
@@ -172,7 +172,7 @@ class Heard(Record):
 
 
 def with_shares(
-    snapshot: Snapshot, hits: Sequence[Hit], terms: Iterable[SoughtTerm], names: Sequence[str]
+    snapshot: Snapshot, hits: Sequence[Hit], terms: Iterable[WeightedTerm], names: Sequence[str]
 ) -> tuple[Hit, ...]:
     """Compute how much of the question each line of a conversation contains.
 
@@ -224,14 +224,14 @@ def _is_claim(sentence: str, names: Sequence[str]) -> bool:
 
 
 def _without(
-    snapshot: Snapshot, terms: Iterable[SoughtTerm], names: Sequence[str]
-) -> list[SoughtTerm]:
+    snapshot: Snapshot, terms: Iterable[WeightedTerm], names: Sequence[str]
+) -> list[WeightedTerm]:
     """Leave out the terms that are names."""
     own = {token for cut in snapshot.tokens([*map(prepare, names)]) for token in cut}
     return [term for term in terms if term.tokens and not own.issuperset(term.tokens)]
 
 
-def _idf_share(line: Sequence[str], terms: Sequence[SoughtTerm]) -> float:
+def _idf_share(line: Sequence[str], terms: Sequence[WeightedTerm]) -> float:
     every = fsum(term.idf for term in terms)
     held = fsum(term.idf for term in terms if occurrences(line, term))
     return held / every if every else 0.0

@@ -59,7 +59,7 @@ TABLE = (
         switch="speaker",
     ),
     Stage(
-        "pool",
+        "candidates",
         "keeps the best chunks for a closer look; half of the places go to a date in the query",
         "it ranked {before}, and only {pool} chunks get a closer look",
         switch="focus",
@@ -99,7 +99,7 @@ TABLE = (
         "decay", "lowers the score of older notes, never below `search.decay_floor`", switch="decay"
     ),
     Stage(
-        "floor",
+        "threshold",
         "computes the confidence, and removes what is below `--min-score`, and with `--sort` what "
         "matches much less than the best; literal matches stay",
         "its {judged} is below search.min_score, {min_score:g}",
@@ -145,7 +145,7 @@ TABLE = (
         switch="cut",
     ),
     Stage(
-        "pack",
+        "budget",
         "keeps at most the first `--limit`, and of these the ones that are worth reading (`--more` "
         "keeps all) and fit `--budget`; the last one is cut to fit",
         "it ranked {before}; --limit is {limit} and --budget {budget}; --more shows weaker ones",

@@ -110,7 +110,7 @@ def why(trail: Trail, options: SearchOptions) -> str:
     return LOST[trail.lost_at].format(
         universe=options.universe,
         pool=FOCUS_POOL,
-        judged="score" if options.profile.floor_on_score else "confidence",
+        judged="score" if options.profile.threshold_on_score else "confidence",
         min_score=options.min_score,
         mmr_min=options.mmr_min,
         limit=options.limit,

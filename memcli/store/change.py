@@ -17,7 +17,7 @@ from memcli.store.run_records import INHERITED, Pending
 from memcli.types import named_days
 
 if TYPE_CHECKING:
-    from memcli.store.records import Facts, Looked
+    from memcli.store.records import Facts, LineCheck
 
 DAY_SECONDS = 86_400
 # Of the importance that front matter may tell, 0 to 1: above it a document goes before newer ones.
@@ -108,11 +108,11 @@ class BaseChange(ABC):
             with self.transaction(revise=False):
                 self._put_embedded(revision)
 
-    def check(self, summary: str, found: Sequence[Looked]) -> None:
-        known = self._looked(summary)
+    def check(self, summary: str, found: Sequence[LineCheck]) -> None:
+        known = self._line_checks(summary)
         if known and known != list(found):
             with self.transaction():
-                self._put_looked(summary, found)
+                self._put_line_checks(summary, found)
 
     def _bounds(self, unused_days: int) -> tuple[int, int]:
         """Give the times up to and from which a vector has been unused for some days.
@@ -163,11 +163,11 @@ class BaseChange(ABC):
         """Count documents, chunks, parts, and parts that are left out."""
 
     @abstractmethod
-    def _looked(self, summary: str) -> list[Looked]:
+    def _line_checks(self, summary: str) -> list[LineCheck]:
         """Read where what a summary rests on was looked for last."""
 
     @abstractmethod
-    def _put_looked(self, summary: str, found: Sequence[Looked]) -> None:
+    def _put_line_checks(self, summary: str, found: Sequence[LineCheck]) -> None:
         """Write inside a transaction where what a summary rests on stands."""
 
     @abstractmethod

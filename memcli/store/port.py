@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         Facts,
         First,
         Key,
-        Looked,
+        LineCheck,
         Near,
         Ranked,
         Reach,
@@ -265,7 +265,7 @@ class Change(Stock, Protocol):
         """
         ...
 
-    def check(self, summary: str, found: Sequence[Looked]) -> None:
+    def check(self, summary: str, found: Sequence[LineCheck]) -> None:
         """Note where all that a summary rests on stands now; nothing where it is so already."""
         ...
 

@@ -136,7 +136,7 @@ class Support(Record):
     holds: bool  # they do in the file as it is stored, and the summary was found valid by it
 
 
-class Looked(Record):
+class LineCheck(Record):
     """Lines that a summary rests on, where they were looked for last."""
 
     lines: SourceLines  # where they stand now; where they stood, if nowhere

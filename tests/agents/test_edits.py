@@ -75,9 +75,9 @@ def files(draw: st.DrawFn) -> str:
 def put_all(text: str, entries: list[AgentEntry]) -> tuple[str, list[Put]]:
     puts = []
     for entry in entries:
-        assert edits.standing(text, entry) == "absent"
+        assert edits.entry_state(text, entry) == "absent"
         text, put = edits.put(text, entry)
-        assert edits.standing(text, entry) == "same"
+        assert edits.entry_state(text, entry) == "same"
         puts.append(put)
     return text, puts
 
@@ -91,7 +91,7 @@ def take(text: str, put: Put) -> str:
 def take_all(text: str, puts: list[Put]) -> str:
     for put in reversed(puts):
         text = take(text, put)
-        assert edits.standing(text, put.entry) == "absent"
+        assert edits.entry_state(text, put.entry) == "absent"
     return text
 
 
@@ -220,7 +220,7 @@ def test_what_is_put_into_toml_and_taken_out_leaves_every_byte(
         return
     made, put = edits.put(text, TABLE)
     assert made.startswith(text)
-    assert edits.standing(made, TABLE) == "same"
+    assert edits.entry_state(made, TABLE) == "same"
     assert take(made, put) == text
     more = made + f'[mcp_servers.later]{end}command = "x"{end}'
     assert take(more, put).startswith(text)

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memcli.agents import disk, state
+from memcli.agents.apply import carry_out
 from memcli.agents.places import Machine
 from memcli.agents.plan import Planner
-from memcli.agents.run import carry_out
 from memcli.agents.state import State
 from memcli.agents.table import BY_NAME, NAMES, PARTS, SCOPES, USER
 from memcli.agents.texts import Launcher

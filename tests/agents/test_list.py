@@ -11,8 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import memcli
+from memcli.agents.detect import STATES
 from memcli.agents.table import AGENTS, NAMES
-from memcli.agents.wired import STATES
 from memcli.workspace.presets import BY_NAME
 from tests.agents.conftest import Site
 from tests.support import strict

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import memcli
-from memcli.api.standing import WorkspaceStatus
+from memcli.api.status import WorkspaceStatus
 from memcli.api.sync import IndexRun
 from memcli.errors import BudgetError, NotFoundError, UsageError
 from memcli.record import plain

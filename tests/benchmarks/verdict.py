@@ -166,7 +166,7 @@ def _ask(memory: Memory, query: Query, kind: str, outside: frozenset[int]) -> To
         memory.workspaces, Question.read(query.text, today), options, observe=left.__setitem__
     )
     shown = [Range(h.about.path, h.start_line, h.end_line) for h in answer.hits[:FIRST]]
-    found = left.get("floor", ()), answer.fused
+    found = left.get("threshold", ()), answer.fused
     return Told(
         kind,
         "low" if answer.is_doubtful else answer.verdict,

@@ -233,7 +233,9 @@ def test_a_folder_in_the_place_of_a_document_is_listed_by_the_hint(
     assert folder.rpartition(":")[2] in _run(notes, "ls", folder)
 
 
-@pytest.mark.parametrize("form", ["{}:3", "{}:3", "{}#L3", "{}#L3-L3", "`{}:3`", "[{}:3] ", "<{}>"])
+@pytest.mark.parametrize(
+    "form", ["{}:3", "{}:3-3", "{}#L3", "{}#L3-L3", "`{}:3`", "[{}:3] ", "<{}>"]
+)
 def test_an_absolute_citation_is_read_from_any_folder(
     notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:

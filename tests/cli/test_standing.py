@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memcli.api import standing
+from memcli.api import status
 from memcli.cli.main import run
 from tests.store_check import open_writer
 from tests.support import touch, write
@@ -336,7 +336,7 @@ def test_settings_that_change_while_nothing_is_indexed_are_believed(desk: Desk) 
 
 
 def test_how_a_workspace_stands_is_told_without_a_command_line() -> None:
-    tree = ast.parse(Path(standing.__file__).read_text("utf-8"))
+    tree = ast.parse(Path(status.__file__).read_text("utf-8"))
     imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert not {name for name in imported if name.startswith(("typer", "memcli.cli"))}
 

@@ -13,7 +13,7 @@ import pytest
 from memcli.cli.main import run
 from memcli.embedding.encoders import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
-from memcli.embedding.pieces import unit
+from memcli.embedding.long_texts import unit
 from memcli.errors import RetrieverError
 from tests.embedding.loopback import DIMENSION, MODEL, embedded, loopback, numbers
 from tests.support import write

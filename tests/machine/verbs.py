@@ -223,11 +223,11 @@ def _hook(event: str) -> Act:
         from memcli.cli.commands.hook_command import ANSWERS, HookLine
         from memcli.cli.options import Options
         from memcli.errors import MemcliError
-        from memcli.hook.agents import Happening
+        from memcli.hook.agents import HookEvent
 
         given = {"session": "s", "folder": str(place.notes), "prompt": "which pool ran dry",
                  "source": "startup"}  # fmt: skip
-        happening = Happening(**{name: given.get(name, "") for name in Happening._fields})
+        happening = HookEvent(**{name: given.get(name, "") for name in HookEvent._fields})
         hook = HookLine("claude-code", Options(color="never", now=NOW), None)
         err = io.StringIO()
         with place.entered(), contextlib.redirect_stderr(err):

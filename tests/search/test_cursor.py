@@ -66,7 +66,7 @@ def test_a_passage_that_begins_within_a_line_counts_what_stands_before_it() -> N
     hit = hit._replace(
         candidate=hit.candidate._replace(parts=(PARTS[0], inside, PARTS[2])), first=1, last=1
     )
-    assert hit.goes_before
+    assert hit.continues_before
     assert cursor_of(hit, ["line"]) == CursorPlace(13, 10, "line")
 
 

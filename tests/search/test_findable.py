@@ -147,7 +147,7 @@ def test_why_not_names_the_stage_at_which_lines_fell_out(notes: Path) -> None:
     assert shown["verdict"].startswith("shown, rank 1 of ")
     assert {each["rank"] for each in shown["stages"][-2:]} == {1}
     cut = trail("--why-not", "memory/2026-02-03.md", "-n", "1")
-    assert cut["verdict"].startswith("lost at pack: ")
+    assert cut["verdict"].startswith("lost at budget: ")
     assert cut["verdict"].endswith("; --limit is 1 and --budget none; --more shows weaker ones")
     filtered = trail("--why-not", "memory/2026-02-03.md", "--until", "2024")
     assert filtered["verdict"].startswith(

@@ -182,7 +182,7 @@ def test_the_scores_of_two_pass_never_exceed_the_authority(
 
 
 def test_a_least_score_is_held_against_the_confidence_but_in_classic() -> None:
-    assert [name for name, each in PROFILES.items() if each.floor_on_score] == ["classic"]
+    assert [name for name, each in PROFILES.items() if each.threshold_on_score] == ["classic"]
 
 
 def test_the_default_takes_part_in_every_stage_but_three() -> None:

@@ -59,7 +59,7 @@ def show(
 
     Hints name the workspace if `named`.
     """
-    from memcli.api.standing import gather, judge, record
+    from memcli.api.status import gather, judge, record
     from memcli.record import plain
 
     found = gather(skin.workspace, deep=deep)

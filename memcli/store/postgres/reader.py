@@ -22,7 +22,7 @@ from memcli.store.postgres.filters import (
     last_of_any,
     within,
 )
-from memcli.store.postgres.postings import Places, Postings, Size
+from memcli.store.postgres.postings import ChunkPlaces, Postings, Size
 from memcli.store.postgres.statements import Statement, Values
 from memcli.store.records import (
     ChunkLines,
@@ -63,7 +63,7 @@ class SharedReader(Rows):
         super().__init__(connection, address, row)
         self._row = row
         self._words = Postings(connection, row.id, Size(row.chunks, row.words, row.has_long))
-        self._places = Places(connection, row.id)
+        self._places = ChunkPlaces(connection, row.id)
         self._facts: Facts | None = None
         self._speakers: dict[str | None, list[str]] = {}  # by the scope that is left out
         self._lines: dict[int, ChunkLines] = {}
@@ -71,7 +71,7 @@ class SharedReader(Rows):
         self._chunk_rows: dict[int, tuple[tuple[str, str, int], Candidate]] = {}
         self._chars = 0  # of their texts
 
-    def goes_on(self, row: WorkspaceRow) -> bool:
+    def is_current(self, row: WorkspaceRow) -> bool:
         """Return whether it can answer from this row: same state, and not too much in memory."""
         if _state(row) != _state(self._row):
             return False

@@ -106,7 +106,7 @@ class PostgresStore:
 
         with self._guard:
             reader = self._readers.get(connection)
-            if reader is None or not reader.goes_on(row):
+            if reader is None or not reader.is_current(row):
                 reader = SharedReader(connection, self.address, row)
                 others = {each: of for each, of in self._readers.items() if each.is_open}
                 self._readers = {**others, connection: reader}
@@ -224,7 +224,7 @@ def _copy(connection: Connection, row: WorkspaceRow, store: Store) -> None:
         told = {name: getattr(facts, name) for name in ("model", "chunking", "sources", "mounts")}
         change.remember({name: value for name, value in told.items() if value is not None})
         for summary in {each.summary for each in lineage.supports(connection, row.id)}:
-            change.check(summary, lineage.looked(connection, row.id, summary))
+            change.check(summary, lineage.line_checks(connection, row.id, summary))
     store.close()
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.session import Name
     from memcli.store.postgres.statements import Row
-    from memcli.store.records import Counts, Facts, Key, Looked
+    from memcli.store.records import Counts, Facts, Key, LineCheck
     from memcli.store.run_records import Pending, Stamp
     from memcli.types import Document, Known
 
@@ -266,11 +266,11 @@ class RowWriter(BaseChange):
         with translated(self.address):
             return lineage.unchecked(self.connection, self.row.id)
 
-    def _looked(self, summary: str) -> list[Looked]:
+    def _line_checks(self, summary: str) -> list[LineCheck]:
         with translated(self.address):
-            return lineage.looked(self.connection, self.row.id, summary)
+            return lineage.line_checks(self.connection, self.row.id, summary)
 
-    def _put_looked(self, summary: str, found: Sequence[Looked]) -> None:
+    def _put_line_checks(self, summary: str, found: Sequence[LineCheck]) -> None:
         self.connection.together(lineage.checking(self.row.id, summary, found))
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:

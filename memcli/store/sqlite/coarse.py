@@ -240,8 +240,8 @@ def _bound(connection: apsw.Connection, table: str, code: bytes, wanted: int) ->
     chunks: int = rows(connection, f"SELECT max(rowid) FROM {table}_vector_chunks00")[0][0] or 0
     if not chunks:
         return len(code) * 8
-    looked = max(SAMPLE_CHUNKS, chunks // SAMPLE_SHARE)
-    sampled = sorted({1 + number * chunks // looked for number in range(looked)})
+    line_checks = max(SAMPLE_CHUNKS, chunks // SAMPLE_SHARE)
+    sampled = sorted({1 + number * chunks // line_checks for number in range(line_checks)})
     asked, length, held = int.from_bytes(code, "little"), len(code), 0
     distances: list[int] = []
     for row in sampled:

@@ -47,7 +47,7 @@ from memcli.store.sqlite.driver import (
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.records import Counts, Facts, Key, Looked
+    from memcli.store.records import Counts, Facts, Key, LineCheck
     from memcli.store.run_records import Pending, Stamp
     from memcli.store.sqlite.vector_cache import VectorCache
     from memcli.types import Document, Known
@@ -356,11 +356,11 @@ class Writer(BaseChange):
         with understood(self.path):
             return lineage.unchecked(self.connection)
 
-    def _looked(self, summary: str) -> list[Looked]:
+    def _line_checks(self, summary: str) -> list[LineCheck]:
         with understood(self.path):
-            return lineage.looked(self.connection, summary)
+            return lineage.line_checks(self.connection, summary)
 
-    def _put_looked(self, summary: str, found: Sequence[Looked]) -> None:
+    def _put_line_checks(self, summary: str, found: Sequence[LineCheck]) -> None:
         lineage.check(self.connection, summary, found)
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:

@@ -131,7 +131,7 @@ def summary(*rests_on: SourceLines, confidence: float = 0.5, said: str = "said")
 
 def term(text: str, *, prefix: bool = False) -> Term:
     """Give a term as a query asks for it."""
-    found = words.sought(text, prefix=prefix)
+    found = words.index_term(text, prefix=prefix)
     assert found is not None
     return found
 

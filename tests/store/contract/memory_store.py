@@ -25,7 +25,7 @@ from memcli.store.records import (
     Facts,
     First,
     Key,
-    Looked,
+    LineCheck,
     Near,
     Ranked,
     Reach,
@@ -110,7 +110,7 @@ class State(NamedTuple):
     facts: Facts = Facts()
     documents: Mapping[Key, Stored] = {}
     vectors: Mapping[tuple[str, bytes], Vector] = {}  # by encoder and hash of the text
-    looked: Mapping[str, Sequence[Looked]] = {}  # what each summary rests on, by path
+    line_checks: Mapping[str, Sequence[LineCheck]] = {}  # what each summary rests on, by path
     unread: frozenset[tuple[str, bytes]] = frozenset()  # likewise: what the encoder cannot read
 
     @property
@@ -343,7 +343,7 @@ class MemorySnapshot:
                 each.lines,
                 each.holds and each.file is not None and each.file == hashes.get(each.lines.path),
             )
-            for summary, found in self._state.looked.items()
+            for summary, found in self._state.line_checks.items()
             for each in found
         )
 
@@ -420,12 +420,14 @@ class MemoryChange:
             for number, chunk in enumerate(document.chunks, first)
         )
         stored = Stored(document, stamp, skip, rows)
-        looked = dict(state.looked)
+        line_checks = dict(state.line_checks)
         if document.lineage is not None and document.source == MEMORY_SOURCE:
-            looked[document.path] = tuple(
-                Looked(lines, None, holds=False) for lines in document.lineage.sources
+            line_checks[document.path] = tuple(
+                LineCheck(lines, None, holds=False) for lines in document.lineage.sources
             )
-        self._become(state._replace(documents={**state.documents, key: stored}, looked=looked))
+        self._become(
+            state._replace(documents={**state.documents, key: stored}, line_checks=line_checks)
+        )
 
     @contextmanager
     def together(self) -> Iterator[Callable[[], None]]:
@@ -484,7 +486,7 @@ class MemoryChange:
     def unchecked(self) -> Sequence[str]:
         hashes = self._state.hashes
         return sorted(
-            summary for summary, found in self._state.looked.items()
+            summary for summary, found in self._state.line_checks.items()
             if any(hashes.get(e.lines.path) is None or e.file != hashes[e.lines.path]
                    for e in found)
             or (self._named(summary) & hashes.keys()) - {e.lines.path for e in found}
@@ -494,11 +496,11 @@ class MemoryChange:
         lineage = self._state.documents[MEMORY_SOURCE, summary].document.lineage
         return {source.path for source in lineage.sources} if lineage else set()
 
-    def check(self, summary: str, found: Sequence[Looked]) -> None:
-        known = self._state.looked.get(summary)
+    def check(self, summary: str, found: Sequence[LineCheck]) -> None:
+        known = self._state.line_checks.get(summary)
         if known and list(known) != list(found):
-            looked = {**self._state.looked, summary: tuple(found)}
-            self._become(self._state._replace(looked=looked))
+            line_checks = {**self._state.line_checks, summary: tuple(found)}
+            self._become(self._state._replace(line_checks=line_checks))
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
         if unused_days is None:
@@ -549,12 +551,12 @@ class MemoryChange:
 
     def _without(self, key: Key) -> State:
         kept = {other: stored for other, stored in self._state.documents.items() if other != key}
-        looked = {
+        line_checks = {
             summary: found
-            for summary, found in self._state.looked.items()
+            for summary, found in self._state.line_checks.items()
             if (MEMORY_SOURCE, summary) != key
         }
-        return self._state._replace(documents=kept, looked=looked)
+        return self._state._replace(documents=kept, line_checks=line_checks)
 
     def _become(self, state: State, *, revise: bool = True) -> None:
         """Put a state in the place of this one, and note the vectors that nobody needs now."""
@@ -642,7 +644,7 @@ class MemoryStore:
                 change.put_vectors(fingerprint, [(hash_, vector.blob)])
             if state.facts.fingerprint and state.facts.dimension:
                 change.search_by(state.facts.fingerprint, state.facts.dimension)
-            for summary, found in state.looked.items():
+            for summary, found in state.line_checks.items():
                 change.check(summary, found)
         copy.close()
 

@@ -15,7 +15,7 @@ from memcli.store.documents import (
     skipped_files,
 )
 from memcli.store.port import Snapshot, Store
-from memcli.store.records import Counts, Facts, Looked
+from memcli.store.records import Counts, Facts, LineCheck
 from memcli.types import Known, Skip
 from tests.store.contract.makers import (
     ENCODER,
@@ -217,7 +217,7 @@ def test_the_revision_grows_with_what_an_answer_depends_on(store: Store) -> None
         assert raises(lambda: change.remember({"sources": "x"}))
         assert raises(lambda: search_by(change))
         assert raises(lambda: embed(change))
-        found = [Looked(lines, stamp_of("a.md", log).hash, holds=True)]
+        found = [LineCheck(lines, stamp_of("a.md", log).hash, holds=True)]
         assert raises(lambda: change.check("memory/summaries/s.md", found))
         assert not raises(lambda: change.check("memory/summaries/s.md", found))
         assert not raises(lambda: change.remember({"sources": "x"}))

@@ -47,7 +47,7 @@ def questions(path: str | None, skin: Skin, *, silent: bool) -> tuple[str, list[
     return name, kept
 
 
-def bring_in_step(skin: Skin, *, silent: bool) -> dict[str, int]:
+def bring_up_to_date(skin: Skin, *, silent: bool) -> dict[str, int]:
     """Update the index and its vectors, and return the time it took."""
     from memcli.api.sync import Job, Vectors, sync
     from memcli.cli.progress import Progress
@@ -158,7 +158,7 @@ def measure(
     name, queries = questions(queries_file, skin, silent=silent)
     synced = {}
     if sync:
-        synced = bring_in_step(skin, silent=silent)
+        synced = bring_up_to_date(skin, silent=silent)
     else:
         _look(skin)
     costs = bench.line_costs(skin.workspace.index_settings())

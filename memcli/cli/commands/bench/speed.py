@@ -64,7 +64,7 @@ def run(options: Options) -> int:
         )
     skin = make_skin(options)
     if options.documents is None:
-        running.bring_in_step(skin, silent=False)
+        running.bring_up_to_date(skin, silent=False)
     trace = measure(skin, documents=options.documents, runs=options.runs)
     if options.json:
         skin.terminal.write_json(encode(trace))

@@ -6,7 +6,7 @@ import os
 from shutil import which
 
 from memcli.agents import disk, edits
-from memcli.agents.hand import by_hand, is_edited
+from memcli.agents.manual_entries import by_hand, is_edited
 from memcli.agents.places import Machine
 from memcli.agents.state import State, Written
 from memcli.agents.table import SCOPES, Agent, PartPlace
@@ -79,6 +79,6 @@ def _state(file: str, agent: Agent, place: PartPlace, state: State, launcher: La
 def _of_ours(text: str | None, kept: Written) -> str:
     """Return the state of an entry that memcli has written."""
     entry = kept.put.entry
-    if edits.standing(text, entry) == "same":
+    if edits.entry_state(text, entry) == "same":
         return WIRED if os.path.exists(kept.program) else STALE
     return EDITED if is_edited(text, entry) else GONE

@@ -17,7 +17,7 @@ from memcli.embedding.auto import announcement
 from memcli.embedding.encoders import OTHER_MODEL, Remembered
 from memcli.embedding.registry import fingerprint_of, open_encoder, settled
 from memcli.errors import Reason, RetrieverError
-from memcli.indexing.look import Changes, Standing, take_stock
+from memcli.indexing.comparison import Changes, IndexComparison, compare_index
 from memcli.indexing.notices import settings_changed, unlisted, unmatched, vectors_off
 from memcli.indexing.progress import indexing
 from memcli.markdown.lineage import is_place
@@ -80,7 +80,7 @@ class Indexed(Record):
 
 
 # Of an index whose files are on another machine.
-AS_STORED = Standing(
+AS_STORED = IndexComparison(
     Listing((), (), ()), {}, Changes((), (), (), (), ()), (), is_indexed=True, is_read=True
 )
 
@@ -90,7 +90,7 @@ class Findings(Record):
 
     config: Config
     store: Described
-    standing: Standing
+    comparison: IndexComparison
     usability: Usability
     language: Reason | None  # what the language of the notes changes about the model
     holdings: Indexed
@@ -104,7 +104,7 @@ class Findings(Record):
     @property
     def has_files(self) -> bool:
         """Return whether the files are on this machine."""
-        return self.standing is not AS_STORED
+        return self.comparison is not AS_STORED
 
     @property
     def is_other_model(self) -> bool:
@@ -199,7 +199,7 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
     store, settings = workspace.store, workspace.index_settings()
     with ExitStack() as held:
         snapshot = held.enter_context(store.snapshot()) if store.exists() else None
-        standing = take_stock(snapshot, settings) if workspace.has_files else AS_STORED
+        comparison = compare_index(snapshot, settings) if workspace.has_files else AS_STORED
         facts = snapshot.facts if snapshot else Facts()
         index = Remembered(facts.model, facts.fingerprint, facts.language or "")
         usability = _usability(workspace, index, deep=deep)
@@ -207,11 +207,11 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
     return Findings(
         config=workspace.config,
         store=store.describe(),
-        standing=standing,
+        comparison=comparison,
         usability=usability,
         language=announcement(workspace.encoders(), index, again=True),
         holdings=holdings,
-        summaries=_summaries(standing, settings),
+        summaries=_summaries(comparison, settings),
         writer=owner(store.local),
         watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
@@ -220,9 +220,9 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
     )
 
 
-def _summaries(standing: Standing, settings: Settings) -> dict[str, int]:
+def _summaries(comparison: IndexComparison, settings: Settings) -> dict[str, int]:
     """Count the valid and invalid summaries on disk."""
-    paths = [file.path for file in standing.listing.files if file.source == MEMORY_SOURCE]
+    paths = [file.path for file in comparison.listing.files if file.source == MEMORY_SOURCE]
     if not any(map(is_place, paths)):
         return dict.fromkeys(STATES, 0)
     from memcli.compaction.folder import summaries_among
@@ -266,7 +266,7 @@ def judge(found: Findings) -> tuple[Reason, ...]:
         *found.config.passed,
         *filter(None, [found.stands_in]),
         *_of_files(found),
-        *unmatched(found.config.sources, lambda: _listed(found.standing)),
+        *unmatched(found.config.sources, lambda: _listed(found.comparison)),
         *_of_summaries(found.summaries),
         *_of_vectors(found),
         *_of_the_store(found),
@@ -276,26 +276,28 @@ def judge(found: Findings) -> tuple[Reason, ...]:
 
 
 def _of_files(found: Findings) -> Iterator[Reason]:
-    standing = found.standing
-    yield from standing.left
-    yield from map(unlisted, standing.listing.unlisted)
+    comparison = found.comparison
+    yield from comparison.left
+    yield from map(unlisted, comparison.listing.unlisted)
     work = indexing(found.writer)
     if work is not None:
         yield work
         return
-    if standing.state == NOT_INDEXED:
+    if comparison.state == NOT_INDEXED:
         yield Reason("no-index", "there is no index yet", "memcli index")
         return
-    reason = settings_changed(standing)
+    reason = settings_changed(comparison)
     if reason is not None:
         yield reason
-    if standing.pending:
-        files = "1 file differs" if standing.pending == 1 else f"{standing.pending} files differ"
+    if comparison.pending:
+        files = (
+            "1 file differs" if comparison.pending == 1 else f"{comparison.pending} files differ"
+        )
         yield Reason("not-synced", f"{files} from the index", "memcli index")
 
 
-def _listed(standing: Standing) -> list[Key]:
-    return [(file.source, file.path) for file in standing.listing.files]
+def _listed(comparison: IndexComparison) -> list[Key]:
+    return [(file.source, file.path) for file in comparison.listing.files]
 
 
 def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:
@@ -365,8 +367,8 @@ def status(workspace: Workspace, *, deep: bool) -> WorkspaceStatus:
 
 def record(found: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
     """Describe a workspace as `memcli.status/1` does."""
-    standing, holdings = found.standing, found.holdings
-    listing = standing.listing
+    comparison, holdings = found.comparison, found.holdings
+    listing = comparison.listing
     return WorkspaceStatus(
         schema="memcli.status/1",
         workspace=found.config.workspace,
@@ -379,42 +381,42 @@ def record(found: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
             found.writer.pid if found.writer else None,
         ),
         watcher=found.watcher,
-        state=standing.state if found.has_files else REMOTE,
+        state=comparison.state if found.has_files else REMOTE,
         sources=tuple(
             _source(source, listing.files, holdings.by_source.get(source.name))
             for source in found.config.sources
         ),
-        changes=planned(standing),
+        changes=planned(comparison),
         summaries=found.summaries,
         skipped=(*_skipped(found), *listing.unlisted),
         unlisted=tuple(shown(s.source, s.path or ".") for s in listing.unlisted),
-        retrievers={"keyword": {"available": True}, "semantic": _dense(found)},
+        retrievers={"keyword": {"available": True}, "semantic": _semantic(found)},
         vectors=_vectors(found),
         warnings=tuple(map(sentence, warnings)),
     )
 
 
-def planned(standing: Standing) -> PlannedChanges:
+def planned(comparison: IndexComparison) -> PlannedChanges:
     """Describe what a run of `index` would change."""
-    found = standing.changes
+    found = comparison.changes
     return PlannedChanges(
         tuple(found.added),
         tuple(found.changed),
         tuple(found.again),
         tuple(RenamedFile(*pair) for pair in found.moved),
         tuple(found.removed),
-        tuple(standing.settings),
+        tuple(comparison.settings),
     )
 
 
 def _skipped(found: Findings) -> list[Skip]:
     """List the files that were skipped now, and those that the index marks as no text."""
-    seen = found.standing.listing.skips
+    seen = found.comparison.listing.skips
     named = {(skip.source, skip.path) for skip in seen}
     return [*seen, *(s for s in found.holdings.skipped if (s.source, s.path) not in named)]
 
 
-def _dense(found: Findings) -> dict[str, Any]:
+def _semantic(found: Findings) -> dict[str, Any]:
     reason = OTHER_MODEL if found.is_other_model else found.usability.reason
     return {
         "available": found.usability.is_usable and not found.is_other_model,

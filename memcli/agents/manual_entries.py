@@ -25,7 +25,7 @@ def is_edited(text: str | None, entry: AgentEntry) -> bool:
 
     UnfitError as for the entry.
     """
-    stands = edits.standing(text, entry)
+    stands = edits.entry_state(text, entry)
     return stands == "other" or (
         stands == "absent" and entry.slot.is_item and bool(by_hand(text, entry))
     )

@@ -52,7 +52,7 @@ def mean(vectors: Sequence[bytes], weights: Sequence[float]) -> bytes:
     return unit(sums) or vectors[0]
 
 
-class InPieces:
+class LongTextEncoder:
     """Lets an encoder take texts of any length; satisfies `Encoder`."""
 
     def __init__(self, encoder: Encoder) -> None:

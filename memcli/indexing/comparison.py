@@ -1,7 +1,7 @@
 """Compare an index with the files and the settings, without changing anything.
 
-This is the only comparison: a search, `status`, `index --dry-run` and the bench read the `Standing`
-made here to predict what the next `memcli index` will report.
+This is the only comparison: a search, `status`, `index --dry-run` and the bench read the
+`IndexComparison` made here to predict what the next `memcli index` will report.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Changes(Record):
     removed: tuple[str, ...]
 
 
-class Standing(Record):
+class IndexComparison(Record):
     """The result of comparing settings, files and index."""
 
     listing: Listing  # with the files that could not be read among its skips
@@ -59,9 +59,9 @@ class Standing(Record):
         return EMPTY if is_empty else FRESH
 
 
-def take_stock(
+def compare_index(
     snapshot: Snapshot | None, settings: Settings, *, most: int | None = None
-) -> Standing:
+) -> IndexComparison:
     """Compare files, settings and index; without a snapshot there is no index.
 
     A file is read if it is new or if its stat proves nothing. If its bytes are the same, it has not
@@ -91,7 +91,7 @@ def take_stock(
         {shown(*key): found for key in added if isinstance(found := looked.get(key), bytes)},
         {shown(*key): known[key].hash for key in diff.removed},
     )
-    return Standing(
+    return IndexComparison(
         listing=listing._replace(skips=(*listing.skips, *skips.values())),
         known=known,
         changes=Changes(
@@ -108,12 +108,12 @@ def take_stock(
     )
 
 
-def stand(store: Store, settings: Settings) -> Standing:
+def compare_store(store: Store, settings: Settings) -> IndexComparison:
     """Compare files, settings and a store, and read every file that this takes."""
     if not store.exists():
-        return take_stock(None, settings)
+        return compare_index(None, settings)
     with store.snapshot() as snapshot:
-        return take_stock(snapshot, settings)
+        return compare_index(snapshot, settings)
 
 
 def _look_into(settings: Settings, files: Iterable[FileStat]) -> dict[Key, bytes | Skip]:
