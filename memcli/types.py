@@ -435,7 +435,7 @@ def split_name(name: str, sources: Collection[str]) -> tuple[str, str]:
     return (source, rest) if colon and source in sources else (MEMORY_SOURCE, name)
 
 
-def lines_of(first: int, last: int) -> str:
+def lines_of(first: int | None, last: int | None) -> str:
     """Name lines by their numbers. Example: `3-9`, or `3` for one line."""
     return f"{first}" if first == last else f"{first}-{last}"
 
