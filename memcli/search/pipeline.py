@@ -93,6 +93,7 @@ class Answer(Record):
     others_lead: bool = False  # others say what matches best, see `_lead`
     verdict_reason: Reason | None = None  # why the verdict is weak
     is_long: bool = False  # the query has many words, see `confidence.MANY_WORDS`
+    of_several: bool = False  # the query asks for several things
     of_writer: bool = False  # the query is about who writes it, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `Recalled`
     constants: Calibration | None = None  # by which the model's cosines are judged
@@ -150,6 +151,7 @@ def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> 
         is_measured=answer.is_measured,
         is_exact=answer.is_exact,
         of_writer=answer.of_writer,
+        of_several=answer.of_several,
         apart=apart,
     )
     idle = (hit for hit in answer.hits if not any(map(hit.contains, hits)))
@@ -230,6 +232,7 @@ def _rank(
         others_lead=others_lead,
         verdict_reason=reason,
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
+        of_several=_asks_for_several(gathered.question),
         of_writer=bool(gathered.believed),
         rarity=gathered.recalled.rarity,
         constants=constants,
@@ -237,6 +240,12 @@ def _rank(
         if constants
         else uncalibrated(gathered.fingerprint, has_words=gathered.keyword.ran),
     )
+
+
+def _asks_for_several(question: str) -> bool:
+    from memcli.search.worth import asks_for_several
+
+    return asks_for_several(question)
 
 
 def _level(

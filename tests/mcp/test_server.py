@@ -76,6 +76,15 @@ def test_a_list_has_a_line_for_each_passage(served: Served) -> None:
     assert estimate(text) <= 400
 
 
+def test_a_question_for_a_number_gets_a_list_unless_that_is_refused(served: Served) -> None:
+    asked = "how many times did the pool run dry"
+    shown = [served.text("memory_search", query=asked, brief=brief) for brief in (True, False)]
+    assert served.text("memory_search", query=asked) == shown[0] != shown[1]
+    assert "```" in shown[1]
+    assert "```" not in shown[0]
+    assert "```" in served.text("memory_search", query="why did the pool run dry")
+
+
 def test_arguments_have_the_names_that_other_servers_give_them(served: Served) -> None:
     text = served.text("memory_search", q=POOL, top_k="2")
     assert len(re.findall(r"^\S+\.md:\d+-\d+ \| ", text, re.MULTILINE)) == 2

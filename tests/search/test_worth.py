@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memcli.errors import Reason
 from memcli.search.confidence import LOW
 from memcli.search.hits import Correction, Hit
 from memcli.search.pipeline import NOTHING, ended
-from memcli.search.worth import best_lines
+from memcli.search.worth import asks_for_several, best_lines
 from memcli.types import Turn
 from tests.search.makers import candidate, fused
 
@@ -145,3 +147,33 @@ def test_a_question_on_another_subject_and_the_first_words_of_an_assistant_are_l
     steps = f"Certainly! Here is how you can find out why the pool ran dry{' dry' * 40}:"
     hit = _talk(("User", fact, 0.3), ("Assistant", steps, 0.3))
     assert _citations(hit) == ["1.md:1"]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_so"),
+    [
+        ("Which cities has Kate visited?", True),
+        ("What kinds of tea does she buy?", True),
+        ("What has Kate cooked?", True),
+        ("What are her plans?", True),
+        ("In June, what books did she read?", True),
+        ("How often did the pool run dry?", True),
+        ("List what broke", True),
+        ("Wie viele Häuser hat Kate?", True),
+        ("凯特去过哪些城市", True),
+        ("What is the address of the class?", False),
+        ("What does Kate's bus cost?", False),
+        ("Who lives in this house?", False),
+        ("Why are there two lists?", False),
+        ("pool filter valves", False),
+    ],
+)
+def test_a_question_asks_for_several_things(question: str, is_so: bool) -> None:
+    assert asks_for_several(question) is is_so
+
+
+def test_a_question_for_several_things_prints_more_passages() -> None:
+    hits = [_hit(n, 1.0 - n / 20, 0.5, CHATTER) for n in range(1, 9)]
+    answer = NOTHING._replace(hits=tuple(hits), verdict="good", is_measured=True)
+    counted = [len(ended(answer._replace(of_several=more)).hits) for more in (False, True)]
+    assert counted[0] < counted[1]
