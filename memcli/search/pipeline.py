@@ -130,7 +130,12 @@ def search(
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
     newer = corrections_of(snapshot, answer.hits, gathered.fused, reach)
-    answer = answer._replace(hits=tuple(with_corrections(answer.hits, newer)), dates=dates)
+    answer = answer._replace(
+        hits=tuple(with_corrections(answer.hits, newer)),
+        dates=dates,
+        is_long=len(gathered.recalled.terms) > MANY_WORDS,
+        of_several=_asks_for_several(gathered.question),
+    )
     answer = answer._replace(hits=_with_ends(snapshot, gathered, answer))
     if options.ends:
         answer = ended(answer, apart=options.apart, budget=options.budget)
@@ -231,8 +236,6 @@ def _rank(
         speaker_match=lead,
         others_lead=others_lead,
         verdict_reason=reason,
-        is_long=len(gathered.recalled.terms) > MANY_WORDS,
-        of_several=_asks_for_several(gathered.question),
         of_writer=bool(gathered.believed),
         rarity=gathered.recalled.rarity,
         constants=constants,
