@@ -126,8 +126,8 @@ def access_script(role: str, tenant: str, *, writes: bool, leaves: bool) -> tupl
     attached.check_tenant(tenant)
     if not _ROLE.fullmatch(role):
         raise UsageError(
-            "--role has letters, digits, dots, dashes and underscores, and begins with a letter,"
-            f" unlike {role[:80]!r}",
+            "the name of a role has letters, digits, dots, dashes and underscores, and begins with"
+            f" a letter, unlike {role[:80]!r}",
             hint="memcli help shared-index",
         )
     if leaves:
@@ -155,7 +155,8 @@ def _script(statements: Sequence[str]) -> str:
 def _checked(partitions: int) -> int:
     if not 0 <= partitions <= schema.MOST_PARTITIONS:
         raise UsageError(
-            f"--partitions must be between 0 and {schema.MOST_PARTITIONS}, not {partitions}",
+            f"the number of partitions must be between 0 and {schema.MOST_PARTITIONS},"
+            f" not {partitions}",
             hint="memcli help shared-index",
         )
     return partitions

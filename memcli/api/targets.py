@@ -318,7 +318,7 @@ def stored_logs(
 ) -> Iterator[tuple[tuple[str, str], Mapping[str, Any], FileText]]:
     """Yield the dated documents of some days with their front matter and stored text.
 
-    If there are none, yield the newest ones before.
+    If there are none, yield the newest ones before, without their text.
     """
     import json
 
@@ -327,16 +327,16 @@ def stored_logs(
 
     with store.snapshot() as snapshot:
         of_days = Reach(Filters(since=first, until=last))
-        listed = snapshot.documents(of_days) or snapshot.documents(
-            Reach(Filters(until=last)), First(MOST_BEFORE, "newest")
-        )
-        keys = sorted((each.source, each.path) for each in listed)
-        chunks: dict[tuple[str, str], list[Excerpt]] = {key: [] for key in keys}
-        for chunk in snapshot.excerpts_of(keys, Reach()):
-            chunks[chunk.about.document].append(chunk)
+        listed = snapshot.documents(of_days)
+        chunks: dict[tuple[str, str], list[Excerpt]] = {}
+        for chunk in snapshot.excerpts_of([(each.source, each.path) for each in listed], Reach()):
+            chunks.setdefault(chunk.about.document, []).append(chunk)
+        if not listed:
+            before = Reach(Filters(until=last))
+            listed = snapshot.documents(before, First(MOST_BEFORE, "newest"))
         for each in listed:
             key = each.source, each.path
-            yield key, json.loads(each.front_matter), _text_of(key, chunks[key])
+            yield key, json.loads(each.front_matter), _text_of(key, chunks.get(key, ()))
 
 
 def is_stored_as_private(store: Store, file: FileText) -> bool:

@@ -128,9 +128,7 @@ def apply(
         for source, path in planned.diff.removed:
             removed[shown(source, path)] = known[source, path].hash
             change.remove((source, path))
-        roots = {source.name: source.root for source in settings.sources}
-        facts = {"mounts": planned.mounts, "workspace": roots.get(MEMORY_SOURCE, "")}
-        change.remember(facts, revise=False)
+        change.remember({"mounts": planned.mounts, **_folder(settings)}, revise=False)
     check_lineage(change, settings)
     moved = pair_moves(added, removed)
     olds, news = {old for old, _ in moved}, {new for _, new in moved}
@@ -209,7 +207,7 @@ def bring_up_to_date(
     planned = plan(settings, known, change.facts.mounts)
     wanted = settings_meta(settings)
     if not known:  # a first run that was killed continues
-        change.remember(wanted)
+        change.remember({**wanted, **_folder(settings)})
     again = frozenset[str]().union(*altered(settings, change.facts).values())
     if again:
         planned = planned._replace(diff=_with_all_of(again, planned, known))
@@ -218,6 +216,12 @@ def bring_up_to_date(
     _weigh_languages(change)
     change.tidy(unused_days=CACHE_DAYS)
     return report
+
+
+def _folder(settings: Settings) -> dict[str, str]:
+    """Name the folder of the memory: `index --clean` finds the indexes of folders that are gone."""
+    roots = {source.name: source.root for source in settings.sources}
+    return {"workspace": roots.get(MEMORY_SOURCE, "")}
 
 
 def _weigh_languages(change: Change) -> None:

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 LEAST_NAME, LEAST_BRIEF = 8, 20  # columns of place and text in a line that shows a passage
 AGE_COLUMNS = 13  # "23 months ago"
 LEAST_HEADING = 24  # columns; with fewer next to the score, the heading gets its own line
+_FENCES = ("```", "~~~")
+_ENDS = ("", " ", ":", "|", "\\")  # characters after which a line is not wrapped
+# A line of a paragraph or an item with several words; not a heading, a row or a quotation.
+_PROSE = re.compile(r"(?! {4})(?!\s*[#|>])(?:\S+ +){4}")
+# A line that can continue it: it begins with a letter and is not the turn of a speaker.
+_GOES_ON = re.compile(r"(?![^\s:][^:]{0,30}: )[^\W\d_]")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s+(?:\[[ xX]\]\s+)?")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
@@ -271,6 +277,7 @@ def _on_a_line(text: str, screen: Screen) -> str:
 def _text(snippet: Snippet, screen: Screen) -> list[str]:
     """Wrap the text to the width, with its marks; wrapped lines keep the indent of the first."""
     text, marks = _made_safe(snippet, screen.safe)
+    text = reflowed(text)
     lines: list[str] = []
     at = 0
     for line in text.split("\n"):
@@ -287,6 +294,23 @@ def _text(snippet: Snippet, screen: Screen) -> list[str]:
     while lines and not lines[-1]:
         lines.pop()
     return lines
+
+
+def reflowed(text: str) -> str:
+    r"""Join the soft-wrapped lines of a paragraph; each character keeps its place.
+
+    Example: `a slow\ncarrier, and newcomers` -> `a slow carrier, and newcomers`
+    """
+    joined = ""
+    is_code = is_prose = False
+    for number, line in enumerate(text.split("\n")):
+        is_fence = line.lstrip().startswith(_FENCES)
+        is_soft = is_prose and not is_fence and _GOES_ON.match(line) is not None
+        joined += (" " if is_soft else "\n" * (number > 0)) + line
+        is_code ^= is_fence
+        is_prose = not (is_code or is_fence) and line[-1:] not in _ENDS
+        is_prose = is_prose and (is_soft or _PROSE.match(line) is not None)
+    return joined
 
 
 def _made_safe(snippet: Snippet, safe: Callable[[str], str]) -> tuple[str, list[tuple[int, int]]]:

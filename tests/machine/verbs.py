@@ -278,7 +278,7 @@ VERBS: Sequence[Verb] = (
     Verb("remember (a new file)", notes, line(f"remember '{NOTE}'"), again=(0, 1),
          tidy=_another),
     Verb("remember (the first note)", _first, line(f"remember '{NOTE}'"), again=(0, 1),
-         tidy=_another),
+         tidy=_another, grows="vectors.sqlite"),
     Verb("remember --undo", _below_a_line, line("remember --undo"), again=(0, 1)),
     Verb("remember --undo (its file)", after(f"remember '{NOTE}'"), line("remember --undo"),
          again=(0, 1)),
