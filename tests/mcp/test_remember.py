@@ -84,7 +84,7 @@ def test_a_correction_is_first_and_the_older_line_is_marked(served: Served, note
     before = {path: path.read_bytes() for path in notes.rglob("*.md")}
     told = served.text("memory_correct", citation=f"`{RETENTION}`", text=NOW_TRUE)
     made = told.split()[1]
-    assert told.endswith(f"marked as corrected: {RETENTION}-12\n")
+    assert told.endswith(f"marked as corrected: {RETENTION}\n")
     assert f"{NOW_TRUE} (corrects {RETENTION})" in served.text("memory_get", path=made)
     found = served.text("memory_search", query="how long are logs kept")
     titles = [line for line in found.split("\n") if re.match(r"\S+\.md:\d+-\d+ \| ", line)]
