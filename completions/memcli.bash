@@ -192,7 +192,7 @@ _memcli() {
         "mcp:--tenant") _memcli_values ''; return ;;
         "mcp:--with") _memcli_values ''; return ;;
         "mcp:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "hook:--for") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini" -- "$cur"); return ;;
+        "hook:--for") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini cursor opencode openclaw" -- "$cur"); return ;;
         "hook:--budget") _memcli_values ''; return ;;
         "hook:-w"|"hook:--workspace") _memcli_values 'workspaces'; return ;;
         "hook:--with") _memcli_values ''; return ;;

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memcli.agents.unfit import UnfitError
+from memcli.agents import UnfitError
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 

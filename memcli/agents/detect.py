@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from shutil import which
 
-from memcli.agents import disk, edits
+from memcli.agents import UnfitError, disk, edits
 from memcli.agents.manual_entries import by_hand, is_edited
 from memcli.agents.places import Machine
 from memcli.agents.state import State, Written
 from memcli.agents.table import SCOPES, Agent, PartPlace
 from memcli.agents.texts import Launcher, entries
-from memcli.agents.unfit import UnfitError
 from memcli.record import Record
 
 # The states of a part: written by memcli; added by somebody else; written by memcli and edited or

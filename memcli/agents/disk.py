@@ -11,7 +11,7 @@ import stat
 from collections.abc import Sequence
 from contextlib import suppress
 
-from memcli.agents.unfit import UnfitError
+from memcli.agents import UnfitError
 from memcli.errors import BusyError
 from memcli.record import Record
 from memcli.system import user_id

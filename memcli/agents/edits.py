@@ -5,9 +5,8 @@ This module changes texts; it knows no paths.
 
 from __future__ import annotations
 
-from memcli.agents import blocks, json_edit
+from memcli.agents import UnfitError, blocks, json_edit
 from memcli.agents.json_edit import Slot, Trace
-from memcli.agents.unfit import UnfitError
 from memcli.record import Record
 
 JSON, JSON5, TOML, MARKDOWN, WHOLE = "json", "json5", "toml", "markdown", "file"

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 
+from memcli.agents import UnfitError
 from memcli.agents.json_read import Piece, content_of, read
-from memcli.agents.unfit import UnfitError
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 

@@ -11,7 +11,7 @@ import json
 import re
 from functools import lru_cache
 
-from memcli.agents.unfit import UnfitError
+from memcli.agents import UnfitError
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 

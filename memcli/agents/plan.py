@@ -1,4 +1,4 @@
-"""Plan what installing or uninstalling changes, file by file; writes nothing.
+"""Plan what installing or uninstalling changes, file by file, and carry it out.
 
 The state lists memcli's entries. An entry that it does not list was added by hand, and is left
 alone. If a file cannot be edited, the plan has the text to paste.
@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from memcli.agents import edits
+from memcli.agents import UnfitError, disk, edits
 from memcli.agents.disk import Look, missing_folders
 from memcli.agents.edits import AgentEntry, Put
 from memcli.agents.json_edit import Trace
 from memcli.agents.manual_entries import by_hand, is_edited
 from memcli.agents.places import Machine
-from memcli.agents.state import Began, State, Written
-from memcli.agents.table import USER, Agent, PartPlace
+from memcli.agents.state import Began, State, Written, save
+from memcli.agents.table import USER, VERSION, Agent, PartPlace
 from memcli.agents.texts import Launcher, entries, started_by
-from memcli.agents.unfit import UnfitError
+from memcli.errors import UsageError
 from memcli.record import Record
 
 EDITED = "was edited since memcli wrote it"
@@ -88,6 +88,11 @@ class Planner:
             before = file.text
             try:
                 for entry in listed:
+                    if (
+                        entry.slot.path == VERSION
+                        and edits.entry_state(file.text, entry) != "absent"
+                    ):
+                        continue
                     owners, program = (agent.name,), launcher.argv[0]
                     put = Put(entry, Trace())
                     kept = Written(path, place.part, place.scope, project, program, owners, put)
@@ -210,8 +215,10 @@ class Planner:
         if is_edited(file.text, entry):
             raise UnfitError(EDITED)
         if stands == "same" and file.text is not None:
-            file.text = edits.take(file.text, kept.put)
-            file.parts.append(kept.part)
+            text = edits.take(file.text, kept.put)
+            if entry.slot.path != VERSION or edits.is_bare(text, entry):
+                file.text = text
+                file.parts.append(kept.part)
         self._kept.remove(kept)
         if any(_is_at(each.path, file) for each in self._kept):
             return
@@ -242,3 +249,33 @@ def _is_at(path: str, file: _File) -> bool:
 def _is_same_place(kept: Written, file: _File, entry: AgentEntry) -> bool:
     """Return whether the state knows an entry at the place of another one."""
     return kept.put.entry._replace(text="") == entry._replace(text="") and _is_at(kept.path, file)
+
+
+def carry_out(plan: WiringPlan, before: State, path: str) -> None:
+    """Write the state first, then each file as a whole.
+
+    If it is killed, each file is either old or new, and the state lists everything that may have
+    been written: the same command continues. `path` is that of the state, which the caller has
+    locked.
+    """
+    known = before.and_also(plan.state)
+    if known != before:
+        save(path, known)
+    for named in {*(kept.path for kept in known.kept), *(began.path for began in known.began)}:
+        disk.remove_unfinished(named)
+    for change in plan.changes:
+        try:
+            if change.after is None:
+                disk.remove(change.found)
+            else:
+                disk.write(change.found, change.after)
+        except OSError as error:
+            raise UsageError(
+                f"{change.found.path} cannot be written: {error.strerror}",
+                hint="the same command again, once it can be",
+            ) from None
+    disk.remove_empty(plan.folders)
+    if plan.state == known:
+        disk.remove_unfinished(path)
+    else:
+        save(path, plan.state)

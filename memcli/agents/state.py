@@ -11,10 +11,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memcli.agents import disk
+from memcli.agents import UnfitError, disk
 from memcli.agents.edits import AgentEntry, Put
 from memcli.agents.json_edit import Slot, Trace
-from memcli.agents.unfit import UnfitError
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, ConfigError
 from memcli.record import Record

@@ -22,6 +22,10 @@ USER, PROJECT = SCOPES = ("user", "project")
 NAME = "memcli"  # of the server and the skill; agents prefix the names of tools with it
 
 
+# A key of a whole file: written if it is missing, and removed with the last entry of the file.
+VERSION = ("version",)
+
+
 class PartPlace(Record):
     """A file that a part is written into."""
 
@@ -55,6 +59,7 @@ class HookEvents(Record):
     names: tuple[tuple[str, str], ...]  # (event, name of the event for `memcli hook`)
     has_arguments: bool  # new versions: takes a list of arguments, not a shell line
     timeout: int  # in the agent's unit; memcli ends by itself after 2 s
+    is_flat: bool = False  # an event lists commands, not groups of them; the file has a version
 
 
 class Agent(Record):
@@ -188,15 +193,21 @@ AGENTS = (
     Agent(
         "cursor",
         "Cursor",
-        "cursor.com/docs: context/mcp, context/skills, context/rules (AGENTS.md)",
+        "cursor.com/docs: hooks, context/mcp, context/skills, context/rules (AGENTS.md)",
         ("cursor", "cursor-agent"),
         places.CURSOR,
         "cursor",
         "stdio",
         (
             *_both(MCP, places.CURSOR, "mcp.json", ".cursor/mcp.json", JSON, key=_SERVERS),
+            *_both(HOOKS, places.CURSOR, "hooks.json", ".cursor/hooks.json", JSON, key=_HOOKS),
             *_skill(places.CURSOR, "skills", ".cursor/skills"),
             _AGENTS_MD,
+        ),
+        HookEvents(
+            (("sessionStart", "session-start"), ("beforeSubmitPrompt", "prompt"),
+             ("preCompact", "pre-compact"), ("stop", "stop"), ("sessionEnd", "stop")),
+            False, _SECONDS, is_flat=True,
         ),
         folder={PROJECT: _FOLDER},
     ),
@@ -218,7 +229,7 @@ AGENTS = (
     Agent(
         "opencode",
         "OpenCode",
-        "opencode.ai/docs: config, mcp-servers, skills, rules",
+        "opencode.ai/docs: config, mcp-servers, plugins, skills, rules",
         ("opencode",),
         places.OPENCODE,
         "",
@@ -226,6 +237,8 @@ AGENTS = (
         (
             PartPlace(MCP, USER, places.OPENCODE, *_OPENCODE),
             PartPlace(MCP, PROJECT, places.PROJECT, *_OPENCODE),
+            *_both(HOOKS, places.OPENCODE, f"plugins/{NAME}.js", f".opencode/plugins/{NAME}.js",
+                   WHOLE),
             *_skill(places.OPENCODE, "skills", ".opencode/skills"),
             PartPlace(INSTRUCTIONS, USER, places.OPENCODE, "AGENTS.md", MARKDOWN),
             _AGENTS_MD,

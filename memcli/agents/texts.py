@@ -8,7 +8,8 @@ import shlex
 from memcli.agents.edits import JSON, JSON5, MARKDOWN, TOML, WHOLE, AgentEntry
 from memcli.agents.json_edit import Slot
 from memcli.agents.places import Machine
-from memcli.agents.table import HOOKS, MCP, NAME, SKILL, Agent, PartPlace
+from memcli.agents.scripts import opencode
+from memcli.agents.table import HOOKS, MCP, NAME, SKILL, VERSION, Agent, PartPlace
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
@@ -68,11 +69,16 @@ def entries(agent: Agent, place: PartPlace, launcher: Launcher) -> list[AgentEnt
         folder = (agent.folder or {}).get(place.scope, "")
         started = launcher if launcher.workspace else launcher._replace(workspace=folder)
         return [_server(agent, place, server_argv(started))]
+    if place.part == HOOKS and place.format == WHOLE:
+        script = opencode(launcher.argv, hook_options(agent, launcher))
+        return [AgentEntry(WHOLE, Slot(()), script)]
     if place.part == HOOKS:
-        return [
+        made = [
             AgentEntry(place.format, Slot((*place.key, event), is_item=True), _json(ran))
             for event, ran in hooks(agent, launcher).items()
         ]
+        is_flat = agent.events is not None and agent.events.is_flat
+        return [AgentEntry(place.format, Slot(VERSION), "1"), *made] if is_flat else made
     where = f" -w {shlex.quote(launcher.workspace)}" if launcher.workspace else ""
     if place.part == SKILL:
         return [AgentEntry(WHOLE, Slot(()), skill(launcher.typed, where))]
@@ -128,13 +134,19 @@ def hooks(agent: Agent, launcher: Launcher) -> dict[str, dict[str, Any]]:
         return {}
     made: dict[str, dict[str, Any]] = {}
     for event, word in events.names:
-        argv = (*launcher.argv, "hook", word, "--for", agent.name, *_named(launcher))
+        argv = (*launcher.argv, "hook", word, *hook_options(agent, launcher))
         ran: dict[str, Any] = {"type": "command", "command": quoted(argv)}
         # A line works in every version, but not with the backslashes of Windows.
         if events.has_arguments and "\\" in argv[0]:
             ran |= {"command": argv[0], "args": list(argv[1:])}
-        made[event] = {"hooks": [{**ran, "timeout": events.timeout}]}
+        ran |= {"timeout": events.timeout}
+        made[event] = ran if events.is_flat else {"hooks": [ran]}
     return made
+
+
+def hook_options(agent: Agent, launcher: Launcher) -> tuple[str, ...]:
+    """Return the options of `memcli hook` for an agent."""
+    return ("--for", agent.name, *_named(launcher))
 
 
 def quoted(argv: tuple[str, ...]) -> str:

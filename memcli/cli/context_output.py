@@ -72,7 +72,7 @@ def _brief(part: ContextPart) -> dict[str, Any]:
 
 
 def _reserves(wanted: Sharing) -> list[tuple[str, int | None]]:
-    """Give what is set aside for each section; what nobody uses goes to what is found."""
+    """Return what is set aside for each section; what nobody uses goes to what is found."""
     shares = {
         ALWAYS: wanted.always_share,
         SOFT: wanted.soft_share,

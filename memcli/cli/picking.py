@@ -74,7 +74,7 @@ def choose(
 def _chosen(
     question: Question | None, asked: Asking, options: Options, repeated: Sequence[str]
 ) -> tuple[Answered, int] | None:
-    """Give an answer and the rank of the passage that was chosen."""
+    """Return an answer and the rank of the passage that was chosen."""
     from shutil import which
 
     from memcli.cli.search_form import Shape

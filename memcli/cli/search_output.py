@@ -187,7 +187,7 @@ def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]
 
 
 def _has_all(skin: Skin, shape: Shape) -> bool:
-    """Tell whether JSON has all keys."""
+    """Return whether JSON has all keys."""
     return shape.full or shape.explain or skin.terminal.verbose
 
 

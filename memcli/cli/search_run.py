@@ -67,7 +67,7 @@ class Asking(Record):
 def deliver(
     question: Question, asked: Asking, *, receipt: str | None, require_semantic: bool
 ) -> Answered:
-    """Write the receipt, then the answer; RetrieverError where vectors had to take part."""
+    """Write the receipt, then the answer; RetrieverError if vectors had to take part."""
     found = asked.answer(question)
     if receipt is not None:
         from memcli.cli import search_receipt
@@ -146,7 +146,7 @@ def _without_semantic(semantic: RetrieverUse) -> RetrieverError:
 
 
 def _lines_of(ref: str, skin: Skin) -> Followed:
-    """Read what is pointed at; NotFoundError where it is no document of the memory."""
+    """Read what is pointed at; NotFoundError if it is no document of the memory."""
     from memcli.api import targets
     from memcli.search.why_not import Followed
 

@@ -19,7 +19,7 @@ GAP = 1  # lines from one to the next: a citation spans no line that is left out
 
 
 class Entry(Record):
-    """What a summary says of one record."""
+    """The part of a summary for one record."""
 
     date: str
     headings: tuple[str, ...]  # title of the document first
@@ -31,10 +31,10 @@ class Entry(Record):
 
 
 def body(entries: Sequence[Entry], first: str, last: str) -> str:
-    """Write what is read and searched: a section a document, the records' headings below it.
+    """Write the text to read and search: a section per document, with the records' headings.
 
-    `first` and `last` are the days it is of. Logs with nothing but their dates for headings have
-    no sections: each line cites its log.
+    `first` and `last` are its days. Logs whose only headings are dates have no sections: each line
+    cites its log.
     """
     lines = [f"# {first} to {last}" if first != last else f"# {first}"]
     told = [entry for entry in entries if entry.sentences or entry.also]
@@ -61,7 +61,7 @@ def _lines(entry: Entry) -> list[str]:
 
 
 def _joined(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
-    """Put sentences of one speaker on neighbouring lines together."""
+    """Join sentences of one speaker on neighbouring lines."""
     runs: list[list[Sentence]] = []
     for sentence in sentences:
         run = runs[-1] if runs else []
@@ -120,7 +120,7 @@ def document(lineage: Lineage, text: str) -> str:
 
 
 def tokens(text: str) -> int:
-    """Count what a body costs to read."""
+    """Count the tokens of a body."""
     return measure(text)
 
 

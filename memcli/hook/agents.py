@@ -1,6 +1,6 @@
 """What agents send to their hooks, and what they accept: one table per agent; pure.
 
-All three send one object with `session_id`, `cwd` and `hook_event_name`, and read one object:
+They send one object with `hook_event_name`, and read one object:
 
 claude-code  code.claude.com/docs/en/hooks; `HookInput` and `SyncHookJSONOutput` in
              anthropics/claude-agent-sdk-python, src/claude_agent_sdk/types.py. SessionStart has
@@ -12,6 +12,11 @@ codex        openai/codex, codex-rs/hooks/schema/generated/*.command.{input,outp
 gemini       google-gemini/gemini-cli, docs/hooks/reference.md: SessionStart (`source` startup |
              resume | clear) and BeforeAgent (`prompt`) take the context; PreCompress, AfterAgent
              and SessionEnd take only `systemMessage`.
+cursor       cursor.com/docs/hooks: `conversation_id`, `workspace_roots` and `transcript_path`.
+             sessionStart and beforeSubmitPrompt take `additional_context` (of the latter only
+             versions from 2026-07 on), preCompact `user_message`. The `followup_message` of stop
+             would be sent as a prompt, so memcli says nothing there.
+opencode, openclaw  the plugins in `memcli.agents.plugin` send and read what Claude Code does.
 
 A hook never sends `decision`, `continue` or `reason`: it never stops the agent.
 """
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
 EVENTS = ("session-start", "prompt", "pre-compact", "stop")
 SILENCE: Mapping[str, Any] = {}  # every agent takes it as no answer
 
-_CONTEXT, _MESSAGE = "additionalContext", "systemMessage"
+_CONTEXT, _MESSAGE, _NOTHING = "additionalContext", "systemMessage", ""
 # By our name of an event: its names, and the key of the text that may be returned.
 _Table = dict[str, tuple[tuple[str, ...], str]]
 _CLAUDE_CODE: _Table = {
@@ -46,10 +51,19 @@ _GEMINI: _Table = {
     "pre-compact": (("PreCompress",), _MESSAGE),
     "stop": (("AfterAgent", "SessionEnd"), _MESSAGE),
 }
+_CURSOR: _Table = {
+    "session-start": (("sessionStart",), "additional_context"),
+    "prompt": (("beforeSubmitPrompt",), "additional_context"),
+    "pre-compact": (("preCompact",), "user_message"),
+    "stop": (("stop", "sessionEnd"), _NOTHING),
+}
 AGENTS: Mapping[str, _Table] = {
     "claude-code": _CLAUDE_CODE,
     "codex": _CLAUDE_CODE,
     "gemini": _GEMINI,
+    "cursor": _CURSOR,
+    "opencode": _CLAUDE_CODE,
+    "openclaw": _CLAUDE_CODE,
 }
 
 
@@ -76,11 +90,13 @@ def read_event(agent: str, event: str, told: Mapping[str, Any]) -> HookEvent | N
     name = text("hook_event_name") or names[0]
     if name not in names:
         return None
+    roots = told.get("workspace_roots")
+    named = [each for each in roots if isinstance(each, str)] if isinstance(roots, list) else []
     return HookEvent(
         event,
         name,
-        text("session_id"),
-        text("cwd"),
+        text("conversation_id") or text("session_id"),
+        named[0] if named else text("cwd"),
         text("source"),
         text("prompt"),
         text("transcript_path"),
@@ -94,9 +110,9 @@ def reply(agent: str, of: HookEvent, text: str) -> Mapping[str, Any]:
     # Half a pair of surrogates cannot be written as UTF-8, and some parsers of JSON refuse it.
     text = text.encode("utf-8", "replace").decode()
     key = AGENTS[agent][of.event][1]
-    if key == _MESSAGE:
-        return {key: text}
-    return {"hookSpecificOutput": {"hookEventName": of.name, key: text}}
+    if key == _CONTEXT:
+        return {"hookSpecificOutput": {"hookEventName": of.name, key: text}}
+    return {key: text} if key else SILENCE
 
 
 BLOCK_BYTES = 1 << 16  # the size of a pipe

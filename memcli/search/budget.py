@@ -63,7 +63,7 @@ def shortened(hits: Sequence[Hit]) -> str:
 
 
 def _is_far(hit: Hit) -> bool:
-    """Tell whether a passage hardly matches; False if the model is not calibrated."""
+    """Return whether a passage hardly matches; False if the model is not calibrated."""
     return hit.confidence is not None and hit.confidence < FAR and not hit.is_literal
 
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 RRF_K = 60
 K1, B = 1.2, 0.75
 FIRST_WIDE = "\u2e80"  # the first sign of the scripts that are indexed as pairs
-WORD_CHARS = 6  # of a word and the space behind it
-USUAL_CHARS = 200  # of a segment to whose cosine nothing is added
+WORD_CHARS = 6  # per word, with its space
+USUAL_CHARS = 200  # of a segment whose cosine is not changed
 
 
 class Weights(Record):
@@ -40,7 +40,7 @@ class Weights(Record):
 
 
 class LengthPrior(Record):
-    """What is added to the cosines of long segments and taken from those of short ones."""
+    """The change to the cosines of long and short segments."""
 
     weight: float = 0.0  # per natural logarithm of the length; see `KnownModel.length`
     chunks: Collection[int] = ()  # that it is for: documents, but no conversations
@@ -158,7 +158,7 @@ def _wide(text: str) -> int:
 
 
 def _assumed(candidate: Candidate, known: Sequence[float], middle: float) -> float | None:
-    """Return the cosine that stands in for that of a chunk without a vector.
+    """Return the cosine assumed for a chunk without a vector.
 
     It is the median of the candidates, and for a literal match the best, so that the match is not
     lost before it is embedded. None if no candidate has a vector.

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from memcli.store.records import Reach
     from memcli.types import Candidate, Turn
 
-FOCUS_POOL = 100  # chunks that are looked at part by part; --limit lives within
+FOCUS_POOL = 100  # chunks that are examined segment by segment; --limit is at most this
 MOST_YEARS = 5  # in which a date without a year is looked for
 
 

@@ -91,7 +91,8 @@ def newer_first(hits: Sequence[Hit], *, turns: Turns) -> list[Hit]:
         chunk = hit.about.chunk_id
         for found in newer.of(_passage(hit), between=True) if above or len(order) < FIRST else ():
             line = shown(found)
-            if found.chunk_id not in above and line.score >= LEAST * hit.score:
+            # A passage may contain its own correction.
+            if line is not hit and found.chunk_id not in above and line.score >= LEAST * hit.score:
                 place(line, above | {chunk}, hit)
         is_moved = before is not None and top.index(before) < top.index(hit)
         order.append(

@@ -1,4 +1,4 @@
-"""What a search is asked to do: the settings, and what the profile says where nobody set them."""
+"""The options of a search: the settings, and those of the profile if the user has set none."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
             ...
 
 
-# With a budget the tokens are the limit; as many passages as are looked at.
+# With a budget, the tokens are the limit; as many passages as focus examines.
 BUDGET_LIMIT = 100
 
 
@@ -55,10 +55,10 @@ class Inner(Record):
 
 
 class SearchOptions(Record):
-    """What a search is asked to do."""
+    """The options of a search."""
 
     limit: int
-    free: int  # passages that a budget is given to however far they are from the question
+    free: int  # passages that a budget includes however far they are from the question
     mode: str  # hybrid | keyword | semantic
     profile: Profile
     encoder: str  # its name in the configuration
@@ -179,7 +179,7 @@ def _weights(vector: float, text: float) -> Weights:
 class Profile(Record):
     """A way to rank."""
 
-    settings: Mapping[str, float | int | str]  # where the user has not set them
+    settings: Mapping[str, float | int | str]  # used if the user has not set them
     stages: frozenset[str]  # of `stages.SWITCHES`
     by_limit: (
         bool  # candidates a retriever: limit * search.candidate_multiplier, not search.universe

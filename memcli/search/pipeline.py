@@ -1,8 +1,7 @@
 """The one path of a search: through the stages of `stages.TABLE`, in their order.
 
-What is read of the store stands in `gathering`, what follows is pure. Explanations, the bench and
-every output read the same hits; nothing is computed twice. What an observer sees are the hits as
-each stage left them.
+`gathering` reads the store; everything after it is pure. Explanations, the bench and every output
+read the same hits; nothing is computed twice. An observer sees the hits that each stage left.
 """
 
 from __future__ import annotations
@@ -76,28 +75,28 @@ class Answer(Record):
     omitted_over_budget: int  # passages that did not fit the budget
     omitted_low_confidence: int  # that would have fitted, and are far from the question
     weaker: int  # that are not worth reading, see `worth`
-    is_measured: bool  # it is known what a lead in scores is worth
-    is_exact: bool  # only identifiers or phrases are asked for
-    unmatched: tuple[str, ...]  # terms that no chunk holds
-    missing_phrases: tuple[str, ...]  # phrases of which the same is true
-    split_phrases: tuple[str, ...]  # phrases that no chunk holds together
+    is_measured: bool  # the lead in scores can be judged
+    is_exact: bool  # the query has only identifiers or phrases
+    unmatched: tuple[str, ...]  # terms that no chunk contains
+    missing_phrases: tuple[str, ...]  # phrases that no chunk contains
+    split_phrases: tuple[str, ...]  # phrases whose parts are in different chunks
     revision: str
     fingerprint: str = ""  # of the vectors that took part
     left: tuple[Hit, ...] = ()  # passages over the budget, then those not worth reading
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused retrievers
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
-    repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
-    reranked: Reranked | None = None  # where a reranker is configured
+    repaired: tuple[Repair, ...] = ()  # misspelled words and their corrections
+    reranked: Reranked | None = None  # if a reranker is configured
     named_speakers: tuple[str, ...] = ()  # speakers that the query names
-    speaker_match: float | None = None  # as `speakers.lead_of` says it
+    speaker_match: float | None = None  # see `speakers.lead_of`
     others_lead: bool = False  # others say what matches best, see `_lead`
     verdict_reason: Reason | None = None  # why the verdict is weak
     is_long: bool = False  # the query has many words, see `confidence.MANY_WORDS`
     of_several: bool = False  # the query asks for several things
-    of_writer: bool = False  # the query is about who writes it, and somebody speaks
+    of_writer: bool = False  # the query is about its writer, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `Recalled`
-    constants: Calibration | None = None  # by which the model's cosines are judged
-    uncalibrated: Reason | None = None  # what confidences rest on, where there are none
+    constants: Calibration | None = None  # to judge the model's cosines
+    uncalibrated: Reason | None = None  # what replaces confidences, if there are none
 
     @property
     def is_doubtful(self) -> bool:
@@ -209,7 +208,7 @@ def _rank(
     elif found == "good" and rests_on_one_word(best_first[0], gathered.recalled):
         reason = ONE_WORD
     elif found == "good":
-        # What a reranker adds to scores is not of the measure of the lead.
+        # A reranker's additions to scores are not on the scale of the lead.
         is_read = reranked is not None and reranked.ran
         led = run_stages(scoring, unread, options, unobserved) if is_read else scored
         reason = _doubt(gathered, options, led)
@@ -254,7 +253,7 @@ def _asks_for_several(question: str) -> bool:
 def _level(
     gathered: Gathered, hits: Sequence[Hit], *, is_measured: bool
 ) -> tuple[str, Reason | None]:
-    """Judge passages; what stop words find is always of low confidence."""
+    """Judge passages; those found by stop words always have low confidence."""
     if gathered.asks_nothing and hits:
         return "weak", LOW
     return verdict(hits, is_measured=is_measured)

@@ -1,4 +1,4 @@
-"""Ask the store for the candidates of a query and for what they cover of it.
+"""Ask the store for the candidates of a query and for their share of it.
 
 The candidates are the union of what both retrievers find. Each candidate has the raw scores of
 both, whichever found it.
@@ -26,19 +26,20 @@ if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery, QueryTerm
     from memcli.store.port import Snapshot
 
-# Candidates a retriever beyond the universe: a vector table gives some thousand neighbours at most.
+# Candidates per retriever beyond the universe: a vector table returns some thousand neighbours at
+# most.
 MOST_OUTSIDE = 1000
-TEXTS_A_CHUNK = 4  # asked for at first, where a retriever counts chunks
+TEXTS_A_CHUNK = 4  # requested at first, if a retriever counts chunks
 
 
 class RecallBounds(Record):
     """Which chunks may be candidates, and how many."""
 
-    universe: int  # most that each retriever gives
+    universe: int  # the limit of each retriever
     reach: Reach
-    dates: Sequence[tuple[str, str]] = ()  # spans whose chunks are candidates by their date too
+    dates: Sequence[tuple[str, str]] = ()  # spans whose chunks are also candidates
     outside: frozenset[int] = frozenset()  # chunks that are none
-    demands_phrases: bool = False  # a phrase of the query that anything holds has to be there
+    demands_phrases: bool = False  # a phrase of the query that any chunk contains is required
     by_chunk: bool = (
         False  # each retriever gives so many chunks; else the semantic one so many texts
     )
@@ -52,13 +53,13 @@ class Recalled(Record):
     coverage: dict[int, float]  # share of its IDF, without the common terms
     matched: dict[int, float]  # share of its terms
     terms: tuple[WeightedTerm, ...]
-    unmatched: tuple[str, ...]  # terms that no chunk holds
-    missing_phrases: tuple[str, ...]  # phrases of which the same is true
+    unmatched: tuple[str, ...]  # terms that no chunk contains
+    missing_phrases: tuple[str, ...]  # phrases that no chunk contains
     split_phrases: tuple[str, ...]  # phrases that had to be there, and are nowhere together
-    common: tuple[str, ...]  # terms by which alone something might have been found, and was not
+    common: tuple[str, ...]  # terms that find nothing by themselves
     rarity: float  # mean IDF of the terms over the greatest there could be, 0 to 1
     qualities: Mapping[str, float]  # confidence of the summaries, by path
-    tiers: tuple[int, ...] = ()  # first components by which the nearest texts were found
+    tiers: tuple[int, ...] = ()  # first components that found the nearest segments
 
 
 def recall(
@@ -71,7 +72,7 @@ def recall(
     bounds: RecallBounds,
 ) -> Recalled:
     """Run both retrievers over `total` chunks; a vector of None turns semantic search off."""
-    # Each retriever may find chunks that are left out, so it is asked for as many more.
+    # A retriever may find chunks that are left out, so it returns as many more.
     outside = bounds.outside
     wide = bounds._replace(universe=bounds.universe + min(len(outside), MOST_OUTSIDE))
     near: Callable[[], Sequence[Near]] = (
@@ -94,7 +95,7 @@ def recall(
         kept, also = parted(frequencies, total)
         common = {term: count for term, count in frequencies.items() if term not in kept}
         named = frozenset(common)
-        if not kept:  # what they find together is told by how much of them it holds
+        if not kept:  # for terms found together, their share says enough
             common = {term: count for term, count in common.items() if (term, count) not in also}
         together = groups_of(also, total, alone=not kept)
         wanted = wanted._replace(any=kept, also=also, together=together)
@@ -103,7 +104,7 @@ def recall(
     sought = RecallQuery(wanted, literal, vector, near, query.unwanted, demanded)
     found, split, tiers = _union(snapshot, sought, wide)
     missing = _missing_phrases(snapshot, query.phrases) if keyword or demanded else ()
-    # A phrase is asked for to the letter: what is merely near to it is a guess.
+    # A phrase must match exactly: a similar text is a guess.
     is_guess = bool(missing) and len(missing) == len(query.sought)
     candidates = tuple(c for c in found if not is_guess and c.about.chunk_id not in outside)
     qualities = _qualities(snapshot, candidates)
@@ -113,7 +114,7 @@ def recall(
     if not last or last[0] < greatest_share(wanted.also, total):
         left_out += [term.text for term in query.sought if term.sought in named]
     covered = _covered(snapshot, query, candidates, common, total)
-    if not keyword:  # the words say which lines hold a phrase, and count for nothing else
+    if not keyword:  # words only show which lines contain a phrase
         covered = covered._replace(coverage={}, matched={}, unmatched=(), rarity=0.0)
     if demanded:
         terms = (term._replace(demanded=term.exact == "phrase") for term in covered.terms)
@@ -156,14 +157,14 @@ def _first_chunks(found: Sequence[Near], limit: int) -> list[Near]:
 
 
 class RecallQuery(Record):
-    """What both retrievers search for."""
+    """The search of both retrievers."""
 
     wanted: Wanted
     literal: Wanted
     vector: bytes | None
-    near: Callable[[], Sequence[Near]]  # gives the neighbours that are looked up meanwhile
-    unwanted: Sequence[Term]  # what no candidate may hold, whichever retriever found it
-    demanded: Mapping[str, Term]  # phrases that candidates have to hold, as they were typed
+    near: Callable[[], Sequence[Near]]  # returns the neighbours, which are looked up meanwhile
+    unwanted: Sequence[Term]  # no candidate may contain them
+    demanded: Mapping[str, Term]  # phrases that candidates must contain, as typed
 
 
 def _union(
@@ -273,7 +274,7 @@ def _covered(
         for chunk_id in holding[sought].chunk_ids:
             held[chunk_id] = held.get(chunk_id, 0.0) + idf
             counted[chunk_id] = counted.get(chunk_id, 0) + 1
-    # Of nothing but two words written as one there is no share.
+    # A query of joined words only has no share.
     shares = held.items() if looked_up else ()
     coverage = {chunk: min(1.0, idf / looked_up) for chunk, idf in shares}
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
@@ -294,9 +295,9 @@ def _covered(
 
 
 def reach_within(snapshot: Snapshot, filters: Filters) -> Reach:
-    """Return what a view can find of the documents that pass the filters.
+    """Return what a view can find in the documents that pass the filters.
 
-    The source lines of a summary that does not pass are found themselves.
+    If a summary does not pass, its source lines are found instead.
     """
     supports = snapshot.supports()
     if filters.view != "active" or not supports or filters == Filters(view="active"):
@@ -352,7 +353,7 @@ def _literal(query: ParsedQuery) -> Wanted:
 
 def _exact(term: QueryTerm) -> str:
     """Return why a chunk with only this term is a literal match: phrase, identifier or ""."""
-    # C++ and C# are indexed as the letter c, which says nothing.
+    # C++ and C# are indexed as the letter c, which means nothing.
     is_exact = term.kind == "phrase" or sum(map(str.isalnum, term.text)) > 1
     return term.kind if term.kind in ("phrase", "identifier") and is_exact else ""
 

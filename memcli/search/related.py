@@ -54,7 +54,7 @@ _WORDS = re.compile(r"\w(?:[\w./:@#+-]*\w)?")
 
 
 class Alike(Record):
-    """The chunks most like a place, best first, and what that rests on."""
+    """The chunks most like a place, best first, and the retrievers that ran."""
 
     hits: tuple[Hit, ...]
     query: ParsedQuery  # of the words of the place
@@ -68,7 +68,7 @@ NONE = Alike((), parse(""), NOTHING.keyword, NOTHING.semantic, 0, "0")
 
 
 def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions) -> Alike:
-    """Find the chunks most like those of a place, which are none themselves."""
+    """Find the chunks most similar to those of a place, without these."""
     facts, counts = snapshot.facts, snapshot.counts()
     own = [excerpt.about.chunk_id for excerpt in place]
     text = "\n".join(visible(excerpt.text) for excerpt in place)
@@ -129,17 +129,17 @@ def _linked(
 
 
 def _folded(target: str) -> str:
-    """Write the last part of a link's target as names are compared."""
+    """Write the last part of a link's target in the form in which names are compared."""
     return folded(target.partition("#")[0].rpartition("/")[2].removesuffix(".md"))
 
 
 def words_of(text: str) -> ParsedQuery:
-    """Ask for the words of a text, none of which is an operator."""
+    """Parse the words of a text, none of them as an operator."""
     return parse(" ".join(_WORDS.findall(text)))
 
 
 def middle(vectors: Iterable[bytes]) -> tuple[float, ...] | None:
-    """Return the direction in the middle of unit vectors; None where there is none."""
+    """Return the direction in the middle of unit vectors; None if there is none."""
     floats = [struct.unpack(f"<{len(vector) // 4}f", vector) for vector in vectors]
     sums = [fsum(components) for components in zip(*floats, strict=True)]
     length = sqrt(fsum(each * each for each in sums))
@@ -169,7 +169,7 @@ def _meaning(
     options: SearchOptions,
     counts: Counts,
 ) -> tuple[RetrieverUse, Vector | None]:
-    """Return the vector of the place, or say why meaning takes no part."""
+    """Return the vector of the place, or the reason why vectors take no part."""
 
     def off(reason: Reason) -> tuple[RetrieverUse, None]:
         return RetrieverUse(False, reason, counts.embedded, counts.embeddable), None

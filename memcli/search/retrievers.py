@@ -24,8 +24,8 @@ FERTILITY_LIMIT = 1.7
 # Below this share of the segments, vectors only score the best keyword matches.
 EMBEDDED_LIMIT = 0.9
 BEST_MATCHES = 30  # keyword matches that are embedded first
-VERY_BEST, SCORED_SHARE = 10, 0.7  # of which so many need a vector
-OTHER_MODELS = "memcli help settings"  # says how to get the one of `multilingual`
+VERY_BEST, SCORED_SHARE = 10, 0.7  # so many of them need a vector
+OTHER_MODELS = "memcli help settings"  # explains how to get the model of `multilingual`
 MODE_IS_KEYWORD = Reason("mode", "the mode is keyword")
 MODE_IS_SEMANTIC = Reason("mode", "the mode is semantic")
 
@@ -40,7 +40,7 @@ class RetrieverUse(Record):
 
 
 class Vector(Record):
-    """The query's vector and the encoder it comes from, or why there is none."""
+    """The query's vector and its encoder, or the reason why it has none."""
 
     blob: bytes | None
     fingerprint: str
@@ -78,7 +78,7 @@ def length_prior(
 
 
 def is_partial(counts: Counts) -> bool:
-    """Return whether too little is embedded to look for neighbors among all vectors."""
+    """Return whether too little is embedded to search all vectors."""
     return counts.embedded < EMBEDDED_LIMIT * counts.embeddable
 
 

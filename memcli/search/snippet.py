@@ -62,7 +62,7 @@ def marked(text: str, words: Sequence[str]) -> Snippet:
     return Snippet(text, tuple(found.span() for found in _pattern(tuple(words)).finditer(text)))
 
 
-@lru_cache(maxsize=16)  # of one question, for each of its passages
+@lru_cache(maxsize=16)  # for each passage of one question
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
     """Match words from their beginning with any ending, as the stemmer does; runs anywhere.
 

@@ -25,14 +25,14 @@ CUTS = {"onnx": "onnx.matryoshka", "openai": "openai.matryoshka"}  # settings, b
 
 
 class Tier(Record):
-    """The first components of all vectors, and the score from which on they are believed."""
+    """The first components of all vectors, and the score from which they decide."""
 
     components: int
     threshold: float
 
 
 class Scored(Record):
-    """The best score of a tier, 0 where it is empty, and what scores its finds by whole vectors."""
+    """The best score of a tier, 0 if empty; and a function that scores its finds exactly."""
 
     best: float
     rescored: Callable[[], Sequence[tuple[bytes, float]]]
@@ -55,9 +55,9 @@ def tiers_of(config: Config) -> tuple[Tier, ...]:
 def first_sure(
     tiers: Sequence[Tier], search: Callable[[Tier], Scored]
 ) -> tuple[int, Sequence[tuple[bytes, float]]] | None:
-    """Search tier by tier; give the components and the finds of the first that is sure enough.
+    """Search tier by tier; return the components and the finds of the first sure one.
 
-    No score passes a threshold of 1, so that such a tier never answers.
+    No score passes a threshold of 1, so such a tier never answers.
     """
     for tier in tiers:
         best, rescored = search(tier)
@@ -74,5 +74,5 @@ def head_of(vector: bytes, components: int) -> bytes:
 
 
 def head_cosine(apart: float, length: float) -> float:
-    """Give the cosine of a head to another of unit length, from their distance and its length."""
+    """Return the cosine of a head to another of unit length, from their distance and its length."""
     return (1.0 + length * length - apart * apart) / (2.0 * length) if length else 0.0

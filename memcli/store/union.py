@@ -64,11 +64,11 @@ UNDATED = "9999-99-99"  # behind every day
 # Of the nearest texts of all, so many times its share is asked of a store first. Each of them is
 # looked up by its place, which costs as much as to compare a store of twenty documents.
 SHARES = 4
-SMALL_BYTES = 1 << 20  # of vectors: every store compares with each, whatever it is asked for
+SMALL_BYTES = 1 << 20  # of vectors: smaller stores compare all, whatever is asked
 
 
 class StoreState(Record):
-    """How the index of one of several workspaces stands as they are asked."""
+    """The state of the index of one of several workspaces."""
 
     name: str
     folder: str
@@ -81,9 +81,9 @@ class StoreState(Record):
 
 
 class Member(Record):
-    """A workspace that is asked with others."""
+    """A workspace that is searched with others."""
 
-    name: str  # no other one's; holds no colon
+    name: str  # unique; has no colon
     snapshot: Snapshot
 
 
@@ -146,7 +146,7 @@ class Union:
 
     @cached_property
     def facts(self) -> Facts:
-        """Give the facts of the first store that has vectors; every revision counts."""
+        """Return the facts of the first store that has vectors; every revision counts."""
         own = [self._facts[turn] for turn in self._turns]
         first = next((facts for facts in own if facts.fingerprint), own[0])
         revision = sum(facts.revision for facts in self._facts)
@@ -184,7 +184,7 @@ class Union:
         return next((fault for fault in found if fault != "ok"), "ok")
 
     def vector_search(self) -> VectorSearch:
-        """Tell how vectors are searched: as in the first store that is not exact, if any is not."""
+        """Return how vectors are searched: as in the first store that is not exact, if any."""
         found = [snapshot.vector_search() for snapshot in self._all]
         return next((each for each in found if not each.is_exact or each.problem), found[0])
 
@@ -193,7 +193,7 @@ class Union:
         return self._all[0].tokens(prepared)
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Tell which of some terms any chunk holds that the workspace which asks may be told of."""
+        """Return the terms that a chunk contains and that the asking workspace may know of."""
         told = dict(self._told(lambda snapshot: snapshot.occurring(terms)))
         open_ = frozenset().union(*(told[turn] for turn in told if turn not in self._hiding))
         return open_.union(
@@ -299,7 +299,7 @@ class Union:
         limit: int,
         last: float,
     ) -> tuple[int, Reach, Sequence[Near]]:
-        """Ask a store for more than its share where that ends with what is as near as `last`."""
+        """Ask a store for more than its share if that ends with a text as near as `last`."""
         if most < limit and len(told) == most and told[-1].cosine >= last:
             told = self._all[turn].by_vector(vector, limit, own)()
         return turn, own, told
@@ -307,7 +307,7 @@ class Union:
     def _with_ties(
         self, turn: int, own: Reach, texts: Sequence[Near], *, vector: bytes | None, last: float
     ) -> Sequence[Near]:
-        """Ask a store for more until it has told all that is as near as `last`."""
+        """Ask a store for more until it has returned all texts as near as `last`."""
         most = len(texts)
         while len(texts) == most and texts[-1].cosine >= last:
             most *= 2
@@ -315,7 +315,7 @@ class Union:
         return texts
 
     def _nearest(self, found: Iterable[tuple[int, Sequence[Near]]], last: float) -> list[Near]:
-        """Put texts as near as `last` in one order; one that several stores hold is one text."""
+        """Order texts as near as `last`; one that several stores contain is one text."""
         texts: dict[bytes, Near] = {}
         for turn, own in found:
             for each in own:
@@ -429,7 +429,7 @@ class Union:
         return found if first is None else in_order(found, first.order)[: first.limit]
 
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
-        """List who speaks in a conversation that the workspace which asks may be told of."""
+        """List the speakers of conversations that the asking workspace may know of."""
         found = self._each(
             lambda turn: self._all[turn].speakers(but=PRIVATE if turn in self._hiding else but),
             range(self._count),
@@ -469,7 +469,7 @@ class Union:
 
     @cached_property
     def _hiding(self) -> Mapping[int, frozenset[str]]:
-        """Give the stores of other workspaces that hold private documents, and their summaries."""
+        """Return the stores of other workspaces with private documents, and their summaries."""
         hidden = Reach(Filters(scopes=(PRIVATE,)))
         others = [turn for turn in range(self._count) if turn != self._asker]
         found = self._each(lambda turn: with_chunks(self._all[turn].documents(hidden)), others)
@@ -481,7 +481,7 @@ class Union:
         }
 
     def _is_hidden(self, turn: int, marked: Marked) -> bool:
-        """Tell that a document of a store may not be told of."""
+        """Return whether a document of a store must not be shown."""
         summaries = self._hiding.get(turn)
         return summaries is not None and any(
             e.about.scope == PRIVATE or (is_memory(e.about.source) and e.about.path in summaries)
@@ -489,16 +489,16 @@ class Union:
         )
 
     def _has_vectors(self, turn: int) -> bool:
-        """Tell that the vectors of a store can be compared with that of the question."""
+        """Return whether the vectors of a store can be compared with that of the question."""
         return self._facts[turn].fingerprint == self.facts.fingerprint
 
     def _is_small(self, turn: int) -> bool:
-        """Tell that a store compares with all of its vectors, however many are wanted."""
+        """Return whether a store compares with all of its vectors, however many are wanted."""
         dimension = self._facts[turn].dimension or 0
         return 4 * dimension * self._own_counts[turn].embedded <= SMALL_BYTES
 
     def _told(self, ask: Callable[[Snapshot], Made]) -> Iterator[tuple[int, Made]]:
-        """Ask every store; give what each tells, by its turn."""
+        """Ask every store; return the answers by number of the store."""
         return enumerate(self._each(ask, self._all))
 
     def _reached(
@@ -512,7 +512,7 @@ class Union:
     def _of_chunks(
         self, chunk_ids: Sequence[int], ask: Callable[[Snapshot, Sequence[int]], Made]
     ) -> Iterator[tuple[int, Made]]:
-        """Ask the stores that hold some chunks, each of its own."""
+        """Ask the stores that contain some chunks, each of its own."""
         parts = [*split(chunk_ids, self._count).items()]
         found = self._each(lambda each: ask(self._all[each[0]], each[1]), parts)
         return ((turn, told) for (turn, _), told in zip(parts, found, strict=True))
@@ -608,7 +608,7 @@ def _begun(found: Iterator[Excerpt]) -> Iterator[Excerpt]:
 
 
 def _last(found: Iterable[tuple[Any, ...]], limit: int) -> float:
-    """Give the cosine of the last of the `limit` nearest texts, which stand last in `found`."""
+    """Return the cosine of the last of the `limit` nearest texts, which stand last in `found`."""
     texts = {each.hash: each.cosine for *_, told in found for each in told}
     return min(sorted(texts.values(), reverse=True)[:limit], default=1.0)
 

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.agents import edits
+from memcli.agents import UnfitError, edits
 from memcli.agents.edits import JSON, JSON5, MARKDOWN, TOML, AgentEntry, Put
 from memcli.agents.json_edit import Slot
 from memcli.agents.json_read import content_of, read
-from memcli.agents.unfit import UnfitError
 
 SERVER = '{"type": "stdio", "command": "/opt/a b/memcli", "args": ["mcp"]}'
 HOOK = '{"hooks": [{"type": "command", "command": "/opt/memcli", "args": ["hook", "stop"]}]}'

@@ -12,9 +12,8 @@ from math import isclose
 from struct import unpack
 from typing import Any
 
-from memcli.agents import blocks, json_edit
+from memcli.agents import UnfitError, blocks, json_edit
 from memcli.agents.json_edit import Slot
-from memcli.agents.unfit import UnfitError
 from memcli.bench import pooled, replay
 from memcli.bench.compare import compare
 from memcli.bench.rows import read_run

@@ -31,7 +31,7 @@ def test_an_answer_is_what_its_agent_takes(agent: str, event: str, text: str) ->
     assert found is not None
     record = json.loads(json.dumps(reply(agent, found, text)))
     Draft202012Validator(schema_of(agent, event)).validate(record)
-    assert bool(record) == bool(text)
+    assert bool(record) == bool(text and SHAPES[agent][event][1])
 
 
 @pytest.mark.parametrize(("agent", "event"), PAIRS)
@@ -50,6 +50,17 @@ def test_whatever_is_sent_is_read(agent: str, event: str, told: dict[str, Any]) 
 def test_a_hook_of_another_event_is_told_so() -> None:
     assert read_event("claude-code", "prompt", {"hook_event_name": "PreToolUse"}) is None
     assert read_event("gemini", "stop", {"hook_event_name": "SessionEnd"}) is not None
+
+
+@pytest.mark.parametrize("roots", [["/shop", "/api"], [], None, [1, {}]])
+def test_cursor_names_a_conversation_and_its_folders(roots: object) -> None:
+    sent = {"conversation_id": "c", "session_id": "s", "cwd": "/home", "workspace_roots": roots}
+    found = read_event("cursor", "prompt", {"hook_event_name": "beforeSubmitPrompt", **sent})
+    assert found is not None
+    assert (found.session, found.folder) == (
+        "c",
+        "/shop" if roots == ["/shop", "/api"] else "/home",
+    )
 
 
 def test_half_a_pair_of_surrogates_is_replaced() -> None:

@@ -102,6 +102,14 @@ def test_a_correction_is_first_and_the_older_line_is_marked(served: Served, note
     )
 
 
+def test_an_agent_corrects_its_own_line_of_the_same_day(served: Served, notes: Path) -> None:
+    first = served.text("memory_remember", text="Priya wants status reports on Mondays.").split()[1]
+    served.text("memory_correct", citation=first, text="Priya wants status reports on Fridays.")
+    found = served.text("memory_search", query="when does Priya want status reports")
+    assert "Fridays. (corrects memory/agent/" in found
+    assert "corrected by memory/agent/" in found
+
+
 def test_an_agent_takes_back_only_its_own(served: Served, notes: Path) -> None:
     first = served.text("memory_remember", text=FACT).split()[1]
     second = served.text("memory_remember", text="The laptop of Priya is called kestrel.").split()[

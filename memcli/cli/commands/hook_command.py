@@ -62,7 +62,7 @@ ARGUMENTS = (
     ),
 )
 OPTIONS = (
-    Option("--for", "The agent: claude-code, codex or gemini.", "AGENT", default="claude-code",
+    Option("--for", "The agent that runs the hook.", "AGENT", default="claude-code",
         choices=tuple(AGENTS), attribute="agent"),
     Option("--budget", "Maximum tokens that are added to the conversation.", "TOKENS", int,
         shown_default="context.budget, or 600 for a prompt", least=1),

@@ -56,7 +56,7 @@ _TABLES = {
   {CHUNK_CHECK},
   foreign key (workspace, document) references memcli.documents on delete cascade""",
     # Words of a chunk that is `whole` are all there with their places; of another one, which is
-    # longer than a tsvector holds, none is, and its text is cut anew.
+    # longer than a tsvector holds, none is, and its text is cut again.
     "keywords": """
   workspace bigint not null, chunk bigint not null, length int not null,
   whole boolean not null, words tsvector not null,

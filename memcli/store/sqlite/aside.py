@@ -23,7 +23,7 @@ _asked: dict[str, tuple[str, int]] = {}  # by path, the state and how often it w
 
 
 def often(path: str, state: str) -> bool:
-    """Count a question about a state of an index; tell whether there were many."""
+    """Count a question about a state of an index; return whether there were many."""
     before, count = _asked.get(path, ("", 0))
     count = count + 1 if before == state else 1
     _asked[path] = (state, count)
@@ -44,7 +44,7 @@ class Aside:
             self._thread = None
 
     def result(self) -> Nearest | None:
-        """Wait for the answer; None where the index was not in that state or gave none."""
+        """Wait for the answer; None if the index was not in that state or gave none."""
         if self._thread is not None:
             self._thread.join()
         return self._found

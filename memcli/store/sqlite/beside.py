@@ -1,4 +1,4 @@
-"""The files and rows of a store that is built beside another one, and how it takes its place.
+"""The files and rows of a store that is built next to another one, and how it takes its place.
 
 Of a damaged store it reads what cost most to make: its vectors, as far as they can be believed.
 
@@ -33,12 +33,12 @@ PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy tak
 
 
 def path_beside(store: str) -> str:
-    """Name the index that is built beside another one."""
+    """Name the index that is built next to another one."""
     return store + NEXT_SUFFIX
 
 
 def age_ns(store: str, now_ns: int) -> int | None:
-    """Tell how long ago an index beside was written; None where there is none."""
+    """Return how long ago an index beside was written; None if there is none."""
     path = path_beside(store)
     written = []
     for each in (path, path + "-wal"):
@@ -48,7 +48,7 @@ def age_ns(store: str, now_ns: int) -> int | None:
 
 
 def is_awaited(store: str) -> bool:
-    """Tell that the run that builds an index beside another one has left it in order for a wait."""
+    """Return whether the run that builds an index next to another one has paused it in order."""
     path = path_beside(store)
     if any(os.path.exists(path + suffix) for suffix in BESIDE):
         return False
@@ -62,12 +62,12 @@ def is_awaited(store: str) -> bool:
 
 
 def sweep(store: str) -> None:
-    """Remove the index beside another one."""
+    """Remove the index next to another one."""
     remove_files(path_beside(store))
 
 
 def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list[bytes]:
-    """Copy the embedding cache; give the texts of `side` whose vectors are not searched yet.
+    """Copy the embedding cache; return the texts of `side` whose vectors are not searched yet.
 
     `now` is in seconds since 1970. What is of no encoder's name is left behind.
     """
@@ -91,7 +91,7 @@ def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list
 
 
 def _named(found: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    """Give rows whose first value is the name of an encoder, read as text."""
+    """Yield rows whose first value is the name of an encoder, read as text."""
     for name, *row in found:
         with suppress(UnicodeDecodeError):
             yield name.decode(), *row
@@ -108,7 +108,7 @@ UNIT = 0.05  # how far the square of a length may be from 1 after packing
 
 
 def readable_vectors(path: str) -> Iterator[Row]:
-    """Give the vectors of unit length that can be read, up to the first place that cannot be.
+    """Yield the vectors of unit length that can be read, up to the first place that cannot be.
 
     A file whose tables memcli did not make gives none: somebody else has written it.
     """

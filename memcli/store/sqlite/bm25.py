@@ -31,7 +31,7 @@ _by_totals: dict[str, tuple[Totals, str]] = {}
 
 
 def idf(chunks: int, holders: int) -> float:
-    """Give the weight of a phrase that so many of so many chunks hold."""
+    """Return the weight of a phrase that so many of so many chunks hold."""
     if holders > chunks:  # by an estimate
         return LEAST_IDF
     found = log((chunks - holders + 0.5) / (holders + 0.5))
@@ -84,7 +84,7 @@ def _weighed(row: apsw.FTS5ExtensionApi, *given: object) -> float:
 
 
 def totals(connection: apsw.Connection, match: str) -> Totals:
-    """Count the chunks, their tokens, and the chunks that hold each phrase of an expression."""
+    """Count the chunks, their tokens, and the chunks that contain each phrase of an expression."""
     from memcli.store.records import Totals
 
     count = "SELECT count(*) FROM fts WHERE fts MATCH ?"

@@ -129,7 +129,7 @@ class ChunkRow(Record):
 
     @property
     def place(self) -> tuple[str, str, int]:
-        """Give what chunks are ordered by."""
+        """Return what chunks are ordered by."""
         return self.about.source, self.about.path, self.ordinal
 
 
@@ -202,7 +202,7 @@ def newest(connection: apsw.Connection, reach: Reach) -> Iterator[Excerpt]:
 
 
 def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
-    """Read the documents marked `always`, or those marked `soft` alone."""
+    """Read the documents marked `always`, or those marked `soft` only."""
     from memcli.store.documents import Marked
 
     which = "soft AND NOT always" if soft else "always"
@@ -312,7 +312,7 @@ def _read(connection: apsw.Connection, tail: str, values: Sequence[Any] = ()) ->
 def preferences(
     connection: apsw.Connection, limit: int, reach: Reach
 ) -> dict[int, tuple[Lines, ...]]:
-    """Give the lines of the chunks that have any: of undated documents, then of the newest."""
+    """Return the lines of the chunks that have any: of undated documents, then of the newest."""
     from memcli.store.documents import lines_of
 
     test, values = within(reach)

@@ -48,7 +48,7 @@ class IndexCache:
     def chunks(
         self, chunk_ids: Sequence[int], read: Callable[[Sequence[int]], dict[int, ChunkRow]]
     ) -> list[ChunkRow]:
-        """Give chunks, of which `read` reads those that are not here."""
+        """Return chunks, of which `read` reads those that are not here."""
         kept = self._chunks
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in kept]
         found = read(missing) if missing else {}
@@ -59,7 +59,7 @@ class IndexCache:
     def tokens(
         self, texts: Sequence[str], cut: Callable[[Sequence[str]], list[tuple[str, ...]]]
     ) -> list[tuple[str, ...]]:
-        """Give the tokens of texts, of which `cut` cuts those that are not here."""
+        """Return the tokens of texts, of which `cut` cuts those that are not here."""
         kept = self._tokens
         missing = [text for text in dict.fromkeys(texts) if text not in kept]
         for text, tokens in zip(missing, cut(missing), strict=True):
@@ -68,7 +68,7 @@ class IndexCache:
         return [kept[text] for text in texts]
 
     def vectors(self, connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, bytes]:
-        """Give unpacked vectors, by the numbers of their rows."""
+        """Return unpacked vectors, by the numbers of their rows."""
         kept = self._vectors
         missing = [number for number in numbers if number not in kept]
         for number, packed in vectors.packed_of(connection, missing).items():

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 # Codes of so many vectors take some milliseconds to look through.
 MANY_VECTORS = 32_768
 # Pages that are kept, in KiB, where SQLite keeps 2,000. Whatever is looked up of hundreds of chunks
-# lies strewn over a large index, and lengths of chunks are read anew for each term: a search among
+# lies strewn over a large index, and lengths of chunks are read again for each term: a search among
 # a million took 285 ms of CPU time, with this 227, with twice as much no less.
 CACHE_KIB = 32_000
 
@@ -72,7 +72,7 @@ class Reader:
     """An open index that cannot change it; a `port.Snapshot` while `snapshot` holds."""
 
     def __init__(self, path: str, tiers: Sequence[Tier] = ()) -> None:
-        """Open the index; IndexMissingError where there is none."""
+        """Open the index; IndexMissingError if there is none."""
         if not os.path.exists(path):
             raise IndexMissingError(f"there is no index at {path}", hint="memcli index")
         opened = connect(path, write=False)
@@ -93,7 +93,7 @@ class Reader:
         self._connection.close()
 
     def is_current(self) -> bool:
-        """Tell that the file is still where it was opened."""
+        """Return whether the file is still where it was opened."""
         try:
             return os.path.samestat(os.stat(self.path), self._file)
         except OSError:
@@ -346,7 +346,7 @@ class Reader:
             return rows(self._connection, sql, bindings)
 
     def _has_many(self) -> bool:
-        """Tell whether a look through the codes is worth a connection of its own."""
+        """Return whether a look through the codes is worth a connection of its own."""
         return bool(self._rows("SELECT 1 FROM slots WHERE id > ? LIMIT 1", (MANY_VECTORS,)))
 
     def _vec_table(self) -> str | None:
@@ -363,7 +363,7 @@ class Reader:
         return [tier for tier in self._tiers if tier.components in held]
 
     def _scores(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> dict[int, float]:
-        """Give the BM25 of chunks; what the retriever has found it has scored."""
+        """Return the BM25 of chunks; what the retriever has found it has scored."""
         scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]
         weighed = [found for ranked, found in self._weighed if ranked is retrievers.keyword]
@@ -401,7 +401,7 @@ class Reader:
     def _cosines(
         self, chunks: Sequence[ChunkRow], retrievers: RetrieverResults
     ) -> Mapping[int | None, float]:
-        """Give the cosines of the parts of chunks, by the numbers of their vectors."""
+        """Return the cosines of the parts of chunks, by the numbers of their vectors."""
         if retrievers.vector is None:
             return {}
         numbers = [part[1] for chunk in chunks for part in chunk.parts if part[1] is not None]

@@ -62,7 +62,7 @@ class SqliteStore:
         return os.path.exists(self.path)
 
     def has_unfolded(self) -> bool:
-        """Tell that changes lie beside the file, deleted text among them."""
+        """Return whether changes lie beside the file, deleted text among them."""
         try:
             return os.path.getsize(self.path + WAL_SUFFIX) > 0
         except OSError:
@@ -103,7 +103,7 @@ class SqliteStore:
             yield
 
     def stand_in(self) -> None:
-        """Give nothing: a file has no server that could be away."""
+        """Return nothing: a file has no server that could be away."""
 
     def copy_to(self, path: str) -> None:
         """Copy the file and what SQLite has not folded into it yet; nobody may write meanwhile."""
@@ -120,7 +120,7 @@ class SqliteStore:
             reader.close()
 
     def _take(self) -> Reader:
-        """Give a connection that nobody uses, a new one where there is none."""
+        """Return a connection that nobody uses, a new one where there is none."""
         while True:
             with self._guard:
                 reader = self._idle.pop() if self._idle else None

@@ -54,7 +54,7 @@ class VectorCache:
         self._connection: apsw.Connection | None = None
 
     def get(self, fingerprint: str, hashes: Sequence[bytes], now: int) -> Mapping[bytes, bytes]:
-        """Give the packed vectors of those texts that have one, and note that they are used."""
+        """Return the packed vectors of those texts that have one, and note that they are used."""
 
         def read(connection: apsw.Connection) -> Mapping[bytes, bytes]:
             listed = json.dumps([hash_.hex() for hash_ in hashes])
@@ -133,7 +133,7 @@ class VectorCache:
 
 
 def _opened(path: str) -> apsw.Connection:
-    """Open or make the file; one of an older version is emptied, a newer one is left alone."""
+    """Open or make the file; one of an older version is emptied, a newer one is not touched."""
     connection = connect(path, write=True).connection
     with translated(path), closed_on_failure(connection):
         if connection.pragma("user_version") == VERSION:
