@@ -1,4 +1,4 @@
-"""The files and rows of a store that is built beside another one, and how it takes its place.
+"""The files and rows of a store that is built next to another one, and how it takes its place.
 
 Of a damaged store it reads what cost most to make: its vectors, as far as they can be believed.
 
@@ -67,7 +67,7 @@ def sweep(store: str) -> None:
 
 
 def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list[bytes]:
-    """Copy the embedding cache; give the texts of `side` whose vectors are not searched yet.
+    """Copy the embedding cache; return the texts of `side` whose vectors are not searched yet.
 
     `now` is in seconds since 1970. What is of no encoder's name is left behind.
     """
