@@ -18,7 +18,7 @@ from memcli.render.sanitize import broken_up, fence_for, visible_line
 from memcli.search.hits import mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import make_snippet
-from memcli.types import EMPTY, FRESH, lines_of, shown
+from memcli.types import EMPTY, UP_TO_DATE, lines_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,7 +93,7 @@ def _hint_for_tools(hint: str) -> str:
 def headline(verdict: str | None, comparison: Freshness) -> list[str]:
     """Write the verdict, and one line for each reason why the index is incomplete."""
     state = comparison.state.replace("_", " ")
-    if state == FRESH and any(each.code == "unlisted" for each in comparison.notices):
+    if state == UP_TO_DATE and any(each.code == "unlisted" for each in comparison.notices):
         state = "incomplete"
     if comparison.pending:
         files = visible_line(comparison.missing) or f"{comparison.pending} files"
