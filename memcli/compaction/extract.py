@@ -42,6 +42,7 @@ MOST_NEWS = 40.0
 ASIDE = 0.5
 LEANS = 0.5
 MACHINE = 2.0
+LATE = 0.0
 BY_LENGTH = 0.8
 OF_AN_ENTRY = 0.4  # instead of BY_LENGTH, for the one sentence of a conversation
 REPEAT = 0.8
@@ -160,6 +161,7 @@ class _Selection:
         self.is_other = [is_placeholder(s.text) for s in sentences]
         names = {s.speaker for s in sentences if s.speaker}
         answering = {at for at in range(1, len(sentences)) if _answers(sentences, at)}
+        where = _positions(sentences)
         odds = [
             BASE
             + telling(sentence.text, names)
@@ -167,6 +169,7 @@ class _Selection:
             - ASIDE * is_aside(sentence.text)
             - LEANS * (needed is None and leans_on(sentence.text))
             - MACHINE * sentence.by_machine
+            - LATE * (where[at] if sentence.speaker else 0)
             for at, (sentence, needed) in enumerate(zip(sentences, self.needed, strict=True))
         ]
         self.odds = np.array(odds)
@@ -261,6 +264,17 @@ class _Selection:
         share = self._weight(whole & told) / information if information else 1.0
         cosine = max(0.0, float(self.near[order].mean()))
         return round(min(1.0, sqrt(cosine * share)), 4)
+
+
+def _positions(sentences: Sequence[Sentence]) -> list[float]:
+    """Say for each sentence how far from the beginning of its log it is, from 0 to 1."""
+    count = Counter(sentence.path for sentence in sentences)
+    seen = Counter[str]()
+    found = []
+    for sentence in sentences:
+        found.append(seen[sentence.path] / count[sentence.path])
+        seen[sentence.path] += 1
+    return found
 
 
 MOST_BEFORE = 2  # sentences that one may take along
