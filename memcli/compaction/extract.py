@@ -35,15 +35,16 @@ if TYPE_CHECKING:
 
 # With the weights of `discourse`, from the same regression. On two other conversations and two
 # REALTALK chats, the lines that answer are .80 of all with them, and .66 before.
-BASE = -2.1
+BASE = -1.0
 ANSWERS = 0.8
 NEWS = 3.4 / 40  # for each unit of IDF
-MOST_NEWS = 40.0
+MOST_NEWS = 20.0
 ASIDE = 0.5
 LEANS = 0.5
 MACHINE = 2.0
-LATE = 0.0
+LATE = 0.5
 BY_LENGTH = 0.8
+SHARE = 1.0
 OF_AN_ENTRY = 0.4  # instead of BY_LENGTH, for the one sentence of a conversation
 REPEAT = 0.8
 CITATION_TOKENS = 6.0  # of a line besides what it says, as neighbours share a citation
@@ -101,16 +102,17 @@ def extract(
     selection = _Selection(sentences, before, weights, space.rows)
     for at in forced:
         selection.take(at)
+    spent = 0.0
     for group in groups:
         is_spoken = not all(sentences[at].by_machine for at in group)
-        if is_spoken and group and selection.opens(group.start):
-            selection.take(group.start)
-        elif is_spoken and selection.chosen.isdisjoint(group):
-            selection.take_best(group)
+        best = selection.first_choice(group) if is_spoken else None
+        is_silent = group and not any(sentences[at].path == sentences[group.start].path for at in selection.chosen)
+        if best is not None and (is_silent or spent + selection.cost(best) <= SHARE * budget):
+            spent += selection.cost(best)
+            selection.take(best)
     for at in _routine(sentences, selection.first, groups):
         if selection.is_able[at]:
             selection.take(at)
-    spent = 0.0
     left = [at for at in range(len(sentences)) if selection.is_able[at]]
     while (best := selection.best(left)) is not None:
         left.remove(best)
@@ -216,12 +218,17 @@ class _Selection:
             and not leans_on(sentence.text)
         )
 
-    def take_best(self, group: Iterable[int]) -> None:
-        """Choose the best of a group, prose before what stands for code and tables."""
+    def first_choice(self, group: range) -> int | None:
+        """Return what an entry is told by: its first sentence, or the best of a conversation.
+
+        None if it is told already. Prose comes before what stands for code and tables.
+        """
+        if group and self.opens(group.start):
+            return group.start
+        if not self.chosen.isdisjoint(group):
+            return None
         able = [at for at in group if self.is_able[at]]
-        best = self.best([at for at in able if not self.is_other[at]] or able, OF_AN_ENTRY)
-        if best is not None:
-            self.take(best)
+        return self.best([at for at in able if not self.is_other[at]] or able, OF_AN_ENTRY)
 
     def best(self, group: Iterable[int], by_length: float = BY_LENGTH) -> int | None:
         """Give what is worth most of a group's sentences that can be chosen and are not."""

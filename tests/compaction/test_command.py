@@ -67,7 +67,7 @@ def test_its_lines_are_used_where_they_cite_what_it_was_given(notes: Path) -> No
     _configure(TERSE, _user_folder())
     code, out, err = _compact(notes)
     assert code == 0, err
-    assert "- in short: a store was chosen" in out
+    assert "in short: a store was chosen" in out
     assert re.search(r", command, confidence 0\.(?!00)\d\d;", out)  # of what the program wrote
     assert "preface" not in out
     assert "told elsewhere" not in out
