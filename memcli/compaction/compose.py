@@ -31,7 +31,9 @@ class Entry(Record):
     also: tuple[str, ...]  # words of what was left out
 
 
-def body(entries: Sequence[Entry], first: str, last: str) -> str:
+def body(
+    entries: Sequence[Entry], first: str, last: str, *, line_tokens: float = LINE_TOKENS
+) -> str:
     """Write what is read and searched: a section a document, the records' headings below it.
 
     `first` and `last` are the days it is of. Logs with nothing but their dates for headings have
@@ -43,7 +45,7 @@ def body(entries: Sequence[Entry], first: str, last: str) -> str:
     for (date, title), group in groupby(told, key=lambda e: (e.date, e.headings[0])):
         if not is_dated:
             lines += ["", f"## {title}" if date in title else f"## {date} {title}"]
-        parts = [(_subheading(entry, title), _lines(entry)) for entry in group]
+        parts = [(_subheading(entry, title), _lines(entry, line_tokens)) for entry in group]
         cost = sum(quotient(heading) for heading in {heading for heading, _ in parts})
         has_headings = cost <= HEADINGS * sum(quotient(line) for _, own in parts for line in own)
         above = ""
@@ -60,15 +62,15 @@ def _subheading(entry: Entry, title: str) -> str:
     return f"### {' > '.join(below)}" if below else ""
 
 
-def _lines(entry: Entry) -> list[str]:
-    lines = [_line(run) for run in _joined(entry.sentences)]
+def _lines(entry: Entry, tokens: float) -> list[str]:
+    lines = [_line(run) for run in _joined(entry.sentences, tokens)]
     if entry.also:
         where = f"{entry.path}:{entry.first}-{entry.last}"
         lines.append(f"- also: {', '.join(entry.also)} ({where})")
     return lines
 
 
-def _joined(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
+def _joined(sentences: Iterable[Sentence], tokens: float) -> list[list[Sentence]]:
     """Put sentences of one speaker on neighbouring lines together."""
     runs: list[list[Sentence]] = []
     for sentence in sentences:
@@ -80,7 +82,7 @@ def _joined(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
             and not is_described(sentence.text)
             and not is_described(run[-1].text)
             and (0 <= sentence.first - run[-1].last <= GAP or sentence.before == run[-1].last > 0)
-            and sum(quotient(s.text) for s in [*run, sentence]) <= LINE_TOKENS
+            and sum(quotient(s.text) for s in [*run, sentence]) <= tokens
         ):
             run.append(sentence)
         else:

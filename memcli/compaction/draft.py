@@ -32,6 +32,7 @@ from memcli.types import Lineage, SourceLines
 MODES = ("normal", "bounded")
 # A summary that saves less than four tenths is one more file to read.
 WORTH = 0.6
+READ_TOKENS = 40  # of a line that a program or a model reads
 ALSO_TOKENS = 6.0  # of the names in an entry that no sentence is told of
 ROUNDS = 6
 NEARLY = 0.01  # of the ratio may stay unused
@@ -303,7 +304,7 @@ class Drafter:
         self, entries: Sequence[Entry], span: tuple[str, str], writer: Wording
     ) -> tuple[str, float, int]:
         """Let a writer word the lines; gives how many of them were invented too."""
-        made = written(entries, writer.rewrite(body(entries, *span)))
+        made = written(entries, writer.rewrite(body(entries, *span, line_tokens=READ_TOKENS)))
         own = [sentence for entry in made.entries for sentence in entry.sentences]
         everything = [s for e in entries for s in e.sentences] + own
         found = extract(

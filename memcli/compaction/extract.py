@@ -106,7 +106,9 @@ def extract(
     for group in groups:
         is_spoken = not all(sentences[at].by_machine for at in group)
         best = selection.first_choice(group) if is_spoken else None
-        is_silent = group and not any(sentences[at].path == sentences[group.start].path for at in selection.chosen)
+        is_silent = group and not any(
+            sentences[at].path == sentences[group.start].path for at in selection.chosen
+        )
         if best is not None and (is_silent or spent + selection.cost(best) <= SHARE * budget):
             spent += selection.cost(best)
             selection.take(best)
