@@ -32,7 +32,7 @@ from memcli.types import Lineage, SourceLines
 MODES = ("normal", "bounded")
 # A summary that saves less than four tenths is one more file to read.
 WORTH = 0.6
-READ_TOKENS = 40  # of a line that a program or a model reads
+READ_TOKENS = 0  # a program or a model reads each sentence with its own citation
 ALSO_TOKENS = 6.0  # of the names in an entry that no sentence is told of
 ROUNDS = 6
 NEARLY = 0.01  # of the ratio may stay unused
