@@ -63,7 +63,7 @@ _memcli() {
         "search:--by") _memcli_values ''; return ;;
         "search:--tag") _memcli_values ''; return ;;
         "search:--where") _memcli_values ''; return ;;
-        "search:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
+        "search:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic" -- "$cur"); return ;;
         "search:--fusion") mapfile -t COMPREPLY < <(compgen -W "scaled weighted rrf" -- "$cur"); return ;;
         "search:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
         "search:--rerank") mapfile -t COMPREPLY < <(compgen -W "none tokens onnx endpoint" -- "$cur"); return ;;
@@ -81,7 +81,7 @@ _memcli() {
         "context:--budget") _memcli_values ''; return ;;
         "context:--tail") _memcli_values ''; return ;;
         "context:-f"|"context:--format") mapfile -t COMPREPLY < <(compgen -W "markdown json" -- "$cur"); return ;;
-        "context:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
+        "context:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic" -- "$cur"); return ;;
         "context:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
         "context:--rerank") mapfile -t COMPREPLY < <(compgen -W "none tokens onnx endpoint" -- "$cur"); return ;;
         "context:--as-of") _memcli_values ''; return ;;
@@ -95,7 +95,7 @@ _memcli() {
         "related:-n"|"related:--limit") _memcli_values ''; return ;;
         "related:-f"|"related:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
         "related:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date date_from score citation snippet text_hash tokens kind source_kind scope trust text cut speakers speaker_match duplicates corrected_by file cosine coverage" -- "$cur"); return ;;
-        "related:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
+        "related:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic" -- "$cur"); return ;;
         "related:--path") _memcli_values 'documents'; return ;;
         "related:--source") _memcli_values 'sources'; return ;;
         "related:--kind") _memcli_values ''; return ;;
@@ -142,6 +142,7 @@ _memcli() {
         "changes:-n"|"changes:--limit") _memcli_values ''; return ;;
         "changes:-f"|"changes:--format") _memcli_values ''; return ;;
         "changes:-w"|"changes:--workspace") _memcli_values 'workspaces'; return ;;
+        "changes:--workspace-name") _memcli_values ''; return ;;
         "changes:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "changes:--now") _memcli_values ''; return ;;
         "remember:--to") _memcli_values 'documents'; return ;;
@@ -176,13 +177,14 @@ _memcli() {
         "index:--wait") _memcli_values ''; return ;;
         "index:--debounce") _memcli_values ''; return ;;
         "index:--interval") _memcli_values ''; return ;;
-        "index:--encoder") mapfile -t COMPREPLY < <(compgen -W "bundled multilingual onnx openai none" -- "$cur"); return ;;
+        "index:--encoder") mapfile -t COMPREPLY < <(compgen -W "auto bundled multilingual onnx openai none" -- "$cur"); return ;;
         "index:-w"|"index:--workspace") _memcli_values 'workspaces'; return ;;
         "index:--with") _memcli_values ''; return ;;
         "index:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "index:--now") _memcli_values ''; return ;;
         "status:-w"|"status:--workspace") _memcli_values 'workspaces'; return ;;
         "status:--with") _memcli_values ''; return ;;
+        "status:--workspace-name") _memcli_values ''; return ;;
         "status:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "status:--now") _memcli_values ''; return ;;
         "mcp:-w"|"mcp:--workspace") _memcli_values 'workspaces'; return ;;
@@ -190,7 +192,7 @@ _memcli() {
         "mcp:--tenant") _memcli_values ''; return ;;
         "mcp:--with") _memcli_values ''; return ;;
         "mcp:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
-        "hook:--for") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini" -- "$cur"); return ;;
+        "hook:--for") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini cursor opencode openclaw" -- "$cur"); return ;;
         "hook:--budget") _memcli_values ''; return ;;
         "hook:-w"|"hook:--workspace") _memcli_values 'workspaces'; return ;;
         "hook:--with") _memcli_values ''; return ;;
@@ -227,7 +229,7 @@ _memcli() {
         "bench quality:--run") _memcli_values 'files'; return ;;
         "bench quality:--compare") _memcli_values ''; return ;;
         "bench quality:--profile") mapfile -t COMPREPLY < <(compgen -W "default classic convex two-pass" -- "$cur"); return ;;
-        "bench quality:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
+        "bench quality:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic" -- "$cur"); return ;;
         "bench quality:--fusion") mapfile -t COMPREPLY < <(compgen -W "scaled weighted rrf" -- "$cur"); return ;;
         "bench quality:--rerank") mapfile -t COMPREPLY < <(compgen -W "none tokens onnx endpoint" -- "$cur"); return ;;
         "bench quality:-w"|"bench quality:--workspace") _memcli_values 'workspaces'; return ;;
@@ -252,7 +254,7 @@ _memcli() {
         "bench report:--now") _memcli_values ''; return ;;
         "bench speed:--documents") _memcli_values ''; return ;;
         "bench speed:--runs") _memcli_values ''; return ;;
-        "bench speed:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic lexical dense" -- "$cur"); return ;;
+        "bench speed:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic" -- "$cur"); return ;;
         "bench speed:-w"|"bench speed:--workspace") _memcli_values 'workspaces'; return ;;
         "bench speed:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "bench speed:--now") _memcli_values ''; return ;;
@@ -295,19 +297,19 @@ _memcli() {
     esac
     if [[ $cur == -* ]]; then
         case $command in
-        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open -i --interactive --fields --json --full -1 --brief --list -C --context --more --rest --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score --exit-code --require-dense --no-sync --sync --used --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open -i --interactive --fields --json --full -1 --brief --list -C --context --more --rest --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score --exit-code --require-semantic --no-sync --sync --used --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --as-of --no-sync --sync --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines -C --context --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --all --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --links-to --no-sync --sync -w --workspace --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "changes") mapfile -t COMPREPLY < <(compgen -W "--since --until --by -n --limit -f --format --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "changes") mapfile -t COMPREPLY < <(compgen -W "--since --until --by -n --limit -f --format --json -w --workspace --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force --check --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "inbox") mapfile -t COMPREPLY < <(compgen -W "--keep --drop --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo --dry-run --show --tail-days --tail --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "lint") mapfile -t COMPREPLY < <(compgen -W "--fail-on --json -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "init") mapfile -t COMPREPLY < <(compgen -W "--user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "index") mapfile -t COMPREPLY < <(compgen -W "--full --dry-run --prune --clean --apply --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "mcp") mapfile -t COMPREPLY < <(compgen -W "--structured --write -w --workspace --everywhere --workspace-name --tenant --with -q --quiet -v --verbose --color --debug -h --help" -- "$cur") ;;
         "hook") mapfile -t COMPREPLY < <(compgen -W "--for --budget -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "help") mapfile -t COMPREPLY < <(compgen -W "--man -h --help" -- "$cur") ;;
@@ -345,8 +347,8 @@ _memcli() {
         "ls") _memcli_values 'documents' ;;
         "help") mapfile -t COMPREPLY < <(compgen -W "agent-memory agent-setup agents agents bench bench benchmarks changelog changes changes compact compact completion config context context contributing conversations editors exit-codes files front-matter get help hook hook inbox index init json lint lint ls mcp python query-syntax ranking related remember remember search secrets security settings shared-index status store tour watch workspaces" -- "$cur") ;;
         "completion") mapfile -t COMPREPLY < <(compgen -W "bash zsh fish" -- "$cur") ;;
-        "config get") mapfile -t COMPREPLY < <(compgen -W "secrets capture store.path store.url store.tenant files.scope files.presets files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds matryoshka.first matryoshka.second search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.follow_up search.rerank search.view search.quality_weight convex.alpha convex.beta convex.gamma convex.decay_session convex.decay_user convex.decay_global convex.scope_session convex.scope_user convex.scope_global passes.first passes.second passes.theta passes.kappa authority.recency authority.frequency authority.authored authority.half_life_days access.count rerank.seconds rerank.folder rerank.max_tokens rerank.url rerank.model rerank.key_variable expand.tokens context.budget context.tail context.always_share context.soft_share context.preference_share context.tail_share context.hop_eta context.hop_theta compact.tail_days compact.tail_records compact.cluster compact.ratio compact.context_tokens compact.command compact.folder compact.prompt compact.reads compact.writes gate.least gating.novelty gating.specificity gating.kind sync.on_search sync.seconds sync.parts sync.first watch.debounce_ms watch.threads watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
-        "config set") mapfile -t COMPREPLY < <(compgen -W "secrets capture store.path store.url store.tenant files.scope files.presets files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds matryoshka.first matryoshka.second search.limit search.mode search.profile search.fusion search.vector_weight search.text_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.follow_up search.rerank search.view search.quality_weight convex.alpha convex.beta convex.gamma convex.decay_session convex.decay_user convex.decay_global convex.scope_session convex.scope_user convex.scope_global passes.first passes.second passes.theta passes.kappa authority.recency authority.frequency authority.authored authority.half_life_days access.count rerank.seconds rerank.folder rerank.max_tokens rerank.url rerank.model rerank.key_variable expand.tokens context.budget context.tail context.always_share context.soft_share context.preference_share context.tail_share context.hop_eta context.hop_theta compact.tail_days compact.tail_records compact.cluster compact.ratio compact.context_tokens compact.command compact.folder compact.prompt compact.reads compact.writes gate.least gating.novelty gating.specificity gating.kind sync.on_search sync.seconds sync.parts sync.first watch.debounce_ms watch.threads watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
+        "config get") mapfile -t COMPREPLY < <(compgen -W "secrets capture store.path store.url store.tenant files.scope files.presets files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds matryoshka.first matryoshka.second search.limit search.mode search.profile search.fusion search.semantic_weight search.keyword_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.follow_up search.rerank search.view search.quality_weight convex.alpha convex.beta convex.gamma convex.decay_session convex.decay_user convex.decay_global convex.scope_session convex.scope_user convex.scope_global passes.first passes.second passes.theta passes.kappa authority.recency authority.frequency authority.authored authority.half_life_days access.count rerank.seconds rerank.folder rerank.max_tokens rerank.url rerank.model rerank.key_variable expand.tokens context.budget context.tail context.always_share context.soft_share context.preference_share context.tail_share context.hop_eta context.hop_theta compact.tail_days compact.tail_records compact.cluster compact.ratio compact.context_tokens compact.command compact.folder compact.prompt compact.reads compact.writes gate.least gating.novelty gating.specificity gating.kind sync.on_search sync.seconds sync.parts sync.first watch.debounce_ms watch.threads watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
+        "config set") mapfile -t COMPREPLY < <(compgen -W "secrets capture store.path store.url store.tenant files.scope files.presets files.include files.exclude files.evergreen files.always files.soft files.max_bytes files.follow_symlinks chunk.tokens chunk.overlap embedding.encoder embedding.fallback embedding.threads onnx.folder onnx.pooling onnx.query_prefix onnx.passage_prefix onnx.max_tokens onnx.matryoshka openai.url openai.model openai.key_variable openai.dimension openai.query_prefix openai.passage_prefix openai.max_tokens openai.matryoshka openai.timeout_seconds matryoshka.first matryoshka.second search.limit search.mode search.profile search.fusion search.semantic_weight search.keyword_weight search.universe search.candidate_multiplier search.half_life_days search.decay_floor search.mmr_lambda search.mmr_min search.min_score search.date_order search.repair search.follow_up search.rerank search.view search.quality_weight convex.alpha convex.beta convex.gamma convex.decay_session convex.decay_user convex.decay_global convex.scope_session convex.scope_user convex.scope_global passes.first passes.second passes.theta passes.kappa authority.recency authority.frequency authority.authored authority.half_life_days access.count rerank.seconds rerank.folder rerank.max_tokens rerank.url rerank.model rerank.key_variable expand.tokens context.budget context.tail context.always_share context.soft_share context.preference_share context.tail_share context.hop_eta context.hop_theta compact.tail_days compact.tail_records compact.cluster compact.ratio compact.context_tokens compact.command compact.folder compact.prompt compact.reads compact.writes gate.least gating.novelty gating.specificity gating.kind sync.on_search sync.seconds sync.parts sync.first watch.debounce_ms watch.threads watch.interval_minutes terminal.hyperlink" -- "$cur") ;;
         "agents install") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed copilot claude-desktop windsurf cline" -- "$cur") ;;
         "agents uninstall") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed copilot claude-desktop windsurf cline" -- "$cur") ;;
         "agents export") mapfile -t COMPREPLY < <(compgen -W "claude-code codex gemini openclaw cursor vscode opencode zed copilot claude-desktop windsurf cline" -- "$cur") ;;

@@ -55,6 +55,8 @@ class Source(Record):
     evergreen: tuple[str, ...] = ()  # globs of documents whose date is not used
     is_found: bool = False  # memcli found it by itself, so it may be too large to list
     date_keys: tuple[str, ...] = DATE_KEYS
+    is_transcripts: bool = False  # its documents are the transcripts of an agent: JSON lines
+    project: str = ""  # a folder; only transcripts of sessions in it are read
 
 
 class FileStat(Record):
@@ -449,8 +451,8 @@ class Candidate(Record):
     importance: float | None
     parts: tuple[PartScore, ...]
     bm25: float = 0.0  # larger is better, 0 without a match
-    lexical_rank: int | None = None  # from 1; None where the retriever's universe did not hold it
-    dense_rank: int | None = None
+    keyword_rank: int | None = None  # from 1; None where the retriever's universe did not hold it
+    semantic_rank: int | None = None
     literal: bool = False  # all non-stop terms, a quoted phrase or an identifier in this chunk
     named_by: str = ""  # JSON: the front matter of its document, of the first chunk only
 

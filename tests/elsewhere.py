@@ -36,6 +36,7 @@ def _become_it() -> None:
     for ways in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
         ways.clear()
     sys.modules.update({"termios": None, "resource": None, "pwd": None})  # type: ignore[dict-item]
+    vars(os)["process_cpu_count"] = os.cpu_count  # Python's own asks for the affinity
     os.name = "nt"
     import memcli.system  # noqa: F401  # the only module that asks for it
 

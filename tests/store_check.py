@@ -151,7 +151,7 @@ def recalled(
         snapshot,
         parse(words),
         total=snapshot.counts().chunks,
-        lexical=bool(words),
+        keyword=bool(words),
         vector=vector,
         bounds=RecallBounds(universe, Reach(filters or Filters())),
     ).candidates

@@ -45,6 +45,11 @@ SQLITE_AT = ("memcli.store.sqlite", "memcli.store.open", "memcli.store.tokens")
 SQL_CLOCKS = r"unixepoch|julianday|CURRENT_(?:TIME|DATE)|\('now'"
 # Participles that say nothing about a thing: no part of a module's, class's or function's name.
 PARTICIPLES = {"found", "told", "said", "given", "held", "kept", "asked"}
+# Words with a better one in `help contributing`, or that describe no thing: no part of such a name.
+UNWANTED = {
+    "leg", "legs", "lexical", "dense", "sought", "looked", "happening", "standing", "untold",
+    "anew", "wired", "distant",
+}  # fmt: skip
 # Asks which system it runs on. `launch` is a program of its own, `speed` one for POSIX only, and
 # `here` passes the name on.
 OF_A_SYSTEM = r"sys\.platform\b(?!`)|os\.name\b|(?:has|get)attr\(os|import (?:fcntl|msvcrt)|O_NOF"
@@ -355,6 +360,16 @@ def test_a_name_is_no_participle_that_says_nothing() -> None:
     assert set(_participles()) == set()
 
 
+def test_no_name_has_an_unwanted_word() -> None:
+    names = {
+        (module, name)
+        for module, tree in _trees()
+        for name in (module.rpartition(".")[2], *(getattr(node, "name", "") for node in tree.body))
+        if UNWANTED & {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)}
+    }
+    assert names == set()
+
+
 def _loaded(*arguments: str, **environ: str) -> set[str]:
     """Run memcli in a process of its own and give the top-level modules that it has loaded."""
     program = (
@@ -392,8 +407,8 @@ PLAIN_NEVER = {
 
 @pytest.mark.parametrize(
     "line",
-    ["search pool --mode lexical --no-sync", "search pool --mode lexical -n5 --json", "status",
-     "index", "ls --limit=3", "get MEMORY.md", "related MEMORY.md:1 --mode lexical"],
+    ["search pool --mode keyword --no-sync", "search pool --mode keyword -n5 --json", "status",
+     "index", "ls --limit=3", "get MEMORY.md", "related MEMORY.md:1 --mode keyword"],
 )  # fmt: skip
 def test_a_plain_command_loads_no_parser_no_model_and_no_typer(workspaces: Path, line: str) -> None:
     folder = str(workspaces / "engineer")
@@ -409,7 +424,7 @@ def test_a_bench_command_loads_no_chart_library_and_no_other_command() -> None:
 def test_a_hybrid_search_of_a_fresh_index_needs_no_numpy(workspaces: Path) -> None:
     folder = str(workspaces / "engineer")
     _loaded("index", "-q", "-w", folder)
-    loaded = _loaded("search", "why did the pool run dry", "--require-dense", "-w", folder)
+    loaded = _loaded("search", "why did the pool run dry", "--require-semantic", "-w", folder)
     # From 3.14 on, ctypes imports it, by way of sysconfig.
     of_ctypes = {"threading"} if sys.version_info >= (3, 14) else set()
     assert loaded & PLAIN_NEVER - of_ctypes == set()

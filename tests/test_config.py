@@ -65,6 +65,14 @@ def test_each_layer_overrides_the_one_below_and_is_named(place: Place) -> None:
         assert config.values["search.limit"].origin == origin
 
 
+@pytest.mark.parametrize(("name", "mode"), [("lexical", "keyword"), ("dense", "semantic")])
+def test_the_fields_words_for_a_retriever_are_accepted(
+    tmp_path: Path, name: str, mode: str
+) -> None:
+    environ = {"XDG_CONFIG_HOME": str(tmp_path / "none"), "MEMCLI_SEARCH_MODE": name}
+    assert load(str(tmp_path), environ, {})("search.mode") == mode
+
+
 def test_without_files_every_setting_is_its_default(tmp_path: Path) -> None:
     config = load(str(tmp_path), {"XDG_CONFIG_HOME": str(tmp_path / "none")}, {})
     assert {name: value.value for name, value in config.values.items()} == {
@@ -89,7 +97,7 @@ def test_without_files_every_setting_is_its_default(tmp_path: Path) -> None:
         ("[search]\nhalf_life_days = inf", "must be at least 0.01, not inf"),
         (
             "[search]\nmode = 'fast'",
-            "must be one of hybrid, keyword, semantic, lexical, dense, not 'fast'",
+            "must be one of hybrid, keyword, semantic, not 'fast'",
         ),
         ("[files]\ninclude = 'a.md'", "files.include must be a list of texts"),
         ("[files]\ninclude = [1]", "files.include must be a list of texts"),
@@ -270,6 +278,7 @@ def test_a_source_takes_its_keys(place: Place) -> None:
         "docs", str(place.root / "docs"), ("*.md", "b.md"), ("x.md",), "spec",
         (("A/**", "decision"),),
         "user", "web", "untrusted", 1, ("**",), ("b.md",), ("c.md",), False, ("created", "day"),
+        False, "",
     )  # fmt: skip
     assert ("**/DECISIONS/**", "decision") in source.kinds
 

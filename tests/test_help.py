@@ -361,7 +361,7 @@ def test_a_list_hangs_below_its_second_column() -> None:
         (["recall", "x"], "memcli search x"),
         (["watch"], "memcli index --watch"),
         (["zzzzzz"], "memcli search zzzzzz"),
-        (["search", "x", "--mode", "lexcal"], "--mode lexical"),
+        (["search", "x", "--mode", "lexcal"], "--mode keyword"),
         (["search", "x", "--format", "jsn"], "--format json"),
         (["search", "x", "--profile", "clasic"], "--profile classic"),
         (["search", "x", "--source", "memry"], "--source memory"),

@@ -17,8 +17,8 @@ import pytest
 # Lines and modules, on CPython 3.11.
 # With Typer a keyword search took 361,359 and 215.
 CEILINGS = {
-    "search pool --mode lexical --no-sync": (178_000, 146),
-    "search pool --mode lexical": (178_000, 146),
+    "search pool --mode keyword --no-sync": (178_000, 146),
+    "search pool --mode keyword": (178_000, 146),
     "status": (109_000, 121),
     "index": (116_000, 130),
     "ls": (138_000, 140),
@@ -68,7 +68,7 @@ def test_one_workspace_loads_nothing_of_several(workspaces: Path) -> None:
     code = f"""
 import sys
 from memcli.cli.main import run
-run(["search", "pool", "--mode", "lexical", "-w", {folder!r}])
+run(["search", "pool", "--mode", "keyword", "-w", {folder!r}])
 run(["get", "MEMORY.md", "-w", {folder!r}])
 print(*[name for name in sys.modules if "memcli" in name])
 """
@@ -87,7 +87,7 @@ def test_the_memory_as_it_is_loads_nothing_of_what_it_was(workspaces: Path) -> N
     code = f"""
 import sys
 from memcli.cli.main import run
-for line in ("search pool --mode lexical", "get MEMORY.md", "context"):
+for line in ("search pool --mode keyword", "get MEMORY.md", "context"):
     run([*line.split(), "-w", {folder!r}])
 print(*[name for name in sys.modules if "memcli" in name])
 """

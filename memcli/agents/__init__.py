@@ -1,5 +1,11 @@
-"""Wires memcli into agents: what they keep where, what is written there, and how it is taken back.
+"""Installs memcli in agents: where their settings are, what it writes, and how it removes that.
 
-Texts are edited purely, and only `disk` and `state` touch files; the home folder, the environment
-and the platform come from the caller.
+Texts are edited by pure functions, and only `disk` and `state` touch files; the home folder, the
+environment and the platform are arguments.
 """
+
+from __future__ import annotations
+
+
+class UnfitError(Exception):
+    """A file cannot be edited; the message follows its name: "is not UTF-8"."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memcli.agents.unfit import UnfitError
+from memcli.agents import UnfitError
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
@@ -37,7 +37,7 @@ class MarkedBlock(Record):
 
 
 def find(text: str, comment: Comment) -> MarkedBlock | None:
-    """Find the block; UnfitError where marks are missing or more than two."""
+    """Find the block; UnfitError if marks are missing or more than two."""
     begin, end = (_places(text, f"{comment.before}{mark}{comment.behind}") for mark in MARKED)
     if not begin and not end:
         return None
@@ -82,7 +82,7 @@ def put_table(text: str, inside: str) -> tuple[str, str]:
 
 
 def take_table(text: str, inside: str, lead: str) -> str:
-    """Take a block of TOML out; UnfitError where something else would go with it."""
+    """Take a block of TOML out; UnfitError if something else would go with it."""
     before = toml_of(text)
     made = take(text, inside, lead, TOML)
     if _merged(toml_of(made), toml_of(inside)) != before:

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Sequence
 from contextlib import suppress
 
-from memcli.agents.unfit import UnfitError
+from memcli.agents import UnfitError
 from memcli.errors import BusyError
 from memcli.record import Record
 from memcli.system import user_id
@@ -22,13 +22,13 @@ NEW = ".memcli-new"  # ends the name of a file that is being written
 
 
 class Look(Record):
-    """A file as it was found."""
+    """A file as it was read."""
 
     path: str  # as it is named
     real: str  # without links
     text: str | None  # None if there is no file
     mode: int
-    stamp: tuple[int, ...]  # what changes when somebody writes it
+    stamp: tuple[int, ...]  # changes when somebody writes the file
 
 
 def look(path: str, within: Sequence[str]) -> Look:
@@ -37,12 +37,12 @@ def look(path: str, within: Sequence[str]) -> Look:
     After following links, it must be `within` one of some folders.
     """
     try:
-        return _looked(path, os.path.realpath(path), within)
+        return _read_within(path, os.path.realpath(path), within)
     except OSError as error:  # whether it exists is unknown
         raise UnfitError(f"cannot be read: {openat.reason(error)}") from None
 
 
-def _looked(path: str, real: str, within: Sequence[str]) -> Look:
+def _read_within(path: str, real: str, within: Sequence[str]) -> Look:
     if not any(_is_below(real, os.path.realpath(folder)) for folder in within):
         raise UnfitError(f"is a link that leads to {real}, out of {' and '.join(within)}")
     try:
@@ -63,7 +63,7 @@ def _looked(path: str, real: str, within: Sequence[str]) -> Look:
 
 
 def peek(path: str) -> str | None:
-    """Read a file, None if there is none; UnfitError if it is not text."""
+    """Read a file, None if it does not exist; UnfitError if it is not text."""
     try:
         data = openat.read_small(*os.path.split(os.path.realpath(path)), MOST_BYTES)
         return None if data is None else data.decode("utf-8")
@@ -80,7 +80,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _nearest(path: str) -> str:
-    """Give the nearest folder above a path that is there."""
+    """Return the nearest folder above a path that is there."""
     while not _is_there(path):
         path = os.path.dirname(path)
     return path
@@ -96,7 +96,7 @@ def _is_there(path: str) -> bool:
 
 
 def _own(path: str) -> None:
-    """Refuse what belongs to somebody else, and a folder that cannot be written."""
+    """Refuse a file of somebody else, and a folder that cannot be written."""
     if user_id() not in (None, os.stat(path).st_uid):
         raise UnfitError("belongs to another user")
     if os.path.isdir(path) and not os.access(path, os.W_OK):
@@ -123,11 +123,11 @@ def missing_folders(path: str) -> tuple[str, ...]:
 
 
 def write(found: Look, text: str) -> None:
-    """Put a text in the place of a file; BusyError where somebody has changed it since."""
+    """Replace the text of a file; BusyError if it has changed since it was read."""
     folder, name = os.path.split(found.real)
     os.makedirs(folder, exist_ok=True)
     new = name + NEW
-    with suppress(FileNotFoundError):  # of a run that was killed
+    with suppress(FileNotFoundError):  # left by a run that was killed
         os.remove(os.path.join(folder, new))
     descriptor = openat.create_file(folder, new)
     try:
@@ -146,19 +146,19 @@ def write(found: Look, text: str) -> None:
 
 
 def remove(found: Look) -> None:
-    """Remove a file; BusyError where somebody has changed it since."""
+    """Remove a file; BusyError if somebody has changed it since."""
     _unchanged(found)
     os.remove(found.real)
 
 
 def remove_unfinished(path: str) -> None:
-    """Remove what a run that was killed had begun to write in the place of a file."""
+    """Remove the unfinished file of a run that was killed."""
     with suppress(OSError):
         os.remove(os.path.realpath(path) + NEW)
 
 
 def remove_empty(folders: Sequence[str]) -> None:
-    """Remove those folders that nothing is in, the last first."""
+    """Remove the folders that are empty, the last first."""
     for folder in reversed(folders):
         with suppress(OSError):
             os.rmdir(folder)

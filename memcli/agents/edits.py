@@ -1,13 +1,12 @@
-"""One entry of memcli in one file of any kind: look for it, add it, remove it.
+"""One entry of memcli in one file of any kind: find it, add it, remove it.
 
 This module changes texts; it knows no paths.
 """
 
 from __future__ import annotations
 
-from memcli.agents import blocks, json_edit
+from memcli.agents import UnfitError, blocks, json_edit
 from memcli.agents.json_edit import Slot, Trace
-from memcli.agents.unfit import UnfitError
 from memcli.record import Record
 
 JSON, JSON5, TOML, MARKDOWN, WHOLE = "json", "json5", "toml", "markdown", "file"
@@ -19,22 +18,22 @@ class AgentEntry(Record):
 
     format: str
     slot: Slot  # of JSON
-    text: str  # a value of JSON, the lines of a block, or all of a file
+    text: str  # a JSON value, the lines of a block, or the whole file
 
 
 class Put(Record):
-    """An entry that was put in, and what it brought with it."""
+    """An entry that was added, and what was added around it."""
 
     entry: AgentEntry
     trace: Trace
 
 
-def standing(text: str | None, entry: AgentEntry) -> str:
+def entry_state(text: str | None, entry: AgentEntry) -> str:
     """Look for an entry: "same", "other" or "absent"; None means no file."""
     if text is None or (entry.format != WHOLE and not text.strip("\ufeff \t\r\n")):
         return "absent"
     if entry.format in _EMPTY:
-        return json_edit.standing(text, entry.slot, entry.text, is_json5=entry.format == JSON5)
+        return json_edit.entry_state(text, entry.slot, entry.text, is_json5=entry.format == JSON5)
     if entry.format == WHOLE:
         return "same" if text == entry.text else "other"
     comment = blocks.TOML if entry.format == TOML else blocks.MARKDOWN
@@ -70,9 +69,9 @@ def put(text: str | None, entry: AgentEntry) -> tuple[str, Put]:
 
 
 def take(text: str, put_in: Put) -> str | None:
-    """Remove an entry, None if it was the whole file; UnfitError if it was edited.
+    """Remove an entry; None if it was the whole file, UnfitError if it was edited.
 
-    A file that had nothing else becomes "" or, for JSON, an empty object.
+    A file with nothing else becomes "" or, for JSON, an empty object.
     """
     entry, trace = put_in
     if entry.format in _EMPTY:
@@ -87,5 +86,5 @@ def take(text: str, put_in: Put) -> str | None:
 
 
 def is_bare(text: str | None, entry: AgentEntry) -> bool:
-    """Return whether only the text is left that `put` begins a new file with."""
+    """Return whether the text is only what `put` begins a new file with."""
     return text is None or "".join(text.split()) == _EMPTY.get(entry.format, "").strip()

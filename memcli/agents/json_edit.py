@@ -1,8 +1,8 @@
 """Add an entry to JSON and remove it again, without touching any other byte.
 
-A new entry follows the last one, in the layout of the file: on a line of its own, indented as its
+A new entry follows the last one, in the layout of the file: on a line of its own, indented like its
 neighbours, or on the same line. Each edit is parsed again, and refused if the contents differ by
-anything but the entry.
+more than the entry.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 
+from memcli.agents import UnfitError
 from memcli.agents.json_read import Piece, content_of, read
-from memcli.agents.unfit import UnfitError
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
@@ -40,7 +40,7 @@ class Trace(Record):
     depth: int = 0  # how many keys of its path were there
 
 
-def standing(text: str, slot: Slot, value: str, *, is_json5: bool) -> str:
+def entry_state(text: str, slot: Slot, value: str, *, is_json5: bool) -> str:
     """Look for a text of JSON at its place: "same", "other" or "absent".
 
     In an array it is "same" if an item equals it, and else "absent".
@@ -55,7 +55,7 @@ def standing(text: str, slot: Slot, value: str, *, is_json5: bool) -> str:
 
 
 def entries_at(text: str, path: tuple[str, ...], *, is_json5: bool) -> list[tuple[str, str]]:
-    """Give the keys and the entries of an object or an array, as they are written."""
+    """Return the keys and the entries of an object or an array, as they are written."""
     node, depth = _reached(read(text, is_json5=is_json5), path)
     if depth < len(path):
         return []
@@ -63,7 +63,7 @@ def entries_at(text: str, path: tuple[str, ...], *, is_json5: bool) -> list[tupl
 
 
 def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, Trace]:
-    """Put a text of JSON in its place; UnfitError where something else is in the way."""
+    """Add a JSON value at its place; UnfitError if something else is in the way."""
     root = read(text, is_json5=is_json5)
     node, depth = _reached(root, slot.path)
     missing = slot.path[depth:]
@@ -84,7 +84,7 @@ def put(text: str, slot: Slot, value: str, *, is_json5: bool) -> tuple[str, Trac
 
 
 def take(text: str, slot: Slot, value: str, trace: Trace, *, is_json5: bool) -> str:
-    """Remove what `put` has added; UnfitError if it no longer exists."""
+    """Remove what `put` added; UnfitError if it no longer exists."""
     root = read(text, is_json5=is_json5)
     way = [root]
     for key in slot.path:
@@ -99,7 +99,7 @@ def take(text: str, slot: Slot, value: str, trace: Trace, *, is_json5: bool) -> 
         raise UnfitError(f"has another entry {'.'.join(slot.path)}")
     at = len(way) - 1
     while at - 1 > trace.depth and len(way[at - 1].children) == 1:
-        at -= 1  # what was made around it goes with it
+        at -= 1  # remove what was added around it, too
     made = _cut(text, way[at - 1], way[at], trace)
     left = read(made, is_json5=is_json5).content
     if left != _without(root.content, slot, wanted, at):
@@ -200,7 +200,7 @@ def _own_indent(text: str, pieces: tuple[Piece, ...]) -> str | None:
 
 
 def _line_indent(text: str, at: int) -> str:
-    """Give the space that a line begins with."""
+    """Return the space that a line begins with."""
     line = text[text.rfind("\n", 0, at) + 1 : at].lstrip("\ufeff")
     return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -226,7 +226,7 @@ def _space_before(text: str, node: Piece, piece: Piece, trace: Trace) -> str:
     before = text[node.opening + 1 : piece.start]
     if piece is not node.children[-1]:
         after = node.children[node.children.index(piece) + 1]
-        if "\n" not in text[piece.end : after.start]:  # it takes the line over
+        if "\n" not in text[piece.end : after.start]:  # the next entry moves to its line
             return ""
     if before.endswith(trace.lead):
         return trace.lead
@@ -253,9 +253,9 @@ def _with(content: Content, slot: Slot, value: Content) -> Content:
 
 
 def _without(content: Content, slot: Slot, value: Content, depth: int) -> Content:
-    """Give a content without the piece that is `depth` levels down the way to an entry."""
+    """Return a content without the piece that is `depth` levels down the way to an entry."""
     kind, inner = content
-    if not slot.path:  # the last item that says it
+    if not slot.path:  # the last equal item
         items = list(inner)
         del items[len(items) - 1 - items[::-1].index(value)]
         return kind, tuple(items)

@@ -11,14 +11,14 @@ import json
 import re
 from functools import lru_cache
 
-from memcli.agents.unfit import UnfitError
+from memcli.agents import UnfitError
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-    # What a piece says: ("string", text), ("literal", spelling), ("array", its contents) or
+    # The content of a piece: ("string", text), ("literal", spelling), ("array", its contents) or
     # ("object", pairs of key and content).
     Content = tuple[str, Any]
 
@@ -49,14 +49,14 @@ class Piece(Record):
     start: int
     end: int
     key: str  # "" in an array
-    opening: int  # where the value itself begins
+    opening: int  # start of the value itself
     text: str  # of a string or a literal
     children: tuple[Piece, ...]
-    comma: int  # the comma after it, -1 if there is none
+    comma: int  # position of the comma after it; -1 if it has none
 
     @property
     def content(self) -> Content:
-        """Give what it says, without where."""
+        """Return the content without positions."""
         if self.kind == "object":
             return self.kind, tuple((each.key, each.content) for each in self.children)
         if self.kind == "array":
@@ -73,7 +73,7 @@ class Piece(Record):
 
 @lru_cache(maxsize=4)  # one file is read several times, and may have megabytes
 def read(text: str, *, is_json5: bool) -> Piece:
-    """Read a text; UnfitError says at which line it is not JSON."""
+    """Parse a text; UnfitError says at which line it is not JSON."""
     reader = _Reader(text, is_json5=is_json5)
     reader.at = 1 if text.startswith("\ufeff") else 0
     reader.skip()
@@ -85,7 +85,7 @@ def read(text: str, *, is_json5: bool) -> Piece:
 
 
 def content_of(value: str) -> Content:
-    """Give what a text of JSON of our own says."""
+    """Return the content of one of our own JSON texts."""
     return read(value, is_json5=False).content
 
 

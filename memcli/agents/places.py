@@ -1,4 +1,4 @@
-"""The paths at which agents keep their files, from the system, its home and its variables.
+"""The paths at which agents keep their files, by system, home folder and variables.
 
 Paths have the form of that system, whichever system this runs on.
 """
@@ -25,7 +25,7 @@ class Machine(Record):
         return ntpath.join(*parts) if self.system == "win32" else posixpath.join(*parts)
 
     def below(self, folder: str, path: str) -> str:
-        """Give a path, written with slashes, below a folder."""
+        """Return a path, written with slashes, below a folder."""
         return self.join(folder, *path.split("/"))
 
 
@@ -41,7 +41,7 @@ def _config(machine: Machine) -> str:
 
 
 def _app_data(machine: Machine) -> str:
-    """Give the folder of settings that Electron takes."""
+    """Return the folder in which Electron keeps settings."""
     if machine.system == "win32":
         roaming = machine.environ.get("APPDATA")
         return roaming or machine.join(machine.home, "AppData", "Roaming")
@@ -51,7 +51,7 @@ def _app_data(machine: Machine) -> str:
 
 
 def _zed(machine: Machine) -> str:
-    """Give the folder of Zed's settings, which is the same on macOS and Linux."""
+    """Return the folder of Zed's settings, the same on macOS and Linux."""
     if machine.system == "win32":
         return machine.join(_app_data(machine), "Zed")
     config = machine.join(machine.home, ".config")
@@ -59,7 +59,7 @@ def _zed(machine: Machine) -> str:
 
 
 def _named(variable: str, *otherwise: str) -> Callable[[Machine], str]:
-    """Give the folder that a variable names, else one below the home folder."""
+    """Return the folder that a variable names, else one below the home folder."""
 
     def folder(machine: Machine) -> str:
         return machine.environ.get(variable) or machine.join(machine.home, *otherwise)

@@ -1,7 +1,7 @@
-"""Plan what installing or uninstalling changes, file by file; writes nothing.
+"""Plan what installing or uninstalling changes, file by file, and carry it out.
 
-The state lists memcli's entries. An entry that is not in it was added by hand, and is left alone.
-If a file cannot be edited, the plan has the text to paste.
+The state lists memcli's entries. An entry that it does not list was added by hand, and is left
+alone. If a file cannot be edited, the plan has the text to paste.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from memcli.agents import edits
+from memcli.agents import UnfitError, disk, edits
 from memcli.agents.disk import Look, missing_folders
 from memcli.agents.edits import AgentEntry, Put
-from memcli.agents.hand import by_hand, is_edited
 from memcli.agents.json_edit import Trace
+from memcli.agents.manual_entries import by_hand, is_edited
 from memcli.agents.places import Machine
-from memcli.agents.state import Began, State, Written
-from memcli.agents.table import USER, Agent, PartPlace
+from memcli.agents.state import Began, State, Written, save
+from memcli.agents.table import USER, VERSION, Agent, PartPlace
 from memcli.agents.texts import Launcher, entries, started_by
-from memcli.agents.unfit import UnfitError
+from memcli.errors import UsageError
 from memcli.record import Record
 
 EDITED = "was edited since memcli wrote it"
@@ -28,7 +28,7 @@ class FileChange(Record):
     """A file that becomes another one."""
 
     found: Look
-    after: str | None  # None where the file goes
+    after: str | None  # None: the file is removed
     parts: tuple[str, ...]
 
 
@@ -38,7 +38,7 @@ class Refusal(Record):
     path: str
     part: str
     why: str  # follows the path
-    text: str  # what belongs there, or what was to go
+    text: str  # the text to add, or that was to be removed
 
 
 class WiringPlan(Record):
@@ -46,13 +46,13 @@ class WiringPlan(Record):
 
     changes: tuple[FileChange, ...]
     refusals: tuple[Refusal, ...]
-    notes: tuple[str, ...]  # what is left as it is, and should be
-    folders: tuple[str, ...]  # that were made for files, and go with them where they are empty
+    notes: tuple[str, ...]  # what stays and perhaps should not
+    folders: tuple[str, ...]  # made for files, and removed with them if empty
     state: State
 
 
 class _File:
-    """A file on its way from what it is to what it will be."""
+    """A file, with its text before and after the plan."""
 
     def __init__(self, found: Look) -> None:
         self.found, self.text = found, found.text
@@ -65,7 +65,7 @@ class Planner:
     def __init__(
         self, machine: Machine, state: State, see: Callable[[str, Sequence[str]], Look]
     ) -> None:
-        """Begin with what is written already; `see` looks at a file within some folders."""
+        """Begin with the present state; `see` reads a file within some folders."""
         self._machine, self._see = machine, see
         self._kept, self._began = list(state.kept), list(state.began)
         self._files: dict[str, _File | UnfitError] = {}
@@ -88,6 +88,11 @@ class Planner:
             before = file.text
             try:
                 for entry in listed:
+                    if (
+                        entry.slot.path == VERSION
+                        and edits.entry_state(file.text, entry) != "absent"
+                    ):
+                        continue
                     owners, program = (agent.name,), launcher.argv[0]
                     put = Put(entry, Trace())
                     kept = Written(path, place.part, place.scope, project, program, owners, put)
@@ -100,7 +105,7 @@ class Planner:
         return self._plan()
 
     def uninstall(self, agent: Agent, scopes: Sequence[str]) -> WiringPlan:
-        """Plan to take back what was written for an agent, the last entry first."""
+        """Plan to remove what was written for an agent, the last entry first."""
         for kept in reversed(tuple(self._kept)):
             if agent.name not in kept.agents or kept.scope not in scopes:
                 continue
@@ -133,13 +138,13 @@ class Planner:
         self._refusals.append(Refusal(path, place.part, why, text or ""))
 
     def _file(self, path: str, project: str) -> _File:
-        """Look at a file, once; a link may lead anywhere in the home folder, or in the project."""
+        """Read a file, once; a link may lead anywhere in the home folder, or in the project."""
         real = os.path.realpath(path)
         if real not in self._files:
             within = (project,) if project else (self._machine.home, os.path.dirname(path))
             try:
                 self._files[real] = _File(self._see(path, within))
-            except UnfitError as error:  # of all that is in it
+            except UnfitError as error:  # concerns every entry of the file
                 self._files[real] = error
         found = self._files[real]
         if isinstance(found, UnfitError):
@@ -150,13 +155,14 @@ class Planner:
         """Add an entry if it is missing or outdated."""
         entry = wanted.put.entry
         known = [each for each in self._kept if _is_same_place(each, file, entry)]
-        there = next((k for k in known if edits.standing(file.text, k.put.entry) == "same"), None)
+        same = (k for k in known if edits.entry_state(file.text, k.put.entry) == "same")
+        there = next(same, None)
         if there is None and known and is_edited(file.text, entry):
             raise UnfitError(EDITED)
         if there is None and (hand := by_hand(file.text, entry)):
             self._notes.append(f"{wanted.path} has {hand} already, by hand; it is left as it is")
             return
-        if there is None and edits.standing(file.text, entry) != "absent":
+        if there is None and edits.entry_state(file.text, entry) != "absent":
             raise UnfitError("already has another entry in that place")
         names = dict.fromkeys(name for each in (*known, wanted) for name in each.agents)
         ours = wanted._replace(agents=tuple(names))
@@ -171,14 +177,14 @@ class Planner:
             self._renew(file, there, ours)
 
     def _renew(self, file: _File, there: Written, ours: Written) -> None:
-        """Replace an older entry of ours.
+        """Replace an older entry of memcli.
 
-        Entries that were added after it are removed first and added again, so that each finds what
-        it found then, and can be removed without a trace.
+        Entries that were added after it are removed first and added again, so that each can later
+        be removed without a trace.
         """
         listed = [each for each in self._kept if _is_at(each.path, file)]
         later = listed[listed.index(there) :]
-        if any(edits.standing(file.text, each.put.entry) != "same" for each in later):
+        if any(edits.entry_state(file.text, each.put.entry) != "same" for each in later):
             later = [there]
         text = file.text
         for each in reversed(later):
@@ -190,7 +196,7 @@ class Planner:
         file.text = text
 
     def _put(self, file: _File, entry: AgentEntry) -> Put:
-        """Put an entry in, and remember what there was before the first one."""
+        """Add an entry, and remember what was before the first one."""
         found = file.found
         is_blank = found.text is None or not found.text.strip("\ufeff \t\r\n")
         if is_blank and not any(_is_at(each.path, file) for each in self._began):
@@ -202,15 +208,17 @@ class Planner:
         """Remove an entry; UnfitError if it was edited."""
         file = self._file(kept.path, kept.project)
         entry = kept.put.entry
-        stands = edits.standing(file.text, entry)
+        stands = edits.entry_state(file.text, entry)
         if stands != "same" and self._is_known_better(file, kept):
             self._kept.remove(kept)
             return
         if is_edited(file.text, entry):
             raise UnfitError(EDITED)
         if stands == "same" and file.text is not None:
-            file.text = edits.take(file.text, kept.put)
-            file.parts.append(kept.part)
+            text = edits.take(file.text, kept.put)
+            if entry.slot.path != VERSION or edits.is_bare(text, entry):
+                file.text = text
+                file.parts.append(kept.part)
         self._kept.remove(kept)
         if any(_is_at(each.path, file) for each in self._kept):
             return
@@ -222,13 +230,14 @@ class Planner:
                 self._folders += began.folders
 
     def _is_known_better(self, file: _File, kept: Written) -> bool:
-        """Tell that the state has another entry for the same place, and that one is there.
+        """Return whether the state has another entry for the same place, and the file has that one.
 
-        A run that was killed between two writes leaves both that it took out and that it put in.
+        A run that was killed between two writes leaves the removed and the added entry in the
+        state.
         """
         return any(
             _is_same_place(other, file, kept.put.entry)
-            and edits.standing(file.text, other.put.entry) == "same"
+            and edits.entry_state(file.text, other.put.entry) == "same"
             for other in self._kept
         )
 
@@ -238,5 +247,35 @@ def _is_at(path: str, file: _File) -> bool:
 
 
 def _is_same_place(kept: Written, file: _File, entry: AgentEntry) -> bool:
-    """Tell that the state knows an entry at the place of another one."""
+    """Return whether the state knows an entry at the place of another one."""
     return kept.put.entry._replace(text="") == entry._replace(text="") and _is_at(kept.path, file)
+
+
+def carry_out(plan: WiringPlan, before: State, path: str) -> None:
+    """Write the state first, then each file as a whole.
+
+    If it is killed, each file is either old or new, and the state lists everything that may have
+    been written: the same command continues. `path` is that of the state, which the caller has
+    locked.
+    """
+    known = before.and_also(plan.state)
+    if known != before:
+        save(path, known)
+    for named in {*(kept.path for kept in known.kept), *(began.path for began in known.began)}:
+        disk.remove_unfinished(named)
+    for change in plan.changes:
+        try:
+            if change.after is None:
+                disk.remove(change.found)
+            else:
+                disk.write(change.found, change.after)
+        except OSError as error:
+            raise UsageError(
+                f"{change.found.path} cannot be written: {error.strerror}",
+                hint="the same command again, once it can be",
+            ) from None
+    disk.remove_empty(plan.folders)
+    if plan.state == known:
+        disk.remove_unfinished(path)
+    else:
+        save(path, plan.state)

@@ -1,7 +1,7 @@
 """The record of what memcli has written for agents, next to the user's configuration.
 
-It is written before the files. So an entry may not have been added yet, or be gone already, and
-each is looked up before it is believed.
+It is written before the files. So an entry may not have been added yet, or may be gone, and memcli
+looks for it in the file before relying on it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memcli.agents import disk
+from memcli.agents import UnfitError, disk
 from memcli.agents.edits import AgentEntry, Put
 from memcli.agents.json_edit import Slot, Trace
-from memcli.agents.unfit import UnfitError
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, ConfigError
 from memcli.record import Record
@@ -28,7 +27,7 @@ FILE = "agents.json"
 
 
 class Written(Record):
-    """An entry that was put into a file, and the agents that it is for."""
+    """An entry that was added to a file, and the agents that it is for."""
 
     path: str  # as the agent names the file
     part: str
@@ -48,13 +47,13 @@ class Began(Record):
 
 
 class State(Record):
-    """All that was written."""
+    """Everything that was written."""
 
     kept: tuple[Written, ...] = ()
     began: tuple[Began, ...] = ()
 
     def and_also(self, other: State) -> State:
-        """Give what is in either."""
+        """Return the union of two states."""
         return State(
             tuple(dict.fromkeys((*self.kept, *other.kept))),
             tuple(dict.fromkeys((*self.began, *other.began))),

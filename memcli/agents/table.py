@@ -19,7 +19,11 @@ from memcli.record import Record
 
 MCP, HOOKS, SKILL, INSTRUCTIONS = PARTS = ("mcp", "hooks", "skill", "instructions")
 USER, PROJECT = SCOPES = ("user", "project")
-NAME = "memcli"  # of the server, and of the skill: agents put it before the names of tools
+NAME = "memcli"  # of the server and the skill; agents prefix the names of tools with it
+
+
+# A key of a whole file: written if it is missing, and removed with the last entry of the file.
+VERSION = ("version",)
 
 
 class PartPlace(Record):
@@ -36,7 +40,7 @@ class PartPlace(Record):
 
     @property
     def shown(self) -> str:
-        """Give the path as people write it; of a skill its folder."""
+        """Return the path to show; of a skill, its folder."""
         path = self.path.removesuffix("SKILL.md")
         return f"{self.base.shown}/{path}" if self.base.shown else path
 
@@ -52,35 +56,36 @@ class PartPlace(Record):
 class HookEvents(Record):
     """How an agent runs a command at an event."""
 
-    names: tuple[tuple[str, str], ...]  # (event, what `memcli hook` calls it)
-    has_arguments: bool  # takes a list of them instead of a shell's line, in its newest versions
+    names: tuple[tuple[str, str], ...]  # (event, name of the event for `memcli hook`)
+    has_arguments: bool  # new versions: takes a list of arguments, not a shell line
     timeout: int  # in the agent's unit; memcli ends by itself after 2 s
+    is_flat: bool = False  # an event lists commands, not groups of them; the file has a version
 
 
 class Agent(Record):
-    """An agent, and what it has."""
+    """An agent, and the parts that it supports."""
 
     name: str
     title: str
-    about: str  # whose words these are
-    programs: tuple[str, ...]  # one of them on the PATH tells that it is here
+    about: str  # the source of the facts
+    programs: tuple[str, ...]  # if one of them is on the PATH, the agent is installed
     home: Base  # as does this folder
     preset: str  # its own memory; "" if none is known
     server: str  # the shape of an entry: see `texts.server`
     places: tuple[PartPlace, ...]
     events: HookEvents | None = None
     memory: Base | None = None  # of an agent that starts servers somewhere else
-    # Of an agent that starts servers in the home folder: by scope, what it puts the folder of the
-    # project in the place of. None: it starts them in the project.
+    # For an agent that starts servers in the home folder: by scope, its placeholder for the
+    # project's folder. None: it starts them in the project.
     folder: Mapping[str, str] | None = None
 
     def usual_scope(self, machine: Machine, workspace: str) -> str:
-        """Give the scope that is meant if none is named: servers need a folder to start in."""
+        """Return the scope that is meant if none is named: servers need a folder to start in."""
         is_rootless = self.folder is not None and not workspace
         return PROJECT if is_rootless and machine.project else USER
 
     def place(self, part: str, scope: str) -> PartPlace | None:
-        """Find where a part goes."""
+        """Find the place of a part."""
         found = (each for each in self.places if (each.part, each.scope) == (part, scope))
         return next(found, None)
 
@@ -88,7 +93,7 @@ class Agent(Record):
 def _both(
     part: str, base: Base, mine: str, ours: str, format: str, *, key: tuple[str, ...] = ()
 ) -> tuple[PartPlace, PartPlace]:
-    """Give the places of a part that is alike in the user's folder and in a project."""
+    """Return the places of a part that is alike in the user's folder and in a project."""
     return (
         PartPlace(part, USER, base, mine, format, key),
         PartPlace(part, PROJECT, places.PROJECT, ours, format, key),
@@ -188,15 +193,21 @@ AGENTS = (
     Agent(
         "cursor",
         "Cursor",
-        "cursor.com/docs: context/mcp, context/skills, context/rules (AGENTS.md)",
+        "cursor.com/docs: hooks, context/mcp, context/skills, context/rules (AGENTS.md)",
         ("cursor", "cursor-agent"),
         places.CURSOR,
         "cursor",
         "stdio",
         (
             *_both(MCP, places.CURSOR, "mcp.json", ".cursor/mcp.json", JSON, key=_SERVERS),
+            *_both(HOOKS, places.CURSOR, "hooks.json", ".cursor/hooks.json", JSON, key=_HOOKS),
             *_skill(places.CURSOR, "skills", ".cursor/skills"),
             _AGENTS_MD,
+        ),
+        HookEvents(
+            (("sessionStart", "session-start"), ("beforeSubmitPrompt", "prompt"),
+             ("preCompact", "pre-compact"), ("stop", "stop"), ("sessionEnd", "stop")),
+            False, _SECONDS, is_flat=True,
         ),
         folder={PROJECT: _FOLDER},
     ),
@@ -218,7 +229,7 @@ AGENTS = (
     Agent(
         "opencode",
         "OpenCode",
-        "opencode.ai/docs: config, mcp-servers, skills, rules",
+        "opencode.ai/docs: config, mcp-servers, plugins, skills, rules",
         ("opencode",),
         places.OPENCODE,
         "",
@@ -226,6 +237,8 @@ AGENTS = (
         (
             PartPlace(MCP, USER, places.OPENCODE, *_OPENCODE),
             PartPlace(MCP, PROJECT, places.PROJECT, *_OPENCODE),
+            *_both(HOOKS, places.OPENCODE, f"plugins/{NAME}.js", f".opencode/plugins/{NAME}.js",
+                   WHOLE),
             *_skill(places.OPENCODE, "skills", ".opencode/skills"),
             PartPlace(INSTRUCTIONS, USER, places.OPENCODE, "AGENTS.md", MARKDOWN),
             _AGENTS_MD,

@@ -8,7 +8,8 @@ import shlex
 from memcli.agents.edits import JSON, JSON5, MARKDOWN, TOML, WHOLE, AgentEntry
 from memcli.agents.json_edit import Slot
 from memcli.agents.places import Machine
-from memcli.agents.table import HOOKS, MCP, NAME, SKILL, Agent, PartPlace
+from memcli.agents.scripts import opencode
+from memcli.agents.table import HOOKS, MCP, NAME, SKILL, VERSION, Agent, PartPlace
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 class Launcher(Record):
     """How memcli is started."""
 
-    argv: tuple[str, ...]  # whole paths: what starts servers has a PATH of its own
-    typed: str  # what one types in a shell
-    workspace: str = ""  # a memory that is always meant; "" for the one of the project
+    argv: tuple[str, ...]  # whole paths: the program that starts servers has another PATH
+    typed: str  # the command in a shell
+    workspace: str = ""  # a fixed memory; "" for that of the project
     writes: bool = False  # the server may save notes
 
 
@@ -63,16 +64,21 @@ def started_by(agent: Agent, launcher: Launcher, machine: Machine) -> Launcher:
 
 
 def entries(agent: Agent, place: PartPlace, launcher: Launcher) -> list[AgentEntry]:
-    """Give what a part of an agent consists of, in the order in which it is written."""
+    """Return the entries of a part of an agent, in the order in which they are written."""
     if place.part == MCP:
         folder = (agent.folder or {}).get(place.scope, "")
         started = launcher if launcher.workspace else launcher._replace(workspace=folder)
         return [_server(agent, place, server_argv(started))]
+    if place.part == HOOKS and place.format == WHOLE:
+        script = opencode(launcher.argv, hook_options(agent, launcher))
+        return [AgentEntry(WHOLE, Slot(()), script)]
     if place.part == HOOKS:
-        return [
+        made = [
             AgentEntry(place.format, Slot((*place.key, event), is_item=True), _json(ran))
             for event, ran in hooks(agent, launcher).items()
         ]
+        is_flat = agent.events is not None and agent.events.is_flat
+        return [AgentEntry(place.format, Slot(VERSION), "1"), *made] if is_flat else made
     where = f" -w {shlex.quote(launcher.workspace)}" if launcher.workspace else ""
     if place.part == SKILL:
         return [AgentEntry(WHOLE, Slot(()), skill(launcher.typed, where))]
@@ -81,12 +87,12 @@ def entries(agent: Agent, place: PartPlace, launcher: Launcher) -> list[AgentEnt
 
 
 def skill(typed: str, where: str) -> str:
-    """Give the skill file, for a memcli as one types it and a workspace as an option names it."""
+    """Return the skill file, for a memcli as one types it and a workspace as an option names it."""
     return SKILL_TEXT.format(name=NAME, memcli=typed, where=where)
 
 
 def server_argv(launcher: Launcher) -> tuple[str, ...]:
-    """Give the command line that starts the server."""
+    """Return the command line that starts the server."""
     return (*launcher.argv, "mcp", *(["--write"] if launcher.writes else []), *_named(launcher))
 
 
@@ -122,19 +128,25 @@ def _toml(value: str | list[str]) -> str:
 
 
 def hooks(agent: Agent, launcher: Launcher) -> dict[str, dict[str, Any]]:
-    """Describe what runs at the events of an agent, by their names."""
+    """Return the commands for the events of an agent, by event."""
     events = agent.events
     if events is None:
         return {}
     made: dict[str, dict[str, Any]] = {}
     for event, word in events.names:
-        argv = (*launcher.argv, "hook", word, "--for", agent.name, *_named(launcher))
+        argv = (*launcher.argv, "hook", word, *hook_options(agent, launcher))
         ran: dict[str, Any] = {"type": "command", "command": quoted(argv)}
         # A line works in every version, but not with the backslashes of Windows.
         if events.has_arguments and "\\" in argv[0]:
             ran |= {"command": argv[0], "args": list(argv[1:])}
-        made[event] = {"hooks": [{**ran, "timeout": events.timeout}]}
+        ran |= {"timeout": events.timeout}
+        made[event] = ran if events.is_flat else {"hooks": [ran]}
     return made
+
+
+def hook_options(agent: Agent, launcher: Launcher) -> tuple[str, ...]:
+    """Return the options of `memcli hook` for an agent."""
+    return ("--for", agent.name, *_named(launcher))
 
 
 def quoted(argv: tuple[str, ...]) -> str:

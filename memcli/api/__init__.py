@@ -1,1 +1,1 @@
-"""What can be done with a workspace, shared by the command line, Python and the servers."""
+"""The operations on a workspace, shared by the command line, Python and the servers."""

@@ -25,7 +25,7 @@ MOST_BYTES = 64 * 1024 * 1024
 
 
 class Uses(Record):
-    """How often each document was used, by (source, path), and of how many uses that tells."""
+    """How often each document was used, by (source, path), and the number of uses counted."""
 
     counts: Mapping[tuple[str, str], int]
     revision: int
@@ -35,7 +35,7 @@ def note(workspace: Workspace, documents: Iterable[tuple[str, str]]) -> None:
     """Count one use of each document; count nothing if the file cannot be written."""
     if not workspace.config("access.count"):
         return
-    # A line that was cut off by a kill ends where the next one begins.
+    # A newline first: a line that a kill cut off then ends here.
     lines = "".join(f"\n{json.dumps(document)}" for document in documents)
     path = workspace.store.local + ENDING
     with suppress(OSError):

@@ -1,9 +1,9 @@
 """A workspace as it was at a commit of its repository; read-only.
 
-Documents come from the repository, settings from the `memcli.toml` of that commit. A separate index
-next to the workspace's own is searched. It starts as a copy of that index, so nothing is embedded
-twice, and new vectors are copied back. Each such index belongs to one tree and one set of settings,
-so it is never out of date. The last four are kept.
+Documents come from the repository, settings from the `memcli.toml` of that commit. memcli searches
+a separate index next to the workspace's own. It starts as a copy of that index, so nothing is
+embedded twice, and new vectors are copied back. Each such index belongs to one tree and one set of
+settings, so it is never out of date. The last four are kept.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 
-from memcli.api.ask import SYNC_WAIT_SECONDS, bring_in_step
+from memcli.api.ask import SYNC_WAIT_SECONDS, bring_up_to_date
 from memcli.api.sync import Job, Vectors, sync
 from memcli.api.workspace import Clock, Workspace, local, open_workspace
 from memcli.api.workspaces import Selection, Workspaces
@@ -54,7 +54,7 @@ class Past(Record):
     """The past state of a workspace."""
 
     commit: Commit
-    moment: datetime  # of a question that names none
+    moment: datetime  # the default moment of a question
     git: Git
     files: CommitFiles
     side: SideIndex
@@ -62,7 +62,7 @@ class Past(Record):
     left_out: tuple[Reason, ...]  # sources that are not of the repository
 
     def reason(self, store: Store | None = None) -> Reason:
-        """Say which state it is."""
+        """Return the notice that names the state."""
         return Reason(AS_OF, f"as of {self.commit.short} ({self.commit.day})")
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ class Past(Record):
         """Make the side index if it is not there yet; `sync` False leaves that to another run."""
         setting, reason = workspace.config, self.reason()
         wants_vectors = (
-            setting("search.mode") != "lexical" and setting("embedding.encoder") != "none"
+            setting("search.mode") != "keyword" and setting("embedding.encoder") != "none"
         )
         made = self.side.made()
         if sync is False and made is None:
@@ -82,7 +82,7 @@ class Past(Record):
                 f"the memory {reason.text} is not indexed, and no index may be made",
                 hint=f"memcli search QUERY --as-of {self.commit.short}",
             )
-        # What could not be read may be there again: objects are fetched, and mended.
+        # A missing file may be readable later: git fetches and repairs objects.
         is_whole = made and not made.notices and (made.is_embedded or not wants_vectors)
         if made is None or not (is_whole or sync is False):
             made = _make(self, workspace, wants_vectors=wants_vectors)
@@ -104,8 +104,8 @@ def _state(store: Store) -> str:
 def _make(past: Past, workspace: Workspace, *, wants_vectors: bool) -> SideState:
     """Build the separate index, or continue an interrupted build."""
     sleep, progress = workspace.clock.sleep, workspace.on_progress
-    if not past.now.store.exists():  # what it embeds, it embeds for this one too
-        bring_in_step(Workspaces(past.now), None, workspace.config("search.mode"), sync=None)
+    if not past.now.store.exists():  # its vectors serve the past state, too
+        bring_up_to_date(Workspaces(past.now), None, workspace.config("search.mode"), sync=None)
     past.side.begin(past.now.store, SYNC_WAIT_SECONDS, sleep)
     fresh: list[tuple[str, Sequence[tuple[bytes, bytes]]]] = []
     vectors = Vectors(
@@ -123,7 +123,7 @@ def _make(past: Past, workspace: Workspace, *, wants_vectors: bool) -> SideState
 
 
 def _drop_unread(store: Store, report: Report, sleep: Sleep) -> None:
-    """Remove what the copy knows of files that cannot be read here: it is of another day."""
+    """Remove files from the copy that cannot be read here: their text is of another day."""
     unread = [(s.source, s.path) for s in report.skips if s.reason == "unreadable"]
     if not unread:
         return
@@ -137,7 +137,7 @@ def _drop_unread(store: Store, report: Report, sleep: Sleep) -> None:
 def _share(
     main: Store, fresh: Sequence[tuple[str, Sequence[tuple[bytes, bytes]]]], sleep: Sleep
 ) -> None:
-    """Keep new vectors where the next side index begins; what cannot be is made again."""
+    """Copy new vectors to the index that the next one starts from; failures only cost time."""
     if not fresh:
         return
     with (
@@ -149,7 +149,7 @@ def _share(
 
 
 def _notices(report: Report) -> tuple[tuple[str, str], ...]:
-    """Say what of the commit is in no answer."""
+    """List what is missing of the commit."""
     unread = [skip for skip in report.skips if skip.reason == "unreadable"]
     told = [(f"{shown(s.source, s.path or '.')}", s.detail) for s in (*report.unlisted, *unread)]
     lines = [("unread", f"{name} is left out: {why}") for name, why in told]
@@ -230,12 +230,12 @@ def _tree_of(git: Git, commit: Commit, root: str, top: str) -> str:
 def files_of(
     git: Git, commit: Commit, root: str, top: str, environ: Mapping[str, str]
 ) -> CommitFiles:
-    """Give the files of a workspace at `root` in a repository at `top`, as a commit has them."""
+    """Return the files of a workspace at `root` in a repository at `top`, as a commit has them."""
     return CommitFiles(git, _tree_of(git, commit, root, top), root, _opener(root, environ))
 
 
 def _opener(root: str, environ: Mapping[str, str]) -> Callable[[str], Git | None]:
-    """Give what opens the repository of a submodule by its path below the workspace."""
+    """Return a function that opens the repository of a submodule by its path in the workspace."""
 
     def opened(path: str) -> Git | None:
         named = os.path.join(root, path, ".git")
@@ -272,7 +272,7 @@ def _settled(
 
 
 def _key(config: Config, tree: str) -> str:
-    """Name a state by all that its index is made of."""
+    """Name a state by everything that its index depends on."""
     made_by = ("embedding.", "onnx.", "openai.", "chunk.", "files.", "secrets")
     values = sorted((n, repr(v.value)) for n, v in config.values.items() if n.startswith(made_by))
     told = repr((CHUNKER_VERSION, tree, config.sources, values))

@@ -13,7 +13,7 @@ from memcli.indexing.freshness import Bounds, Freshness, freshen, look
 from memcli.record import Record
 from memcli.search.options import unobserved
 from memcli.search.pipeline import NOTHING, Answer, search
-from memcli.search.retrievers import MODE_IS_LEXICAL, Vector
+from memcli.search.retrievers import MODE_IS_KEYWORD, Vector
 from memcli.types import EMPTY, Filters
 
 if TYPE_CHECKING:
@@ -41,18 +41,18 @@ class Answered(Record):
     freshness: Freshness
     answer: Answer
     expanded: tuple[Expanded, ...] = ()
-    empty_reason: Reason | None = None  # why there is no passage, if that is known
+    empty_reason: Reason | None = None  # why there is no passage, if known
     superseded: Mapping[str, Sequence[Superseded]] | None = None  # by the citation of a passage
 
     @property
     def words(self) -> list[str]:
-        """Give the words that were looked for, as they were typed and as they were repaired."""
+        """Return the words of the search, as typed and as corrected."""
         meant = (repair.searched for repair in self.answer.repaired)
         return list(dict.fromkeys([*self.question.words, *meant]))
 
     @property
     def is_sure(self) -> bool:
-        """Return whether there is a passage whose confidence is not low."""
+        """Return whether a passage has enough confidence."""
         return bool(self.answer.hits) and not self.answer.is_doubtful
 
     @property
@@ -70,7 +70,7 @@ def ask(
     sync: bool | None = None,
     observe: Observer = unobserved,
 ) -> Answered:
-    """Answer a question; for `sync` see `bring_in_step`.
+    """Answer a question; for `sync` see `bring_up_to_date`.
 
     With `expand`, add the source lines behind summaries, within `expand.tokens`.
     """
@@ -92,10 +92,15 @@ def _ask(
     index = memory.remembered()
     options = equipped(memory, options, index)
     vector = begin_vector(memory.lead, question, options, index)
-    freshness = bring_in_step(memory, index, options.mode, sync=sync)
+    freshness = bring_up_to_date(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
         return Answered(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
+    if index.fingerprint is None and options.mode == "hybrid":  # this search may have indexed
+        now = memory.remembered()
+        if now.language.startswith("other"):
+            index, vector = now, begin_vector(memory.lead, question, options, now)
+            freshness = _naming_language(memory, index, freshness)
     if sync is not False and options.mode == "hybrid" and not memory.members:
         embed_first(memory.lead, question, options, index)
     if options.filters.kinds:
@@ -114,13 +119,13 @@ def _ask(
             else:
                 answer = _of_groups(groups, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
-    answer = answer._replace(dense=for_all(memory, answer.dense))
+    answer = answer._replace(semantic=for_all(memory, answer.semantic))
     found = Answered(question, freshness, answer, tuple(expanded), nothing)
     return _listed(found) if options.lists else found
 
 
 def _listed(found: Answered) -> Answered:
-    """Leave the best line of each passage."""
+    """Keep only the best line of each passage."""
     from memcli.search.worth import best_lines
 
     return found._replace(
@@ -131,7 +136,7 @@ def _listed(found: Answered) -> Answered:
 def _of_groups(
     groups: Sequence[ModelGroup], question: Question, options: SearchOptions, observe: Observer
 ) -> Answer:
-    from memcli.search.federation import PACK, merge_answers, search_each
+    from memcli.search.federation import BUDGET, merge_answers, search_each
 
     answers = search_each(
         groups,
@@ -143,7 +148,7 @@ def _of_groups(
     )
     answer = merge_answers(answers, options=options)
     if len(answers) > 1:
-        observe(PACK, answer.hits)
+        observe(BUDGET, answer.hits)
     return answer
 
 
@@ -181,7 +186,7 @@ def model_groups(
     from memcli.search.federation import ModelGroup
 
     own = ModelGroup((), snapshot, options.encoder, options.reranker, vector)
-    parts = memory.by_model(snapshot) if options.mode != "lexical" else ()
+    parts = memory.by_model(snapshot) if options.mode != "keyword" else ()
     if len(parts) < 2:
         return [own]
     return [
@@ -190,6 +195,14 @@ def model_groups(
         else _group_of(workspace, names, part, question, options)
         for names, workspace, part in parts
     ]
+
+
+def _naming_language(memory: Workspaces, index: Remembered, freshness: Freshness) -> Freshness:
+    """Say what the language of the notes means for the model of a new index."""
+    from memcli.embedding.auto import announcement
+
+    told = announcement(memory.lead.encoders(), index._replace(fingerprint=None))
+    return freshness._replace(notices=(*freshness.notices, told)) if told else freshness
 
 
 def naming_models(freshness: Freshness, groups: Sequence[ModelGroup]) -> Freshness:
@@ -212,7 +225,7 @@ def _group_of(
     question: Question,
     options: SearchOptions,
 ) -> ModelGroup:
-    """Ask by the model of a workspace, as its settings have it."""
+    """Search with the model of a workspace, as its settings say."""
     from memcli.search.federation import ModelGroup
 
     index, encoder = workspace.remembered(), workspace.config("embedding.encoder")
@@ -234,7 +247,7 @@ def for_all(memory: Workspaces, retriever: RetrieverUse) -> RetrieverUse:
 
 
 def indexing_of(memory: Workspaces) -> Reason | None:
-    """Say how far the process is that indexes a workspace now, if there is one."""
+    """Return the progress of a process that indexes a workspace now, if there is one."""
     from memcli.indexing.progress import indexing
     from memcli.store.lock import owner
 
@@ -294,7 +307,7 @@ def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
 def _nothing(
     memory: Workspaces, question: Question, options: SearchOptions, answer: Answer
 ) -> Reason | None:
-    """Say why the answer is empty: a missing phrase, or a filter."""
+    """Return why the answer is empty: a missing phrase, or a filter."""
     if answer.hits or answer.omitted_over_budget:
         return None
     from memcli.render.reasons import quoted
@@ -312,8 +325,8 @@ def _nothing(
             return reason
     if not phrases or not (is_filtered or question.query.excluded):
         return None
-    by = "the filters" if is_filtered else "what the question excludes"
-    return Reason("phrase", f"what holds {quoted(tuple(phrases))} is left out by {by}")
+    by = "the filters" if is_filtered else "excluded words"
+    return Reason("phrase", f"passages with {quoted(tuple(phrases))} are removed by {by}")
 
 
 def ask_as_it_is(
@@ -324,7 +337,7 @@ def ask_as_it_is(
     vector: Callable[[str], Vector] | None = None,
     observe: Observer = unobserved,
 ) -> Answer:
-    """Answer from the index without a look at the files."""
+    """Answer from the index without checking the files."""
     if vector is None:
         index = memory.remembered()
         options = equipped(memory, options, index)
@@ -374,11 +387,11 @@ def embed_first(
 def begin_vector(
     workspace: Workspace, question: Question, options: SearchOptions, index: Remembered
 ) -> Callable[[str], Vector]:
-    """Begin to embed a question where its vector is of use, and give what waits for it.
+    """Start to embed a question if its vector is needed, and return a function that waits for it.
 
-    What waits takes the text that is wanted in the end: words of the question may be repaired.
+    That function takes the final text: words of the question may be corrected meanwhile.
     """
-    if options.mode == "lexical":
+    if options.mode == "keyword":
         return _no_vector
     from memcli.embedding.models import is_readable, readable
     from memcli.search.query_vector import QueryVector
@@ -391,10 +404,10 @@ def begin_vector(
 
 
 def _no_vector(text: str) -> Vector:
-    return Vector(None, "", MODE_IS_LEXICAL, 1.0)
+    return Vector(None, "", MODE_IS_KEYWORD, 1.0)
 
 
-def bring_in_step(
+def bring_up_to_date(
     memory: Workspaces, index: Remembered | None, mode: str, *, sync: bool | None
 ) -> Freshness:
     """Update the index within the configured bounds; report if another index replaces it.
@@ -434,11 +447,11 @@ def _freshened(
         return look(workspace.store, workspace.index_settings())
 
     def encoder() -> Encoder | None:
-        known = index or workspace.remembered()
+        known = index if index and index.fingerprint else workspace.remembered()
         few = None if sync else workspace.query_encoder.encoder(known)
         return few or workspace.open_encoder_of(known).encoder
 
-    embeds = mode != "lexical" and config("embedding.encoder") != "none"
+    embeds = mode != "keyword" and config("embedding.encoder") != "none"
     bounds = Bounds(
         seconds=inf if sync else config("sync.seconds"),
         parts=(WITHOUT_BOUND if sync else config("sync.parts")) if embeds else 0,

@@ -8,7 +8,7 @@ from math import ceil
 from memcli.api.access import uses
 from memcli.api.ask import (
     begin_vector,
-    bring_in_step,
+    bring_up_to_date,
     equipped,
     for_all,
     model_groups,
@@ -48,7 +48,7 @@ NOTHING = Assembled((), (), "")
 
 
 class Assembly(Record):
-    """A context and what it rests on."""
+    """A context, and the state of the index behind it."""
 
     question: Question | None
     freshness: Freshness
@@ -61,7 +61,7 @@ class Assembly(Record):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Say what is wrong with the rules."""
+        """Return the warnings about the rules."""
         own = (self.assembled.warning,) if self.assembled.warning else ()
         return (*map(sentence, self.unmatched), *own)
 
@@ -97,7 +97,7 @@ def context_of(
 ) -> Assembly:
     """Assemble the context of a question, or that for the start of a session.
 
-    The question has a day or a moment; for `sync` see `ask.bring_in_step`. `observe` gets the
+    The question has a day or a moment; for `sync` see `ask.bring_up_to_date`. `observe` gets the
     result of each search stage.
     """
     if not text.strip():
@@ -125,7 +125,7 @@ def _of_a_question(
     options = options_of(memory.config, filters=filters)
     options = equipped(memory, options, index)
     vector = begin_vector(memory.lead, question, options, index)
-    freshness = bring_in_step(memory, index, options.mode, sync=sync)
+    freshness = bring_up_to_date(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
         return _without_answer(memory, question, freshness, filters)
     memory = memory.without_failed(freshness)
@@ -143,7 +143,7 @@ def _of_a_question(
             observe=observe,
         )
     assembled = assemble(fixed, found, wanted)
-    answer = answer._replace(dense=for_all(memory, answer.dense))
+    answer = answer._replace(semantic=for_all(memory, answer.semantic))
     freshness = naming_models(freshness, groups)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 
@@ -157,7 +157,7 @@ def _of_a_session(
     """
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
-    freshness = bring_in_step(memory, memory.remembered(), "lexical", sync=sync)
+    freshness = bring_up_to_date(memory, memory.remembered(), "keyword", sync=sync)
     if freshness.state == EMPTY:
         return _without_answer(memory, None, freshness, filters)
     memory = memory.without_failed(freshness)
@@ -194,7 +194,7 @@ def session_start(
     from memcli.context.session import NEWEST_FILES, packed_in_order, parts_of_session
 
     filters = Filters(view="active")
-    freshness = bring_in_step(memory, memory.remembered(), "lexical", sync=None)
+    freshness = bring_up_to_date(memory, memory.remembered(), "keyword", sync=None)
     if freshness.state == EMPTY:
         return _without_answer(memory, None, freshness, filters)
     memory = memory.without_failed(freshness)
@@ -218,7 +218,7 @@ def session_start(
 
 
 def _openness(snapshot: Snapshot) -> Callable[[About], bool]:
-    """Tell which excerpts may be shown unasked: private notes, and summaries of them, may not."""
+    """Return a test for excerpts that may be shown unasked: no private notes or their summaries."""
     hidden = private_summaries(snapshot)
 
     def is_open(about: About) -> bool:

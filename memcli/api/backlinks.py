@@ -24,7 +24,7 @@ AT_ONCE = 500  # chunks
 def linking_to(
     snapshot: Snapshot, target: str, documents: Sequence[IndexedDocument], roots: Mapping[str, str]
 ) -> list[IndexedDocument]:
-    """Keep the documents that link to what a path or a name says, which need not be there."""
+    """Keep the documents that link to a path or a name, which need not exist."""
     wanted = _named(snapshot, target, roots)
     called = {folded(target.removesuffix(".md"))}
     for each in wanted.values():
@@ -49,7 +49,7 @@ def _named(snapshot: Snapshot, target: str, roots: Mapping[str, str]) -> dict[Ke
 def _links(
     snapshot: Snapshot, documents: Mapping[Key, IndexedDocument]
 ) -> Iterator[tuple[Key, Link]]:
-    """Give every link of some documents."""
+    """Yield every link of some documents."""
     for key, document in documents.items():
         for target in related_targets(json.loads(document.front_matter)):
             yield key, Link(*key, target, 0.0, "")

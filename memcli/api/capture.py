@@ -1,4 +1,4 @@
-"""Collect facts from the transcript of a session, and review what was collected."""
+"""Save facts from the transcript of a session, and review those that were saved."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def capture(
 ) -> list[Noted]:
     """Save what later sessions need of a transcript `after` a line, `room` notes at most.
 
-    Each goes through the gate of `remember`, and cites the transcript by its `name`.
+    Each passes the rules of `remember`, and cites the transcript by its `name`.
     """
+    from memcli.markdown.transcript import read_transcript
     from memcli.remember.capture import facts_of
-    from memcli.remember.transcript import read_transcript
 
     saved: list[Noted] = []
     to = _TO[workspace.config("capture")]
@@ -86,9 +86,9 @@ def inbox(workspace: Workspace) -> list[InboxEntry]:
 def settle(
     workspace: Workspace, entries: Sequence[InboxEntry], *, keep: bool, now: datetime
 ) -> list[Noted]:
-    """Take entries out of the inbox; those to `keep` go into today's log first.
+    """Remove entries from the inbox; those to `keep` go into today's log first.
 
-    UsageError for an entry that was edited: then nothing of it is removed.
+    UsageError if an entry was edited: then none is removed.
     """
     saved = []
     for each in reversed(entries):  # so that the citations of the others stay

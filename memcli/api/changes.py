@@ -1,13 +1,15 @@
-"""Tell what a memory has learned: by the commits of its repository, else by dates of logs."""
+"""List what a memory has learned: by the commits of its repository, else by dates of logs."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from math import fsum
 
 from memcli.api.as_of import commit_meant, files_of
+from memcli.api.targets import stored_logs
 from memcli.checking import TYPE_CHECKING
 from memcli.compaction.similarity import idf
 from memcli.dates.find import parse_date
@@ -28,17 +30,19 @@ from memcli.indexing.planning import listing_of, read
 from memcli.language.terms import content
 from memcli.markdown.parse import parse
 from memcli.record import Record
-from memcli.types import Skip, shown
+from memcli.types import FileText, Skip, shown
 from memcli.workspace.dating import document_days
 from memcli.workspace.ignore import Rules, load_rules
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.api.workspace import Workspace
     from memcli.history.differences import Name
     from memcli.history.tree import CommitFiles
     from memcli.indexing.planning import Settings
 
-DAYS = 7  # shown if no start is given
+DAYS = 7  # default length of the span
 NAMED = 5  # files that cannot be compared
 
 
@@ -46,18 +50,18 @@ class LearnedThatDay(Record):
     """What changed in one day."""
 
     day: str
-    commits: tuple[str, ...]  # shortened hashes, the newest first; none where logs tell it
-    before: str | None  # shortened hash of the commit that the old lines come from
+    commits: tuple[str, ...]  # shortened hashes, newest first; none for dated logs
+    before: str | None  # shortened hash of the commit before
     learned: Learned
 
 
 class ChangeList(Record):
-    """What was learned in a span of days."""
+    """The changes in a span of days."""
 
     since: str
     until: str
     days: tuple[LearnedThatDay, ...]  # the newest first
-    ranked: tuple[RankedChange, ...]  # of a question, the best first
+    ranked: tuple[RankedChange, ...]  # best first, if there is a question
     by: str  # git | logs
     notices: tuple[Reason, ...]
 
@@ -81,10 +85,10 @@ def changes(
     not belong to the span. Without a repository, the lines of dated logs count as new.
     """
     environ = os.environ if environ is None else environ
-    try:
-        named, top = ("", "") if by else repository_of(workspace.config.workspace)
-    except UsageError:
-        named = ""
+    named = top = ""
+    if workspace.has_files and not by:
+        with suppress(UsageError):
+            named, top = repository_of(workspace.config.workspace)
     if not named:
         found = _by_logs(workspace, since, until, now, by)
     else:
@@ -147,7 +151,7 @@ def _by_commits(
 
 
 def _a_week_before(day: date, now: datetime) -> date:
-    """Go back by DAYS, from today where the day is to come, as far as there is a calendar."""
+    """Go back by DAYS from a day, or from today if the day is in the future."""
     day = min(day, now.date())
     return day - timedelta(days=min(DAYS, day.toordinal() - 1))
 
@@ -197,7 +201,7 @@ def _unread(what: str, why: str) -> Reason:
 
 
 def _state(workspace: Workspace, repository: _Repository, commit: Commit) -> CommitFiles | None:
-    """Give the files of a commit; None where the workspace was not there."""
+    """Return the files of a commit; None if the workspace did not exist yet."""
     git, top, environ = repository
     try:
         return files_of(git, commit, workspace.config.workspace, top, environ)
@@ -206,7 +210,7 @@ def _state(workspace: Workspace, repository: _Repository, commit: Commit) -> Com
 
 
 def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> Iterator[Name]:
-    """Name those of some files that are documents, each of the innermost source that it is in."""
+    """Name the documents among some files, each with the innermost source that contains it."""
     root = settings.sources[0].root
     rules: list[tuple[str, str, Rules]] = []
     for source in sorted(settings.sources, key=lambda each: -len(each.root)):
@@ -216,7 +220,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
         prefix = "" if below == "." else f"{below}/"
         try:
             rules.append((source.name, prefix, load_rules(source, at=files)))
-        except OSError:  # nothing is shown without its ignore file
+        except OSError:  # without its ignore file, none is shown
             rules.append((source.name, prefix, Rules(source._replace(include=()))))
     for path in paths:
         for name, prefix, rule in rules:
@@ -228,7 +232,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
 def _by_logs(
     workspace: Workspace, since: str | None, until: str | None, now: datetime, by: str
 ) -> ChangeList:
-    """Treat the lines of dated logs as what was learned on those days."""
+    """Count the lines of dated logs as learned on those days."""
     settings = workspace.index_settings()
     last = _last_day(until, workspace, now) or now.date()
     first = _first_day(since, workspace, now) or _a_week_before(last, now)
@@ -236,8 +240,7 @@ def _by_logs(
         until is not None and _last_day(until, workspace, now) is None
     ):
         raise UsageError(
-            f"{workspace.config.workspace} is not in a git repository, so only days can be"
-            " compared",
+            f"{_no_repository(workspace)}, so only days can be compared",
             hint="memcli changes --since 2026-02-01",
         )
     if first > last and until is not None:
@@ -247,25 +250,22 @@ def _by_logs(
         )
     by_day: dict[str, list[MemoryChange]] = {}
     newest = ""
-    for stat in listing_of(settings).files:
-        file = read(settings, stat.source, stat.path)
-        if isinstance(file, Skip):
-            continue
-        keys, metadata = settings.source(stat.source).date_keys, parse(file.text).front_matter
+    logs = stored_logs(workspace.store, first.isoformat(), last.isoformat())
+    for name, metadata, file in _logs_of_files(settings) if workspace.has_files else logs:
         if by and metadata.get("source_kind") != by:
             continue
-        days, stamped = document_days(metadata, stat.path, keys)
+        days, stamped = document_days(metadata, name[1], settings.source(name[0]).date_keys)
         if not days or stamped or days[1] > last.isoformat():
             continue
         newest = max(newest, days[1])
         if days[1] >= first.isoformat():
-            new = passages((stat.source, stat.path), file.text)
+            new = passages(name, file.text)
             by_day.setdefault(days[1], []).extend(MemoryChange(ADDED, None, each) for each in new)
     told = tuple(
         LearnedThatDay(day, (), None, Learned((), tuple(by_day[day])))
         for day in sorted(by_day, reverse=True)
     )
-    text = f"{workspace.config.workspace} is not in a git repository: showing its dated logs"
+    text = f"{_no_repository(workspace)}: showing its dated logs"
     notices = [] if by else [Reason("logs", text)]
     if newest and not told:
         span = f"{first} to {last}" if first <= last else f"{first}, which is in the future"
@@ -276,6 +276,20 @@ def _by_logs(
         text = f"no log{writer} here has a date up to {last}"
         notices.append(Reason("nothing", text, "memcli help changes"))
     return ChangeList(first.isoformat(), last.isoformat(), told, (), "logs", tuple(notices))
+
+
+def _logs_of_files(settings: Settings) -> Iterator[tuple[Name, Mapping[str, Any], FileText]]:
+    for stat in listing_of(settings).files:
+        file = read(settings, stat.source, stat.path)
+        if not isinstance(file, Skip):
+            yield (stat.source, stat.path), parse(file.text).front_matter, file
+
+
+def _no_repository(workspace: Workspace) -> str:
+    name = workspace.config.workspace
+    if workspace.has_files:
+        return f"{name} is not in a git repository"
+    return f"the git repository of {name} is not on this machine"
 
 
 def _last_day(until: str | None, workspace: Workspace, now: datetime) -> date | None:

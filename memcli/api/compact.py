@@ -31,7 +31,7 @@ EXTRACTIVE = "extractive"  # sentences copied from the logs
 
 
 class Compaction(Record):
-    """A plan, and what it could not rest on."""
+    """A plan, and the files that could not be read for it."""
 
     plan: CompactionPlan
     skips: tuple[Skip, ...]  # files that are left out
@@ -39,7 +39,7 @@ class Compaction(Record):
 
 
 class Checked(Record):
-    """The summaries, the problems found in them, and the files that could not be read."""
+    """The summaries, their problems, and the files that could not be read."""
 
     summaries: tuple[Summary, ...]
     problems: tuple[Problem, ...]
@@ -47,9 +47,9 @@ class Checked(Record):
 
 
 class Undone(Record):
-    """What was removed of the last run."""
+    """The files of the last run that were removed."""
 
-    is_empty: bool  # there was nothing to take back
+    is_empty: bool  # there was no run to undo
     removed: tuple[Summary, ...]
     edited: tuple[Summary, ...]  # left, for a person has changed them
     unread: tuple[Problem, ...]  # left, for they cannot be read
@@ -83,7 +83,7 @@ def _planned(
         context_tokens=config("compact.context_tokens"),
         depth=depth,
     )
-    opened = workspace.open_encoder()
+    opened = workspace.open_encoder(index=workspace.remembered())
     plan = make_plan(
         found.logs,
         found.summaries,
@@ -97,7 +97,7 @@ def _planned(
 
 
 def _writer(config: Config, summarizer: str) -> Wording | None:
-    """Open what words summaries; None where sentences of the logs do."""
+    """Open the model that writes summaries; None if they quote the logs."""
     if summarizer == EXTRACTIVE:
         return None
     from memcli.compaction.command import Wording, program
@@ -117,7 +117,7 @@ def _writer(config: Config, summarizer: str) -> Wording | None:
 
 
 def _held(workspace: Workspace) -> folder.Holdings:
-    """Read logs and summaries; the index, if there is one, knows which folders should exist."""
+    """Read logs and summaries; the index, if it exists, knows which folders should be there."""
     known: Mapping[Key, Known] = {}
     mounts = None
     with suppress(MemcliError), workspace.store.snapshot() as snapshot:
@@ -199,7 +199,7 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
 
 
 def _tokens(snapshot: Snapshot, view: str) -> int:
-    """Count the tokens of all that a view can find."""
+    """Count the tokens of everything that a search with a view can find."""
     from memcli.search.validity import reach_of
     from memcli.store.records import RetrieverResults
 

@@ -1,4 +1,4 @@
-"""The filters of a question, as Python and the command line name them."""
+"""The filters of a search, with the names that Python and the command line share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
 
     class FilterArguments(TypedDict, total=False):
-        """What a search may be limited to; each name is that of an option."""
+        """The filters of a search; each name is that of an option."""
 
         since: str  # a day in words or as a date; also `until` and `on`
         until: str
@@ -38,7 +38,7 @@ _OTHERS = ("undated", "paths", "where", "view")
 
 
 def filters_of(memory: Workspaces, given: Mapping[str, object], today: date) -> Filters:
-    """Read filters by their names; UsageError for a name or a value that there is not."""
+    """Read filters by their names; UsageError for an unknown name or value."""
     from memcli.dates.filters import bounds_of, span_of
     from memcli.workspace.names import globs_of
 

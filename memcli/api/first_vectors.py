@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memcli.store.run_records import Pending
     from memcli.types import Encoder, Filters
 
-SEGMENTS = 50  # of a chunk that are looked at
+SEGMENTS = 50  # of a chunk, at most
 SECONDS = 0.15  # for embedding
 
 
@@ -40,7 +40,7 @@ def embed_matches(
 
     Nothing happens if the model is on a server, or while another process writes the index.
     """
-    found = snapshot.lexical(query.wanted, BEST_MATCHES, Reach(filters))
+    found = snapshot.by_keyword(query.wanted, BEST_MATCHES, Reach(filters))
     encoder = workspace.query_encoder.encoder(index) if found else None
     if encoder is None:
         return
@@ -65,7 +65,7 @@ def embed_matches(
 
 
 def _in_turn(lists: Iterable[Sequence[Pending]]) -> list[Pending]:
-    """Put the first text of each list first, then all second ones, each text once."""
+    """Take the first text of each list, then the second of each, and so on; each text once."""
     turns = zip_longest(*lists)
     return list({item.hash: item for turn in turns for item in turn if item}.values())
 
@@ -88,7 +88,7 @@ def _made(
     end: float,
     monotonic: Callable[[], float],
 ) -> list[tuple[bytes, bytes]]:
-    """Embed until the time is over; give each vector with the hash of its text."""
+    """Embed until the time is over; return each vector with the hash of its text."""
 
     def embed(item: Pending) -> tuple[bytes, bytes] | None:
         if monotonic() >= end:

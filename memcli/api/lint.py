@@ -1,4 +1,4 @@
-"""Look a memory through for what is rotten, one document after the other; changes nothing."""
+"""Check a memory for bad content, document by document; changes nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class LintReport(Record):
 
     documents: int  # that were read
     findings: tuple[Finding, ...]
-    skipped: tuple[Reason, ...]  # what could not be checked
+    skipped: tuple[Reason, ...]  # files that could not be checked
 
 
 def lint(workspace: Workspace, today: date) -> LintReport:
@@ -50,13 +50,13 @@ class Inspection:
     """One check of the files on disk, without the index."""
 
     def __init__(self, workspace: Workspace, today: date) -> None:
-        """Take the memory and the day on which tasks are old."""
+        """Take the memory and the day that decides which tasks are old."""
         self._workspace, self._today = workspace, today.isoformat()
         self.documents = 0
-        self.passed: list[Reason] = []  # what could not be checked
+        self.passed: list[Reason] = []  # files that could not be checked
 
     def findings(self) -> Iterator[Finding]:
-        """Give what is wrong: of each document as it is read, then what takes all of them."""
+        """Yield the findings of each document as it is read, then those about several documents."""
         workspace = self._workspace
         # Rules see the secrets; each document redacts its own.
         settings = workspace.index_settings()._replace(redacts=False)

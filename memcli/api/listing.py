@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from memcli.api.ask import bring_in_step, check_kinds
+from memcli.api.ask import bring_up_to_date, check_kinds
 from memcli.api.records import DocumentEntry
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
@@ -29,7 +29,8 @@ class Catalogue(Record):
 
     freshness: Freshness
     documents: tuple[DocumentEntry, ...] = ()
-    empty_reason: Reason | None = None  # which filter let nothing through
+    total: int = 0  # without the limit
+    empty_reason: Reason | None = None  # which filter excluded everything
 
 
 def catalogue(
@@ -38,31 +39,41 @@ def catalogue(
     *,
     order: str = "path",
     links_to: str = "",
+    limit: int | None = None,
     sync: bool | None = None,
 ) -> Catalogue:
     """List documents by source and path, by `date`, or `newest` first; undated ones come last.
 
     `links_to` keeps only documents that link to this path or name. For `sync` see
-    `ask.bring_in_step`; no text is embedded.
+    `ask.bring_up_to_date`; no text is embedded.
     """
-    return memory.answering(
-        lambda asked: _catalogue(asked, filters, order=order, links_to=links_to, sync=sync),
-        mends=sync is not False,
-    )
+
+    def make(asked: Workspaces) -> Catalogue:
+        return _catalogue(asked, filters, order=order, links_to=links_to, limit=limit, sync=sync)
+
+    return memory.answering(make, mends=sync is not False)
 
 
 def _catalogue(
-    memory: Workspaces, filters: Filters, *, order: str, links_to: str, sync: bool | None
+    memory: Workspaces,
+    filters: Filters,
+    *,
+    order: str,
+    links_to: str,
+    limit: int | None,
+    sync: bool | None,
 ) -> Catalogue:
-    freshness = bring_in_step(memory, memory.remembered(), "lexical", sync=sync)
+    freshness = bring_up_to_date(memory, memory.remembered(), "keyword", sync=sync)
     if freshness.state == EMPTY:
         return Catalogue(freshness)
     if filters.kinds:
         check_kinds(memory, filters.kinds)
-    from memcli.store.records import Reach
+    from memcli.store.documents import in_order
+    from memcli.store.records import First, Reach
 
     with memory.store.snapshot() as snapshot:
-        listed = [each for each in snapshot.documents(Reach(filters)) if not each.skip]
+        first = First(limit, order) if limit and not links_to else None
+        listed = [each for each in snapshot.documents(Reach(filters), first) if not each.skip]
         if listed and links_to:
             from memcli.api.backlinks import linking_to
 
@@ -72,7 +83,9 @@ def _catalogue(
                 told = Reason("links", f"no document links to {links_to}")
                 return Catalogue(freshness, empty_reason=told)
         if listed:
-            return Catalogue(freshness, tuple(_ordered([*map(_entry, listed)], order)))
+            total = listed[0].total or len(listed)
+            chosen = in_order(listed, order)[:limit]
+            return Catalogue(freshness, tuple(map(_entry, chosen)), total)
         from memcli.search.empty_result import blocking_filter
 
         return Catalogue(freshness, empty_reason=blocking_filter(snapshot, filters))
@@ -128,11 +141,3 @@ def _entry(listed: IndexedDocument) -> DocumentEntry:
         front_matter=said,
         date_from=listed.first_day,
     )
-
-
-def _ordered(documents: list[DocumentEntry], order: str) -> list[DocumentEntry]:
-    if order == "path":
-        return documents
-    dated = [document for document in documents if document.date]
-    dated.sort(key=lambda document: document.date or "", reverse=order == "newest")
-    return dated + [document for document in documents if not document.date]

@@ -1,4 +1,4 @@
-"""The public door: one workspace or several, opened as one memory, and what it can do.
+"""The public API: one workspace or several, opened as one memory.
 
     with memcli.Memory.open("notes") as memory:
         for passage in memory.search("why did the pool run dry", limit=5).results:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         SearchResults,
     )
     from memcli.api.remember import Noted, UndoResult, Weighed
-    from memcli.api.standing import WorkspaceStatus
+    from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun
     from memcli.api.together import SeveralRuns, SeveralStatus
     from memcli.api.workspaces import Workspaces
@@ -44,7 +44,7 @@ class Memory:
     """One workspace, or several that answer as one. Threads may share it."""
 
     def __init__(self, workspaces: Workspaces) -> None:
-        """Take what is opened; see `open`."""
+        """Take opened workspaces; use `open`."""
         self.workspaces = workspaces
 
     @property
@@ -166,7 +166,7 @@ class Memory:
         return RelatedPassages(
             place=found.citation,
             freshness=IndexFreshness(*found.freshness),
-            retrievers=RetrieverStatus(found.alike.lexical, found.alike.dense),
+            retrievers=RetrieverStatus(found.alike.keyword, found.alike.semantic),
             results=passages_of(found.alike.hits),
             empty_reason=found.empty_reason,
         )
@@ -368,6 +368,6 @@ class Memory:
             from memcli.api.together import status_of_each
 
             return status_of_each(self.workspaces, deep=deep)
-        from memcli.api.standing import status
+        from memcli.api.status import status
 
         return status(self.workspaces.lead, deep=deep)

@@ -1,4 +1,4 @@
-"""Find the lines of the memory that a note may say again: what the gate compares it with."""
+"""Find the lines of the memory that a note may repeat."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from memcli.types import Candidate
 
 LOOKED_AT = 20  # chunks from each retriever
-COMPARED = 8  # lines that are compared by meaning: some 5 ms each
+COMPARED = 8  # lines compared by vectors: about 5 ms each
 
 
 class Nearby:
     """Finds the lines of the memory most similar to a text; updates the index once."""
 
     def __init__(self, workspace: Workspace) -> None:
-        """Update the index as for a search; `notices` say what cannot be compared."""
-        from memcli.api.ask import bring_in_step
+        """Update the index as for a search; `notices` name what cannot be compared."""
+        from memcli.api.ask import bring_up_to_date
         from memcli.api.workspaces import Workspaces
 
         self._workspace = workspace
@@ -33,7 +33,7 @@ class Nearby:
         self._index: Remembered | None = None
         try:
             mode = workspace.config("search.mode")
-            freshness = bring_in_step(
+            freshness = bring_up_to_date(
                 Workspaces(workspace), workspace.remembered(), mode, sync=None
             )
             if freshness.state != EMPTY:
@@ -42,7 +42,7 @@ class Nearby:
             self.notices = (error.reason,)
 
     def of(self, text: str) -> tuple[Neighbour, ...]:
-        """Give the lines, those with the most words of the text first."""
+        """Return the lines, those with the most words of the text first."""
         if self._index is None:
             return ()
         found = _recalled(self._workspace, text, self._index)
@@ -65,7 +65,7 @@ def _recalled(workspace: Workspace, text: str, index: Remembered) -> Sequence[Ca
             snapshot,
             query,
             total=snapshot.counts().chunks,
-            lexical=True,
+            keyword=True,
             vector=vector,
             bounds=RecallBounds(LOOKED_AT, reach_within(snapshot, Filters(view="raw"))),
         ).candidates
@@ -75,13 +75,13 @@ def _reads(workspace: Workspace, text: str, index: Remembered) -> bool:
     """Return whether the index has vectors of a model that can read the text."""
     from memcli.embedding.models import is_readable
 
-    if index.fingerprint is None or workspace.config("search.mode") == "lexical":
+    if index.fingerprint is None or workspace.config("search.mode") == "keyword":
         return False
     return is_readable(text, index.fingerprint)
 
 
 def _lines_of(candidate: Candidate, count: int) -> Iterator[Neighbour]:
-    """Give the items and paragraphs of a chunk, and every run of as many lines as the note has."""
+    """Yield the items and paragraphs of a chunk, and every run of as many lines as the note has."""
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
 
@@ -144,7 +144,7 @@ def length(text: str) -> int:
 
 
 def windows(lines: Sequence[str], count: int) -> Iterator[tuple[int, int, str]]:
-    """Give every run of `count` lines that are not blank: first and last number from 1, text."""
+    """Yield every run of `count` lines that are not blank: first and last number from 1, text."""
     filled = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     for at in range(len(filled) - count + 1):
         run = filled[at : at + count]

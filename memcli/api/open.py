@@ -23,7 +23,8 @@ def open_workspaces(
     """Open a memory; `settings` override all others, by name.
 
     NotFoundError if there is no such workspace, ConfigError if a setting cannot be used,
-    IndexMissingError if the shared index has nothing of it, UsageError for what cannot be combined.
+    IndexMissingError if the shared index does not contain it, UsageError if options cannot be
+    combined.
     """
     folders = tuple(map(os.path.expanduser, selected.folders))
     selected = selected._replace(folders=folders)

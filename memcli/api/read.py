@@ -31,7 +31,7 @@ class Lines(Record):
     text: str
     text_hash: str
     truncated: bool  # more than `count` lines were asked for
-    next_from: int | None  # where to go on reading
+    next_from: int | None  # the line to continue at
     expanded: tuple[RawLines, ...] = ()  # source lines of a summary, if requested
 
     @property
@@ -193,7 +193,7 @@ def raw_lines(
 class Logs(Record):
     """The documents of the memory."""
 
-    read: Callable[[str], FileText]  # by path; NotFoundError if there is none
+    read: Callable[[str], FileText]  # by path; NotFoundError if it does not exist
     paths: Callable[[], Sequence[str]]  # of all there are
 
 

@@ -27,7 +27,7 @@ class IndexFreshness(Record):
     pending: int  # changed files that are not in the answer
     reason: Reason | None
     notices: tuple[Reason, ...]  # files that cannot be read, and repairs of the index
-    workspaces: tuple[StoreState, ...] = ()  # one for each, if several are searched as one
+    workspaces: tuple[StoreState, ...] = ()  # one per workspace, if there are several
     missing: str = ""  # the pending files by kind and name
 
 
@@ -54,7 +54,7 @@ class SearchResults(Record):
     missing_phrases: tuple[str, ...] = ()  # quoted phrases that do not occur
     named_speakers: tuple[str, ...] = ()  # speakers in the query
     split_phrases: tuple[str, ...] = ()  # quoted phrases that are not in one passage
-    repairs: tuple[Repair, ...] = ()  # misspelled words, and what was searched instead
+    repairs: tuple[Repair, ...] = ()  # misspelled words and their corrections
     reranked: Reranked | None = None
     empty_reason: Reason | None = None  # the phrase or filter that excludes everything
     verdict_reason: Reason | None = None  # why the verdict is weak
@@ -92,14 +92,14 @@ class ContextBlock(Record):
     now: str
     budget: int
     tokens: int  # an estimate, with fences and citations
-    verdict: str | None  # of a query
+    verdict: str | None  # None without a query
     freshness: IndexFreshness
     markdown: str  # the block
     parts: tuple[ContextPassage, ...]
     omitted: int  # parts that did not fit
     tokens_saved: int  # tokens of passages with too little confidence
     warnings: tuple[str, ...]
-    repairs: tuple[Repair, ...] = ()  # misspelled words, and what was searched instead
+    repairs: tuple[Repair, ...] = ()  # misspelled words and their corrections
     reranked: Reranked | None = None
     verdict_reason: Reason | None = None  # why the verdict is weak
     uncalibrated: Reason | None = None  # why confidence uses keywords only
@@ -139,7 +139,7 @@ def results_of(found: Answered, *, now: str, dates: Sequence[DateSpan] = ()) -> 
         now=now,
         verdict=answer.verdict,
         freshness=IndexFreshness(*found.freshness),
-        retrievers=RetrieverStatus(answer.lexical, answer.dense),
+        retrievers=RetrieverStatus(answer.keyword, answer.semantic),
         results=passages_of(answer.hits),
         omitted_over_budget=answer.omitted_over_budget,
         omitted_low_confidence=answer.omitted_low_confidence,

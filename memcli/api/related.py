@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.api import targets
-from memcli.api.ask import bring_in_step, check_kinds, for_all
+from memcli.api.ask import bring_up_to_date, check_kinds, for_all
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
 from memcli.record import Record
@@ -30,7 +30,7 @@ class Likenesses(Record):
     end_line: int
     freshness: Freshness
     alike: Alike = NONE
-    empty_reason: Reason | None = None  # which filter let nothing through
+    empty_reason: Reason | None = None  # which filter excluded everything
 
     @property
     def citation(self) -> str:
@@ -48,8 +48,8 @@ def likenesses(
 ) -> Likenesses:
     """Find what is most similar to the chunks at a path, a citation or a record ref.
 
-    A whole document is compared with the others. For `sync` see `ask.bring_in_step`; relative paths
-    start at `here`. NotFoundError if there is nothing at the place.
+    A whole document is compared with the others. For `sync` see `ask.bring_up_to_date`; relative
+    paths start at `here`. NotFoundError if there is nothing at the place.
     """
     settings = memory.index_settings()
     found, file = memory.lead.find(target, here)
@@ -69,7 +69,7 @@ def _likenesses(
     sync: bool | None,
 ) -> Likenesses:
     first, last = lines
-    freshness = bring_in_step(memory, memory.remembered(), options.mode, sync=sync)
+    freshness = bring_up_to_date(memory, memory.remembered(), options.mode, sync=sync)
     if freshness.state == EMPTY:
         return Likenesses(*found.document, first, last, freshness)
     if options.filters.kinds:
@@ -82,7 +82,7 @@ def _likenesses(
         start = min(chunk.about.start_line for chunk in place)
         end = max(chunk.about.end_line for chunk in place)
         alike, nothing = related(snapshot, place, options), None
-        alike = alike._replace(dense=for_all(memory, alike.dense))
+        alike = alike._replace(semantic=for_all(memory, alike.semantic))
         if not alike.hits and options.filters != Filters(view=options.filters.view):
             from memcli.search.empty_result import blocking_filter
 
@@ -91,7 +91,7 @@ def _likenesses(
 
 
 def _at(chunks: Sequence[Excerpt], first: int, last: int) -> list[Excerpt]:
-    """Choose the chunks of a document that have one of some lines, else the next one, or the last.
+    """Choose the chunks that contain some lines, else the next chunk, or the last one.
 
     Front matter and blank lines are in no chunk.
     """

@@ -39,13 +39,13 @@ class Wish(Record):
     to: str = TODAY  # today's log, or the path of a file in the workspace
     heading: str = ""  # of the section that it belongs to
     type: str = ""  # user | feedback | project | reference
-    dry_run: bool = False  # say what would be written
+    dry_run: bool = False  # only report what would be written
     force: bool = False  # save it even if a check fails; the check is still reported
-    gate: bool = False  # refuse what is worth little, even where gate.least is 0
+    gate: bool = False  # refuse notes of little worth, even if gate.least is 0
     was_given: WasGiven | None = None  # whether this session already got a line
-    by: str = ""  # the source_kind of who writes it, such as agent; "" for the owner
+    by: str = ""  # the source_kind of the author, such as agent; "" for the owner
     corrects: str = ""  # citation of the older line that the note replaces
-    source: str = ""  # what the note is from, written after it
+    source: str = ""  # the origin of the note, written after it
     scope: str = ""  # of a new file
 
 
@@ -54,26 +54,26 @@ class Noted(Record):
 
     stored: bool
     path: str  # of the file
-    start_line: int | None  # of the note in it; None of a note that was refused
+    start_line: int | None  # None if the note was refused
     end_line: int | None
     text: str  # the note as it is written, or would be
     made: bool  # the file was made for it
     refusal: Check | None  # the rule that refused it, also if --force saved it
     checks: tuple[Check, ...]  # every rule, in its order
     worth: float  # 0 to 1
-    older: str | None  # citation of an older note that says otherwise
-    notices: tuple[Reason, ...]  # what the gate could not rest on
+    older: str | None  # citation of an older note that differs
+    notices: tuple[Reason, ...]  # what could not be checked
 
     @property
     def citation(self) -> str | None:
-        """Name its lines as `get` takes them; None of a note that was refused."""
+        """Cite the lines of the note as `get` takes them; None if it was refused."""
         if self.start_line is None or self.end_line is None:
             return None
         return cite(MEMORY_SOURCE, self.path, self.start_line, self.end_line)
 
 
 def record_of(noted: Noted) -> dict[str, Any]:
-    """Describe what became of a note as `memcli.remember/1` does."""
+    """Describe the result of a note as `memcli.remember/1` does."""
     return {
         "schema": "memcli.remember/1",
         **noted._asdict(),
@@ -164,7 +164,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
 
 
 def _corrected(workspace: Workspace, citation: str) -> str:
-    """Cite the line that a note replaces as it is now; NotFoundError if there is none."""
+    """Cite the present lines of the one that a note replaces; NotFoundError if it is gone."""
     if not citation:
         return ""
     from memcli.api.read import get
@@ -173,8 +173,8 @@ def _corrected(workspace: Workspace, citation: str) -> str:
     found = get(Workspaces(workspace), citation)
     if found.end_line - found.start_line >= MOST_CORRECTED:
         raise UsageError(
-            f"{found.citation} is {found.end_line - found.start_line + 1} lines, and a note"
-            f" corrects {MOST_CORRECTED} at most",
+            f"{found.citation} has {found.end_line - found.start_line + 1} lines; a note"
+            f" corrects at most {MOST_CORRECTED}",
             hint=f"{found.citation.rpartition(':')[0]}:{found.start_line}",
         )
     lines = str(found.start_line)
@@ -188,9 +188,9 @@ def undo_remember(workspace: Workspace) -> UndoResult:
 
 
 def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
-    """Remove a note that somebody appended, such as an agent, if its lines are unchanged.
+    """Remove a note that an agent or another author appended, if its lines are unchanged.
 
-    NotFoundError if the cited lines are no such note.
+    NotFoundError if the cited lines are not such a note.
     """
     from memcli.api.read import get
     from memcli.api.workspaces import Workspaces
@@ -239,7 +239,7 @@ def _take_back(
 
 
 def _append(workspace: Workspace, root: str, path: str, make: Make, by: str) -> Appended:
-    """Append, and keep what was appended so that it can be taken back."""
+    """Append, and record the append so that it can be removed."""
     from memcli.remember import append
 
     folder, sleep = workspace.cache_folder, workspace.clock.sleep
@@ -279,12 +279,12 @@ def _note(text: str, wish: Wish, now: datetime) -> Note:
 
 
 def root_of(workspace: Workspace) -> str:
-    """Give the folder that notes are written into."""
+    """Return the folder that notes are written into."""
     return workspace.index_settings().source(MEMORY_SOURCE).root
 
 
 def _path_of(workspace: Workspace, wish: Wish, now: datetime) -> str:
-    """Name the file that a note goes to; UsageError for one that no search would read."""
+    """Return the path for a note; UsageError if no search would read that file."""
     from memcli.markdown.lineage import is_place
     from memcli.workspace.ignore import is_markdown, load_rules
     from memcli.workspace.locate import MEMORY_FOLDER
@@ -296,7 +296,7 @@ def _path_of(workspace: Workspace, wish: Wish, now: datetime) -> str:
             hint="memcli init",
         )
     path = to = wish.to
-    if to == TODAY and wish.by:  # of a whole document it is known who wrote it
+    if to == TODAY and wish.by:  # a document with another author than the owner
         path = f"{MEMORY_FOLDER}/{wish.by}/{now.date().isoformat()}.md"
     elif to == TODAY:
         own = daily_note(root_of(workspace), now.date())
@@ -316,11 +316,11 @@ def _path_of(workspace: Workspace, wish: Wish, now: datetime) -> str:
     return path
 
 
-_SAYING = ("paragraph", "item", "quote")  # blocks that say something
+_SAYING = ("paragraph", "item", "quote")  # blocks that contain statements
 
 
 class Weighed(Record):
-    """A paragraph or item of a text, and what the gate says of it."""
+    """A paragraph or item of a text, and the results of the rules."""
 
     start_line: int  # from 1; both ends are included
     end_line: int
@@ -334,7 +334,7 @@ def weigh(
     """Score each paragraph and item of a text as `remember` would; nothing is written.
 
     `place` is its (source, path) if it is a document of the memory, so that it is not compared with
-    itself. The second value says what could not be compared.
+    itself. The second value lists what could not be compared.
     """
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
@@ -357,7 +357,7 @@ def weigh(
 def gate_settings(
     workspace: Workspace, *, is_gated: bool, was_given: WasGiven | None
 ) -> GateSettings:
-    """Read what the gate goes by; `is_gated` refuses what is worth little in any case."""
+    """Return the settings of the rules; `is_gated` refuses notes of little worth in any case."""
     from memcli.remember.gate import LEAST_WORTH
 
     config = workspace.config

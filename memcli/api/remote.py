@@ -1,6 +1,6 @@
 """A workspace of the shared index whose files are on another machine; read-only.
 
-An answer says who stored the index and when, because the files may have changed since.
+An answer names who stored the index and when, because the files may have changed since.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memcli.config.workspaces import named_workspaces
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Freshness
 from memcli.record import Record
-from memcli.store.open import named_store, open_crowd
+from memcli.store.open import address_of, named_store, open_crowd
 from memcli.types import REMOTE, Source
 
 if TYPE_CHECKING:
@@ -37,19 +37,19 @@ class StoredState(Record):
     """A workspace as the shared index stores it; its files are on another machine."""
 
     name: str
-    stored: Reason | None = None  # of a listing; None: the index says it
+    stored: Reason | None = None  # from a listing; None: the index has it
     asked_by: str = ""  # the options that name it on a command line
 
     @property
     def files(self) -> None:
-        """Say that files cannot be read."""
+        """Return None: the files cannot be read."""
 
     @property
     def moment(self) -> None:
-        """Say that questions are asked now."""
+        """Return None: questions have the present time."""
 
     def reason(self, store: Store) -> Reason:
-        """Say whose state is read."""
+        """Return the notice that names the machine and the time."""
         if self.stored is not None:
             return self.stored
         from memcli.markdown import CHUNKER_VERSION
@@ -63,7 +63,7 @@ class StoredState(Record):
         return reason
 
     def freshness(self, workspace: Workspace, *, sync: bool | None) -> Freshness:
-        """Say whose state an answer is of; UsageError if files are to be brought in."""
+        """Return the state of the stored index; UsageError if the files are to be read."""
         if sync:
             raise UsageError(
                 f"the files of {self.name} are not here, so changes cannot be read",
@@ -72,7 +72,7 @@ class StoredState(Record):
         return Freshness(REMOTE, 0, self.reason(workspace.store), ())
 
     def close(self) -> None:
-        """Do nothing: the store is closed by the workspace."""
+        """Do nothing: the workspace closes the store."""
 
 
 def open_remote(
@@ -110,8 +110,8 @@ def open_tenant(
     check_tenant(tenant)
     by = f"{TENANT} {tenant}"
     config, place = _config(by, environ, settings)
-    crowd = open_crowd(config, tenant, place, clock.now_ns)
-    members = _stored_workspaces(crowd, config, environ, clock, by=by)
+    crowd = open_crowd(config, tenant)
+    members = _stored_workspaces(crowd, config, place, environ, clock, by=by)
     if not members:
         raise IndexMissingError(
             f"the shared index has nothing of the tenant {tenant} for this user",
@@ -140,16 +140,16 @@ def open_everywhere(
     members = [*local.members] if local else []
     known = attached(environ)
     names = [known[each.folder] for each in members if each.folder in known]
-    crowd = open_crowd(config, config("store.tenant"), place, clock.now_ns)
+    crowd = open_crowd(config, config("store.tenant"))
     try:
         taken = [each.name for each in members]
         members += _stored_workspaces(
-            crowd, config, environ, clock, by=EVERYWHERE, besides=names, taken=taken
+            crowd, config, place, environ, clock, by=EVERYWHERE, besides=names, taken=taken
         )
     except StoreError as error:
         if local is None:
             raise
-        members.append(NamedWorkspace(SHARED, crowd.place, None, error.reason))
+        members.append(NamedWorkspace(SHARED, address_of(config).masked, None, error.reason))
     if not members:
         raise IndexMissingError(
             "the shared index has no workspace that you may read", hint="memcli store status"
@@ -167,6 +167,7 @@ def _config(
 def _stored_workspaces(
     crowd: Crowd,
     config: Config,
+    place: str,
     environ: Mapping[str, str],
     clock: Clock,
     *,
@@ -184,7 +185,8 @@ def _stored_workspaces(
         reason = _as_stored(each.revision, each.changed_at, each.origin)
         state = StoredState(each.name, reason, asked_by=by)
         name = each.whole if each.name in taken else each.name
-        workspace = Workspace(own, crowd.store(each), environ=environ, clock=clock, state=state)
+        store = named_store(config, each.whole, place, clock.now_ns)
+        workspace = Workspace(own, store, environ=environ, clock=clock, state=state)
         found.append(NamedWorkspace(name, each.whole, workspace))
     return found
 

@@ -56,7 +56,7 @@ class SharedEncoders:
         self._opened: dict[object, Opened] = {}
 
     def take(self, key: object, open_: Callable[[], Opened]) -> Opened:
-        """Give the encoder of some settings, opened by the first that asks."""
+        """Return the encoder of some settings, opened by the first that asks."""
         with self._guard:
             if key not in self._opened:
                 found = open_()
@@ -106,7 +106,7 @@ def open_several(
 
 
 def _check_stores(opened: Sequence[Workspace]) -> None:
-    """Raise ConfigError where two workspaces would keep their index in one file."""
+    """Raise ConfigError if two workspaces would keep their index in one file."""
     if len({each.store.local for each in opened}) < len(opened):
         raise ConfigError(
             "store.path is one file, and each of several workspaces needs an index of its own",
@@ -117,7 +117,7 @@ def _check_stores(opened: Sequence[Workspace]) -> None:
 def folders_of(
     named: Sequence[str], environ: Mapping[str, str], *, everywhere: bool, may_miss: bool = False
 ) -> dict[str, str]:
-    """Give the folder of each workspace by its name; a folder that is named twice is one.
+    """Return the folder of each workspace by its name; a folder that is named twice is one.
 
     The errors are those of `open_several`. A folder that is named `may_miss`.
     """

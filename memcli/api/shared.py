@@ -1,6 +1,7 @@
 """The commands of a shared index, for the folder of an opened workspace.
 
-The files of a workspace are the truth: to detach a folder, or to lose the server, loses nothing.
+The files of a workspace are the truth: nothing is lost if a folder is detached or the server is
+gone.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Detached(Record):
 
     store: str
     name: str
-    was_ours: bool  # this folder was the one that writes it
+    was_ours: bool  # this folder was the writer
     problem: str  # why the server does not know of it yet; "" if it does
 
 
@@ -87,13 +88,13 @@ def detach(workspace: Workspace) -> Detached:
 
 
 def look(workspace: Workspace) -> tuple[SharedStatus, str | None]:
-    """Look at the shared index; return the name of the folder there too, None if it has none."""
+    """Return the status of the shared index, and the folder's name there; None if it has none."""
     name = attached.attached(workspace.environ).get(workspace.config.workspace)
     return admin.look(address_of(workspace.config)), name
 
 
 def contents(config: Config, name: str) -> tuple[str, Contents]:
-    """Count what a workspace contains; return the address of the index too."""
+    """Count what a workspace contains; return the address of the index, too."""
     address = address_of(config)
     return address.masked, admin.contents(address, Name(*attached.named(name)))
 
@@ -125,8 +126,8 @@ def access_script(role: str, tenant: str, *, writes: bool, leaves: bool) -> tupl
     attached.check_tenant(tenant)
     if not _ROLE.fullmatch(role):
         raise UsageError(
-            "--role has letters, digits, dots, dashes and underscores, and begins with a letter,"
-            f" unlike {role[:80]!r}",
+            "the name of a role has letters, digits, dots, dashes and underscores, and begins with"
+            f" a letter, unlike {role[:80]!r}",
             hint="memcli help shared-index",
         )
     if leaves:
@@ -142,7 +143,7 @@ def run(config: Config, statements: Sequence[str]) -> str:
 
 
 def members(config: Config) -> tuple[str, list[TenantRole]]:
-    """List the roles of each tenant; return the index's address too."""
+    """List the roles of each tenant; return the address of the index, too."""
     address = address_of(config)
     return address.masked, admin.members(address)
 
@@ -154,7 +155,8 @@ def _script(statements: Sequence[str]) -> str:
 def _checked(partitions: int) -> int:
     if not 0 <= partitions <= schema.MOST_PARTITIONS:
         raise UsageError(
-            f"--partitions must be between 0 and {schema.MOST_PARTITIONS}, not {partitions}",
+            f"the number of partitions must be between 0 and {schema.MOST_PARTITIONS},"
+            f" not {partitions}",
             hint="memcli help shared-index",
         )
     return partitions

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from memcli.search.hits import Hit
     from memcli.store.port import Snapshot
 
-LOOKED_AT = 12  # chunks for each line
-MOST_LINES = 12  # of a passage
+LOOKED_AT = 12  # chunks per line
+MOST_LINES = 12  # lines per passage
 MOST_OLDER = 3  # older lines shown per passage
 
 
 class Superseded(Record):
-    """A line that a later one says otherwise."""
+    """A line that a later line corrects."""
 
     source: str
     path: str
@@ -64,7 +64,7 @@ def _of(snapshot: Snapshot, hit: Hit) -> list[Superseded]:
         bounds = RecallBounds(LOOKED_AT, reach_within(snapshot, Filters(until=until, view="raw")))
         total = snapshot.counts().chunks
         for candidate in recall(
-            snapshot, query, total=total, lexical=True, vector=None, bounds=bounds
+            snapshot, query, total=total, keyword=True, vector=None, bounds=bounds
         ).candidates:
             about = candidate.about
             for number, other in _lines(candidate.text, about.start_line):
@@ -93,7 +93,7 @@ def _dated(hit: Hit) -> Iterator[tuple[int, str, str | None]]:
 
 
 def _lines(text: str, first: int) -> Iterator[tuple[int, str]]:
-    """Give the items and paragraphs of a passage, each with the line that it begins in."""
+    """Yield the items and paragraphs of a passage, each with the line that it begins in."""
     lines = text.split("\n")
     count = 0
     for block in parse(text).blocks:

@@ -113,9 +113,9 @@ class Done(Record):
     embedded: int
     pending: int  # texts without a vector
     pruned: int
-    notices: tuple[str, ...]  # what had to be mended in the index
+    notices: tuple[str, ...]  # repairs of the index
     warnings: tuple[Reason, ...] = ()  # of the settings
-    borrowed: int = 0  # vectors of fellow workspaces that were taken over
+    borrowed: int = 0  # vectors taken from other workspaces
 
 
 class Vectors:
@@ -130,7 +130,7 @@ class Vectors:
         threads: int | None = None,
         on_made: OnMade | None = None,
     ) -> None:
-        """Take the settings of a memory; `sleep` replaces its clock's, to wait for a server.
+        """Take a workspace; `sleep` replaces its clock's, to wait for a server.
 
         `threads` replaces `embedding.threads`. `on_made` is called after each batch.
         """
@@ -139,11 +139,12 @@ class Vectors:
         self._workspace = workspace
         self._on_progress = shared(workspace.store, workspace.clock.monotonic, on_progress)
         self._opened: Opened | None = None
+        self.language: Reason | None = None  # what the language of the notes changes
         self.made = self.borrowed = 0
 
     @property
     def opened(self) -> Opened | None:
-        """Give the encoder or why there is none; None while it was not needed."""
+        """Return the encoder or why there is none; None while it was not needed."""
         return self._opened
 
     @property
@@ -153,33 +154,44 @@ class Vectors:
 
     @property
     def may_come_back(self) -> bool:
-        """Tell that a server refuses, or is away: that passes without a change of settings."""
+        """Return whether a server refuses, or is away: that passes without a change of settings."""
         from memcli.embedding.registry import may_come_back
 
         return not self.can_embed and may_come_back(self._workspace.encoders())
 
     def make(self, change: Change, most: int | None = None) -> None:
-        """Embed what is new, or learn why that is impossible; finished vectors are kept.
+        """Embed new texts, or record why that is impossible; finished vectors are kept.
 
         AskedToWaitError if a server wants to be asked again later, MemoryError if there is no room
         for the modules that embed: Python may end in the middle of an import.
         """
         if system.is_short_of_memory():
             raise MemoryError
+        from memcli.embedding.auto import announcement
         from memcli.embedding.encoders import Opened, Remembered
-        from memcli.embedding.registry import configured_fingerprint, is_verified, remember
+        from memcli.embedding.registry import (
+            configured_fingerprint,
+            is_verified,
+            remember,
+            settled,
+        )
         from memcli.indexing.indexer import Calling, embed, settle_vectors
 
-        choice = self._workspace.encoders()
         facts = change.facts
-        known = Remembered(facts.model, facts.fingerprint)
+        known = Remembered(facts.model, facts.fingerprint, facts.language or "")
+        self.language = announcement(self._workspace.encoders(), known)
+        choice = settled(self._workspace.encoders(), known)
         if facts.fingerprint:
             self.borrowed += change.borrow(facts.fingerprint)
         if is_verified(choice.names[0], choice, known) and settle_vectors(
             change, configured_fingerprint(choice, known)
         ):
             return
-        if self._opened is None or self.may_come_back:
+        if (
+            self._opened is None
+            or (self._opened.encoder is not None and self._opened.name not in choice.names)
+            or self.may_come_back
+        ):
             self._opened = self._workspace.open_encoder(
                 self.patience.ask, threads=self._threads, index=known
             )
@@ -230,16 +242,16 @@ def sync(
 
     def work(change: Change) -> Done:
         nonlocal report
-        goes_on = report is not None
+        continues_after = report is not None
         if report is None:
             report = _bring_in(change, settings, job, vectors, on_progress)
             if vectors.patience.is_asked:
                 raise AskedToWaitError
-        if goes_on or (job.texts != 0 and not job.full):
+        if continues_after or (job.texts != 0 and not job.full):
             vectors.make(change, None if job.full else job.texts)
-        pruned = change.prune(unused_days=0) if job.prune else 0
+        pruned = change.tidy(unused_days=0) if job.prune else 0
         pending, chunks = vectors.pending(change), change.counts().chunks
-        warnings = unmatched(settings.sources, change.known)
+        warnings = (*unmatched(settings.sources, change.known), *filter(None, [vectors.language]))
         made, borrowed = vectors.made - before[0], vectors.borrowed - before[1]
         notices = report.notices
         return Done(report, chunks, made, pending, pruned, notices, warnings, borrowed)
@@ -257,7 +269,7 @@ def sync(
 def embed_next(
     workspace: Workspace, job: Job, vectors: Vectors, *, sleep: Callable[[float], None]
 ) -> int:
-    """Embed the next texts as the one writer; give how many it pays to go on with."""
+    """Embed the next texts while holding the writer lock; return how many to continue with."""
 
     def work(change: Change) -> int:
         vectors.make(change, job.texts)
@@ -282,7 +294,7 @@ def _bring_in(
         try:
             vectors.make(target)
         except AskedToWaitError:
-            if target is not change:  # half a new index, which the next attempt goes on with
+            if target is not change:  # half a new index, which the next attempt continues
                 raise
 
     return rebuild(change, settings, embed_into=embed_into, on_progress=on_progress)
@@ -295,12 +307,12 @@ def _as_writer(
     sleep: Callable[[float], None],
     work: Callable[[Change], Made],
 ) -> tuple[Made, list[str]]:
-    """Do work as the one writer, again after each wait for a server.
+    """Do work while holding the writer lock, again after each wait for a server.
 
-    Where the store goes away in the middle, it is done once more: it goes on where the first try
-    was, because whole documents were stored, perhaps at another server that is named.
+    If the store becomes unreachable, the work is done once more, perhaps at another server that is
+    configured. It continues, because whole documents were stored.
 
-    Gives what was made, and what had to be mended or could not be until the index was closed.
+    Returns the result, and repairs of the index, done or impossible until it was closed.
     """
     notices: list[str] = []
     went_away = False
@@ -327,11 +339,11 @@ MOST_WAITS = 4  # without an answer in between
 
 
 class Patience:
-    """How often in a row a server has asked to wait, and how long it is given.
+    """How often in a row a server has asked to wait, and how long.
 
-    An encoder that has to wait calls `ask` in the place of a sleep, and that ends the work. The
-    holder of the writer lock releases it, calls `wait` and does the work again. That goes on where
-    it was, because the vectors are stored.
+    An encoder that has to wait calls `ask` instead of sleeping, and that ends the work. The holder
+    of the writer lock releases it, calls `wait` and does the work again. It continues, because the
+    vectors are stored.
     """
 
     def __init__(self, sleep: Callable[[float], None]) -> None:
@@ -342,7 +354,7 @@ class Patience:
 
     @property
     def is_asked(self) -> bool:
-        """Tell that a server wants to be waited for."""
+        """Return whether a server wants to be waited for."""
         return self._seconds is not None
 
     def ask(self, seconds: float) -> NoReturn:
@@ -353,12 +365,12 @@ class Patience:
                 f"the endpoint stays busy: it has asked to wait {MOST_WAITS} times in a row",
                 hint="memcli index, later",
             )
-        self._seconds = max(seconds, 2.0**self._asked)  # each time at least twice as long
+        self._seconds = max(seconds, 2.0**self._asked)  # at least twice as long each time
         self._asked += 1
         raise AskedToWaitError
 
     def wait(self) -> None:
-        """Wait as long as the server was given."""
+        """Wait as long as the server asked for."""
         seconds, self._seconds = self._seconds, None
         self._sleep(seconds or 0.0)
 

@@ -1,15 +1,15 @@
-"""Read what a person points at: a name, a citation, `path#heading` or a record ref.
+"""Read what a user points at: a name, a citation, `path#heading` or a record ref.
 
-Every printed name can be read back (`types.shown`, `types.cite`, `About.ref`, `workspace.names`).
-A name that begins with a source and a colon belongs to that source. A name that begins with `./` or
-`../` is a path from the current folder. Any other name belongs to the memory; only if the memory
-has no such document may it be a path from here, or a document of another source.
+Every printed name can be read back (`types.shown`, `types.cite`, `About.ref`, `workspace.names`). A
+name that begins with a source and a colon belongs to that source. A name that begins with `./` or
+`../` is a path from the current folder. Any other name belongs to the workspace; only if the
+workspace has no such document may it be a path from here, or a document of another source.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError
@@ -17,6 +17,8 @@ from memcli.record import Record
 from memcli.types import MEMORY_SOURCE, FileText, Skip, cite, shown, split_name
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.indexing.planning import Settings
     from memcli.store.port import Store
     from memcli.types import Excerpt
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 _LINES = re.compile(
     r"(?P<path>.+)(?::L?|#L)(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9}))?", re.DOTALL
 )
+MOST_BEFORE = 20  # documents among which the newest log before some days is looked for
 _AROUND = " \t\r\n`[]<>"  # signs that a text may have around a citation
 
 
@@ -58,7 +61,7 @@ class Target(Record):
 
 
 def resolve(target: str, settings: Settings, here: str | None = None) -> Target:
-    """Find the document of a target; NotFoundError if discovery would not accept it.
+    """Find the document of a target; NotFoundError if no source would index it.
 
     Relative paths start at `here`; without it they start at the workspace, or are absolute.
     """
@@ -94,7 +97,7 @@ def meant(target: str, known: Collection[tuple[str, str]]) -> Target:
 
 
 def _listed(target: str, readings: list[Target], settings: Settings) -> Target:
-    """Give the first reading that is a document."""
+    """Return the first reading that is a document."""
     from memcli.indexing.planning import listing_of
 
     listing = listing_of(settings)
@@ -161,9 +164,10 @@ def _readings(
 ) -> list[Target]:
     """List what a target may mean: a whole name, one with lines, one with an anchor.
 
-    A document is named as Markdown, so that neither lines nor an anchor of an output end a name.
-    A bare path is of the memory, else one from here, else of the first other source that has it.
-    What a text has around a citation counts as a part of the name first, then it is left out.
+    A document ends in a Markdown suffix, so that lines or an anchor after it are not part of its
+    name. A bare path belongs to the workspace, else it starts here, else it is of the first other
+    source that has it. Characters around a citation count as part of the name first, and are then
+    left out.
     """
     found = _readings_as_written(target, sources, from_here)
     if bare(target) != target:
@@ -172,7 +176,7 @@ def _readings(
 
 
 def bare(target: str) -> str:
-    """Leave out what a text may have around a citation; what is nothing else stays as it is."""
+    """Remove the characters that a text may have around a citation."""
     return target.strip(_AROUND) or target
 
 
@@ -182,7 +186,7 @@ def _readings_as_written(
     from_here: Callable[[str], Sequence[tuple[str, str]]],
 ) -> list[Target]:
     source, rest = split_name(target, sources)
-    if not rest.strip("-0123456789"):  # lines of a document that is called as a source is
+    if not rest.strip("-0123456789"):  # lines of a document that has the name of a source
         source, rest = MEMORY_SOURCE, target
     path = rest.removeprefix("./")
     named = _forms(source, path)
@@ -215,7 +219,7 @@ def _forms(source: str, path: str) -> list[Target]:
 
 
 def _nearest(target: str, readings: list[Target], known: Collection[tuple[str, str]]) -> str:
-    """Give the command that prints the same of another source, or the document named most alike."""
+    """Return the command that prints this path of another source, or the most similar document."""
     from difflib import get_close_matches
     from shlex import quote  # a hint is pasted, and a file name may contain `;` or `$(`
 
@@ -306,7 +310,33 @@ def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
         if found is None:  # one without text, or in another spelling, or none
             found = meant(target, snapshot.known())
             chunks = snapshot.excerpts_of([found.document], Reach())
-    return found, _text_of(found, chunks)
+    return found, _text_of(found.document, chunks)
+
+
+def stored_logs(
+    store: Store, first: str, last: str
+) -> Iterator[tuple[tuple[str, str], Mapping[str, Any], FileText]]:
+    """Yield the dated documents of some days with their front matter and stored text.
+
+    If there are none, yield the newest ones before, without their text.
+    """
+    import json
+
+    from memcli.store.records import First, Reach
+    from memcli.types import Filters
+
+    with store.snapshot() as snapshot:
+        of_days = Reach(Filters(since=first, until=last))
+        listed = snapshot.documents(of_days)
+        chunks: dict[tuple[str, str], list[Excerpt]] = {}
+        for chunk in snapshot.excerpts_of([(each.source, each.path) for each in listed], Reach()):
+            chunks.setdefault(chunk.about.document, []).append(chunk)
+        if not listed:
+            before = Reach(Filters(until=last))
+            listed = snapshot.documents(before, First(MOST_BEFORE, "newest"))
+        for each in listed:
+            key = each.source, each.path
+            yield key, json.loads(each.front_matter), _text_of(key, chunks.get(key, ()))
 
 
 def is_stored_as_private(store: Store, file: FileText) -> bool:
@@ -325,13 +355,13 @@ def is_stored_as_private(store: Store, file: FileText) -> bool:
         return is_memory(source) and path in resting_on(logs, snapshot.supports())
 
 
-def _text_of(found: Target, chunks: Sequence[Excerpt]) -> FileText:
+def _text_of(key: tuple[str, str], chunks: Sequence[Excerpt]) -> FileText:
     from memcli.types import FileStat
 
     lines: dict[int, str] = {}
     for chunk in chunks:
-        if (chunk.about.source, chunk.about.path) == found.document:
+        if chunk.about.document == key:
             first = chunk.about.start_line
             lines |= dict(enumerate(chunk.text.split("\n"), start=first))
     text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
-    return FileText(FileStat(*found.document, 0, 0, 0, 0), b"", text, damaged=False)
+    return FileText(FileStat(*key, 0, 0, 0, 0), b"", text, damaged=False)

@@ -16,7 +16,7 @@ from memcli.types import EMPTY, FAILED, FRESH, NOT_INDEXED, REMOTE, STALE
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from memcli.api.standing import WorkspaceStatus
+    from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun, Job
     from memcli.api.workspace import Workspace
     from memcli.api.workspaces import Workspaces
@@ -28,13 +28,13 @@ ANSWERING = (FRESH, STALE, REMOTE)
 
 def together(
     members: Sequence[NamedWorkspace],
-    bring_in_step: Callable[[Workspace], Freshness],
+    bring_up_to_date: Callable[[Workspace], Freshness],
 ) -> Freshness:
-    """Update each workspace; if one fails, the rest answers.
+    """Update each workspace; if one fails, the others answer.
 
     IndexMissingError if none can answer.
     """
-    states = side_by_side(lambda each: _state(each, bring_in_step), members)
+    states = side_by_side(lambda each: _state(each, bring_up_to_date), members)
     if all(state.state == FAILED for state in states):
         raise IndexMissingError(
             f"none of the workspaces can answer: {'; '.join(map(_line, states))}",
@@ -45,7 +45,7 @@ def together(
 
 
 def joined(states: Sequence[StoreState]) -> Freshness:
-    """Combine the freshness of several: what one workspace lacks, the whole lacks."""
+    """Combine the freshness of several: what is missing in one is missing in all."""
     there = [state for state in states if state.state in ANSWERING]
     waiting = [state for state in states if state.state not in (*ANSWERING, EMPTY)]
     left_out = [_left_out(state) for state in waiting if state.reason]
@@ -74,19 +74,19 @@ def joined(states: Sequence[StoreState]) -> Freshness:
 
 
 def as_stored(states: Sequence[StoreState]) -> Reason:
-    """Say that workspaces are read as others have stored them."""
+    """Return the notice that workspaces are read as others have stored them."""
     first = states[0]
     if len(states) > 1:
         return Reason(REMOTE, f"{len(states)} workspaces are read as they are stored", "")
     return Reason(REMOTE, f"{first.name}: {first.reason.text if first.reason else REMOTE}", "")
 
 
-def _state(each: NamedWorkspace, bring_in_step: Callable[[Workspace], Freshness]) -> StoreState:
+def _state(each: NamedWorkspace, bring_up_to_date: Callable[[Workspace], Freshness]) -> StoreState:
     name, folder, workspace, why_not = each
     if workspace is None:
         return StoreState(name, folder, FAILED, 0, why_not)
     try:
-        found = bring_in_step(workspace)
+        found = bring_up_to_date(workspace)
     except UsageError:  # an error of the command line, not of a workspace
         raise
     except (MemcliError, OSError) as error:
@@ -110,7 +110,7 @@ def _line(state: StoreState) -> str:
 
 
 class MemberStatus(Record):
-    """The status of one of several workspaces, or why there is none."""
+    """The status of one of several workspaces, or its error."""
 
     name: str
     path: str
@@ -132,7 +132,7 @@ class SeveralStatus(Record):
 
 
 class MemberRun(Record):
-    """The run of one of several workspaces, or why there was none."""
+    """The run of one of several workspaces, or its error."""
 
     name: str
     path: str
@@ -149,15 +149,15 @@ class SeveralRuns(Record):
 
 
 def status_of_each(memory: Workspaces, *, deep: bool) -> SeveralStatus:
-    """Describe each workspace; the others go on if one fails."""
-    from memcli.api.standing import status
+    """Describe each workspace; if one fails, the others continue."""
+    from memcli.api.status import status
 
     each = [MemberStatus(*told) for told in _each(memory, lambda one: status(one, deep=deep))]
     return SeveralStatus("memcli.status-several/1", tuple(each))
 
 
 def index_each(memory: Workspaces, job: Job) -> SeveralRuns:
-    """Index each workspace; the others go on if one fails."""
+    """Index each workspace; if one fails, the others continue."""
     from memcli.api.sync import Vectors, run_record, sync
 
     def index(one: Workspace) -> IndexRun:

@@ -1,4 +1,4 @@
-"""Tell how lines of a document came to be what they are, version by version."""
+"""Follow lines of a document back through their versions."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def versions(
     here: str | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Versions:
-    """Follow what `get` gives back along the line of first parents, through renames of its file.
+    """Follow the lines of `get` along the line of first parents, through renames of the file.
 
-    UsageError without a repository, NotFoundError for no such document.
+    UsageError without a repository, NotFoundError if there is no such document.
     """
     environ = os.environ if environ is None else environ
     workspace = memory.alone()
@@ -121,7 +121,7 @@ class _Past(Record):
 def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], list[Reason]]:
     """Walk back from the newest commit until the lines were not there."""
     told: list[Version] = []
-    newest: Commit | None = None  # None: what is on disk
+    newest: Commit | None = None  # None: the file on disk
     state, at = now, head
     newer: CommitFiles | None = None
     for _ in range(MOST_COMMITS):
@@ -146,7 +146,7 @@ def _followed(past: _Past, now: _State, head: Commit) -> tuple[list[Version], li
 def _before(
     past: _Past, files: CommitFiles, state: _State, newer: CommitFiles | None
 ) -> _State | None:
-    """Find the lines in an earlier state; None where they were not there."""
+    """Find the lines in an earlier state; None if they were not there."""
     if newer is not None and files.tree == newer.tree:
         return state
     found, path = past.state(files, state.path), state.path

@@ -24,7 +24,7 @@ from memcli.errors import (
     StoreError,
 )
 from memcli.record import Record
-from memcli.store.open import open_store
+from memcli.store.open import open_store, shared_name
 from memcli.workspace.locate import holds_markdown, locate, nothing_in
 
 if TYPE_CHECKING:
@@ -43,28 +43,28 @@ if TYPE_CHECKING:
     from memcli.types import FileText
     from memcli.workspace.place import DocumentFiles
 
-    # Gives the encoder of some settings, which the first caller opens.
+    # Returns the encoder of some settings, which the first caller opens.
     SharedEncoders = Callable[[object, Callable[[], Opened]], Opened]
 
     class WorkspaceState(Protocol):
-        """What is read of a workspace in place of its files as they are now."""
+        """The state of a workspace that is read instead of its present files."""
 
         @property
         def files(self) -> DocumentFiles | None:
-            """The files of that state; None if only what the index stores of them can be read."""
+            """The files of that state; None if only their stored text can be read."""
 
         @property
         def moment(self) -> datetime | None:
             """The moment of questions that name none; None for now."""
 
         def reason(self, store: Store) -> Reason:
-            """Say which state it is."""
+            """Return the notice that names the state."""
 
         def freshness(self, workspace: Workspace, *, sync: bool | None) -> Freshness:
-            """Say what an answer rests on, and build the index of the state if it is missing."""
+            """Return the freshness of an answer; build the index of the state if it is missing."""
 
         def close(self) -> None:
-            """Let go of what is open."""
+            """Close what is open."""
 
 
 # Parts are cut to the shipped model's limit whatever the encoder, so that a switch of the
@@ -76,20 +76,27 @@ ENCODER_SETTINGS = ("embedding.", "onnx.", "openai.")
 RERANKER_SETTINGS = ("rerank.", "search.rerank")
 
 
+NOT_SHARED = Reason(
+    "transcripts",
+    "past transcripts are left out, because memcli never stores them in a shared index",
+    "memcli help agent-memory",
+)
+
+
 class Clock(Record):
-    """Time, as it is handed to whatever needs it."""
+    """The functions that read the time and wait."""
 
     now_ns: Callable[[], int]  # nanoseconds since 1970
     monotonic: Callable[[], float]  # seconds that no change of the clock moves
     sleep: Callable[[float], None]
 
     def now(self) -> datetime:
-        """Give the time of day in the zone of this machine."""
+        """Return the time of day in the zone of this machine."""
         return local(datetime.fromtimestamp(self.now_ns() / 1e9, UTC))
 
 
 def local(moment: datetime) -> datetime:
-    """Give a moment by the clock on the wall, or as it is where the time zone is none."""
+    """Return a moment in local time; unchanged if it has no time zone."""
     try:
         return moment.astimezone()
     except (ValueError, OverflowError, OSError):  # TZ=X-99, or the ends of the calendar
@@ -131,8 +138,8 @@ class Workspace:
     ) -> None:
         """Put a workspace together from its parts; `open_workspace` finds them.
 
-        `state` is what is read in place of the files as they are now. `shared` are the encoders
-        that several workspaces use together.
+        `state` is read instead of the present files. `shared` are the encoders that several
+        workspaces use together.
         """
         self.config, self.store, self.clock = config, store, clock
         self.environ, self.state, self._shared = environ, state, shared
@@ -140,19 +147,19 @@ class Workspace:
         self._query_encoder: QueryEncoder | None = None
         self._reranker: SharedReranker | None = None
         self.accesses_at: int | None = None  # uses that count, of those in `api.access`; None: all
-        # Why the index of this machine answers for one that is away.
+        # Why the index of this machine answers instead of an unreachable one.
         self.stands_in: Reason | None = None
-        self.mended: tuple[Reason, ...] = ()  # what was done about a damaged index, to be shown
+        self.mended: tuple[Reason, ...] = ()  # repairs of a damaged index, to be shown
         # Shows the work on the index that a question waits for; see `Workspaces.showing`.
         self.on_progress: Progress = lambda stage, done, total: None
 
     @property
     def has_files(self) -> bool:
-        """Return whether documents can be read, and not only what the index stores of them."""
+        """Return whether documents can be read, and not only their stored text."""
         return self.state is None or self.state.files is not None
 
     def need_files(self) -> None:
-        """Raise UsageError if only what the index stores of the files can be read."""
+        """Raise UsageError if only the stored text of the files can be read."""
         if not self.has_files:
             from memcli.errors import UsageError
 
@@ -171,9 +178,9 @@ class Workspace:
         return self.state.reason(self.store) if self.state else None
 
     def start_over(self, error: DamagedError) -> bool:
-        """Set a damaged index aside, so that the next question builds it; False if it cannot be.
+        """Set a damaged index aside, so that the next question builds it; False if that fails.
 
-        Another process may have done that meanwhile. What was done is a notice of the next answer.
+        Another process may have done that meanwhile. The next answer has a notice about it.
         """
         from memcli.indexing.freshness import WAIT_SECONDS
 
@@ -236,7 +243,7 @@ class Workspace:
     def having(
         self, *, config: settings.Config | None = None, store: Store | None = None
     ) -> Workspace:
-        """Give a workspace with other settings or another index; an open encoder serves both."""
+        """Return a workspace with other settings or another index; an open encoder serves both."""
         made = Workspace(
             config or self.config,
             store or self.store,
@@ -276,21 +283,21 @@ class Workspace:
             self.state.close()
 
     def remembered(self) -> Remembered:
-        """Read which model has made the index, and its files as they were verified then."""
+        """Read which model made the index, and its files as they were verified then."""
         from memcli.embedding.encoders import Remembered
 
         try:
             with self.store.snapshot() as snapshot:
                 facts = snapshot.facts
-        except AwayError:  # each attempt may take some seconds: the caller asks once
+        except AwayError:  # each attempt may take seconds: ask once
             raise
-        except (IndexMissingError, StoreError):  # freshness says it, or mends it
+        except (IndexMissingError, StoreError):  # freshness reports or repairs it
             return Remembered(None, None)
-        return Remembered(facts.model, facts.fingerprint)
+        return Remembered(facts.model, facts.fingerprint, facts.language or "")
 
     @property
     def query_encoder(self) -> QueryEncoder:
-        """Return the encoder of questions; it is kept, and shared by threads."""
+        """Return the encoder of questions, which threads share."""
         from memcli.embedding.query import QueryEncoder
 
         with self._guard:
@@ -301,7 +308,7 @@ class Workspace:
     def reranker(self, index: Remembered) -> SharedReranker | None:
         """Return the reranker, None if none is configured.
 
-        It is kept, and shared by threads, until the index has another model.
+        Threads share it until the index has another model.
         """
         name = self.config("search.rerank")
         if name == "none":
@@ -342,7 +349,7 @@ class Workspace:
         return read(path)
 
     def index_settings(self) -> Settings:
-        """Gather what the indexer needs."""
+        """Return the settings of the indexer."""
         from memcli.indexing.planning import Settings
         from memcli.types import Limits
 
@@ -362,7 +369,7 @@ class Workspace:
         )
 
     def encoders(self) -> Choice:
-        """Gather which encoders are configured, and their settings."""
+        """Return the configured encoders and their settings."""
         from memcli.embedding.encoders import Choice, Endpoint, LocalModel
 
         config, environ = self.config, self.environ
@@ -377,7 +384,7 @@ class Workspace:
         )
 
     def _table(self, name: str, fields: tuple[str, ...]) -> dict[str, Any]:
-        """Read those fields of a record that are settings of a table."""
+        """Return the fields of a record that are settings of a table."""
         known = (field for field in fields if f"{name}.{field}" in BY_NAME)
         return {field: self.config(f"{name}.{field}") for field in known}
 
@@ -433,8 +440,8 @@ def open_workspace(
 
     The default is MEMCLI_WORKSPACE, then the workspace at or above the current folder, then the
     current folder with the agent memories that belong to it. `settings` override all others, by
-    name: {"search.limit": 5}. NotFoundError if there is nothing, unless `anywhere` is set;
-    ConfigError if a setting cannot be used. `here` replaces the current folder.
+    name: {"search.limit": 5}. NotFoundError if there is none, unless `anywhere` is set; ConfigError
+    if a setting cannot be used. `here` replaces the current folder.
     """
     variable, here = environ.get("MEMCLI_WORKSPACE"), here or current_folder()
     home = os.path.expanduser("~")
@@ -442,6 +449,11 @@ def open_workspace(
     config = _load(place.root, environ, settings or {}, by=place.by)
     if not (config.is_marked or anywhere or config.sources[1:] or holds_markdown(place.root)):
         raise nothing_in(place.root)
+    if any(source.is_transcripts for source in config.sources) and shared_name(config, environ):
+        config = config._replace(
+            sources=tuple(source for source in config.sources if not source.is_transcripts),
+            passed=(*config.passed, NOT_SHARED),
+        )
     store = open_store(config, environ, clock.now_ns)
     return Workspace(config, store, environ=environ, clock=clock, shared=shared)
 

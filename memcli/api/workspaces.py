@@ -1,8 +1,8 @@
-"""One workspace, or several that answer as one: what every verb of `Memory` is asked of.
+"""One workspace, or several that answer as one; every method of `Memory` uses it.
 
 Several keep the settings that their files are read with; those of the lead apply to a question.
-`store.union` merges their ranks and hides what is private to a workspace. If one of them fails, the
-others answer, and the freshness names it.
+`store.union` merges their ranks and hides private notes of each. If one of them fails, the others
+answer, and the freshness names it.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
 
 
 class Selection(Record):
-    """Which workspaces, and which state of them, a memory is opened of."""
+    """The workspaces to open, and their state."""
 
-    folders: tuple[str, ...] = ()  # paths or @names; none: the one of the current folder
+    folders: tuple[str, ...] = ()  # paths or @names; none: that of the current folder
     everywhere: bool = False  # all that have a name
-    with_shared: bool = True  # everywhere: also those of the shared index, if one is configured
+    with_shared: bool = True  # `everywhere`: also those of the shared index, if one is configured
     as_of: str | None = None  # a day or a commit
     shared: str | None = None  # the name of a workspace of the shared index
     tenant: str | None = None  # all workspaces of a tenant of the shared index
     here: str | None = None  # replaces the current folder
     anywhere: bool = False  # a folder without Markdown files will do
     may_miss: bool = False  # a folder of several that is missing is opened once it exists
-    now: datetime | None = None  # what relative days are read by; None: the clock
+    now: datetime | None = None  # the moment for relative days; None: the clock
 
     @property
     def are_several(self) -> bool:
@@ -58,7 +58,7 @@ class Selection(Record):
         return self.everywhere or len(self.folders) > 1
 
     def check(self) -> None:
-        """Raise UsageError for what cannot be combined."""
+        """Raise UsageError if options cannot be combined."""
         others = (self.folders, self.everywhere, self.as_of is not None)
         if self.shared is not None and (any(others) or self.tenant is not None):
             raise UsageError(
@@ -88,7 +88,7 @@ class NamedWorkspace(Record):
     reason: Reason | None = None  # why it cannot be opened
 
     def opened(self) -> Workspace:
-        """Return the workspace; the error that says why it cannot be opened."""
+        """Return the workspace, or raise the error that says why it cannot be opened."""
         if self.workspace is None:
             reason = self.reason or Reason("not-found", "it cannot be opened")
             raise error_of(reason._replace(text=f"{self.name}: {reason.text}"))
@@ -99,11 +99,11 @@ class Group(Record):
     """Several workspaces that are searched together."""
 
     members: Sequence[NamedWorkspace]  # the primary one first, if there is one
-    config: Config  # the settings of a question, with the sources of all by their whole names
+    config: Config  # the settings of a question, with all sources by their full names
     store: UnionStore
     has_own: bool  # the first one is primary: its private notes may be shown
     asked_by: str  # the options that name them on a command line
-    crowd: Crowd | None  # what those without files are read from
+    crowd: Crowd | None  # those without files are read from it
 
 
 class DocumentOwner(Record):
@@ -112,14 +112,14 @@ class DocumentOwner(Record):
     workspace: Workspace
     target: str  # its name there
     before: str  # the prefix of its source if several workspaces are searched; "" for one
-    is_own: bool  # of the workspace that asks, the only one whose private notes may be shown
+    is_own: bool  # the workspace that asks: only its private notes may be shown
 
 
 class Workspaces:
     """One workspace, or several that answer as one. Threads may share it."""
 
     def __init__(self, lead: Workspace, group: Group | None = None) -> None:
-        """Take the workspace, or of several the one whose settings apply to a question."""
+        """Take the workspace; of several, the one whose settings apply to a question."""
         self.lead, self.group = lead, group
         self.clock, self.environ = lead.clock, lead.environ
 
@@ -130,7 +130,7 @@ class Workspaces:
 
     @property
     def store(self) -> Store | UnionStore:
-        """Return what a question is answered from."""
+        """Return the store that answers questions."""
         return self.group.store if self.group else self.lead.store
 
     @property
@@ -167,12 +167,12 @@ class Workspaces:
         return None if self.group else self.lead.provenance()
 
     def index_settings(self) -> Settings:
-        """Gather what reading documents needs."""
+        """Return the settings that reading documents needs."""
         settings = self.lead.index_settings()
         return settings._replace(sources=self.config.sources) if self.group else settings
 
     def remembered(self) -> Remembered:
-        """Read which model has made the index; of several, the first that can be read."""
+        """Read which model made the index; of several, the first that can be read."""
         if not self.group:
             return self.lead.remembered()
         from memcli.embedding.encoders import Remembered
@@ -185,10 +185,10 @@ class Workspaces:
         return Remembered(None, None)
 
     def by_model(self, snapshot: Snapshot) -> Sequence[tuple[tuple[str, ...], Workspace, Snapshot]]:
-        """Group the workspaces by the model that has made their vectors; those without go first.
+        """Group the workspaces by the model of their vectors; those without vectors come first.
 
-        Returns the names of each group, the workspace that opens its model, and what is asked. The
-        lead opens that of the first workspace.
+        Returns the names of each group, the workspace that opens its model, and the snapshot to
+        search. The lead opens the model of the first workspace.
         """
         if not self.group:
             return [((), self.lead, snapshot)]
@@ -200,7 +200,7 @@ class Workspaces:
         return [(names, opened[names[0]], part) for names, part in parts]
 
     def owner_of(self, target: str) -> DocumentOwner:
-        """Return the workspace of a document; of several that of `name:path`, else the first."""
+        """Return the workspace of a document: that of `name:path`, else the first."""
         if not self.group:
             return DocumentOwner(self.lead, target, "", True)
         name, colon, rest = target.partition(":")
@@ -245,7 +245,7 @@ class Workspaces:
         )
 
     def having(self, change: Callable[[Config], Config]) -> Workspaces:
-        """Return the same with the settings of each workspace changed."""
+        """Return the same workspaces with changed settings."""
         lead = self.lead.having(config=change(self.lead.config))
         if self.group is None:
             return Workspaces(lead)
@@ -263,7 +263,7 @@ class Workspaces:
         return (self._without(failed) if failed else None) or self
 
     def _without(self, failed: Mapping[str, Reason]) -> Workspaces | None:
-        """Leave workspaces out, and say why; None if no other can answer."""
+        """Leave workspaces out, with the reasons; None if no other can answer."""
 
         def left(each: NamedWorkspace) -> NamedWorkspace:
             workspace, why = each.workspace, failed.get(each.name)
@@ -279,11 +279,11 @@ class Workspaces:
         return Workspaces(self.lead, made.group and made.group._replace(config=self.config))
 
     def answering(self, make: Callable[[Workspaces], Made], *, mends: bool) -> Made:
-        """Answer a question; if one of several workspaces fails, the rest answers.
+        """Answer a question; if one of several workspaces fails, the others answer.
 
-        If the server of an index goes away, the question is asked once more, perhaps of another
-        server that is configured. If none answers, the local index of the same files does, if there
-        is one. If it `mends`, a damaged index is built again.
+        If the server of an index becomes unreachable, the question is asked once more, perhaps of
+        another configured server. If none answers, the local index of the same files does, if it
+        exists. If it `mends`, a damaged index is built again.
         """
         if self.group:
             return _of_the_rest(self, make, mends=mends)
@@ -395,7 +395,7 @@ def joined(
 
 
 def _config_of(there: Sequence[tuple[str, Workspace]]) -> Config:
-    """Give the settings of the first, with the sources of all by their whole names."""
+    """Return the settings of the first, with the sources of all by their whole names."""
     sources = tuple(
         source._replace(name=f"{name}:{source.name}")
         for name, workspace in there

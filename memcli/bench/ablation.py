@@ -24,8 +24,8 @@ class Variant(Record):
 
 
 ABLATIONS = (
-    Variant("keyword only", {"search.mode": "lexical"}),
-    Variant("semantic only", {"search.mode": "dense"}),
+    Variant("keyword only", {"search.mode": "keyword"}),
+    Variant("semantic only", {"search.mode": "semantic"}),
     Variant("fusion weighted", {"search.fusion": "weighted"}),
     Variant("fusion rrf", {"search.fusion": "rrf"}),
     *(
@@ -40,7 +40,7 @@ BY_PROFILE = {name: Variant(f"profile {name}", {"search.profile": name}) for nam
 def row(
     name: str, scores: Sequence[Mapping[str, float]], before: Sequence[Mapping[str, float]]
 ) -> dict[str, object]:
-    """Describe a variant by its means, and by what it changes in nDCG@10 question by question."""
+    """Describe a variant by its means, and by its differences in nDCG@10 question by question."""
     change = paired([each[JUDGED_BY] for each in before], [each[JUDGED_BY] for each in scores])
     means = {metric: fsum(s[metric] for s in scores) / max(1, len(scores)) for metric in NAMES}
     return {"variant": name, **means, "change": change.mean, "low": change.low, "high": change.high}

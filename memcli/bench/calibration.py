@@ -36,10 +36,10 @@ NEAR_SHARE = 0.1
 
 
 class Sample(Record):
-    """An answer, and what its verdict can rest on."""
+    """An answer, and the figures that decide its verdict."""
 
     is_right: bool
-    is_whole: bool  # nothing was left out
+    is_whole: bool  # no chunk was left out
     cosine: float  # of the first passage
     words: float  # its coverage times the rarity of the query's words
     lead: float  # of the first score over the tenth
@@ -47,7 +47,7 @@ class Sample(Record):
 
 
 class Fitted(Record):
-    """The constants, and how well they tell right answers from others that they have not seen."""
+    """The constants, and how well they separate answers that were not used to fit them."""
 
     constants: Calibration
     area: float  # under the ROC, in cross-validation
@@ -62,7 +62,7 @@ def sample_of(
     is_right: bool,
     is_whole: bool,
 ) -> Sample:
-    """Read what a verdict can rest on; `passages` are those before age counts, `fused` chunks."""
+    """Take the figures of a verdict; `passages` are those before age counts, `fused` chunks."""
     if not passages:
         return Sample(is_right, is_whole, 0.0, 0.0, 0.0, 0.0)
     first = passages[0]
@@ -75,7 +75,7 @@ def sample_of(
 
 
 def fit(samples: Sequence[Sample]) -> Fitted | None:
-    """Fit all constants; None where too few answers are right, or too few are not."""
+    """Fit all constants; None if too few answers are right, or too few are not."""
     right = [each for each in samples if each.is_right]
     if len(right) < LEAST or len(samples) - len(right) < LEAST:
         return None
@@ -92,7 +92,7 @@ def fit(samples: Sequence[Sample]) -> Fitted | None:
 
 
 def _line(samples: Sequence[Sample]) -> tuple[float, float]:
-    """Return the lead that an answer needs, and how much more of it for each 1.0 of the crowd."""
+    """Return the lead that an answer needs, and its increase for each 1.0 of the crowd."""
     labels = [float(each.is_right) for each in samples]
     if min(sum(labels), len(labels) - sum(labels)) < LEAST:
         return 0.0, 0.0
@@ -147,7 +147,7 @@ def logistic(rows: Sequence[tuple[float, float]], labels: Sequence[float]) -> li
 
 
 def area(scores: Sequence[float], labels: Sequence[float]) -> float:
-    """Return the share of pairs of a right and another answer that are ordered rightly, ties half.
+    """Return the share of pairs of a right and a wrong answer in the right order; ties count half.
 
     Example: area([1, 1, 3, 2, 0], [1, 1, 1, 0, 0]) -> 0.667
     """
@@ -158,7 +158,7 @@ def area(scores: Sequence[float], labels: Sequence[float]) -> float:
 
 
 def text(record: dict[str, object], constants: Calibration) -> str:
-    """Draw what was fitted, a line each."""
+    """Write the fitted constants, one per line."""
     sure = 1.0 / (1.0 + exp(-constants.bias - constants.cosine * 0.5))
     drawn = [
         f"{record['answers']} answers to {record['judged']} questions, {record['right']} right",

@@ -1,4 +1,4 @@
-"""Put two traces next to each other: means, questions that moved, ratios, and changes; pure."""
+"""Compare two traces: means, questions that moved, ratios, and changes; pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def compare(before: Trace, after: Trace) -> dict[str, Any]:
     """Describe the difference as `memcli.bench-compare/1` does.
 
     Means are over the questions that both runs judged; a trace of speed has none. Times are given
-    for one machine only.
+    only if both ran on one machine.
     """
     old_rows = {row.id: row for row in _rows(before)}
     new_rows = {row.id: row for row in _rows(after)}
@@ -52,7 +52,7 @@ def text(before: Trace, after: Trace) -> str:
     """Draw the difference for a person."""
     record = compare(before, after)
     lines = [f"before {record['before']}, after {record['after']}"]
-    lines.append("changed: " + ("; ".join(record["changes"]) or "nothing but the figures"))
+    lines.append("changed: " + ("; ".join(record["changes"]) or "only the figures"))
     lines.append(f"\n{'':24}{'before':>8}{'after':>8}")
     for name, pair in record["metrics"].items():
         lines.append(_line(name, pair["before"], pair["after"], 3))
@@ -90,7 +90,7 @@ def _changes(before: Trace, after: Trace) -> list[str]:
 
 
 def _times(trace: Trace) -> dict[str, float]:
-    """Gather the times of a trace by name, in milliseconds."""
+    """Return the times of a trace by name, in milliseconds."""
     times: dict[str, float] = {}
     if trace.speed:
         times |= {f"cold_{name}": row.cpu_ms for name, row in trace.speed.cold.items()}

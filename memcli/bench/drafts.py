@@ -24,11 +24,11 @@ _DECISIONS = re.compile(
     re.IGNORECASE,
 )
 _LIST_SIGN = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
-# Of a span of code, the text remains; an underscore inside a name is not markup.
+# The text of a code span remains; an underscore inside a name is not markup.
 _MARKS = re.compile(r"(`+)(?P<code>.+?)\1|[*`]+|(?<!\w)_+|_+(?!\w)")
 _DATE_ALONE = re.compile(r"[\W\d]*")
 _MISSED = ("unreadable", "not-text", "too-large")  # nobody left these out on purpose
-WORDS = 16  # of a decision that become its question
+WORDS = 16  # words of a decision that become its question
 
 
 class QuestionDraft(Record):
@@ -62,8 +62,8 @@ def documents(settings: Settings) -> tuple[dict[str, Parsed], list[Skip]]:
 def draft(documents: Mapping[str, Parsed], count: int) -> list[QuestionDraft]:
     """Choose up to `count` drafts, spread over the documents, decisions first in each.
 
-    `documents` are by name, as `types.shown` gives it. A heading that several documents share asks
-    for none of them and is passed over, and so are decisions that begin with the same words.
+    `documents` are by name, as `types.shown` gives it. A heading that several documents share is
+    skipped, and so are decisions that begin with the same words.
     """
     shared = Counter(
         title for parsed in documents.values() for title in {b.title for b in _headings(parsed)}

@@ -1,4 +1,4 @@
-"""Gates: what a run must reach, and one line for each that it does not; pure."""
+"""Gates: the limits of a run, and one line for each that it misses; pure."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def failures(
     baseline: Sequence[Row] | None,
     p95_ms: float,
 ) -> list[str]:
-    """Give one line for every gate that the run does not pass."""
+    """Return one line for every gate that the run does not pass."""
     lines = []
     for gate in gates.floors:
         value = means.get(gate.metric, 0.0)
@@ -97,7 +97,7 @@ def important_misses(rows: Sequence[Row], known: Collection[str]) -> list[Row]:
 
 
 def row_text(row: Row) -> str:
-    """Name a question and what became of it, in one line."""
+    """Name a question and its result in one line."""
     at = "not found" if row.rank is None else f"rank {row.rank}"
     lost = f", lost at {row.stage}: {row.why}" if row.stage else ""
     return f'{row.id} "{row.query}" ({at}{lost})'

@@ -15,9 +15,9 @@ FAILURES = 10  # worst questions that a trace lists
 
 
 def reference(history: Sequence[LaneTrace]) -> LaneTrace | None:
-    """Return the best run since the last one that a person accepted, oldest first on a tie.
+    """Return the best run since the last one that a person accepted; ties go to the older.
 
-    The best and not the last: a slow decline of a little every night would pass otherwise.
+    It is the best and not the last, because otherwise a small decline every night would pass.
     """
     since = 0
     for at, trace in enumerate(history):
@@ -28,7 +28,7 @@ def reference(history: Sequence[LaneTrace]) -> LaneTrace | None:
 
 
 def regressions(before: Run, after: Run, max_drop: float) -> list[str]:
-    """Give one line for each thing that got worse; empty when all is well."""
+    """Return one line for each figure that got worse; empty if none did."""
     old, new = before.quality.queries, after.quality.queries
     when = before.now[:10]
     lines = []
@@ -44,9 +44,9 @@ def regressions(before: Run, after: Run, max_drop: float) -> list[str]:
 
 
 def unaccepted_misses(history: Sequence[LaneTrace], before: Run | None, after: Run) -> list[str]:
-    """Give one line for each question of high importance that misses, and was not accepted so.
+    """Return one line for each missed question of high importance whose miss nobody accepted.
 
-    A question that `before` answered is newly missed, which `regressions` says.
+    `regressions` reports questions that `before` answered and that now miss.
     """
     accepted = next((trace for trace in reversed(history) if trace.accepted), None)
     answered = before.quality.queries if before else ()

@@ -19,7 +19,7 @@ from memcli.search.pipeline import Answer
 from memcli.search.why_not import Course, Trail, follow, why
 from memcli.types import shown
 
-GONE = "files"  # no stage of a search: the lines are in no file any more
+GONE = "files"  # not a stage of a search: the lines are no longer in any file
 
 
 class Loss(Record):
@@ -57,7 +57,7 @@ def lost_at(
 
 
 def _left_behind(trail: Trail) -> tuple[float, int]:
-    """Sort what is shown by its rank, then what was lost, the last of it first."""
+    """Sort by what came furthest: shown passages by rank, then the last one to be lost."""
     passed = sum(at.rank is not None for at in trail.waypoints)
     return (inf if trail.rank is None else trail.rank, -passed)
 
@@ -70,15 +70,15 @@ def _gone(wanted: Range, lines: int) -> str:
 
 
 def _asked(answer: Answer) -> str:
-    """Return what may have kept the retrievers from finding more."""
-    alone = "" if answer.dense.ran else "; keyword search only"
-    alone = alone if answer.lexical.ran else "; semantic search only"
+    """Return the settings and filters that may have kept the retrievers from finding more."""
+    alone = "" if answer.semantic.ran else "; keyword search only"
+    alone = alone if answer.keyword.ran else "; semantic search only"
     return alone + (f"; in no chunk: {', '.join(answer.unmatched)}" if answer.unmatched else "")
 
 
 def _too_late(trail: Trail, limit: int) -> Loss:
     """Blame the last stage that moved a passage after the first ones, else the fusion."""
-    # Before the retrievers are fused there is no order.
+    # Before the retrievers are fused there are no ranks.
     ranked = [(at.stage, at.rank) for at in trail.waypoints if at.score is not None and at.rank]
     blamed = [after for (_, before), (after, rank) in pairwise(ranked) if before <= limit < rank]
     moved = (next(run) for _, run in groupby(ranked, key=lambda at: at[1]))

@@ -50,8 +50,8 @@ class Range(Record):
         )
 
 
-Line = tuple[tuple[str, str], int]  # of a document, from 1
-LineCosts = Callable[[tuple[str, str]], Sequence[float]]  # of a document, (source, path)
+Line = tuple[tuple[str, str], int]  # (source, path) and line from 1
+LineCosts = Callable[[tuple[str, str]], Sequence[float]]  # tokens of each line of a (source, path)
 
 
 def score(
@@ -97,7 +97,7 @@ def _budget_recall(
 
 
 def reached(relevant: Sequence[Range], seen: set[Line]) -> float:
-    """Return the share of judged ranges of which a line was seen."""
+    """Return the share of judged ranges of which at least one line was seen."""
     found = sum(
         any((wanted.document, line) in seen for line in range(wanted.start, wanted.end + 1))
         if wanted.end - wanted.start < len(seen)

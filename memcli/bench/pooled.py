@@ -1,4 +1,4 @@
-"""Put the runs over several sets of questions together, and compare them with earlier ones; pure.
+"""Combine the runs over several sets of questions, and compare them with earlier ones; pure.
 
 Every question has the same weight in the pooled row. Intervals are those of `metrics.paired`.
 """
@@ -67,7 +67,7 @@ def _differences(common: Sequence[tuple[Row, Row]]) -> Figures:
 
 
 def text(trace: SetsTrace) -> str:
-    """Draw the figures of every set and of all questions, then what moved."""
+    """Write the figures of every set and of all questions, then what moved."""
     sets = {name: each.categories[OVERALL] for name, each in trace.sets.items()}
     together = trace.pooled.metrics
     means = {name: each.mean for name, each in together.items()}

@@ -1,4 +1,4 @@
-"""Ask judged questions through the pipeline of `search`, score what comes back, sum it up."""
+"""Run judged questions through the pipeline of `search`, and score the results."""
 
 from __future__ import annotations
 
@@ -89,8 +89,7 @@ def ask(
 def line_costs(settings: Settings) -> LineCosts:
     """Read documents as the index does, each once, and return the tokens of their lines.
 
-    An unreadable document has none, and neither has one of a source that is not configured any
-    more.
+    The list is empty if the document cannot be read or its source is no longer configured.
     """
     names = {source.name for source in settings.sources}
     costs: dict[tuple[str, str], list[float]] = {}

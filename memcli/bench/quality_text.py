@@ -1,4 +1,4 @@
-"""Quality figures for people: the table, what moved, the worst cases and why; pure."""
+"""Write quality figures for people: the table, what moved, the worst cases and why; pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN = 5
 
 
 def shortened(metric: str) -> str:
-    """Return the name of a metric as a head of a column. Example: Recall@500tok -> R@500t."""
+    """Shorten the name of a metric for the head of a column. Example: Recall@500tok -> R@500t."""
     return metric.replace("Recall", "R").replace("tok", "t")
 
 
@@ -56,7 +56,7 @@ def hints(rate: HintRate) -> str:
 
 
 def text(trace: QualityTrace, baseline: Sequence[Row] | None) -> str:
-    """Draw a run, and what moved against a baseline."""
+    """Write a run, and what moved against a baseline."""
     rows = trace.queries
     parts = [table(trace.categories), hints(trace.hints), worst_cases(worst(rows, SHOWN))]
     if trace.ablation is not None:
@@ -82,14 +82,14 @@ def _entry(head: str, text: str) -> str:
 
 
 def changes(moved: Sequence[Move], common: int) -> str:
-    """List what moved against the baseline, worst and best, a line a question."""
+    """List what moved against the baseline, worst and best, one line per question."""
     if not moved:
         return f"\nAgainst the baseline: nothing moved in {common} questions.\n"
     down = [move for move in moved if move.delta < 0]
     up = [move for move in reversed(moved) if move.delta > 0]
     lines = [
         f"\nAgainst the baseline: {len(down)} worse, {len(up)} better, "
-        f"{len(moved) - len(down) - len(up)} otherwise, of {common} questions.\n"
+        f"{len(moved) - len(down) - len(up)} changed in other ways, of {common} questions.\n"
     ]
     for move in [*down[:SHOWN], *up[:SHOWN]]:
         lines.append(f"  {move.delta:+.3f}  {move_text(move)}\n")

@@ -24,7 +24,7 @@ UNSORTED = "-"
 IMPORTANCES = {"low": 0.2, "normal": 0.5, "high": 1.0}
 HIGH = 0.8  # from this importance on, a newly missed question is reported by itself
 
-# What a question may have; another key is a note of its author, unless it is nearly one of these.
+# The keys of a question; another key is a note of its author, unless it is nearly one of these.
 _KEYS = ("id", "query", "category", "date", "relevant", "hints", "importance", "draft")
 _PLACE_KEYS = ("path", "source", "start_line", "end_line")  # of an item of `relevant`
 
@@ -66,7 +66,7 @@ def read_queries(
             ) from None
         if query.id in ids:
             raise UsageError(
-                f"{name}:{number}: the id {query.id!r} comes twice", hint="give each its own id"
+                f"{name}:{number}: the id {query.id!r} is used twice", hint="give each its own id"
             )
         ids.add(query.id)
         queries.append(query)
@@ -76,7 +76,7 @@ def read_queries(
 
 
 def confirmed(queries: Iterable[Query], name: str) -> list[Query]:
-    """Leave out drafts: nothing that no person has looked at is counted."""
+    """Leave out drafts: only questions that a person has checked count."""
     queries = list(queries)
     kept = [query for query in queries if not query.draft]
     if not kept:

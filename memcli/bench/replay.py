@@ -102,7 +102,7 @@ Pair = tuple[TracedPassage | None, TracedPassage | None]
 
 
 def read(text: str, name: str) -> SearchTrace:
-    """Read what `--receipt` of search or context wrote; UsageError if it is anything else.
+    """Read the trace that `--receipt` of search or context wrote; UsageError if it is not one.
 
     A trace may come from a stranger: it sets only what has a flag in these commands.
     """
@@ -143,7 +143,7 @@ def compare(before: SearchTrace, after: SearchTrace) -> dict[str, Any]:
 
 
 def changes(before: SearchTrace, after: SearchTrace) -> list[str]:
-    """Name what the two answers depend on and do not share: index, model, settings, retrievers."""
+    """Name the differences that may explain others: index, model, settings, retrievers."""
     differing = []
     old, new = before.index_, after.index_
     if old.revision != new.revision:
@@ -171,7 +171,7 @@ def changes(before: SearchTrace, after: SearchTrace) -> list[str]:
 
 
 def lines(record: Mapping[str, Any]) -> list[str]:
-    """Draw what moved, a line a passage and one for each stage whose score differs."""
+    """Write what moved, one line per passage and per stage whose score differs."""
     asked = "no query" if record["query"] is None else f'"{record["query"]}"'
     drawn = [f"{asked} as of {record['now']}"]
     drawn.append("changed: " + ("; ".join(record["changed"]) or "nothing"))

@@ -1,4 +1,4 @@
-"""The contents of a report of several runs, however it is drawn; pure."""
+"""The contents of a report of several runs, in any format; pure."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ReportContents(Record):
 
 
 def report(history: Sequence[Run]) -> ReportContents:
-    """Gather what is shown of at least one trace."""
+    """Gather the contents of a report from at least one trace."""
     runs = [trace.quality for trace in history]
     last = runs[-1]
     machine = last.machine

@@ -1,8 +1,8 @@
 """The charts of the HTML report as SVG, drawn by pygal; the one module that needs it.
 
 Colours are variables of the page, so one drawing serves light, dark and paper. Scripts and the
-library's comments (with the date of drawing) are taken out: nothing is fetched, equal figures
-give equal bytes.
+library's comments (with the date of drawing) are removed, so the page fetches nothing, and equal
+figures give equal bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LABELS = 8  # dates below a trend
 COLOURS = tuple(f"var(--series-{number})" for number in range(1, 6))
 WIDTH, HEIGHT = 820, 300
 SHARES = (0.0, 1.0)
-BAR_HEIGHT = 34  # of a category
+BAR_HEIGHT = 34  # per category
 
 
 def charts(report: ReportContents) -> dict[str, str]:
@@ -41,7 +41,7 @@ def charts(report: ReportContents) -> dict[str, str]:
 
 
 def _days(when: Sequence[str]) -> list[str]:
-    """Name the days below a trend: all of a few runs, else evenly spread ones; "" for the rest."""
+    """Name the days below a trend: all of a few runs, else evenly spread ones; "" for others."""
     last = len(when) - 1
     steps = last if last < LABELS else min(LABELS - 1, last // 2)
     named = {step * last // steps for step in range(steps + 1)} if steps else {0}
@@ -114,7 +114,7 @@ def _line(
         legend_at_bottom_columns=len(series),
         show_legend=len(series) > 1,
         legend_box_size=12,
-        truncate_label=-1,  # else by how many days there are, of which few are named
+        truncate_label=-1,  # the labels are those of `_days`; "" where a day is not named
         value_formatter=lambda value: form.format(value),
     )
     if reach == SHARES:

@@ -1,7 +1,7 @@
-"""A report as one HTML page that needs nothing besides itself; pure.
+"""A report as one HTML page without other files; pure.
 
-Memory text is escaped, the page's own policy forbids scripts and every fetch, and it reads well
-in light and dark and on paper.
+Note text is escaped, the page's own policy forbids scripts and every fetch, and it is readable in
+light and dark and on paper.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ def escape(text: str) -> str:
 
 
 def page(report: ReportContents, charts: Mapping[str, str]) -> str:
-    """Write the page; `charts` gives SVG by name."""
+    """Write the page; `charts` maps names to SVG."""
     parts = [_head(report), _notice(report), _cards(report)]
     parts.append(_figure("Trend", "Quality over the runs", charts.get("quality")))
     parts.append(_figure(f"{HEADLINE} by category", "Bars by category", charts.get("categories")))
     parts += [_categories(report), _worst(report), _ablation(report)]
-    latency = f"p95 of a warm search in milliseconds, on {report.machine} alone."
+    latency = f"p95 of a warm search in milliseconds, only on {report.machine}."
     parts.append(_figure("Latency", "p95 of a warm search", charts.get("latency"), latency))
     ratios = "Ratios to a floor of the same run; lower is faster, save for embedding."
     parts.append(_figure("Speed", "Ratios to the floors", charts.get("ratios"), ratios))

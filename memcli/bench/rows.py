@@ -113,7 +113,7 @@ def movement(before: Sequence[Row], after: Sequence[Row]) -> dict[str, object]:
 
 
 def drop(before: Sequence[Row], after: Sequence[Row], metric: str = HEADLINE) -> float:
-    """Give how much the mean of a metric fell over the questions that both runs judged."""
+    """Return how much the mean of a metric fell over the questions that both runs judged."""
     deltas = [old.scores[metric] - new.scores[metric] for old, new in pairs(before, after)]
     return fsum(deltas) / len(deltas) if deltas else 0.0
 

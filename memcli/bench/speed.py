@@ -73,7 +73,7 @@ OUTLIER = 1.4826 * 10
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Sum up values; ValueError where they are too few to tell a spread."""
+    """Sum up values; ValueError if they are too few to tell a spread."""
     if len(values) < LEAST_RUNS:
         raise ValueError(f"{len(values)} runs have no spread, and so give no figure")
     p50, p95 = percentile(values, 0.5), percentile(values, 0.95)

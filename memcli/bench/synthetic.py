@@ -44,7 +44,7 @@ def documents(count: int, seed: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def queries(count: int, seed: int = 0) -> list[str]:
-    """Give texts to search for that resemble the sentences."""
+    """Return texts to search for that resemble the sentences."""
     random = Random(seed + 1)
     return [
         f"why {random.choice(_DID)} {random.choice(_WHO)} the {random.choice(_WHAT)}"

@@ -146,12 +146,12 @@ class QualityTrace(Record):
 
     @property
     def speed(self) -> SpeedTrace | None:
-        """Give None: no speed was measured."""
+        """Return None: no speed was measured."""
         return None
 
     @property
     def regressions(self) -> tuple[str, ...]:
-        """Give nothing: the run was not compared with a history."""
+        """Return nothing: the run was not compared with a history."""
         return ()
 
 

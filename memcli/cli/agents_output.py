@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 
+from memcli.agents.detect import ABSENT, BY_HAND, UNREADABLE, WIRED
 from memcli.agents.table import HOOKS, MCP, PARTS, SCOPES
-from memcli.agents.wired import ABSENT, BY_HAND, UNREADABLE, WIRED
 from memcli.checking import TYPE_CHECKING
 from memcli.render.text import PLAIN
 
@@ -166,7 +166,7 @@ def next_steps(agent: Agent, parts: Sequence[str]) -> Iterator[str]:
     """Return what an agent needs before it uses the new settings."""
     if HOOKS in parts and agent.name == "codex":
         yield "Codex runs the hooks once you have trusted them: /hooks"
-    if HOOKS in parts:
+    if HOOKS in parts and agent.name != "opencode":  # which has no file with the transcript
         yield "To collect facts from sessions too: memcli config set capture inbox --user"
     if MCP in parts or HOOKS in parts:
         yield f"Restart {agent.title} to load the new settings."

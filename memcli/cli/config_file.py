@@ -34,7 +34,7 @@ _USER = "Your own settings of memcli. The memcli.toml of a workspace overrides t
 
 
 def commented(*, user: bool) -> str:
-    """Give every setting with its meaning and its default, as a comment.
+    """Return every setting with its meaning and its default, as a comment.
 
     A workspace's file leaves out the settings that only the user's file may have.
     """

@@ -8,11 +8,11 @@ from math import ceil
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import (
     say_dates,
-    say_dense,
     say_freshness,
     say_match,
     say_repaired,
     say_reranked,
+    say_semantic,
     say_uncalibrated,
 )
 from memcli.context.assemble import tokens
@@ -72,7 +72,7 @@ def _brief(part: ContextPart) -> dict[str, Any]:
 
 
 def _reserves(wanted: Sharing) -> list[tuple[str, int | None]]:
-    """Give what is set aside for each section; what nobody uses goes to what is found."""
+    """Return what is set aside for each section; what nobody uses goes to what is found."""
     shares = {
         ALWAYS: wanted.always_share,
         SOFT: wanted.soft_share,
@@ -96,7 +96,7 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
     if not say_freshness(found.freshness, terminal):
         return
     if found.answer is not None:
-        say_dense(found.answer.dense, skin)
+        say_semantic(found.answer.semantic, skin)
         say_dates(found.answer.dates, terminal)
         say_repaired(found.answer.repaired, terminal, explain=explain)
         say_reranked(found.answer.reranked, terminal)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from memcli.cli.skin import Skin
     from memcli.cli.terminal import Terminal
     from memcli.embedding.encoders import Opened
+    from memcli.indexing.comparison import IndexComparison
     from memcli.indexing.indexer import Report
-    from memcli.indexing.look import Standing
     from memcli.store.run_records import Orphan
 
 SHOWN_SKIPS = 5  # that are named without -v
@@ -102,12 +102,12 @@ def change_names(changes: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     return [(what, named[what]) for what in ("added", "changed", "reindexed", "moved", "removed")]
 
 
-def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> dict[str, Any]:
+def write_plan(comparison: IndexComparison, terminal: Terminal, *, as_json: bool) -> dict[str, Any]:
     """Print what a run would do unless `as_json`, and return its record."""
-    from memcli.api.standing import planned
+    from memcli.api.status import planned
     from memcli.record import plain
 
-    plan = plain(planned(standing))
+    plan = plain(planned(comparison))
     if not as_json:
         for what, names in change_names(plan):
             for name in names:
@@ -115,11 +115,11 @@ def write_plan(standing: Standing, terminal: Terminal, *, as_json: bool) -> dict
     terminal.flush()
     if not as_json and not any(plan.values()):
         terminal.say("No file would be indexed or removed.")
-    for left in standing.left:
+    for left in comparison.left:
         terminal.advise(left)
-    for folder in standing.listing.unlisted:
+    for folder in comparison.listing.unlisted:
         terminal.advise(unlisted(folder))
-    reason = settings_changed(standing)
+    reason = settings_changed(comparison)
     if reason is not None:
         terminal.advise(reason)
     return {"schema": "memcli.index-plan/1", **plan}

@@ -33,7 +33,7 @@ def write(
     terminal, form = skin.terminal, shape.form
     is_long = len(found.documents) > MOST_LISTED and not (every or limit)
     counted = counts(found.documents, count) if count is not None else []
-    more = max(0, len(counted or found.documents) - limit) if limit else 0
+    more = max(0, (len(counted) or found.total) - limit) if limit else 0
     shown = found._replace(documents=found.documents[:limit])
     if form in ("json", "jsonl"):
         listed = _counted(counted[:limit]) if count is not None else _records(shown, skin)

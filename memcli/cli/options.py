@@ -83,7 +83,7 @@ class Option(Record):
 
     @property
     def is_switch(self) -> bool:
-        """Tell whether it takes no value."""
+        """Return whether it takes no value."""
         return not self.metavar
 
 

@@ -51,7 +51,10 @@ def choose(
 
     skin, shape = asked.skin, asked.shape
     if not (sys.stdin and sys.stdin.isatty() and skin.terminal.err_is_terminal):
-        raise UsageError("--interactive needs a terminal", hint="memcli search QUERY -f vimgrep")
+        from shlex import quote
+
+        words = quote(question.text) if question else "QUERY"
+        raise UsageError("--interactive needs a terminal", hint=f"memcli search {words} -f vimgrep")
     chosen = _chosen(question, asked, options, repeated)
     if chosen is None:
         return ExitCode.NEGATIVE
@@ -71,7 +74,7 @@ def choose(
 def _chosen(
     question: Question | None, asked: Asking, options: Options, repeated: Sequence[str]
 ) -> tuple[Answered, int] | None:
-    """Give an answer and the rank of the passage that was chosen."""
+    """Return an answer and the rank of the passage that was chosen."""
     from shutil import which
 
     from memcli.cli.search_form import Shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.api.ask import Answered
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.search_output import WRITERS, say_dense, say_freshness
+from memcli.cli.search_output import WRITERS, say_freshness, say_semantic
 from memcli.search.pipeline import NOTHING
 from memcli.search.question import Question
 
@@ -43,7 +43,7 @@ def _write_json(found: Likenesses, skin: Skin, shape: Shape) -> None:
             "place": {key: getattr(found, key) for key in place},
             "freshness": jsonio.freshness_of(found.freshness),
             "retrievers": jsonio.retrievers(
-                NOTHING._replace(lexical=alike.lexical, dense=alike.dense)
+                NOTHING._replace(keyword=alike.keyword, semantic=alike.semantic)
             ),
             "results": lines,
         }
@@ -76,7 +76,7 @@ def _say(found: Likenesses, skin: Skin) -> None:
     terminal, alike = skin.terminal, found.alike
     if not say_freshness(found.freshness, terminal):
         return
-    say_dense(alike.dense, skin)
+    say_semantic(alike.semantic, skin)
     if not alike.hits:
         terminal.say("No passages found.")
     if found.empty_reason is not None:

@@ -12,7 +12,7 @@ from memcli.language.tokens import estimate
 from memcli.render.reasons import match_line, repaired, sentence
 from memcli.search.budget import fit_budget, shortened
 from memcli.search.hits import mark_of
-from memcli.search.retrievers import MODE_IS_LEXICAL, missing_vectors
+from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import Snippet, make_snippet
 from memcli.types import EMPTY
 
@@ -186,7 +186,7 @@ def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]
 
 
 def _has_all(skin: Skin, shape: Shape) -> bool:
-    """Tell whether JSON has all keys."""
+    """Return whether JSON has all keys."""
     return shape.full or shape.explain or skin.terminal.verbose
 
 
@@ -243,7 +243,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
         if found.freshness.state == EMPTY:
             terminal.say(sentence(NO_DOCUMENTS))
         return
-    say_dense(answer.dense, skin)
+    say_semantic(answer.semantic, skin)
     say_repaired(answer.repaired, terminal, explain=shape.explain)
     say_reranked(answer.reranked, terminal)
     say_dates(_dates(found, shape), terminal)
@@ -255,8 +255,8 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
             terminal.advise(found.empty_reason)
     _say_budget(answer, terminal, has_rest=shape.ends and not shape.rest)
     say_uncalibrated(answer, skin, explain=shape.explain)
-    if (shape.explain or terminal.verbose) and answer.lexical.ran and answer.lexical.reason:
-        terminal.say(f"words: {sentence(answer.lexical.reason)}")
+    if (shape.explain or terminal.verbose) and answer.keyword.ran and answer.keyword.reason:
+        terminal.say(f"words: {sentence(answer.keyword.reason)}")
     if (shape.explain or terminal.verbose) and answer.verdict_reason:
         terminal.say(terminal.safe_line(f"verdict weak: {sentence(answer.verdict_reason)}"))
     if terminal.verbose:
@@ -357,14 +357,14 @@ def _behind(freshness: Freshness, reason: Reason, answer: str) -> Reason:
     return reason._replace(text=f"{files} {verb} not in {answer} ({reason.text})")
 
 
-def say_dense(dense: RetrieverUse, skin: Skin) -> None:
+def say_semantic(semantic: RetrieverUse, skin: Skin) -> None:
     """Say why vectors took no part, or how many are missing.
 
     That the model cannot read a script is said once for a workspace, and with -v each time.
     """
-    terminal, reason = skin.terminal, dense.reason
-    if reason is not None:  # with `dense.ran`: of some of several workspaces
-        if reason.code == MODE_IS_LEXICAL.code:
+    terminal, reason = skin.terminal, semantic.reason
+    if reason is not None:  # with `semantic.ran`: of some of several workspaces
+        if reason.code == MODE_IS_KEYWORD.code:
             return
         if (
             reason.code == "script"
@@ -373,7 +373,7 @@ def say_dense(dense: RetrieverUse, skin: Skin) -> None:
         ):
             return
         terminal.advise(by_keywords(reason))
-    elif missing := missing_vectors(dense, f"memcli index {skin.memory.asked_by}".rstrip()):
+    elif missing := missing_vectors(semantic, f"memcli index {skin.memory.asked_by}".rstrip()):
         from memcli.api.ask import indexing_of
 
         terminal.advise(indexing_of(skin.memory) or missing)

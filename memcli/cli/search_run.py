@@ -65,17 +65,17 @@ class Asking(Record):
 
 
 def deliver(
-    question: Question, asked: Asking, *, receipt: str | None, require_dense: bool
+    question: Question, asked: Asking, *, receipt: str | None, require_semantic: bool
 ) -> Answered:
-    """Write the receipt, then the answer; RetrieverError where vectors had to take part."""
+    """Write the receipt, then the answer; RetrieverError if vectors had to take part."""
     found = asked.answer(question)
     if receipt is not None:
         from memcli.cli import search_receipt
 
         record = search_receipt.make(found, asked.skin, asked.wanted, expand=asked.expand)
         search_receipt.write(receipt, record, asked.skin)
-    if require_dense and not found.answer.dense.ran and found.freshness.state != EMPTY:
-        raise _without_dense(found.answer.dense)
+    if require_semantic and not found.answer.semantic.ran and found.freshness.state != EMPTY:
+        raise _without_semantic(found.answer.semantic)
     asked.write(found)
     if asked.skin.config("secrets") == "warn":
         from memcli.cli.skin import warn_of_secrets
@@ -135,16 +135,18 @@ def write_loss(ref: str, question: Question, asked: Asking, *, as_json: bool) ->
     return ExitCode.OK
 
 
-def _without_dense(dense: RetrieverUse) -> RetrieverError:
+def _without_semantic(semantic: RetrieverUse) -> RetrieverError:
     """Say why vectors took no part in the answer, which had to."""
     text, hint = (
-        (dense.reason.text, dense.reason.hint) if dense.reason else ("nothing is indexed yet", "")
+        (semantic.reason.text, semantic.reason.hint)
+        if semantic.reason
+        else ("nothing is indexed yet", "")
     )
     return RetrieverError(f"semantic search did not run: {text}", hint=hint or "memcli status")
 
 
 def _lines_of(ref: str, skin: Skin) -> Followed:
-    """Read what is pointed at; NotFoundError where it is no document of the memory."""
+    """Read what is pointed at; NotFoundError if it is no document of the memory."""
     from memcli.api import targets
     from memcli.search.why_not import Followed
 

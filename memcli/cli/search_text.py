@@ -14,7 +14,7 @@ from memcli.render.text import NOTHING_AROUND, Around
 from memcli.search.budget import shortened
 from memcli.search.hits import mark_of
 from memcli.search.lines import cut_down
-from memcli.search.retrievers import MODE_IS_LEXICAL
+from memcli.search.retrievers import MODE_IS_KEYWORD
 from memcli.search.snippet import make_snippet, marked, numbered
 from memcli.types import MEMORY_SOURCE, shown
 
@@ -92,7 +92,10 @@ def _wanted(hits: Sequence[Hit], shape: Shape) -> list[int]:
 def _messages(found: Answered) -> int:
     """Count the messages around the passages."""
     answer = found.answer
-    says_no_vectors = not answer.dense.ran and answer.dense.reason not in (None, MODE_IS_LEXICAL)
+    says_no_vectors = not answer.semantic.ran and answer.semantic.reason not in (
+        None,
+        MODE_IS_KEYWORD,
+    )
     says_of_repair = any(repair.is_another_word for repair in answer.repaired)
     says_of_words = says_of_repair + bool(match_line(answer))
     says_of_budget = (

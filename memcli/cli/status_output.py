@@ -8,11 +8,11 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.index_output import change_names
 from memcli.errors import AwayError, IndexMissingError
 from memcli.indexing.notices import remedy
-from memcli.types import FRESH, MEMORY_SOURCE, NOT_INDEXED, STALE, shown
+from memcli.types import FRESH, MEMORY_SOURCE, NOT_INDEXED, REMOTE, STALE, shown
 from memcli.workspace.locate import ENV_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from memcli.cli.skin import Skin
@@ -44,7 +44,7 @@ def _folded(line: str, width: int) -> list[str]:
 
 def workspace_origin(by: str) -> str:
     """Return how a workspace was found."""
-    if by in ("-w", ENV_NAME):
+    if by in ("-w", "--workspace-name", ENV_NAME):
         return f"named by {by}"
     return f"marked by {by}" if by else "not marked; memcli init marks it"
 
@@ -73,8 +73,10 @@ def _days(skin: Skin) -> list[str]:
     return [f"days       {min(days)} {chart(days, columns)} {max(days)}"]
 
 
-def _state(record: dict[str, Any]) -> str:
+def _state(record: dict[str, Any], skin: Skin) -> str:
     state: str = record["state"]
+    if state == REMOTE and (stored := skin.workspace.provenance()):
+        return stored.text
     if state == NOT_INDEXED:
         return "not built yet"
     text = STATES.get(state, state)
@@ -105,13 +107,29 @@ def _away(record: dict[str, Any]) -> set[str]:
     return {source for source, path in skips if shown(source, path or ".") in unlisted}
 
 
+def _sources(record: dict[str, Any], skin: Skin) -> Iterator[str]:
+    """Yield one line per source."""
+    away = _away(record)
+    for source in record["sources"]:
+        dates = _dates(source["first_date"], source["last_date"], skin)
+        there = f"{source['documents']} of {source['files']} files"
+        if source["name"] in away:  # their indexed documents stay
+            there = f"{source['documents']} files, {source['files']} of them readable now"
+        if record["state"] == REMOTE:
+            there = "1 document" if source["documents"] == 1 else f"{source['documents']} documents"
+        chunks = "1 chunk" if source["chunks"] == 1 else f"{source['chunks']} chunks"
+        is_elsewhere = source["path"] and source["name"] != MEMORY_SOURCE
+        where = f", in {source['path']}" if is_elsewhere else ""
+        yield f"source     {source['name']}: {there}, {chunks}{dates}{where}"
+
+
 def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
     from memcli.embedding.models import model_name
 
     store, vectors = record["store"], record["vectors"]
     lines = [
         f"workspace  {record['workspace']} ({workspace_origin(record['workspace_origin'])})",
-        f"index      {store['path']}{_size(store)}, {_state(record)}",
+        f"index      {store['path']}{_size(store)}, {_state(record, skin)}",
     ]
     if store["writer_pid"] is not None:
         lines.append(f"writer     pid {store['writer_pid']}")
@@ -119,15 +137,7 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
         lines.append(_watcher_line(record["watcher"]))
     if store["integrity"] is not None:
         lines.append(f"integrity  {store['integrity']}")
-    away = _away(record)
-    for source in record["sources"]:
-        dates = _dates(source["first_date"], source["last_date"], skin)
-        there = f"{source['documents']} of {source['files']} files"
-        if source["name"] in away:  # their indexed documents stay
-            there = f"{source['documents']} files, {source['files']} of them readable now"
-        chunks = "1 chunk" if source["chunks"] == 1 else f"{source['chunks']} chunks"
-        where = "" if source["name"] == MEMORY_SOURCE else f", in {source['path']}"
-        lines.append(f"source     {source['name']}: {there}, {chunks}{dates}{where}")
+    lines += _sources(record, skin)
     if any(record["summaries"].values()):
         counts = (f"{count} {state}" for state, count in record["summaries"].items() if count)
         lines.append(f"summaries  {', '.join(counts)}")

@@ -67,7 +67,7 @@ class _Group(TyperGroup):
         return parsed
 
     def get_help(self, ctx: Any) -> str:  # noqa: ANN401
-        """Give our own help."""
+        """Return our own help."""
         return group_help(str(self.name), terminal().width)
 
 
@@ -139,7 +139,7 @@ class _Command(typer.core.TyperCommand):
         return parsed
 
     def get_help(self, ctx: Any) -> str:  # noqa: ANN401
-        """Give our own help."""
+        """Return our own help."""
         _, *name = ctx.command_path.split(" ")
         return command_help(name, terminal().width, is_short=self._is_short)
 

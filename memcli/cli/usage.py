@@ -29,7 +29,7 @@ def no_command(arguments: Sequence[str]) -> UsageError:
     message = f"there is no command {name!r}"
     if name in OTHER_NAMES:
         meant = OTHER_NAMES[name]
-        words = (rest or ["--help"]) if meant in _WITH_WORDS else []
+        words = (rest or ["--help"]) if meant.split()[0] in _WITH_WORDS else []
         return UsageError(message, hint=f"memcli {join([*meant.split(), *words])}")
     near = get_close_matches(name, COMMANDS, n=1)
     if near:

@@ -44,9 +44,9 @@ Message = tuple[float, str | None]  # when, and `source:path`; None: anything ma
 
 
 def watch(skin: Skin, reload: Callable[[], Skin], *, full: bool, as_json: bool) -> int:
-    """Watch the workspace; `reload` settles the configuration anew for each run.
+    """Watch the workspace; `reload` settles the configuration again for each run.
 
-    With `full` the first run builds the index anew.
+    With `full` the first run builds the index again.
     """
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
     stop = Stop(lambda: inbox.put((skin.memory.clock.monotonic(), "")))

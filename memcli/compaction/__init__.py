@@ -1,1 +1,1 @@
-"""Turn old logs into short summaries that lead back to every line they stand for."""
+"""Turn old logs into short summaries; each line of a summary cites its source lines."""

@@ -1,4 +1,4 @@
-"""Name what the sentences that were left out are about: people, places, dates, amounts; pure."""
+"""List what the left-out sentences are about: people, places, dates, amounts; pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memcli.language.terms import terms
 from memcli.language.tokens import quotient
 
 MOST_NAMES = 8  # a list of more is read by nobody
-MOST_COUNTED = 12  # characters of what a number counts
+MOST_COUNTED = 12  # characters of the noun after a number
 COMMA_TOKENS = 0.5
 GRAMS = (2, 3, 4)
 
@@ -35,9 +35,9 @@ def names(
     *,
     speakers: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """Choose names of `texts` that `said` does not hold, within `budget` tokens, in their order.
+    """Choose names of `texts` that `said` does not contain, within `budget` tokens, in their order.
 
-    Names of `speakers`, whole or short, say nothing.
+    Names of `speakers`, whole or short, are left out.
     """
     known = {term for text in said for term in terms(text)}
     recurring = _recurring(texts)
@@ -59,7 +59,7 @@ def names(
 
 
 def _recurring(texts: Sequence[str]) -> list[str]:
-    """List what a text without spaces says more than once: what it is about.
+    """List what a text without spaces repeats: its subjects.
 
     Example: 我去了厦门。厦门有鼓浪屿，鼓浪屿很美。 -> 鼓浪屿, 厦门
     """
@@ -79,7 +79,7 @@ def _recurring(texts: Sequence[str]) -> list[str]:
 
 
 def _counted(value: str, text: str) -> str:
-    """Give a bare number with what it counts. Example: 240 in "It cost 240 EUR." -> 240 EUR."""
+    """Return a bare number with its noun. Example: 240 in "It cost 240 EUR." -> 240 EUR."""
     if not value[-1].isdigit() or not value[0].isdigit():
         return value
     found = re.search(rf"(?<!\w){re.escape(value)} ?[^\W\d_]{{1,{MOST_COUNTED}}}\b", text)
@@ -87,7 +87,7 @@ def _counted(value: str, text: str) -> str:
 
 
 def _candidates(texts: Iterable[str]) -> Iterator[str]:
-    """Yield dates, amounts, identifiers and proper names; clauses where capitals tell nothing."""
+    """Yield dates, amounts, identifiers and proper names; clauses if capitals mean nothing."""
     for text in texts:
         values = [_counted(value, text) for value in salience.values(text)]
         yield from values

@@ -31,7 +31,7 @@ _CONFIDENCE = re.compile(r"confidence: *(0(?:\.\d+)?|1(?:\.0+)?)", re.IGNORECASE
 
 
 class Wording(Record):
-    """What words a summary in place of the sentences of the log."""
+    """A writer that replaces the sentences of the log in a summary."""
 
     method: str  # one of `evidence.WORDED`
     name: str  # in an answer
@@ -39,15 +39,15 @@ class Wording(Record):
 
 
 class Rewritten(Record):
-    """What a program has written, checked."""
+    """The text of a program, checked."""
 
     entries: tuple[Entry, ...]
-    confidence: float | None  # as it says itself, 0 to 1; None where it does not
+    confidence: float | None  # the program's own value, 0 to 1; None without one
     invented: int  # lines that were dropped
 
 
 def program(command: Sequence[str]) -> Wording:
-    """Give what hands a text to the program and takes what it writes."""
+    """Return a writer that sends a text to the program and reads its output."""
     if not command:
         raise ConfigError(
             "compact.command names no program",
@@ -76,10 +76,10 @@ def program(command: Sequence[str]) -> Wording:
 
 
 def _done(command: Sequence[str], given: bytes) -> subprocess.CompletedProcess[bytes]:
-    """Run a program; where it is not waited for any more, it ends.
+    """Run a program, and end it if the caller stops waiting.
 
-    What it has started ends with it, but for at a terminal: there the program may ask for a
-    password, as it could not from a group of its own.
+    Its children end with it, except at a terminal: there the program may ask for a password, which
+    it could not do from a process group of its own.
     """
     pipe, group = subprocess.PIPE, None if _has_terminal() else 0
     with subprocess.Popen(
@@ -96,7 +96,7 @@ def _done(command: Sequence[str], given: bytes) -> subprocess.CompletedProcess[b
 
 
 def _has_terminal() -> bool:
-    """Tell that what is typed at a terminal is for this process."""
+    """Return whether this process receives what is typed at a terminal."""
     try:
         with open("/dev/tty", "rb", buffering=0) as terminal:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
@@ -123,7 +123,7 @@ def written(entries: Sequence[Entry], output: str) -> Rewritten:
 
 
 def _placed(line: str, entries: Sequence[Entry]) -> tuple[int, Sentence | None]:
-    """Find the entry that a line cites; no sentence where the line is invented."""
+    """Find the entry that a line cites; no sentence if the line is invented."""
     cite = cited(line)
     said = " ".join(cite.text.split()) if cite else ""
     for at, entry in enumerate(entries):

@@ -20,7 +20,7 @@ HEADINGS = 0.1  # headings below a title may cost this share of what is said bel
 
 
 class Entry(Record):
-    """What a summary says of one record."""
+    """The part of a summary for one record."""
 
     date: str
     headings: tuple[str, ...]  # title of the document first
@@ -34,10 +34,10 @@ class Entry(Record):
 def body(
     entries: Sequence[Entry], first: str, last: str, *, line_tokens: float = LINE_TOKENS
 ) -> str:
-    """Write what is read and searched: a section a document, the records' headings below it.
+    """Write the text to read and search: a section per document, with the records' headings.
 
-    `first` and `last` are the days it is of. Logs with nothing but their dates for headings have
-    no sections: each line cites its log.
+    `first` and `last` are its days. Logs whose only headings are dates have no sections: each line
+    cites its log.
     """
     lines = [f"# {first} to {last}" if first != last else f"# {first}"]
     told = [entry for entry in entries if entry.sentences or entry.also]
@@ -71,7 +71,7 @@ def _lines(entry: Entry, tokens: float) -> list[str]:
 
 
 def _joined(sentences: Iterable[Sentence], tokens: float) -> list[list[Sentence]]:
-    """Put sentences of one speaker on neighbouring lines together."""
+    """Join neighbouring sentences of one log."""
     runs: list[list[Sentence]] = []
     for sentence in sentences:
         run = runs[-1] if runs else []
@@ -131,7 +131,7 @@ def document(lineage: Lineage, text: str) -> str:
 
 
 def tokens(text: str) -> int:
-    """Count what a body costs to read."""
+    """Count the tokens of a body."""
     return measure(text)
 
 

@@ -33,7 +33,7 @@ MODES = ("normal", "bounded")
 # A summary that saves less than four tenths is one more file to read.
 WORTH = 0.6
 READ_TOKENS = 0  # a program or a model reads each sentence with its own citation
-ALSO_TOKENS = 6.0  # of the names in an entry that no sentence is told of
+ALSO_TOKENS = 6.0  # per entry of which no sentence is used, for its names
 ROUNDS = 6
 NEARLY = 0.01  # of the ratio may stay unused
 # Sentences are compared with one another, so there has to be an end.
@@ -41,7 +41,7 @@ MOST_TOKENS = 50_000
 
 
 class CompactionSettings(Record):
-    """What compaction is asked to do."""
+    """The settings of compaction."""
 
     tail_records: int
     tail_days: int
@@ -58,7 +58,7 @@ class Item(Record):
     earliest: str
     latest: str
     tokens: int
-    entries: tuple[Entry, ...]  # with every sentence, nothing in `also`
+    entries: tuple[Entry, ...]  # with every sentence, and nothing in `also`
     level: int
 
 
@@ -71,7 +71,7 @@ class SummaryDraft(Record):
     lineage: Lineage
     mode: str  # one of WORDED, or of MODES
     items: int
-    unused: str  # why the wording of a writer is not used, "" where it is or none was
+    unused: str  # why the text of a writer is not used; "" if it is, or if there was none
     invented: int = 0  # lines of a writer that were dropped
     omitted: tuple[Sentence, ...] = ()  # what the summary leaves out, in order
 
@@ -97,7 +97,7 @@ class Worded(Record):
 
 
 class Drafter:
-    """Makes the drafts of one run, each with the summaries before it in view."""
+    """Makes the drafts of one run; each knows the summaries before it."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class Drafter:
         self.run = 1 + max((summary.lineage.run for summary in existing), default=0)
         self.texts: list[tuple[str, str, str]] = []  # latest day, path, text of valid summaries
         self.decisions: list[tuple[str, Entry]] = []  # latest day of a summary, one decision of it
-        self.superseded: set[tuple[str, int]] = set()  # path and line of those told to be so
+        self.superseded: set[tuple[str, int]] = set()  # path and line of superseded ones
         self.drafts: list[SummaryDraft] = []
         self.declined: list[Declined] = []
         for summary in existing:
@@ -184,9 +184,9 @@ class Drafter:
         span: tuple[str, str],
         total: int,
     ) -> Worded | str:
-        """Word a summary in the first mode that saves enough, or say why none does."""
+        """Write a summary in the first mode that saves enough, or say why none does."""
         must = any(sentence.reason in HARD for e in entries for sentence in e.sentences)
-        modes = MODES if must else MODES[:-1]  # the last would tell nothing at all
+        modes = MODES if must else MODES[:-1]  # the last mode would be empty
         unused = ""
         if self.writer:
             by = self.writer
@@ -242,12 +242,12 @@ class Drafter:
                     self.decisions.append((latest, alone))
 
     def _lines_of(self, entry: Entry) -> SourceLines:
-        """Give the lines that one entry tells of, as they stand in their log."""
+        """Return the source lines of an entry, as in their log."""
         hash_ = lines_hash(self.logs[entry.path], entry.first, entry.last)
         return SourceLines(entry.path, entry.first, entry.last, hash_)
 
     def _before(self, items: Sequence[Item], first: str) -> SummaryLines:
-        """Give what the newest summary tells that ends by `first` and is none of the items."""
+        """Return the lines of the newest summary that ends by `first` and is none of the items."""
         own = {item.source.path for item in items}
         texts = [text for text in self.texts if text[0] <= first and text[1] not in own]
         if not texts:
@@ -303,7 +303,7 @@ class Drafter:
     def _rewritten(
         self, entries: Sequence[Entry], span: tuple[str, str], writer: Wording
     ) -> tuple[str, float, int]:
-        """Let a writer word the lines; gives how many of them were invented too."""
+        """Let a writer write the lines; also returns how many of them were invented."""
         made = written(entries, writer.rewrite(body(entries, *span, line_tokens=READ_TOKENS)))
         own = [sentence for entry in made.entries for sentence in entry.sentences]
         everything = [s for e in entries for s in e.sentences] + own
@@ -327,7 +327,7 @@ class Drafter:
         *,
         mode: str,
     ) -> list[Entry]:
-        """Keep the chosen sentences of each entry; name the rest of an entry that has none."""
+        """Keep the chosen sentences of each entry; name the rest of an entry without any."""
         flat = [sentence for entry in entries for sentence in entry.sentences]
         first = recurring(flat)
         times = Counter[int]()
@@ -362,12 +362,12 @@ class Drafter:
 
 
 def _span(items: Sequence[Item]) -> tuple[str, str]:
-    """Give the first and the last day of a cluster."""
+    """Return the first and the last day of a cluster."""
     return min(item.earliest for item in items), max(item.latest for item in items)
 
 
 def _groups(entries: Sequence[Entry]) -> list[range]:
-    """Give the positions of each entry's sentences among all of them."""
+    """Return the positions of each entry's sentences among all of them."""
     ends = list(accumulate(len(entry.sentences) for entry in entries))
     return [range(start, end) for start, end in zip([0, *ends], ends, strict=False)]
 

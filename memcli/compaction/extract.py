@@ -45,23 +45,23 @@ LEANS = 0.5
 MACHINE = 2.0
 LATE = 0.5  # for the end of a conversation: people thank and say goodbye
 BY_LENGTH = 0.8
-OF_AN_ENTRY = 0.4  # instead of BY_LENGTH, for the one sentence of a conversation
+OF_AN_ENTRY = 0.4  # instead of BY_LENGTH, for the first sentence of a conversation
 REPEAT = 0.8
-CITATION_TOKENS = 6.0  # of a line besides what it says, as neighbours share a citation
+CITATION_TOKENS = 6.0  # per line, as neighbours share a citation
 ROUTINE = 3  # records in which a line recurs
 # Greetings and fillers carry no memory.
 LEAST_TERMS = 3
 
 
 class SummaryLines(Record):
-    """What the summary before tells."""
+    """The lines of the summary before."""
 
-    text: str = ""  # all of it: what stands here is not told again
-    last: tuple[str, ...] = ()  # its last lines: what is like them is worth less
+    text: str = ""  # all of it: its lines are not repeated
+    last: tuple[str, ...] = ()  # its last lines: similar sentences are worth less
 
 
 class Extract(Record):
-    """What was chosen of a cluster, in its order."""
+    """The chosen sentences of a cluster, in their order."""
 
     chosen: tuple[int, ...]  # positions among the sentences
     confidence: float  # see `_Selection.confidence`
@@ -69,9 +69,9 @@ class Extract(Record):
 
 
 def recurring(sentences: Sequence[Sentence]) -> list[int]:
-    """Give for each sentence the first one that says the same, word for word.
+    """Return for each sentence the first one with the same words.
 
-    A decision is told each time: taken back and made again, it says something else.
+    Decisions are not merged: a decision that was reversed and made again says something else.
     """
     first: dict[str, int] = {}
     return [
@@ -137,7 +137,7 @@ def _routine(
 
 
 class _Selection:
-    """What has been chosen so far, and what the rest is worth beside it."""
+    """The sentences chosen so far, and the worth of the others."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class _Selection:
         self._weigh(range(len(sentences)))
 
     def _weigh(self, places: Iterable[int]) -> None:
-        """Weigh what some sentences add to what is said, with the sentences they take along."""
+        """Compute what some sentences add, with the sentences that they need."""
         for at in places:
             bundle = self._bundle(at)
             words = set().union(*(self.words[each] for each in bundle)) - self.said
@@ -195,7 +195,7 @@ class _Selection:
             self.lengths[at] = sum(self.costs[each] for each in bundle) + CITATION_TOKENS
 
     def take(self, at: int) -> None:
-        """Choose a sentence, or the one that said the same before."""
+        """Choose a sentence, or the earlier one with the same words."""
         import numpy as np
 
         taken = self._bundle(self.first[at])
@@ -222,9 +222,10 @@ class _Selection:
         )
 
     def first_choice(self, group: range) -> int | None:
-        """Return what an entry is told by: its first sentence, or the best of a conversation.
+        """Return the first sentence of a note, or the best one of a conversation.
 
-        None if it is told already. Prose comes before what stands for code and tables.
+        None if a sentence of the conversation is chosen already. Prose comes before placeholders
+        for code and tables.
         """
         if group and self.opens(group.start):
             return group.start
@@ -234,7 +235,7 @@ class _Selection:
         return self.best([at for at in able if not self.is_other[at]] or able, OF_AN_ENTRY)
 
     def best(self, group: Iterable[int], by_length: float = BY_LENGTH) -> int | None:
-        """Give what is worth most of a group's sentences that can be chosen and are not."""
+        """Return the best sentence of a group that can still be chosen."""
         able = [at for at in group if at not in self.chosen]
         if not able:
             return None
@@ -246,11 +247,11 @@ class _Selection:
         return max(able, key=lambda at: (values[at], -at))
 
     def cost(self, at: int) -> float:
-        """Count the tokens of a sentence with what it takes along."""
+        """Count the tokens of a sentence with those that it needs."""
         return sum(self.costs[each] for each in self._bundle(at))
 
     def _bundle(self, at: int) -> list[int]:
-        """List a sentence and what it needs before it, as far as that is not told."""
+        """List a sentence and the sentences it needs before it that are not in the summary yet."""
         found = [at]
         while (needed := self.needed[found[-1]]) is not None and needed not in self.chosen:
             found.append(needed)
@@ -260,10 +261,10 @@ class _Selection:
         return fsum(self.weights.get(word, 0.0) for word in words)
 
     def confidence(self) -> float:
-        """Say how well what was chosen stands for the whole, from 0 to 1.
+        """Return how well the chosen sentences represent the whole, from 0 to 1.
 
-        The geometric mean of two, over what is new, each sentence once: the mean cosine of those
-        chosen to the centroid, and the share of the information that is told, the IDF of terms.
+        The geometric mean of two values over new sentences, each counted once: the mean cosine of
+        the chosen ones to the centroid, and their share of the information, the IDF of terms.
         """
         new = [words for words, is_new in zip(self.words, self.is_new, strict=True) if is_new]
         order = sorted(self.chosen)
@@ -288,12 +289,12 @@ def _positions(sentences: Sequence[Sentence]) -> list[float]:
 
 
 MOST_BEFORE = 2  # sentences that one may take along
-LEAST_BEFORE = 4  # words of one that is worth it
-SHORT_ANSWER = 6  # words of an answer that says nothing without its question
+LEAST_BEFORE = 4  # words of a sentence that can be one
+SHORT_ANSWER = 6  # words of an answer that needs its question
 
 
 def antecedents(sentences: Sequence[Sentence]) -> list[int | None]:
-    """Give for each sentence the one before that it says nothing without."""
+    """Return for each sentence the one before it that it needs, or None."""
     found: list[int | None] = [None]
     for at in range(1, len(sentences)):
         before, here = sentences[at - 1], sentences[at]
@@ -306,7 +307,7 @@ def antecedents(sentences: Sequence[Sentence]) -> list[int | None]:
 
 
 def _answers(sentences: Sequence[Sentence], at: int) -> bool:
-    """Return whether the line before the line of a sentence is a question of somebody else."""
+    """Return whether the line before a sentence is a question of somebody else."""
     here = sentences[at]
     before = next((s for s in sentences[at - 1 :: -1] if s.first != here.first), None)
     return (
@@ -326,7 +327,7 @@ def _chain(found: Sequence[int | None], at: int) -> int:
 
 
 def _leans(before: Sentence, here: Sentence) -> bool:
-    """Tell whether a sentence begins with what only the one before names, or is a bare answer."""
+    """Return whether a sentence needs the one before: for a name, or as a bare answer."""
     if before.text.endswith(("?", "？")) and before.speaker != here.speaker:
         return len(here.text.split()) < SHORT_ANSWER and here.text.isascii()
     return leans_on(here.text)

@@ -27,7 +27,7 @@ from memcli.workspace.locate import MEMORY_FOLDER
 
 
 class Holdings(Record):
-    """What the memory holds for compaction."""
+    """The logs and summaries of a memory."""
 
     logs: tuple[DatedLog, ...]
     summaries: tuple[Summary, ...]
@@ -35,18 +35,17 @@ class Holdings(Record):
 
     @property
     def unread(self) -> tuple[Skip, ...]:
-        """List what is or may hold summaries and could not be read."""
+        """List files that are or may contain summaries and could not be read."""
         return tuple(skip for skip in self.skips if _hides_summaries(skip.path))
 
 
 def read(
     settings: Settings, known: Mapping[tuple[str, str], Known], mounts: str | None
 ) -> Holdings:
-    """Read the dated logs of the memory and the summaries made of them.
+    """Read the dated logs of the memory and their summaries.
 
-    All sources are listed, for what lies in the memory and in an inner source too is not the
-    memory's: its trust is another. `known` and `mounts` are what the index remembers: by them it
-    is seen that a folder is away.
+    All sources are listed, because a file that an inner source also has is not the memory's: its
+    trust differs. `known` and `mounts` come from the index; they show that a folder is missing.
     """
     planned = plan(settings, known, mounts)
     listing = planned.listing
@@ -90,7 +89,7 @@ def summaries_among(settings: Settings, paths: Sequence[str]) -> list[Summary]:
 
 
 class _Lines(Mapping[str, Sequence[str]]):
-    """The lines of the files of the memory, each read when it is asked for and then kept."""
+    """The lines of the files of the memory; each file is read once, when it is needed."""
 
     def __init__(self, settings: Settings, paths: Sequence[str]) -> None:
         self._settings = settings
@@ -111,7 +110,7 @@ class _Lines(Mapping[str, Sequence[str]]):
 
 
 def _is_log(document: Document, file: FileText) -> bool:
-    """Tell a session log from what is never compacted, such as a name that no line can cite."""
+    """Return whether a document is a session log that can be compacted and cited."""
     return (
         document.date is not None
         and document.kind == "log"
@@ -126,7 +125,7 @@ def _is_log(document: Document, file: FileText) -> bool:
 
 
 def _vanished(settings: Settings, removed: Iterable[tuple[str, str]]) -> list[Skip]:
-    """Name the folder of the logs where the index knows files in it and it is not there."""
+    """Name the folder of the logs if the index has files in it and it does not exist."""
     below = f"{MEMORY_FOLDER}/"
     was_there = any(s == MEMORY_SOURCE and path.startswith(below) for s, path in removed)
     if not was_there or _has_memory(settings.source(MEMORY_SOURCE).root):
@@ -136,12 +135,12 @@ def _vanished(settings: Settings, removed: Iterable[tuple[str, str]]) -> list[Sk
 
 
 def _is_missed(skip: Skip) -> bool:
-    """Tell a summary that should be read from what somebody wants left out."""
+    """Return whether a summary should have been read, and was not left out on purpose."""
     return skip.reason != "ignored" or f"{skip.path}/" in FOLDERS
 
 
 def _hides_summaries(path: str) -> bool:
-    """Tell that a path is a folder of summaries, lies in one, or is a folder above it."""
+    """Return whether a path is a folder of summaries, inside one, or above one."""
     if path in (ROOT, ""):
         return True
     return any(f"{path}/".startswith(name) or name.startswith(f"{path}/") for name in FOLDERS)
@@ -153,7 +152,7 @@ def folder_of(root: str) -> str:
 
 
 def _has_memory(root: str) -> bool:
-    """Tell whether a workspace has a folder of logs; OSError where nobody can tell."""
+    """Return whether a workspace has a folder of logs; OSError if that is unknown."""
     try:
         return S_ISDIR(os.stat(os.path.join(root, MEMORY_FOLDER)).st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -161,7 +160,7 @@ def _has_memory(root: str) -> bool:
 
 
 def write(root: str, drafts: Sequence[SummaryDraft]) -> None:
-    """Write drafts, each at once and never over another file; UsageError where that cannot be."""
+    """Write drafts, each atomically and never over another file; UsageError if that fails."""
     if not drafts:
         with suppress(OSError), _opened(root, folder_of(root)) as folder:
             whole.sweep(folder)
@@ -180,7 +179,7 @@ def write(root: str, drafts: Sequence[SummaryDraft]) -> None:
 
 
 def remove(root: str, paths: Sequence[str]) -> None:
-    """Remove summaries, and their folder when nothing else is in it; UsageError as `write`."""
+    """Remove summaries, and their folder if it is empty then; UsageError as for `write`."""
     place = folder_of(root)
     with _explained(root, place):
         for path in paths:
@@ -190,13 +189,13 @@ def remove(root: str, paths: Sequence[str]) -> None:
     with suppress(OSError), _opened(root, place) as folder:
         whole.sweep(folder)
     above, _, name = place.strip("/").rpartition("/")
-    with suppress(OSError), _opened(root, above) as folder:  # one that holds anything stays
+    with suppress(OSError), _opened(root, above) as folder:  # a folder with anything in it stays
         openat.remove_folder(folder, name)
 
 
 @contextmanager
 def _explained(root: str, place: str) -> Iterator[None]:
-    """Say of the folder of summaries what the system says of a call."""
+    """Turn an OSError into an error that names the folder of summaries."""
     try:
         yield
     except OSError as error:
@@ -213,7 +212,7 @@ def _explained(root: str, place: str) -> Iterator[None]:
 def _opened(root: str, folder: str, *, make: bool = False) -> Iterator[int | str]:
     """Open a folder of the workspace; no link on the way, since it may lead outside.
 
-    What is done in it stays in it, even where somebody puts a link in its place meanwhile.
+    Later calls stay in it, even if somebody replaces it by a link meanwhile.
     """
     handle = openat.open_root(root)
     try:
@@ -221,7 +220,7 @@ def _opened(root: str, folder: str, *, make: bool = False) -> Iterator[int | str
         names = folder.strip("/").split("/") if folder.strip("/") else []
         for at, name in enumerate(names, start=1):
             path = os.path.join(path, name)
-            # A folder above it that is gone is no reason to make another one.
+            # If a folder above it is missing, no other is made.
             step = openat.make_folder if make and at == len(names) else openat.open_folder
             try:
                 child = step(handle, name)

@@ -1,8 +1,8 @@
-"""Let a local model word the lines of a summary, in the protocol of `command`; pure but for it.
+"""Let a local model write the lines of a summary, in the protocol of `command`; pure except for it.
 
 The model reads the lines of a section and writes a few sentences, without citations. Each sentence
-gets the citation of the lines that hold most of its words; one that no lines support, by its words
-and by its names, gets none and so counts as invented.
+gets the citation of the lines that contain most of its words. A sentence that no lines support, by
+its words and by its names, gets none and so counts as invented.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memcli.compaction.command import Rewrite
     from memcli.embedding.generator import Generated
 
-SUPPORTED = 0.6  # share of a sentence's words that its lines hold
+SUPPORTED = 0.6  # share of a sentence's words that its lines contain
 WIDEST = 3  # lines that a sentence may join
 TEXT = "{text}"
 
@@ -34,7 +34,7 @@ class WritingModel(Protocol):
 
     @property
     def reads(self) -> int:
-        """Give the most tokens of a text."""
+        """Return the most tokens that a text may have."""
         ...
 
     def count(self, text: str) -> int:
@@ -42,12 +42,12 @@ class WritingModel(Protocol):
         ...
 
     def write(self, text: str) -> Generated:
-        """Write what follows a text."""
+        """Continue a text."""
         ...
 
 
 def generating(model: WritingModel, prompt: str) -> Rewrite:
-    """Give a function that has the model word lines; they stand for TEXT in the prompt."""
+    """Return a function that lets the model write lines; its input replaces TEXT in the prompt."""
     prompt = prompt if TEXT in prompt else prompt + TEXT
 
     def rewrite(text: str) -> str:
@@ -71,7 +71,7 @@ def _asked(prompt: str, lines: Sequence[Cited]) -> str:
 
 
 def _readable(text: str, model: WritingModel, prompt: str) -> Iterator[list[Cited]]:
-    """Yield the lines of each section, in as many pieces as the model wants."""
+    """Yield the lines of each section, in pieces that the model can read."""
     for is_line, section in groupby(
         map(cited, text.split("\n")), key=lambda line: line is not None
     ):
@@ -87,7 +87,7 @@ def _readable(text: str, model: WritingModel, prompt: str) -> Iterator[list[Cite
 
 
 def _line(sentence: str, lines: Sequence[Cited]) -> str:
-    """Write a sentence with the citation of what supports it, without one where nothing does."""
+    """Write a sentence with the citation of its support; without one if it has none."""
     run = _supporting(sentence, lines)
     if not run:
         return f"- {sentence}"
@@ -97,7 +97,7 @@ def _line(sentence: str, lines: Sequence[Cited]) -> str:
 
 
 def _supporting(sentence: str, lines: Sequence[Cited]) -> Sequence[Cited]:
-    """Find the fewest neighbouring lines that hold the most words of a sentence."""
+    """Find the fewest neighbouring lines that contain the most words of a sentence."""
     wanted, names = content(sentence), names_in(sentence)
     best: Sequence[Cited] = ()
     most = SUPPORTED * len(wanted)

@@ -20,12 +20,12 @@ from memcli.types import Lineage, SourceLines
 
 
 class CompactionPlan(Record):
-    """What a run would do."""
+    """The work of a run."""
 
     records: tuple[LogRecord, ...]
     tail: tuple[LogRecord, ...]
     waiting: tuple[LogRecord, ...]
-    covered: int  # records behind the tail that a valid summary stands for already
+    covered: int  # records behind the tail that a valid summary covers already
     drafts: tuple[SummaryDraft, ...]
     declined: tuple[Declined, ...]
 
@@ -134,10 +134,12 @@ T = TypeVar("T")
 
 
 def cluster(items: Sequence[T], size: int) -> tuple[list[list[T]], list[T]]:
-    """Give (clusters, waiting) of items sorted by time.
+    """Return (clusters, waiting) of items sorted by time.
 
-    c = ceil(n / k) and item i goes to cluster floor(i * c / n): contiguous and even. The n items
-    are those that fill whole clusters; the rest waits for more, so running twice is running once.
+    c = ceil(n
+    k) and item i goes to cluster floor(i * c
+    n): contiguous and even. The n items fill whole clusters; the others wait for more, so a second
+    run changes nothing.
     """
     n = len(items) - len(items) % size
     count = -(-n // size)

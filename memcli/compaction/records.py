@@ -1,8 +1,8 @@
 """Cut dated logs into records: runs of blocks of one section that never cut a bundle; pure.
 
-A bundle is what makes sense only together: a list with its lead-in, a question and its answer, a
-fence or table with the paragraph before it. A record also holds the headings it stands below, so
-that the records of a log cover every chunk of it.
+The blocks of a bundle need each other: a list with its lead-in, a question and its answer, a fence
+or table with the paragraph before it. A record also contains the headings above it, so that the
+records of a log cover every chunk of it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class DatedLog(Record):
     title: str
     date: str
     lines: tuple[str, ...]
-    first_day: str | None = None  # where the date is the last one of a span
+    first_day: str | None = None  # if the date is the last one of a span
 
 
 class LogRecord(Record):
@@ -43,7 +43,7 @@ class LogRecord(Record):
     end_line: int
     blocks: tuple[Block, ...]
     tokens: int
-    turns: tuple[Turn, ...] = ()  # of a conversation, as far as they stand in it
+    turns: tuple[Turn, ...] = ()  # of a conversation, within the record
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -83,9 +83,9 @@ def _record(
 def _sections(
     blocks: Sequence[Block],
 ) -> Iterator[tuple[tuple[str, ...], int, list[Block]]]:
-    """Yield the headings above some blocks, the line the first of them begins at, the blocks.
+    """Yield the headings above some blocks, the first line, and the blocks.
 
-    A heading without a body waits for the next one; what waits at the end is a body itself.
+    A heading without a body waits for the next one; at the end, it is a body itself.
     """
     stack: list[Block] = []
     body: list[Block] = []
@@ -140,7 +140,7 @@ def _bundles(lines: Sequence[str], blocks: Sequence[Block]) -> Iterator[list[Blo
 
 
 def _belongs(before: Block, block: Block, lines: Sequence[str]) -> bool:
-    """Tell whether a block makes sense only behind the one before it."""
+    """Return whether a block needs the one before it."""
     if before.kind == block.kind == "item":
         return True
     if leads_on(before, lines):
@@ -152,6 +152,6 @@ def _belongs(before: Block, block: Block, lines: Sequence[str]) -> bool:
 
 
 def leads_on(block: Block, lines: Sequence[str]) -> bool:
-    """Tell whether a block asks something or announces what comes behind it."""
+    """Return whether a block asks something or announces the next one."""
     last = lines[block.end - 1].rstrip().rstrip("*_")
     return last.endswith((*_LEADS, *_ASKS))

@@ -1,7 +1,7 @@
-"""Turn what no summary should quote into one line that says what is there; pure.
+"""Replace what no summary should quote by one line that describes it; pure.
 
-Long code, logs and tables become a placeholder, data in a line becomes a note of its length.
-Only the summariser sees this: the files stay as they are, and the placeholder cites the lines.
+Long code, logs and tables become a placeholder; data in a line becomes a note of its length. Only
+the summariser sees this: the files stay as they are, and the placeholder cites the lines.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from memcli.markdown.evidence import ALSO
 from memcli.markdown.parse import Block
 from memcli.markdown.units import without_data
 
-# A fence of so many lines and characters says itself best.
+# A fence of so many lines and characters is quoted itself.
 SHORT_LINES = 2
 SHORT_CHARS = 160
-NAMED = 6  # column names or identifiers a placeholder tells
+NAMED = 6  # column names or identifiers in a placeholder
 NAMED_CHARS = 120
 
 _FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})\s*([\w+-]{0,20})")
@@ -26,7 +26,7 @@ _LOG = re.compile(r"\d\d:\d\d|\b(?:ERROR|WARN|INFO|DEBUG|Traceback)\b")
 
 
 def placeholder(block: Block, lines: Sequence[str]) -> str | None:
-    """Describe a fence or table in one line; None for what can be quoted."""
+    """Describe a fence or table in one line; None if it can be quoted."""
     body = [line.strip() for line in lines[block.start : block.end] if line.strip()]
     if block.kind == "table":
         cells = [cell.strip() for cell in body[0].strip("|").split("|") if cell.strip()]
@@ -54,17 +54,17 @@ def placeholder(block: Block, lines: Sequence[str]) -> str | None:
 
 
 def is_placeholder(text: str) -> bool:
-    """Tell a line that stands for code, a log or a table, or code itself, from prose."""
+    """Return whether a line is a placeholder for code, a log or a table, or is code itself."""
     return _PLACEHOLDER.match(text) is not None
 
 
 def is_described(text: str) -> bool:
-    """Tell a line that stands for code, tables or what a summary has left out."""
+    """Return whether a line describes code, tables or left-out sentences."""
     return is_placeholder(text) or text.startswith(ALSO)
 
 
 def quoted(text: str) -> str:
-    """Give what a sentence has from its lines: all of it, or the names in a placeholder."""
+    """Return the words that a sentence has from its lines: all, or the names in a placeholder."""
     if not is_placeholder(text):
         return text
     return text.partition(": ")[2].rstrip("]") if text[0] == "[" else text.replace("`", "")

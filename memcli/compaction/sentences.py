@@ -1,4 +1,4 @@
-"""Cut a record into sentences that can stand alone, each with its lines and its speaker; pure."""
+"""Cut a record into sentences, each with its lines and its speaker; pure."""
 
 from __future__ import annotations
 
@@ -37,43 +37,43 @@ _STOP = re.compile(
 
 
 class Sentence(Record):
-    """A sentence as it stands in a log, and where."""
+    """A sentence of a log, and its place."""
 
     text: str  # without list mark and speaker
     path: str
     first: int  # lines, from 1
     last: int
     speaker: str
-    lead: str  # what introduces the list it is the first item of
+    lead: str  # the introduction of the list whose first item it is
     reason: str  # why it must survive, "" when it need not
-    times: int = 1  # that it was said
+    times: int = 1  # how often it occurs
     replaces: str = ""  # citation of the decision that it corrects
     is_corrected: bool = False  # a later sentence of the cluster corrects it
     before: int = 0  # last line of the sentence before it in its entry, 0 if it is the first
-    by_machine: bool = False  # an assistant or a tool says it in a conversation
+    by_machine: bool = False  # by an assistant or a tool in a conversation
 
     @property
     def citation(self) -> str:
-        """Name the lines as `memcli get` takes them."""
+        """Cite the lines as `memcli get` takes them."""
         tail = "" if self.last == self.first else f"-{self.last}"
         return f"{self.path}:{self.first}{tail}"
 
     @property
     def shown(self) -> str:
-        """Give the sentence with who said it and what introduced it."""
+        """Return the sentence with its speaker and introduction."""
         who = f"{self.speaker}: " if self.speaker else ""
         return f"{self.lead}{who}{self.text}"
 
     @property
     def mark(self) -> str:
-        """Return what a summary adds to it: how often it was said, and what it corrects."""
+        """Return what a summary adds to it: how often it occurs, and what it corrects."""
         return mark(self.times, self.replaces)
 
 
 def sentences(record: LogRecord) -> list[Sentence]:
     """Cut a record; comments are left out, code and tables become one placeholder each.
 
-    Nothing that a machine says must survive, and what its user prefers is a rule.
+    No sentence of a machine must survive, and a preference of its user is a rule.
     """
     found: list[Sentence] = []
     lead, lead_at = "", 0
@@ -114,10 +114,10 @@ def sentences(record: LogRecord) -> list[Sentence]:
 
 
 def _with_reasons(cut: list[Sentence], reason: str, *, follows: bool) -> list[Sentence]:
-    """Mark the reasons and conditions of a decision: they are told with it.
+    """Mark the reasons and conditions of a decision, which a summary keeps with it.
 
-    `reason` is what the list or the heading makes of its lines, and `follows` tells whether the
-    line before is part of a decision.
+    `reason` is that of the list or the heading above the lines, and `follows` says whether the line
+    before is part of a decision.
     """
     found: list[Sentence] = []
     for each in cut:
@@ -130,10 +130,10 @@ def _with_reasons(cut: list[Sentence], reason: str, *, follows: bool) -> list[Se
 
 
 def _by_whom(sentence: Sentence, turns: Sequence[Turn]) -> Sentence:
-    """Judge what is said in a conversation by who says it.
+    """Adjust the kind of a sentence in a conversation to its speaker.
 
-    A user states rules, and a machine states none. When people talk to each other, `never` and
-    `I will` are seldom rules and promises.
+    A user states rules, and a machine states none. When people talk to each other, `never` and `I
+    will` are seldom rules and promises.
     """
     said = within(turns, sentence.first, sentence.first)
     role = role_of(said[0].speaker) if said else ""
@@ -147,7 +147,7 @@ def _by_whom(sentence: Sentence, turns: Sequence[Turn]) -> Sentence:
 
 
 def _with_antecedents(found: Sequence[Sentence]) -> list[Sentence]:
-    """Keep what a short sentence answers: "Agreed." says nothing without it."""
+    """Keep what a short sentence answers: "Agreed." means nothing without it."""
     kept = list(found)
     done = len(kept)  # from here on to the end of its line all is kept already
     for at in range(len(kept) - 1, 0, -1):

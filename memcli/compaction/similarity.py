@@ -1,7 +1,7 @@
-"""Place sentences in a space where the cosine says how alike they are: a model's, or TF-IDF; pure.
+"""Place sentences in a space whose cosine is their similarity: a model's, or TF-IDF; pure.
 
-Text in a script that the encoder cannot read goes by TF-IDF, as does everything where there is
-no encoder.
+TF-IDF is used for text in a script that the encoder cannot read, and for everything without an
+encoder.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.floating]
 
-# Unit vectors of texts of any length; None where the model cannot read their script.
+# Unit vectors of texts of any length; None if the model cannot read their script.
 Embed = Callable[[Sequence[str]], list[bytes] | None]
 
 
 class Space(Record):
-    """Unit vectors of some texts, a row each, and how they came about."""
+    """Unit vectors of some texts, one row each, and their origin."""
 
     rows: Matrix
     method: str  # extractive | extractive-lexical
 
 
 def idf(texts: Iterable[str]) -> dict[str, float]:
-    """Give ln(1 + N / n) of every term, n of N texts holding it."""
+    """Return ln(1 + N / n) of every term; n of N texts contain it."""
     counts: Counter[str] = Counter()
     total = 0
     for text in texts:
@@ -55,7 +55,7 @@ def place(texts: Sequence[str], weights: Mapping[str, float], embed: Embed | Non
 
 
 def centroid(rows: Matrix) -> Matrix:
-    """Give the direction of the mean of some rows."""
+    """Return the direction of the mean of some rows."""
     mean: Matrix = _unit(rows.sum(axis=0, keepdims=True))[0]
     return mean
 
@@ -82,7 +82,7 @@ def _unit(rows: Matrix) -> Matrix:
 
 
 def embedder(encoder: Encoder) -> Embed:
-    """Embed texts of any length, each once: what an encoder cannot take is cut at its end."""
+    """Embed texts of any length, each once; a text that is too long is cut at its end."""
     known: dict[str, bytes] = {}
 
     def embed(texts: Sequence[str]) -> list[bytes] | None:

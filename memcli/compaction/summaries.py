@@ -1,4 +1,4 @@
-"""Read summaries back: what they say, for the next one, and whether they still hold; pure."""
+"""Read summaries: their text, for the next one, and whether they are still valid; pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memcli.markdown.lineage import citations, cited
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
-SHOWN_CHARS = 80  # of a line that is named
+SHOWN_CHARS = 80  # characters of a line in a message
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -27,9 +27,9 @@ class Summary(Record):
     path: str
     text: str
     lineage: Lineage
-    stale: tuple[str, ...]  # citations of what it rests on that is no longer as it was
+    stale: tuple[str, ...]  # citations of changed source lines
     is_edited: bool = False  # somebody has changed it since it was written
-    invented: tuple[str, ...] = ()  # lines of it that the lines they cite do not say
+    invented: tuple[str, ...] = ()  # its lines that their cited lines do not contain
     reworded: tuple[str, ...] = ()  # lines of it that nobody can check word for word
     rests_on: tuple[str, ...] = ()  # summaries below it that are edited or forged
 
@@ -44,12 +44,12 @@ class Summary(Record):
 
     @property
     def is_valid(self) -> bool:
-        """Tell that it stands for its lines."""
+        """Return whether it can replace its lines."""
         return self.state == "valid"
 
 
 class Problem(Record):
-    """What does not hold of a summary."""
+    """A reason why a summary is not valid."""
 
     path: str
     kind: str  # edited | stale | invented | orphan | cycle | coverage | progress | unread
@@ -59,9 +59,9 @@ class Problem(Record):
 def judged(
     found: Sequence[tuple[str, str, Lineage]], files: Mapping[str, Sequence[str]]
 ) -> list[Summary]:
-    """Make summaries of (path, text, lineage); `files` holds the lines of what they rest on.
+    """Make summaries of (path, text, lineage); `files` has the lines of their sources.
 
-    What rests on a summary that does not hold does not hold either.
+    A summary of an invalid summary is invalid, too.
     """
     summaries = {path: _weighed(path, text, lineage, files) for path, text, lineage in found}
     spread = True
@@ -91,12 +91,12 @@ def _weighed(path: str, text: str, lineage: Lineage, files: Mapping[str, Sequenc
 
 
 def where(source: SourceLines) -> str:
-    """Name the lines of a source as `memcli get` takes them."""
+    """Cite the lines of a source as `memcli get` takes them."""
     return f"{source.path}:{source.start_line}-{source.end_line}"
 
 
 def problems(summaries: Sequence[Summary]) -> list[Problem]:
-    """Check hashes, seals, quotations, coverage, progress and that nothing rests on itself."""
+    """Check hashes, seals, quotations, coverage, progress and that no summary is its own source."""
     by_path = {summary.path: summary for summary in summaries}
     found: list[Problem] = []
     for summary in summaries:
@@ -124,7 +124,7 @@ def problems(summaries: Sequence[Summary]) -> list[Problem]:
 
 
 def _invented(line: str) -> str:
-    """Say what is wrong with a line of a summary."""
+    """Describe the error in a line of a summary."""
     cite = cited(line)
     if cite is None:
         return f"cites nothing: {line[:SHOWN_CHARS]}"
@@ -133,16 +133,16 @@ def _invented(line: str) -> str:
 
 
 def last_run(summaries: Sequence[Summary]) -> list[Summary]:
-    """Give the summaries of the run that was made last, whatever time it was told it is.
+    """Return the summaries of the run that was made last, whatever time it was given.
 
-    Runs are counted; of those from before they were, the time of the run decides.
+    Runs are counted; among earlier ones without a count, the time decides.
     """
     made = [(summary.lineage.run, _instant(summary.lineage.compacted)) for summary in summaries]
     return [each for each, at in zip(summaries, made, strict=True) if at == max(made)]
 
 
 def _instant(time: str) -> float:
-    """Give an ISO time in seconds since 1970; without an offset it is UTC, and no time is first."""
+    """Return an ISO time in seconds since 1970; without an offset it is UTC, "" is first."""
     try:
         found = datetime.fromisoformat(time)
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
@@ -182,7 +182,7 @@ def corrections(text: str) -> list[str]:
 
 
 def last_lines(text: str, tokens: int) -> list[str]:
-    """Give the last lines of a summary, up to so many tokens, without their citations."""
+    """Return the last lines of a summary, up to so many tokens, without their citations."""
     found: list[str] = []
     spent = 0.0
     for sentence in reversed([s for e in entries_of(text) for s in e.sentences]):
@@ -194,7 +194,7 @@ def last_lines(text: str, tokens: int) -> list[str]:
 
 
 def entries_of(text: str) -> tuple[Entry, ...]:
-    """Read what a summary says, an entry for each heading and document."""
+    """Read the entries of a summary, one for each heading and document."""
     entries: list[Entry] = []
     title, day = "", ""
     below: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
-"""Find decisions that a later sentence takes back; pure.
+"""Find decisions that a later sentence reverses; pure.
 
-A later sentence takes a decision back if it must survive itself and if it, or a heading above it,
+A later sentence reverses a decision if it must survive itself and if it, or a heading above it,
 corrects the decision as `language.correction` defines it.
 """
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class Reversal(Record):
-    """A sentence that says that something is no longer as it was."""
+    """A sentence that reports a change."""
 
     at: int  # its place among the sentences of all entries
     citation: str
-    texts: tuple[str, ...]  # of it and of the headings above it, as far as they speak of a change
+    texts: tuple[str, ...]  # of it, and of the headings above it that report a change
     terms: frozenset[str]
 
 
@@ -46,7 +46,7 @@ def reversals(entries: Sequence[Entry]) -> list[Reversal]:
 
 
 def superseding(decision: Sentence, later: Sequence[Reversal]) -> Reversal | None:
-    """Give the first of some later reversals that takes a decision back."""
+    """Return the first of some later reversals that reverses a decision."""
     if decision.reason != DECISION or not later:
         return None
     about = content(decision.text)
@@ -60,7 +60,7 @@ def superseding(decision: Sentence, later: Sequence[Reversal]) -> Reversal | Non
 def marked(entries: Sequence[Entry]) -> list[Entry]:
     """Mark the decisions that a later sentence of the same entries corrects, and that sentence.
 
-    A later sentence can stand for one decision. Others stay as they are.
+    A later sentence can correct one decision. Others stay as they are.
     """
     flat = [sentence for entry in entries for sentence in entry.sentences]
     later = reversals(entries)
@@ -77,7 +77,7 @@ def marked(entries: Sequence[Entry]) -> list[Entry]:
 def with_citations(
     entries: Sequence[Entry], replaces: Mapping[int, str], corrected: Collection[int] = ()
 ) -> list[Entry]:
-    """Put the citations of what they correct behind some sentences, by their places."""
+    """Add to some sentences the citations of what they correct, by their places."""
     at = count()
 
     def changed(sentence: Sentence) -> Sentence:

@@ -12,7 +12,15 @@ from memcli.errors import ConfigError, NotFoundError, Reason
 from memcli.record import Record
 from memcli.types import Source
 from memcli.workspace.locate import Surroundings, is_repository
-from memcli.workspace.presets import BY_NAME, FINDABLE, PresetSources, find, source_at
+from memcli.workspace.presets import (
+    BY_NAME,
+    FINDABLE,
+    OPEN,
+    PresetSources,
+    find,
+    label_of,
+    source_at,
+)
 
 if TYPE_CHECKING:
     from typing import Any
@@ -21,22 +29,22 @@ FLAG = "--with"
 PRESETS_HINT = "memcli help agent-memory"
 
 
-class PresetWish(Record):
+class PresetSelection(Record):
     """Which agent memories to add, and the origin of the setting."""
 
     names: tuple[str, ...]
     origin: str
     is_flag: bool
-    all: bool  # a folder without a mark takes whatever there is
+    all: bool  # a folder that is not a workspace takes all that exist
 
 
 def gather(
     default: Source,
     blocks: Sequence[tuple[Mapping[str, Any], bool]],
-    wanted: PresetWish,
+    wanted: PresetSelection,
     around: Surroundings,
 ) -> PresetSources:
-    """Put all sources after the default one, and list the memories that were left out.
+    """List all sources after the default one, and the memories that were left out.
 
     `blocks` are (block, is from the user's own file).
     """
@@ -59,7 +67,7 @@ def gather(
 
 
 def _of_preset(block: Mapping[str, Any], around: Surroundings, *, is_user: bool) -> PresetSources:
-    """Make the sources of a block that names a preset; what else it says goes before the preset."""
+    """Make the sources of a block that names a preset; its other keys override the preset."""
     name = block["preset"]
     if not is_user:
         raise ConfigError(
@@ -71,7 +79,8 @@ def _of_preset(block: Mapping[str, Any], around: Surroundings, *, is_user: bool)
             f"there is no preset {shortened(name)}",
             hint=f'preset = "{nearest(name, tuple(BY_NAME))}"',
         )
-    label = block.get("name", name)
+    usual = label_of(name)
+    label = block.get("name", usual)
     given = {key: value for key, value in block.items() if key not in ("preset", "name", "path")}
     if "path" in block:
         root = os.path.realpath(os.path.join(around.root, os.path.expanduser(block["path"])))
@@ -79,22 +88,24 @@ def _of_preset(block: Mapping[str, Any], around: Surroundings, *, is_user: bool)
     if name not in FINDABLE:
         raise ConfigError(f"the preset {name} has no place of its own", hint='path = "FOLDER"')
     found = find((name,), around)
-    renamed = (s._replace(name=f"{label}{s.name.removeprefix(name)}") for s in found.sources)
+    renamed = (s._replace(name=f"{label}{s.name.removeprefix(usual)}") for s in found.sources)
     return found._replace(sources=tuple(_overridden(source, given) for source in renamed))
 
 
+_OF_PRESETS = ("exclude", "soft", "is_found", "scope", "source_kind", "trust", "is_transcripts",
+               "project")  # fmt: skip
+
+
 def _overridden(source: Source, given: Mapping[str, Any]) -> Source:
-    """Put what a block says in the place of what a preset says."""
+    """Override the values of a preset by those of a block."""
     block = {"name": source.name, "path": source.root, "include": list(source.include), **given}
-    kept = {
-        name: getattr(source, name) for name in ("exclude", "soft", "is_found") if name not in given
-    }
+    kept = {name: getattr(source, name) for name in _OF_PRESETS if name not in given}
     kinds = (*given.get("kinds", {}).items(), *source.kinds, *BUILT_IN_KINDS)
     return source_of(source.root, block, is_user=True)._replace(kinds=kinds, **kept)
 
 
-def _presets(wanted: PresetWish, around: Surroundings) -> PresetSources:
-    """Find the presets that are wanted; who has named one at the command line has to get it."""
+def _presets(wanted: PresetSelection, around: Surroundings) -> PresetSources:
+    """Find the presets to add; one that the command line names must exist."""
     for name in wanted.names:
         if name not in FINDABLE:
             where = FLAG if wanted.is_flag else wanted.origin
@@ -102,14 +113,18 @@ def _presets(wanted: PresetWish, around: Surroundings) -> PresetSources:
                 f"{where}: no memory is known as {shortened(name)}",
                 hint=f"{FLAG} {nearest(name, FINDABLE)}",
             )
-    found = find(wanted.names, around)
+    by_name = {name: find((name,), around) for name in wanted.names}
+    found = PresetSources(
+        tuple(source for each in by_name.values() for source in each.sources),
+        tuple(reason for each in by_name.values() for reason in each.passed),
+    )
     if wanted.all:  # a memory of all work does not belong to notes that are not about work
-        others = tuple(name for name in FINDABLE if name not in wanted.names)
+        others = tuple(name for name in OPEN if name not in wanted.names)
         more = find(others, around, of_here=not is_repository(around.root))
         found = PresetSources((*found.sources, *more.sources), (*found.passed, *more.passed))
-    for name in wanted.names if wanted.is_flag else ():
-        if not any(source.name.partition(".")[0] == name for source in found.sources):
-            told = [why.text for why in found.passed if f" {name}" in why.text]
-            why = told[0] if told else f"{name} keeps no memory of {around.root}"
+    for name, own in by_name.items() if wanted.is_flag else ():
+        if not own.sources:
+            kind = "transcripts" if BY_NAME[name].is_transcripts else "memory"
+            why = own.passed[0].text if own.passed else f"{name} keeps no {kind} of {around.root}"
             raise NotFoundError(f"{FLAG} {name}: {why}", hint=PRESETS_HINT)
     return found

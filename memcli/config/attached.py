@@ -16,7 +16,7 @@ from memcli.config.sources import quoted
 from memcli.errors import ConfigError, UsageError
 
 FILE = "attached.json"
-TENANT = "default"  # of a name that says none
+TENANT = "default"  # of a name without a tenant
 SLASH = "/"
 MOST_BYTES = 1 << 20
 # Letters and digits first, so that no name looks like an option or a path.
@@ -30,7 +30,7 @@ def named(text: str) -> tuple[str, str]:
     """
     tenant, slash, workspace = text.rpartition(SLASH)
     found = (tenant if slash else TENANT, workspace)
-    if all(map(_PART.fullmatch, found)):
+    if is_name(*found):
         return found
     raise UsageError(
         "the name of a workspace in a shared index has only letters, digits, dots, dashes and"
@@ -39,8 +39,13 @@ def named(text: str) -> tuple[str, str]:
     )
 
 
+def is_name(tenant: str, workspace: str) -> bool:
+    """Return whether these can be the names of a tenant and its workspace."""
+    return all(map(_PART.fullmatch, (tenant, workspace)))
+
+
 def check_tenant(text: str) -> None:
-    """Refuse what cannot be the name of a tenant; UsageError."""
+    """Raise UsageError if a text cannot be the name of a tenant."""
     named(f"{text}{SLASH}x")
 
 
@@ -70,7 +75,7 @@ def attached(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def remember(environ: Mapping[str, str], folder: str, name: str | None) -> None:
-    """Note what a folder is called, or with None that it is attached no more."""
+    """Save the name of a folder; None means that it is no longer attached."""
     path = _path(environ)
     known = attached(environ)
     known.pop(folder, None)

@@ -1,7 +1,7 @@
 """Check that a configuration is small enough to parse, since it may come with a clone.
 
 The TOML parser's time and memory grow with the square of the dots in a key, and its numbers have no
-limit. No setting needs much of either, so both are counted outside strings and comments, in one
+limit. No setting needs many of either, so both are counted outside strings and comments, in one
 pass before parsing.
 """
 
@@ -14,7 +14,7 @@ MOST_DOTS = 16  # a line; a setting has one
 MOST_OPEN = 16  # brackets and braces at once; a list of texts has one
 MOST_WORD = 100  # characters of a bare key or a number
 
-# As TOML reads them. An unclosed one ends at the end of the file, where the parser stops too.
+# As TOML defines them. An unclosed one ends with the file, where the parser stops too.
 _STRINGS_AND_COMMENTS = re.compile(
     r'"""(?:[^\\]|\\.)*?(?:"""|\\?\Z)'
     r"|'''.*?(?:'''|\Z)"
@@ -27,7 +27,7 @@ _LONG_WORD = re.compile(rf"[\w+-]{{{MOST_WORD + 1}}}")
 
 
 def excess(text: str) -> str:
-    """Say what a configuration has too much of; empty if it can be parsed."""
+    """Name what a configuration has too much of; empty if it can be parsed."""
     bare = _STRINGS_AND_COMMENTS.sub("''", text)
     for number, line in enumerate(bare.split("\n"), start=1):
         if line.count(".") > MOST_DOTS:

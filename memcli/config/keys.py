@@ -1,4 +1,4 @@
-"""Every setting there is: its name, type, default, bounds, meaning and flag."""
+"""Every setting: its name, type, default, bounds, meaning and flag."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Key(Record):
     default: Any
     help: str
     choices: tuple[str, ...] = ()
-    added: Sequence[str] = ()  # further choices, which only the user's own settings can make
+    added: Sequence[str] = ()  # further choices that only the user's own settings can name
     low: float | None = None
     high: float | None = None
     user_only: bool = False
     user_choices: tuple[str, ...] = ()  # choices that a workspace's file cannot make
-    besides: str = ""  # what else than a choice it takes, in words
-    pattern: str = ""  # of `besides`, a regular expression
-    synonyms: tuple[tuple[str, str], ...] = ()  # choices, each with the one that it means
+    besides: str = ""  # in words: values accepted besides the choices
+    pattern: str = ""  # a regular expression for `besides`
+    synonyms: tuple[tuple[str, str], ...] = ()  # (other name, choice)
 
     @property
     def variable(self) -> str:
@@ -67,7 +67,8 @@ KEYS: tuple[Key, ...] = (
     Key("chunk.tokens", int, 400, "Maximum tokens of a chunk (estimated).", low=32, high=2000),
     Key("chunk.overlap", int, 0, "Tokens of the previous chunk that a chunk repeats.",
         low=0, high=1000),
-    Key("embedding.encoder", str, "bundled", "Model that turns text into vectors.",
+    Key("embedding.encoder", str, "auto", "Model that turns text into vectors. auto: by the"
+        " language of most notes.",
         choices=encoders.PUBLIC, added=encoders.ADDED, user_choices=encoders.USER_ONLY),
     Key("embedding.fallback", list, [], "Models to use if embedding.encoder cannot be used.",
         choices=encoders.PUBLIC, added=encoders.ADDED, user_only=True),
@@ -110,14 +111,14 @@ KEYS: tuple[Key, ...] = (
         low=0, high=1),
     Key("search.limit", int, 10, "Number of passages.", low=1, high=100),
     Key("search.mode", str, "hybrid", "Search by keyword, by meaning or both.",
-        choices=("hybrid", "keyword", "semantic", "lexical", "dense"),
-        synonyms=(("keyword", "lexical"), ("semantic", "dense"))),
+        choices=("hybrid", "keyword", "semantic"),
+        synonyms=(("lexical", "keyword"), ("dense", "semantic"))),
     Key("search.profile", str, "default", "Set of ranking rules. See: memcli help ranking.",
         choices=("default", "classic", "convex", "two-pass")),
     Key("search.fusion", str, "scaled", "How keyword and semantic scores are combined.",
         choices=("scaled", "weighted", "rrf")),
-    Key("search.vector_weight", float, 0.6, "Weight of semantic search.", low=0, high=1),
-    Key("search.text_weight", float, 0.4, "Weight of keyword search.", low=0, high=1),
+    Key("search.semantic_weight", float, 0.6, "Weight of semantic search.", low=0, high=1),
+    Key("search.keyword_weight", float, 0.4, "Weight of keyword search.", low=0, high=1),
     Key("search.universe", int, 200, "Candidates per retriever: chunks of keyword search,"
         " segments of semantic search.", low=1, high=1000),
     Key("search.candidate_multiplier", int, 4, "Candidates per retriever, times the limit"

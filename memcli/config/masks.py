@@ -1,12 +1,12 @@
-"""Show the URL of a shared index without what may be secret in it."""
+"""Show the URL of a shared index without its password."""
 
 from __future__ import annotations
 
 import re
 
 MASK = "***"
-# What is certainly no secret is shown. A URL of any other shape is not shown at all: a password
-# with a slash in it may look like a host.
+# Only parts that are certainly not secret are shown. A URL of any other shape is not shown at all:
+# a password with a slash in it may look like a host.
 _URL = re.compile(
     r"(?P<scheme>postgres(?:ql)?://)(?:(?P<user>[\w.%~+-]*)(?P<password>:[^/?#]*)?@)?"
     r"(?P<place>[\w.,:\[\]%~-]*(?:/[\w.%~-]*)?)(?P<options>\?[a-z_=%A-Z0-9.,:/&@~+-]*)?"
@@ -25,7 +25,7 @@ def is_plain(url: str) -> bool:
 
 
 def masked(url: str) -> str:
-    """Return a URL without a password, wherever it appears."""
+    """Return a URL without a password, wherever that appears."""
     if not url:
         return url
     found = _URL.fullmatch(url)

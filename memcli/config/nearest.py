@@ -1,4 +1,4 @@
-"""The allowed name that is nearest to one that was mistyped."""
+"""The allowed name that is most similar to a mistyped one."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ DEFAULT_ORIGIN = "default"
 FLAG_ORIGIN = "flag"
 # The table of the user's file, by its path and how it was seen.
 _read_last: dict[tuple[str, tuple[int, ...]], dict[str, Any]] = {}
-MOST_WHOLE = 10**15  # of a whole number without a bound of its own
+MOST_WHOLE = 10**15  # of a whole number without its own bound
 
 
 class Value(Record):
@@ -55,7 +55,7 @@ class Config(Record):
 
     @property
     def is_marked(self) -> bool:
-        """Tell that somebody has named the workspace, or marked it as one."""
+        """Return whether somebody has named the workspace, or marked it as one."""
         return self.by != ""
 
     def __call__(self, name: str) -> Any:  # noqa: ANN401
@@ -145,9 +145,9 @@ def load(
     passed: tuple[Reason, ...] = ()
     names, origin = values["files.presets"]
     if blocks or names or not by:
-        from memcli.config.around import PresetWish, gather
+        from memcli.config.around import PresetSelection, gather
 
-        wanted = PresetWish(tuple(names), origin, origin == FLAG_ORIGIN, not by)
+        wanted = PresetSelection(tuple(names), origin, origin == FLAG_ORIGIN, not by)
         sources, passed = gather(*found, blocks, wanted, Surroundings(workspace, home, environ))
     return Config(workspace, values, sources, by, passed)
 
@@ -160,12 +160,12 @@ def _given(flags: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def is_for_user(key: Key, value: Any) -> bool:  # noqa: ANN401
-    """Tell whether only the user's own file may set this value."""
+    """Return whether only the user's own file may set this value."""
     return key.user_only or value in (*key.user_choices, *key.added)
 
 
 def value_of(key: Key, words: Sequence[str], where: str) -> Any:  # noqa: ANN401
-    """Read the value of a setting from the words of a command line; ConfigError if it is wrong."""
+    """Parse the value of a setting from the words of a command line; ConfigError if it is wrong."""
     value = list(words) if key.type is list else _from_text(key, words[0])
     _checked(key, value, where)
     return value
@@ -180,7 +180,7 @@ def read_table(path: str, *, follow: bool) -> dict[str, Any]:
     except OSError as error:  # an unreadable file is not the same as an empty one
         raise _unread(path, error) from error
     mode, seen = found.st_mode, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    # The user's own is read for each of several workspaces. Another thread may clear this.
+    # Each of several workspaces reads the user's own file. Another thread may clear this.
     if (known := _read_last.get((path, seen))) is not None:
         return known
     if stat.S_ISLNK(mode):
@@ -269,14 +269,17 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
             f"{thing} must be {_EXPECTED[key.type]}, not {quoted(value)}",
             hint=HINT,
         )
+    synonyms = dict(key.synonyms)
+    value = synonyms.get(str(value), value) if synonyms else value
     for each in value if isinstance(value, list) else [value]:
         if key.choices and each not in (*key.choices, *key.added) and not _is_besides(key, each):
             from memcli.config.nearest import nearest
 
             also = f", or {key.besides}" if key.besides else ""
+            near = nearest(str(each), (*key.choices, *synonyms))
             raise ConfigError(
                 f"{thing} must be one of {', '.join(key.choices)}{also}, not {quoted(each)}",
-                hint=HINT if where else f"{thing} {nearest(str(each), key.choices)}",
+                hint=HINT if where else f"{thing} {synonyms.get(near, near)}",
             )
     if isinstance(value, int | float):
         low, high = key.low, key.high
@@ -293,11 +296,11 @@ def _checked(key: Key, value: Any, where: str) -> Any:  # noqa: ANN401
             raise ConfigError(
                 f"{thing} must be at most {MOST_WHOLE:g}, not {quoted(value)}", hint=HINT
             )
-    return dict(key.synonyms).get(str(value), value) if key.synonyms else value
+    return value
 
 
 def _is_besides(key: Key, value: object) -> bool:
-    """Return whether a value is one that a setting accepts besides its choices."""
+    """Return whether a setting accepts a value besides its choices."""
     import re
 
     return bool(key.pattern) and re.fullmatch(key.pattern, str(value)) is not None
@@ -307,7 +310,8 @@ def _from_text(key: Key, text: str) -> Any:  # noqa: ANN401
     if key.type is bool:
         return {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), text)
     if key.type is list:
-        return [piece for piece in text.split(os.pathsep) if piece]
+        separator = "," if key.name == "files.presets" else os.pathsep  # these contain colons
+        return [piece for piece in text.split(separator) if piece]
     if key.type in (int, float):
         try:
             return key.type(text)

@@ -21,15 +21,15 @@ BUILT_IN_KINDS = (
     ("**/*PRD*.md", "spec"),
     ("**/TECH_NOTES/**", "note"),
 )
-HINT = "memcli help settings"  # which a broken configuration does not stop
-MOST_SOURCES = 100  # of a file; each is listed at every search
+HINT = "memcli help settings"  # a broken configuration does not stop this command
+MOST_SOURCES = 100  # per file; each source is listed at every search
 MOST_SHOWN = 80  # characters of a name or a value in a message
 # In the ref of a record, a colon follows the name.
 _NAME = r"[\w.-]{1,64}"
 
 
 def shortened(text: str) -> str:
-    """Return the beginning of a text for a message: anybody may have written it, at any length."""
+    """Shorten a text for a message: anybody may have written it, at any length."""
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"
 
 
@@ -39,7 +39,7 @@ def quoted(value: object) -> str:
 
 
 def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]:
-    """Return the [[source]] blocks of a configuration file, every key of the right kind."""
+    """Return the [[source]] blocks of a configuration file, each key of the right type."""
     blocks = table.get("source", [])
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
         raise ConfigError(f"{path}: write each source as a [[source]] block", hint=HINT)
@@ -72,7 +72,7 @@ def _label(block: Mapping[str, Any]) -> str:
 
 
 def source_of(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Source:
-    """Make the source of a block; a workspace's own file names nothing outside the workspace."""
+    """Make the source of a block; a workspace's own file can name only folders inside it."""
     root = os.path.realpath(os.path.join(workspace, os.path.expanduser(block["path"])))
     inside = root == workspace or root.startswith(os.path.join(workspace, ""))
     if not inside and not is_user:
@@ -88,7 +88,7 @@ def source_of(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Sou
             f" the {source_kind}",
             hint="trust it in your own configuration file instead",
         )
-    # With `true` the marks are those of all documents, and name no more of them.
+    # With `true`, the marks apply to all documents, and globs are not needed.
     marks = (block.get("always"), block.get("soft"))
     marked = [glob for globs in marks if isinstance(globs, list) for glob in named(globs)]
     return Source(
@@ -110,7 +110,7 @@ def source_of(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Sou
 
 
 def _globs(value: bool | list[str]) -> tuple[str, ...]:
-    """Read which documents of a source are meant: all, none, or those of some globs."""
+    """Return the globs of a mark: true means all documents, false none."""
     return (("**",) if value else ()) if isinstance(value, bool) else tuple(value)
 
 

@@ -17,14 +17,14 @@ from memcli.config.settings import read_table, user_file
 from memcli.config.sources import HINT, quoted, shortened
 from memcli.errors import ConfigError, UsageError
 
-SIGN = "@"  # marks a name instead of a folder: -w @notes
-MOST = 1000  # each is looked at by --everywhere
+SIGN = "@"  # begins a name instead of a folder: -w @notes
+MOST = 1000  # --everywhere looks at each of them
 # In a citation, a colon follows the name; one letter would be a drive of Windows.
 _NAME = re.compile(r"[^\W_][\w.-]{1,63}")
 
 
 def named_workspaces(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the folder of each name, in the order of the file; ConfigError for what is none."""
+    """Return the folder of each name, in the order of the file; ConfigError if one is not valid."""
     path = user_file(environ)
     table = read_table(path, follow=True).get("workspaces", {})
     if not isinstance(table, dict):

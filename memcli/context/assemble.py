@@ -53,15 +53,15 @@ class Sharing(Record):
     """The budget in tokens, and how it is shared."""
 
     budget: int
-    tail: int  # newest records that have to be there; 0 is no tail at all
+    tail: int  # the newest records that must be shown; 0 is no tail
     always_share: float  # alpha1
     soft_share: float  # alpha2
     tail_share: float  # beta
     preference_share: float = 0.0  # gamma
-    by_lines: bool = False  # chunks share lines, so lines tell what is shown already
+    by_lines: bool = False  # chunks share lines, so lines decide what is shown already
     is_asked: bool = False  # there is a question
-    is_tail_set: bool = False  # somebody has said how many records the tail has
-    marks: int = 0  # tokens of the marks of what is corrected
+    is_tail_set: bool = False  # the user has set the number of records of the tail
+    marks: int = 0  # tokens of the marks of corrected lines
 
     @property
     def reserve(self) -> float:
@@ -73,15 +73,15 @@ class Retrieved(Record):
     """The passages for a context, best first."""
 
     parts: Sequence[ContextPart]
-    below: Sequence[ContextPart] = ()  # the floor: left out, whatever room there is
-    unsure: bool = False  # nothing of it is a sure answer
-    not_by: Sequence[str] = ()  # speakers whom the question names, and others say what matches
+    below: Sequence[ContextPart] = ()  # less relevant; left out even if they would fit
+    unsure: bool = False  # no passage is a sure answer
+    not_by: Sequence[str] = ()  # speakers whom the question names, if others say what matches
     preferences: Sequence[ContextPart] = ()  # that touch the question's subject, best first
     is_of_one_scale: bool = True  # the scores of its parts can be compared
 
 
 class Fixed(Record):
-    """What a context contains for any question."""
+    """The parts that a context contains for any question."""
 
     parts: tuple[ContextPart, ...]
     soft_left: tuple[ContextPart, ...]  # soft rules that had no room
@@ -107,12 +107,12 @@ class Fixed(Record):
 
 
 class Assembled(Record):
-    """A context: its parts in their order, and what did not fit."""
+    """A context: its parts in their order, and the parts that did not fit."""
 
     parts: tuple[ContextPart, ...]
-    left_out: tuple[ContextPart, ...]  # soft rules, then what was found, best first
+    left_out: tuple[ContextPart, ...]  # soft rules, then passages, best first
     warning: str
-    saved: int = 0  # tokens of what would have fitted and was not worth them
+    saved: int = 0  # tokens of parts that would have fitted but were not relevant enough
     notice: str = ""  # that it begins with
 
     @property
@@ -144,7 +144,7 @@ def fix(
     newest: Iterable[Sequence[ChunkSpan]],
     wanted: Sharing,
 ) -> Fixed:
-    """Choose rules and tail; `newest` gives the records of dated logs, newest first.
+    """Choose rules and tail; `newest` yields the records of dated logs, newest first.
 
     BudgetError says by how many tokens the rules and the base tail exceed the budget.
     """
@@ -186,7 +186,7 @@ def fix(
 def _beginning(
     spans: Sequence[ChunkSpan], fits: Callable[[Sequence[ChunkSpan]], bool]
 ) -> tuple[Sequence[ChunkSpan], Sequence[ChunkSpan]]:
-    """Divide spans after the last line that fits; headings stay with what follows."""
+    """Divide spans after the last line that fits; headings stay with the text after them."""
     kept = next((n for n in range(len(spans)) if not fits(spans[: n + 1])), len(spans))
     if kept == len(spans):
         return spans, ()

@@ -31,7 +31,7 @@ class Link(Record):
 
 
 class Following(Record):
-    """How links are followed: the share of a score that a step keeps, and the least score."""
+    """How links are followed: the share of a score that one step keeps, and the minimum score."""
 
     roots: Mapping[str, str]  # folders of the sources, by name
     eta: float = 0.5
@@ -39,7 +39,7 @@ class Following(Record):
 
 
 class Hop(Record):
-    """A passage to which a found passage links."""
+    """A passage to which another one links."""
 
     excerpt: Excerpt
     score: float
@@ -47,7 +47,7 @@ class Hop(Record):
 
 
 def strong(links: Iterable[Link], how: Following) -> list[Link]:
-    """Keep the links that are worth following, those of the best passage first."""
+    """Return the links that are worth following, those of the best passage first."""
     worth = (link for link in links if how.eta * link.score > how.theta)
     return sorted(worth, key=lambda link: (-link.score, link.citation))
 
@@ -60,7 +60,7 @@ def candidates(link: Link, roots: Mapping[str, str]) -> list[DocumentName]:
     found: list[DocumentName] = []
     for full in (near, posixpath.join(root, written.lstrip("/"))):
         whole = posixpath.normpath(full)
-        # The innermost source first, and the one that links before others.
+        # The innermost source first, and the linking document's own source before others.
         for source, base in sorted(roots.items(), key=lambda r: (-len(r[1]), r[0] != link.source)):
             prefix = base.rstrip("/") + "/"
             if written and whole.startswith(prefix):
@@ -69,12 +69,12 @@ def candidates(link: Link, roots: Mapping[str, str]) -> list[DocumentName]:
 
 
 def name(link: Link) -> str:
-    """Give the title or file name that a target may be."""
+    """Return the title or file name that a target may be."""
     return _path(link.target).strip("/")
 
 
 def passage(link: Link, chunks: Sequence[Excerpt]) -> Excerpt:
-    """Choose the chunk of a target's document: below the heading that is named, else the first."""
+    """Choose the chunk of the linked document: below the named heading, else the first."""
     wanted = slug(_decoded(link.target.partition("#")[2]))
     below = (c for c in chunks if wanted and wanted in c.about.anchor.partition("~")[0].split("/"))
     return next(below, chunks[0])
@@ -86,7 +86,7 @@ def hops(
     taken: Collection[int],
     how: Following,
 ) -> list[Hop]:
-    """Give each target once, with its best score; chunks in `taken` are left out."""
+    """Return each target once, with its best score; chunks in `taken` are left out."""
     found: dict[int, Hop] = {}
     for link in strong(links, how):
         excerpt = target_of(link)

@@ -1,11 +1,10 @@
-"""Pack passages into a budget, neighbours of one document into one fence; pure.
+"""Pack passages into a budget, with neighbours of one document in one fence; pure.
 
-Passages are packed in the order of their rank. If it costs no more, a passage joins what is already
-shown of its document; the lines between are then shown instead of a second citation. No line is
-shown twice, and no summary next to the lines that it cites, unless those contain a rule that the
-summary does not repeat word for word. If one of the best passages does not fit, it is cut down. If
-another does not fit, smaller ones of a lower rank are tried; for a question they must be about as
-good.
+Passages are packed in the order of their rank. If it costs no more, a passage joins the shown part
+of its document; the lines between are then shown instead of a second citation. No line is shown
+twice. No summary is shown next to the lines that it cites, unless those contain a rule that it does
+not quote word for word. If one of the best passages does not fit, it is cut down. If another does
+not fit, smaller ones of a lower rank are tried; for a question they must be about as good.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from memcli.types import SUMMARY, is_memory, memory_path
 # How many of the best passages are cut down if they do not fit. Mean share of five LoCoMo
 # conversations with evidence in 300 tokens: .640 without, .710 with 3, and with 10 as well.
 CUT_DOWN = 3
-# Least share of the score of a passage that did not fit, for those that follow. On the same
-# conversations .95 leaves recall in 2000 tokens as it is and saves 20 of them, 1 loses .001.
+# After a passage that did not fit, others need this share of its score. In LoCoMo .95 leaves recall
+# in 2000 tokens as it is and saves 20 of them; 1 loses .001.
 ABOUT_AS_GOOD = 0.95
 
 Ranked = tuple[int, ContextPart]  # rank of the best passage of a part
@@ -33,8 +32,8 @@ class Packed(Record):
     """The parts that are shown, best passage first, and those that are not, by rank."""
 
     parts: list[ContextPart]
-    left: list[ContextPart]  # what had no room
-    idle: list[ContextPart]  # what is worth less than that
+    left: list[ContextPart]  # parts that did not fit
+    idle: list[ContextPart]  # parts below the minimum share
     room: float  # tokens that are left
 
 
@@ -55,7 +54,7 @@ def packed(
     idle: list[ContextPart] = []
     least = 0.0
     for rank, part in enumerate(found):
-        for piece in page.untold(part):
+        for piece in page.hidden_runs(part):
             if (piece.score or 0.0) < least:
                 idle.append(piece)
                 continue
@@ -67,7 +66,7 @@ def packed(
             refused.append(piece)
             if rank >= CUT_DOWN and not page.is_empty:
                 least = least or least_share * (piece.score or 0.0)
-    # What had no room may have come to be shown between two others.
+    # A part that did not fit may now be shown between two others.
     left, idle = ([part for part in parts if not page.shows(part)] for parts in (refused, idle))
     return Packed(page.parts(), left, idle, room)
 
@@ -83,14 +82,14 @@ def cited(part: ContextPart) -> list[Cited]:
 
 
 def touches(part: ContextPart, lines: Cited) -> bool:
-    """Tell whether a part shows any of some lines of the memory."""
+    """Return whether a part shows any of some lines of the memory."""
     about, (path, first, last) = part.excerpt.about, lines
     is_there = is_memory(about.source) and memory_path(*about.document) == path
     return is_there and about.start_line <= last and first <= about.end_line
 
 
 class _Document(Record):
-    """The parts of a document that are shown, in their order."""
+    """The shown parts of a document, in their order."""
 
     fixed: list[ContextPart]
     positions: list[tuple[int, int]]  # of the parts, to look them up
@@ -98,7 +97,7 @@ class _Document(Record):
 
 
 class _Offer(Record):
-    """What a part would cost on a page, and where it would be."""
+    """The cost of a part on a page, and its place there."""
 
     cost: float  # tokens it adds
     document: _Document
@@ -107,13 +106,13 @@ class _Offer(Record):
 
 
 class _Page:
-    """The parts that are shown so far, to which others can be added."""
+    """The parts shown so far, to which others can be added."""
 
     def __init__(self, fixed: Sequence[ContextPart], *, by_lines: bool) -> None:
         self._by_lines = by_lines
         self._documents: dict[tuple[str, str], _Document] = {}  # by (source, path)
-        self._of_memory: dict[str, _Document] = {}  # those of the memory, as lineages name them
-        # The lines that summaries tell, by path, with the summary.
+        self._of_memory: dict[str, _Document] = {}  # those of the workspace, as summaries cite them
+        # The lines that shown summaries cover, by path, with the summary.
         self._summed: dict[str, list[tuple[Cited, ContextPart]]] = {}
         for part in fixed:
             self._document(part).fixed.append(part)
@@ -121,20 +120,20 @@ class _Page:
 
     @property
     def is_empty(self) -> bool:
-        """Tell that only the fixed parts are shown."""
+        """Return whether only the fixed parts are shown."""
         return not any(document.parts for document in self._documents.values())
 
     def shows(self, part: ContextPart) -> bool:
-        """Tell whether a line of a part is shown; only two of the disjoint parts can be near."""
+        """Return whether a line of a part is shown; only two of the disjoint parts can be near."""
         document = self._document(part)
         at = bisect(document.positions, _position(part))
         near = [shown for _, shown in document.parts[max(0, at - 1) : at + 1]]
         others = (*document.fixed, *near)
         overlaps = any(part.overlaps(other, by_lines=self._by_lines) for other in others)
-        return overlaps or self._is_told_elsewhere(part)
+        return overlaps or self._is_covered_elsewhere(part)
 
-    def untold(self, part: ContextPart) -> list[ContextPart]:
-        """Give the runs of lines of a part that are not shown yet."""
+    def hidden_runs(self, part: ContextPart) -> list[ContextPart]:
+        """Return the runs of lines of a part that are not shown yet."""
         if not self.shows(part):
             return [part]
         if len(part.spans) > 1:
@@ -156,7 +155,7 @@ class _Page:
         ]
 
     def fitting(self, rank: int, part: ContextPart, room: float) -> _Offer | None:
-        """Offer to show a part, or what fits of one of the best; None if it does not fit."""
+        """Offer to show a part, or a piece of it if it is one of the best; None if nothing fits."""
         offer = self.price(rank, part)
         cuts = iter(part.cuts if rank < CUT_DOWN else ())
         while offer.cost > room:
@@ -167,7 +166,7 @@ class _Page:
         return offer
 
     def price(self, rank: int, part: ContextPart) -> _Offer:
-        """Offer to show a part; the offer is valid until another is taken."""
+        """Offer to show a part; the offer is valid until another is accepted."""
         document = self._document(part)
         first = end = bisect(document.positions, _position(part))
         whole = part
@@ -207,14 +206,14 @@ class _Page:
             return None
         fixed = self._document(whole).fixed
         again = any(whole.overlaps(other, by_lines=self._by_lines) for other in fixed)
-        return None if again or self._is_told_elsewhere(whole) else whole
+        return None if again or self._is_covered_elsewhere(whole) else whole
 
     def _note(self, part: ContextPart) -> None:
         for lines in cited(part):
             self._summed.setdefault(lines[0], []).append((lines, part))
 
-    def _is_told_elsewhere(self, part: ContextPart) -> bool:
-        """Tell whether a summary of a part, or the lines that it cites, are shown."""
+    def _is_covered_elsewhere(self, part: ContextPart) -> bool:
+        """Return whether a summary of a part, or the lines that it cites, are shown."""
         path = _path(part)
         by = [summary for lines, summary in self._summed.get(path, ()) if touches(part, lines)]
         if by and not _has_other_rule(part, by):
@@ -222,7 +221,7 @@ class _Page:
         return any(self._is_told(lines, path) for lines in cited(part))
 
     def _is_told(self, lines: Cited, summary: str) -> bool:
-        """Tell whether lines are shown, or cited by another summary that is."""
+        """Return whether lines are shown, or cited by another summary that is."""
         path, first, last = lines
         others = (known for known, by in self._summed.get(path, ()) if _path(by) != summary)
         if any(a <= last and first <= b for _, a, b in others):
@@ -235,7 +234,7 @@ class _Page:
 
 
 def _has_other_rule(part: ContextPart, summaries: Sequence[ContextPart]) -> bool:
-    """Tell that a part contains a rule that summaries of its lines do not say word for word."""
+    """Return whether a part contains a rule that no summary of its lines quotes word for word."""
     from memcli.language.salience import RULE, sentences_of, why_kept
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units
@@ -247,7 +246,7 @@ def _has_other_rule(part: ContextPart, summaries: Sequence[ContextPart]) -> bool
 
 
 def _path(part: ContextPart) -> str:
-    """Name the document of a part as summaries do."""
+    """Return the document of a part as summaries cite it."""
     return memory_path(*part.excerpt.about.document)
 
 

@@ -1,4 +1,4 @@
-"""Find the preferences of the user that a question touches.
+"""Find the preferences of the user that apply to a question.
 
 A question seldom has the words of a preference, and long talks about the subject rank above it. But
 preferences are few, so each one is compared with the question.
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 TRUSTED = Reach(Filters(trusts=("trusted",)))
 # Newest chunks that are compared: people state a preference a few times a week.
 NEWEST = 300
-# Least cosine of a line that touches the subject. Of 39 questions of ten BEAM conversations about
-# the subject of an instruction or a preference, .2 lets the judged line through for 32, .25 for 29
-# and .3 for 27. It is no sharp bound: 117 of the 139 other questions have a line from .25 on,
-# which the share of the budget limits.
+# Minimum cosine of a line about the subject. Of 39 questions of ten BEAM conversations about the
+# subject of an instruction or a preference, .2 lets the judged line through for 32, .25 for 29 and
+# .3 for 27. The bound is not sharp: 117 of the 139 other questions have a line above .25, which the
+# share of the budget limits.
 LEAST_COSINE = 0.25
-LEAST_SHARE = 0.25  # of the question's words, if there are no vectors
+LEAST_SHARE = 0.25  # of the weight of the question's words, if there are no vectors
 
 
 def touching(
     snapshot: Snapshot, query: ParsedQuery, vector: bytes | None, shown: frozenset[int]
 ) -> list[ContextPart]:
-    """Give the preferences near to a question, nearest first; none of the chunks in `shown`."""
+    """Return the preferences near to a question, nearest first; none of the chunks in `shown`."""
     lines = snapshot.preferences(NEWEST, TRUSTED)
     wanted = [chunk for chunk in lines if chunk not in shown]
     if not wanted:
@@ -64,7 +64,7 @@ def _shares(
     candidates: Sequence[Candidate],
     lines: Mapping[int, Sequence[Lines]],
 ) -> dict[tuple[int, Lines], float]:
-    """Give the share of the question's words that each run of lines contains."""
+    """Return the share of the question's words that each run of lines contains."""
     runs = [(c, run) for c in candidates for run in lines[c.about.chunk_id]]
     texts = ["\n".join(_lines(candidate, run)) for candidate, run in runs]
     asked = [sought.text for term in query.sought if (sought := term.sought)]

@@ -1,7 +1,7 @@
-"""Write down a context so that it can be made again and held against what it was; pure.
+"""Write the trace of a context, so that it can be made again and compared; pure.
 
-A receipt holds what `search --receipt` does, with the parts of the context as its passages, and
-names what had no room. Without a query there are no retrievers, and nothing is fused.
+It is the trace of a search, with the parts of the context as its passages and the parts that did
+not fit. Without a query there are no retrievers and no fused scores.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def receipt(asked: Inquiry, made: Made) -> dict[str, Any]:
     answer = made.answer or NOTHING._replace(revision=made.revision)
     question = made.question
     if question is None:
-        answer = answer._replace(lexical=_NOT_ASKED, dense=_NOT_ASKED)
+        answer = answer._replace(keyword=_NOT_ASKED, semantic=_NOT_ASKED)
     parts = made.assembled.parts
     return {
         **grounds(
@@ -82,5 +82,5 @@ def _passage(rank: int, part: ContextPart, hits: Sequence[Hit]) -> dict[str, Any
 
 
 def _leads(hit: Hit, part: ContextPart) -> bool:
-    """Tell whether a part is there because of a hit."""
+    """Return whether a part is shown because of a hit."""
     return part.score == hit.score and hit.about.chunk_id in part.chunk_ids

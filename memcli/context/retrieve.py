@@ -20,7 +20,7 @@ from memcli.search.federation import in_turns, merge_answers, search_each
 from memcli.search.focus import Width
 from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.lines import Run, narrowed
-from memcli.search.newer import POOL, Corrections, near
+from memcli.search.newer import POOL, Corrections, corrections, near
 from memcli.search.options import Inner, SearchOptions, unobserved
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from memcli.types import About
 
 # Passages are narrower than those of a search. Neighbours share a fence here, so a line that is
-# left out and is found by itself costs no more. Recall in 2000 tokens, fences paid for, mean of
-# five LoCoMo conversations: .4 gives .893, .45 .895, .5 .893, and only .45 is on none of them below
-# what search --budget 2000 --limit 100 gives (mean .893), which pays for texts alone.
+# left out and found by itself costs no more. Recall in 2000 tokens including fences, mean of five
+# LoCoMo conversations: .4 gives .893, .45 .895, .5 .893. Only .45 is on none of them below `search
+# --budget 2000 --limit 100` (mean .893), which counts only texts.
 KEEP_SHARE = 0.45
 # Behind the first FREE passages a score below this share of the best one is not worth its tokens.
 # On the same conversations .3 leaves recall in 2000 tokens as it is, .35 loses .002 of it.
@@ -56,7 +56,7 @@ _SCOPES = ("user", PRIVATE, "session", "global")
 LOGS = Reach(
     Filters(sources=(MEMORY_SOURCE,), kinds=("log",), scopes=("session",), trusts=("trusted",))
 )
-# The authority of a document that does not say it.
+# The authority of a document that does not set it.
 UNSAID_AUTHORITY = 1.0
 
 
@@ -66,7 +66,7 @@ def fixed_of(
     filters: Filters,
     may_show: Callable[[About], bool] = lambda about: True,
 ) -> Fixed:
-    """Take what a context contains for any question: rules, soft rules and the newest records.
+    """Return what a context contains for any question: rules, soft rules and the newest records.
 
     Lines that newer notes correct are marked; `filters` limit these notes.
     """
@@ -83,8 +83,9 @@ def fixed_of(
         return fix(always, soft, newest, wanted._replace(marks=marks))
 
     made = fixed()
-    pool = near(snapshot, _quoted(made.parts), reach_within(snapshot, filters))
-    newer = Corrections(each for each in pool if may_show(each.about))
+    passages = _quoted(made.parts)
+    pool = near(snapshot, passages, reach_within(snapshot, filters))
+    newer = corrections(snapshot, [each for each in pool if may_show(each.about)], passages)
     marked = [_marked(part, newer) for part in made.parts]
     if marks := ceil(sum(part.cost for part in marked) - sum(part.cost for part in made.parts)):
         made = fixed(marks)
@@ -100,7 +101,7 @@ def _newest(snapshot: Snapshot) -> Iterator[TailRecord]:
 
 
 def _rules_first(documents: Sequence[Marked]) -> list[Marked]:
-    """Put the documents of most authority first, the others in their order."""
+    """Put the documents of highest authority first; the others keep their order."""
     return sorted(
         documents,
         key=lambda d: -(UNSAID_AUTHORITY if d.authority is None else d.authority),
@@ -119,17 +120,17 @@ def find(
 ) -> tuple[Answer, Retrieved]:
     """Answer a question from the rest of the memory, then follow links from its best passages.
 
-    `groups` are what the snapshot holds, by the models of its vectors, `following` how
-    links lead on. Soft rules that had no room are found where the question asks for them.
+    `groups` are the contents of the snapshot, by the models of their vectors; `following` says how
+    links are followed. Soft rules that did not fit are found if the question is about them.
     """
-    # A prompt quotes what it speaks of; it does not ask for the quotation to the letter.
+    # In a prompt, quotation marks do not demand an exact phrase.
     inner = Inner(width=Width(share=KEEP_SHARE), demands_phrases=False, outside=fixed.chunk_ids)
     wide = options._replace(limit=MMR_POOL, budget=None, inner=inner)
     query = question.query
     answers = search_each(
         groups, query, question.dates, wide, age_days=question.age_days, observe=observe
     )
-    worth, idle = above_floor([_beside_rules(each, fixed) for each in answers])
+    worth, idle = split_by_worth([_without_soft_rules(each, fixed) for each in answers])
     hits, low = merge_answers(worth, options=wide).hits, merge_answers(idle, options=wide).hits
     chunks = snapshot.excerpts(list({hit.about.chunk_id for hit in (*hits, *low)}))
     found, below = ([_part(h, chunks[h.about.chunk_id]) for h in some] for some in (hits, low))
@@ -140,7 +141,7 @@ def find(
     shown = _quoted([*nearest, *offered[:COMPARED]])
     pool = near(snapshot, shown, reach_within(snapshot, options.filters))
     pool += [Quotation(hit.about, hit.candidate.text) for hit in answer.fused[:POOL]]
-    newer = Corrections(pool)
+    newer = corrections(snapshot, pool, shown)
     return answer, Retrieved(
         with_corrections(snapshot, offered, newer),
         below,
@@ -151,7 +152,7 @@ def find(
     )
 
 
-def _beside_rules(answer: Answer, fixed: Fixed) -> Answer:
+def _without_soft_rules(answer: Answer, fixed: Fixed) -> Answer:
     """Leave out soft rules that the question does not ask for."""
     hits = (h for h in answer.hits if h.about.chunk_id not in fixed.cut_ids or _is_asked_for(h))
     return answer._replace(hits=tuple(hits))
@@ -160,9 +161,9 @@ def _beside_rules(answer: Answer, fixed: Fixed) -> Answer:
 def _preferences(
     groups: Sequence[ModelGroup], answers: Sequence[Answer], query: ParsedQuery, fixed: Fixed
 ) -> list[ContextPart]:
-    """Give the preferences near to the question, those of several groups in turns."""
+    """Return the preferences about the subject, those of several groups in turns."""
     vectors = [
-        group.embed_query(query.text).blob if answer.dense.ran else None
+        group.embed_query(query.text).blob if answer.semantic.ran else None
         for group, answer in zip(groups, answers, strict=True)
     ]
     found = [
@@ -176,11 +177,11 @@ def _is_asked_for(hit: Hit) -> bool:
     return hit.candidate.literal or (hit.confidence or 0.0) >= GOOD
 
 
-def above_floor(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
+def split_by_worth(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
     """Split the hits of each answer into those worth their tokens and the others, by rank.
 
-    A passage is compared with the best of its own answer. If one of several answers is far less
-    sure than the surest, nothing of it is worth its tokens.
+    A passage is compared with the best of its own answer. If an answer is far less sure than the
+    surest, none of its hits is worth its tokens.
     """
     sure = [
         0.0
@@ -210,7 +211,7 @@ def _by_worth(hits: Sequence[Hit]) -> tuple[Sequence[Hit], Sequence[Hit]]:
 
 
 def raw_first(found: Sequence[ContextPart]) -> list[ContextPart]:
-    """Put summaries whose lines were found themselves behind everything else."""
+    """Put summaries whose source lines were found after everything else."""
     told = [(part, cited(part)) for part in found]
     raw = [part for part, lines in told if not lines]
 
@@ -223,10 +224,10 @@ def raw_first(found: Sequence[ContextPart]) -> list[ContextPart]:
 
 
 def with_hops(found: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:
-    """Put each target behind the passage that links to it, before the first that scores less.
+    """Put each target after the passage that links to it, before the first with a lower score.
 
-    If the target was found itself with a better score, it stays as it was found. Otherwise its
-    chunk replaces the lines that were found. The other passages keep their order.
+    If the target was found itself with a better score, it stays in its place. Otherwise its chunk
+    replaces the lines that were found. The other passages keep their order.
     """
     ranked = list(found)
     for hop in linked:
@@ -286,7 +287,7 @@ def rank_all(
         if left < 0:
             break
     pool = [Quotation(part.excerpt.about, part.spans[0].chunk.text) for part in parts]
-    return with_corrections(snapshot, parts, Corrections(pool)), rest
+    return with_corrections(snapshot, parts, corrections(snapshot, pool, ())), rest
 
 
 def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
@@ -299,9 +300,9 @@ def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
 def with_corrections(
     snapshot: Snapshot, found: Sequence[ContextPart], newer: Corrections
 ) -> list[ContextPart]:
-    """Mark the parts that a newer line corrects, and put its lines before the first of them.
+    """Mark the parts that a newer line corrects, and put the newer lines before the first of them.
 
-    A part of which nothing holds any more is left out: the budget pays for what holds now.
+    If every line of a part is corrected, it is left out: the budget pays for what holds now.
     """
     ranked: list[ContextPart] = []
     for part in found:
@@ -322,9 +323,9 @@ def _marked(part: ContextPart, newer: Corrections) -> ContextPart:
 
 
 def _quoted(parts: Iterable[ContextPart]) -> list[Quotation]:
-    """Give what parts show of each chunk."""
+    """Return what parts show of each chunk."""
     spans = (span for part in parts for span in part.spans)
-    return [Quotation(span.chunk.about, visible(span.excerpt.text)) for span in spans]
+    return [Quotation(span.excerpt.about, visible(span.excerpt.text)) for span in spans]
 
 
 def _shows(part: ContextPart, line: Correction) -> bool:
@@ -416,7 +417,7 @@ def _targets(
 def _named(titles: Sequence[Titled], names: Sequence[str]) -> dict[str, Key]:
     """Find documents by title or by file name without ending, in any case.
 
-    Documents of the memory come first, then those nearest to the root.
+    Documents of the workspace come first, then those nearest to the root.
     """
     wanted = {name.casefold() for name in names}
     found: dict[str, list[tuple[bool, int, str, str]]] = {}

@@ -1,4 +1,4 @@
-"""Choose what an agent's session starts with: open tasks, and what has changed; pure."""
+"""Choose the beginning of an agent's session: open tasks, and what has changed; pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memcli.context.assemble import tokens
 from memcli.context.parts import CHANGED, TASKS, ContextPart, make_part
 from memcli.types import Excerpt
 
-NEWEST_FILES = 200  # in which open tasks and changes are looked for
+NEWEST_FILES = 200  # files to search for open tasks and changes
 MOST_TASKS = 10
 MOST_TASK_TOKENS = 60
 _TASK = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d+[.)])[ \t]+\[ \][ \t]+\S[^\n]*")

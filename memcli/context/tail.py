@@ -16,7 +16,7 @@ from memcli.language.tokens import measure
 from memcli.markdown.comments import visible
 from memcli.types import Excerpt
 
-# Characters from the end of a document that are parsed, about 50 times a tail.
+# Characters to parse from the end of a document, about 50 times a tail.
 MOST_CHARS = 1 << 18
 
 # Tokens of items that stay together in such a list: the tail grows by this much at a time.
@@ -27,7 +27,7 @@ TailRecord = tuple[ChunkSpan, ...]  # in the order of the document
 
 
 def records(newest: Iterable[Excerpt]) -> Iterator[TailRecord]:
-    """Give the records of documents, the newest first.
+    """Yield the records of documents, newest first.
 
     `newest` gives their chunks document by document, each from its end.
     """
@@ -61,14 +61,14 @@ def _last(run: Iterable[Excerpt]) -> list[Excerpt]:
 
 
 def _is_record(chunk: Excerpt) -> bool:
-    """Tell that a chunk is a section, and short enough for a record."""
+    """Return whether a chunk is a section, and short enough for a record."""
     first = chunk.text.partition("\n")[0]
     is_section = first.startswith("#") and first.strip("# ") in chunk.about.heading_path
     return is_section and measure(chunk.text) <= RECORD_TOKENS and _has_body(chunk)
 
 
 def _has_body(chunk: Excerpt) -> bool:
-    """Tell that there are lines below the first headings, and that none may be a heading."""
+    """Return whether there are lines below the first headings, and that none may be a heading."""
     lines = (line.strip() for line in chunk.text.split("\n"))
     body = list(dropwhile(lambda line: not line or line.startswith("#"), lines))
     return body != [] and not any(map(_may_be_heading, body))
@@ -84,7 +84,7 @@ def _lines(chunks: Sequence[Excerpt]) -> tuple[str, ...]:
     end_line, end_byte = 0, 0
     for chunk in chunks:
         text, at = chunk.text, chunk.about.start_line - 1
-        if chunk.start_byte < end_byte:  # the beginning is that of the chunk before
+        if chunk.start_byte < end_byte:  # the beginning belongs to the chunk before
             encoded = text.encode("utf-8", "surrogatepass")[end_byte - chunk.start_byte :]
             text, at = encoded.decode("utf-8", "surrogatepass"), end_line - 1
         for number, line in enumerate(text.split("\n"), start=at):
@@ -94,7 +94,7 @@ def _lines(chunks: Sequence[Excerpt]) -> tuple[str, ...]:
 
 
 def _pieces(record: LogRecord, lines: Sequence[str]) -> list[Lines]:
-    """Give the lines of a record, or of the runs of items of a record that is too long."""
+    """Return the lines of a record, or of the runs of items of a record that is too long."""
     if record.tokens <= RECORD_TOKENS:
         return [(record.start_line, record.end_line)]
     pieces: list[Lines] = []
@@ -123,7 +123,7 @@ def _spans(chunks: Sequence[Excerpt], first: int, last: int) -> Iterator[ChunkSp
 
 
 def _starts(text: str) -> list[int]:
-    """Give where each line of a text begins."""
+    """Return where each line of a text begins."""
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)

@@ -86,7 +86,7 @@ def day_and_month(raw: list[str], low: list[str], seen: Seen) -> Found | None:
 
 
 def _in_order(one: int, two: int, seen: Seen) -> tuple[int, int]:
-    """Give month and day of 7/12: as it is set, or as it can only be."""
+    """Return month and day of 7/12: as it is set, or as it can only be."""
     is_day_first = one > 12 or (seen.day_first and two <= 12)
     return (two, one) if is_day_first else (one, two)
 

@@ -49,7 +49,7 @@ _MONTH_LENGTH = 28  # days; a longer range has a beginning, a middle and an end
 
 def one(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     """Read one date, with the words that name a part or a neighbour of it."""
-    rules: tuple[Rule, ...] = (relative.day, _beside, _part, _at)
+    rules: tuple[Rule, ...] = (relative.day, _before_or_after, _part, _at)
     return next((found for rule in rules if (found := rule(raw, low, seen))), None) or _plain(
         raw, low, seen
     )
@@ -59,7 +59,9 @@ def named(raw: list[str], low: list[str], seen: Seen, *, bare: bool) -> Found | 
     """Read a date after a word such as `in`, where a bare month or year is a date too."""
     skip = 1 if low[0] in ARTICLES else 0
     raw, low = raw[skip:], low[skip:]
-    found = relative.day(raw, low, seen) or _beside(raw, low, seen) or _part(raw, low, seen)
+    found = (
+        relative.day(raw, low, seen) or _before_or_after(raw, low, seen) or _part(raw, low, seen)
+    )
     found = found or _plain(raw, low, seen) or (_bare(raw, low, seen) if bare else None)
     return found and (skip + found[0], found[1])
 
@@ -112,7 +114,7 @@ def _at(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     return found and (1 + found[0], found[1])
 
 
-def _beside(raw: list[str], low: list[str], seen: Seen) -> Found | None:
+def _before_or_after(raw: list[str], low: list[str], seen: Seen) -> Found | None:
     """Read `the week before 3 May`, `Friday after 3 May`, `two weeks before 3 May`."""
     at, number = 0, as_number(low[0])
     if low[0] in LAST_WORDS or low[0] in NEXT_WORDS or number is not None:

@@ -19,7 +19,7 @@ HINT = "memcli help ranking"
 
 
 class CrossEncoder:
-    """Scores pairs of a query and a text, one a run on all processors; satisfies `Scorer`."""
+    """Scores pairs of a query and a text, one per run, on all processors; satisfies `Scorer`."""
 
     def __init__(self, folder: str, *, max_tokens: int) -> None:
         """Open model and tokenizer; a longer pair is cut. Raises RetrieverError."""
@@ -32,7 +32,7 @@ class CrossEncoder:
         self._inputs = inputs_of(self._session, model)
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
-        """Give a score a text, in the unit of the model."""
+        """Return one score per text, in the unit of the model."""
         found: list[float] = []
         for text in texts:
             if is_over.is_set():
@@ -70,7 +70,7 @@ class CrossEncoder:
         return float(numbers[-1] - (numbers[0] if numbers.size == 2 else 0.0))
 
     def close(self) -> None:
-        """Let go of the model, which is freed with this."""
+        """Free the model."""
         del self._session
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
     Protocol = object  # only a checker of types asks
 
-WHOLE = ";cut=0"  # in a fingerprint: all components are kept, which earlier versions might not do
+WHOLE = ";cut=0"  # in a fingerprint: all components are kept; earlier versions might cut some
 
 
 class LocalModel(Record):
@@ -50,7 +50,7 @@ class Endpoint(Record):
 class Choice(Record):
     """The configured encoder, those that may replace it, and their settings."""
 
-    names: tuple[str, ...] = ("bundled",)
+    names: tuple[str, ...] = ("bundled",)  # or AUTO, which `registry.settled` replaces
     threads: int = 0  # that embed at the same time; 0: as many as can
     local: LocalModel = LocalModel()
     endpoint: Endpoint = Endpoint()
@@ -61,6 +61,7 @@ class Remembered(Record):
 
     model: str | None  # see `registry.remember`
     fingerprint: str | None
+    language: str = ""  # of most texts; see `auto`
 
 
 # A query is never compared with vectors that another model has made.
@@ -68,18 +69,21 @@ OTHER_MODEL = Reason("other-model", "the index has vectors of another model", "m
 
 
 Folders = tuple[str, ...]  # that packages are imported from
-# The token ids of one text to its float32 vector; RetrieverError where the model fails.
+# From the token ids of one text to its float32 vector; RetrieverError if the model fails.
 Run = Callable[[Sequence[int]], bytes]
 
 
 class Opened(Record):
-    """An encoder, or why there is none; with one, a reason tells what was passed over."""
+    """An encoder, or why it could not be opened.
+
+    If one was opened, the reason names those that failed.
+    """
 
     encoder: Encoder | None
     reason: Reason | None = None
     name: str = ""  # of the encoder in the configuration
     at_once: int = 1  # threads that may call `encode` at the same time
-    texts: int = 32  # that a call of it is best given
+    texts: int = 32  # per call, for the best speed
 
 
 class Opening(Record):
@@ -97,7 +101,7 @@ class QuickError(Exception):
 
 
 class Quick(Protocol):
-    """A model opened only for queries, in less time than the encoder takes."""
+    """A model opened only for queries, which takes less time than opening the encoder."""
 
     @property
     def fingerprint(self) -> str:
@@ -105,13 +109,13 @@ class Quick(Protocol):
         ...
 
     def embed(self, text: str) -> tuple[bytes, int]:
-        """Give a query's vector and its tokens without the special ones; raises QuickError."""
+        """Return a query's vector and its number of ordinary tokens; raises QuickError."""
         ...
 
     def encoder(self) -> Encoder | None:
-        """Give an encoder of a few texts by the same model, None where its vectors would differ.
+        """Return an encoder of a few texts by the same model, or None if its vectors would differ.
 
-        It lasts as long as the model is open.
+        It can be used as long as the model is open.
         """
         ...
 
@@ -123,18 +127,18 @@ class Quick(Protocol):
 class Opener(Record):
     """The functions of one kind of encoder."""
 
-    # Names the vectors without opening anything, None where the encoder is not there.
+    # Names the vectors without opening anything; None if the encoder is not installed.
     fingerprint: Callable[[Choice, Remembered, Folders], str | None]
     # Opens the encoder or raises RetrieverError.
     open: Callable[[Choice, Opening], Opened]
-    # Names places, sizes and times of the model's files, which need not be read again while
-    # these stay; empty where they are not there. None: there is nothing to read.
+    # Names places, sizes and times of the model's files, which are not read again while these are
+    # the same; empty if the files are missing. None: there are no files to read.
     files: Callable[[Choice], str] | None = None
     # Opens the quick way for queries: None without the right file; raises QuickError.
     quick: Callable[[Choice, Opening], Quick | None] | None = None
-    # Tells that `open` looks for the `wanted` fingerprint among several models itself.
+    # `open` itself looks for the `wanted` fingerprint among several models.
     has_several: bool = False
-    # Longest wait of a query for a server, from opening to the vector; None: no server.
+    # Seconds that a query waits for a server, from opening to the vector; None: no server.
     query_seconds: float | None = None
 
 
@@ -143,15 +147,17 @@ class EncoderRecord(Record):
 
     name: str
     model: str = ""  # the name of its model, if that never changes
-    user_only: bool = False  # what a workspace's file, which may come with a clone, cannot choose
-    is_server: bool = False  # texts leave the process: what fails may work again by itself
+    user_only: bool = False  # a workspace's file may come with a clone: it cannot choose it
+    is_server: bool = False  # texts leave the process; what fails may work later without a change
 
 
+AUTO, BUNDLED, MULTILINGUAL = "auto", "bundled", "multilingual"
 RECORDS: dict[str, EncoderRecord] = {
     record.name: record
     for record in (
-        EncoderRecord("bundled", model="all-MiniLM-L6-v2-int8"),
-        EncoderRecord("multilingual", model="multilingual-e5-small-q4"),
+        EncoderRecord(AUTO),
+        EncoderRecord(BUNDLED, model="all-MiniLM-L6-v2-int8"),
+        EncoderRecord(MULTILINGUAL, model="multilingual-e5-small-q4"),
         EncoderRecord("onnx", user_only=True),
         EncoderRecord("openai", user_only=True, is_server=True),
         EncoderRecord("none"),

@@ -1,7 +1,7 @@
 """An encoder on any server that speaks the OpenAI embeddings protocol.
 
-No redirect leads to another host, no key is ever shown, and every failure is a RetrieverError that
-says what to set. The caller keeps what was embedded before it.
+memcli follows no redirect to another host and never shows a key. Every failure is a RetrieverError
+that names the setting to change. The caller keeps the vectors that were made before it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult
 
 from memcli.embedding.encoders import WHOLE, Folders, Opened, Opener, Opening
-from memcli.embedding.pieces import InPieces, halves, mean, unit
+from memcli.embedding.long_texts import LongTextEncoder, halves, mean, unit
 from memcli.embedding.server import Reply, Server, Wire, message
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import RetrieverError
@@ -31,7 +31,7 @@ REQUESTS = 4  # at the same time, unless it is set: servers of one machine queue
 TEXTS_A_REQUEST = 32
 _BYTES_A_NUMBER = 32  # of JSON: a float64 in full, comma and spaces included
 _SLACK = 1 << 20
-# What servers answer with status 400 or 422 if a request is too large.
+# How servers reject a request that is too large, with status 400 or 422.
 _TOO_LARGE = ("too large", "too long", "too many", "maximum", "context length", "exceed")
 
 
@@ -40,7 +40,7 @@ class _TooLargeError(Exception):
 
 
 def endpoint_fingerprint(endpoint: Endpoint) -> str:
-    """Name what the vectors depend on, as far as it can be known of a server."""
+    """Name what the vectors depend on, as far as a server reveals it."""
     model = endpoint.model.replace(";", ",")
     return (
         f"openai:{model};url={endpoint.url.rstrip('/')};dim={endpoint.dimension}"
@@ -55,7 +55,7 @@ class EndpointEncoder:
     def __init__(self, endpoint: Endpoint, *, sleep: Sleep | None = None) -> None:
         """Check the settings; no request is made.
 
-        Without `sleep` a busy server fails at once, and a slow one after IN_PASSING.
+        Without `sleep`, a busy server fails at once, and a slow one after IN_PASSING.
         """
         if sleep is None:
             seconds = min(endpoint.timeout_seconds, IN_PASSING)
@@ -65,11 +65,11 @@ class EndpointEncoder:
         self._where = _address(endpoint, self._server)
         self._key = self._server.read_key()
         self._sleep = sleep
-        self._most = 1 << 30  # texts per request, once the server has said
+        self._most = 1 << 30  # texts per request, once the server has named a limit
         self._idle: list[Wire] = []  # one for each thread that asks at the same time
         self._words = WordPiece()
         self._is_given_up = False
-        self._answering = ""  # the model that the server says it answers by
+        self._answering = ""  # the name that the server gives its model
 
     @property
     def fingerprint(self) -> str:
@@ -78,12 +78,12 @@ class EndpointEncoder:
 
     @property
     def dimension(self) -> int:
-        """Give the number of float32 components of a vector."""
+        """Return the number of float32 components of a vector."""
         return self._endpoint.dimension
 
     @property
     def max_tokens(self) -> int:
-        """Give the longest text in tokens of the shipped vocabulary."""
+        """Return the longest text, in tokens of the bundled vocabulary."""
         return self._endpoint.max_tokens
 
     def count(self, text: str) -> int:
@@ -99,11 +99,11 @@ class EndpointEncoder:
         return self._in_time(self._endpoint.query_prefix, [text])[0]
 
     def check(self) -> None:
-        """Make one small request, so that what is wrong shows before anything is written."""
+        """Make one small request, so that an error shows before anything is written."""
         self.encode(["memory"])
 
     def _in_time(self, prefix: str, texts: Sequence[str]) -> list[bytes]:
-        """Embed texts; in passing, all the requests that this takes have one deadline."""
+        """Embed texts. Without `sleep`, one deadline covers all the requests that this takes."""
         if self._sleep is not None:
             return self._embed(prefix, texts)
         try:
@@ -173,7 +173,7 @@ class EndpointEncoder:
             self._idle.append(wire)
 
     def _wait(self, reply: Reply, attempt: int, said: str) -> None:
-        """Wait as long as the server asks for, or give it up."""
+        """Wait as long as the server asks for; raise if that is too long or was tried too often."""
         try:
             seconds = float(reply.retry_after)
         except ValueError:
@@ -204,7 +204,7 @@ class EndpointEncoder:
         return [self._vector(row) for row in rows]
 
     def _same_model(self, model: Any) -> None:  # noqa: ANN401
-        """Refuse vectors of a second model; many servers have a name of their own for the first."""
+        """Reject vectors of a second model; many servers use another name for the first."""
         if not isinstance(model, str):
             return
         self._answering = self._answering or model
@@ -246,7 +246,7 @@ def _server(endpoint: Endpoint) -> Server:
 
 
 def _address(endpoint: Endpoint, server: Server) -> SplitResult:
-    """Read the address; RetrieverError says what is wrong with the settings."""
+    """Parse the address; RetrieverError says what is wrong with the settings."""
     hint = "memcli help settings"
     if endpoint.url and not endpoint.model:
         raise RetrieverError("openai.model is not set in your own configuration", hint=hint)
@@ -264,7 +264,7 @@ def _open(choice: Choice, opening: Opening) -> Opened:
     if opening.check and opening.wanted is None:  # else it has answered before
         encoder.check()
     at_once = choice.threads or REQUESTS
-    return Opened(InPieces(encoder), at_once=at_once, texts=TEXTS_A_REQUEST)
+    return Opened(LongTextEncoder(encoder), at_once=at_once, texts=TEXTS_A_REQUEST)
 
 
 OPENER = Opener(_fingerprint, _open, query_seconds=IN_PASSING)

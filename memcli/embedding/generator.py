@@ -1,8 +1,8 @@
 """A model that writes text: an encoder with its decoder, or only a decoder, from a folder.
 
-The files have the names of published exports, next to tokenizer.json and config.json. The most
-likely token follows each time, so the same text gives the same words. The mean of their
-log-probabilities is the confidence of the model.
+The files have the names of published exports, next to tokenizer.json and config.json. Each step
+takes the most likely token, so the same text gives the same words. The confidence is the mean of
+their log-probabilities.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 HINT = "memcli help compact"
 _ENCODER, _DECODER, _ALONE = "encoder_model.onnx", "decoder_model.onnx", "model.onnx"
 _TOKENIZER = "tokenizer.json"
-_CONFIGS = ("config.json", "generation_config.json")  # what the second says goes first
+_CONFIGS = ("config.json", "generation_config.json")  # the second overrides the first
 _PAST, _PRESENT = "past_key_values", "present"
 _TYPES = {"tensor(float)": "float32", "tensor(float16)": "float16"}
 
@@ -39,10 +39,10 @@ class Generated(Record):
 
 
 class Generator:
-    """Writes what follows a text."""
+    """Continues a text."""
 
     def __init__(self, named: str, setting: str, *, reads: int, writes: int) -> None:
-        """Open the folder of a setting; so many tokens are read and written at most.
+        """Open the folder that a setting names; `reads` and `writes` are the most tokens of each.
 
         RetrieverError names what is missing.
         """
@@ -71,11 +71,11 @@ class Generator:
 
     @property
     def reads(self) -> int:
-        """Give the most tokens of a text."""
+        """Return the most tokens that a text may have."""
         return self._reads
 
     def write(self, text: str) -> Generated:
-        """Write what follows a text of at most `reads` tokens; of a longer one the end is cut."""
+        """Continue a text; only its first `reads` tokens are used."""
         ids = self._ids(text)[: self._reads]
         if self._encoder is None:
             return self._decoded(ids, {})
@@ -145,7 +145,7 @@ class Generator:
         wanted = [entry.name for entry in session.get_inputs()]
         if unknown := [name for name in wanted if name not in told]:
             raise RetrieverError(
-                f"{self._folder}: the model asks for {', '.join(unknown)}, which is not known",
+                f"{self._folder}: the model has unknown inputs: {', '.join(unknown)}",
                 hint=HINT,
             )
         try:
@@ -168,7 +168,7 @@ def _file(folder: str, name: str) -> str:
 
 
 def _config(folder: str) -> dict[str, Any]:
-    """Read what the model says of itself."""
+    """Read the configuration of the model."""
     told: dict[str, Any] = {}
     for name in _CONFIGS:
         place = _found(folder, name)
@@ -184,6 +184,6 @@ def _config(folder: str) -> dict[str, Any]:
 
 
 def _numbers(value: object) -> list[int]:
-    """Read the number of a token, or several."""
+    """Read one token number, or a list of them."""
     values = value if isinstance(value, list) else [value]
     return [number for number in values if type(number) is int]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memcli.embedding.encoders import WHOLE, Folders, Opened, Opener, Opening
-from memcli.embedding.pieces import InPieces
+from memcli.embedding.long_texts import LongTextEncoder
 from memcli.embedding.runtime import inputs_of, open_model, open_tokenizer, runtime_faults
 from memcli.errors import RetrieverError
 from memcli.record import Record
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memcli.embedding.encoders import Choice, LocalModel, Remembered
 
 _MODELS = ("model.onnx", os.path.join("onnx", "model.onnx"))
-_BESIDE = (".data", "_data")  # where a model of more than 2 GB keeps its weights
+_BESIDE = (".data", "_data")  # ends the file that has the weights of a model above 2 GB
 _TOKENIZER = "tokenizer.json"
 
 
@@ -32,7 +32,7 @@ class Files(Record):
 
 
 def find_files(named: str, setting: str = "onnx.folder") -> Files:
-    """Find the files of a model in the folder of a setting; RetrieverError names what is not."""
+    """Find the files of a model in the folder of a setting; RetrieverError names a missing one."""
     hint = "memcli help settings"
     if not named:
         raise RetrieverError(f"{setting} is not set in your own configuration", hint=hint)
@@ -60,7 +60,7 @@ def local_identity(local: LocalModel) -> str:
 
 
 def local_fingerprint(local: LocalModel) -> str:
-    """Hash the files (half a second a gigabyte) and name what the vectors depend on."""
+    """Hash the files (half a second per gigabyte) and name what the vectors depend on."""
     import hashlib
 
     files = find_files(local.folder)
@@ -118,12 +118,12 @@ class LocalEncoder:
 
     @property
     def dimension(self) -> int:
-        """Give the number of float32 components of a vector."""
+        """Return the number of float32 components of a vector."""
         return self._dimension
 
     @property
     def max_tokens(self) -> int:
-        """Give the longest text in tokens, prefix and special tokens included."""
+        """Return the longest text in tokens, including prefix and special tokens."""
         return self._local.max_tokens
 
     def count(self, text: str) -> int:
@@ -194,7 +194,7 @@ class LocalEncoder:
 
 
 def _known(local: LocalModel, remembered: Remembered) -> str | None:
-    """Give the fingerprint that an index remembers, if files and settings are the same."""
+    """Return the fingerprint that an index remembers, if files and settings are the same."""
     files, _, known = (remembered.model or "").rpartition("\n")
     if not files or files != local_identity(local):
         return None
@@ -215,7 +215,7 @@ def _files(choice: Choice) -> str:
 
 def _open(choice: Choice, opening: Opening) -> Opened:
     known = _known(choice.local, opening.remembered)
-    encoder = InPieces(LocalEncoder(choice.local, fingerprint=known))
+    encoder = LongTextEncoder(LocalEncoder(choice.local, fingerprint=known))
     return Opened(encoder, at_once=cores(choice.threads), texts=1)
 
 

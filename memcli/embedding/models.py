@@ -1,7 +1,7 @@
 """The pinned model files: their places, the names of their vectors, and measurements.
 
-Opens only the file to verify; `runtime` and `quick` run a model. Without a `KnownModel` nothing is
-assumed of a model: it may read every script, its cosines count fully, and it has no confidence.
+This module opens a file only to verify it; `runtime` and `quick` run a model. A model without a
+`KnownModel` may read every script, its cosines count fully, and it has no confidence.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Model(Record):
     sha256: str
     graph: str  # file in DATA
     graph_sha256: str
-    max_tokens: int  # what the model was trained for; its positions would reach 512
+    max_tokens: int  # the model was trained with this length; it has 512 positions
     dimension: int = 384
     states: str = ""  # file in DATA that, appended to the graph, outputs the states of tokens
 
@@ -87,7 +87,7 @@ E5 = Model(
 )
 
 
-# Below this share of Latin letters a model that has learnt English says nothing.
+# Below this share of Latin letters, a model trained on English cannot read a text.
 LATIN_LIMIT = 0.5
 
 
@@ -98,7 +98,7 @@ class Calibration(Record):
     cosine: float
     coverage: float
     lead: float = 0.0  # that the first score needs over the tenth
-    crowd: float = 0.0  # how much more of it for each 1.0 of the thirtieth cosine
+    crowd: float = 0.0  # added for each 1.0 of the thirtieth cosine
     near: float = 0.0  # cosine that a passage needs to be offered unasked; see `hook.notes`
 
 
@@ -106,10 +106,11 @@ class KnownModel(Record):
     """The measured facts of one model."""
 
     name: str  # the first field of its fingerprints
-    latin_only: bool = False  # it has learnt English; another script says nothing to it
+    latin_only: bool = False  # trained on English: vectors of other scripts mean nothing
     belief: float = 1.0  # weight of its cosines, as a share of the weight of words
-    # In documents that are not conversations: the weight of its cosines, as a share of that in
-    # conversations, and what a segment e times as long as usual gets added to its cosine.
+    # For documents that are not conversations: the weight of the model's cosines, as a share of
+    # that in conversations, and what is added to the cosine of a segment that is e times as long as
+    # usual.
     documents: float = 1.0
     length: float = 0.0
     calibration: Calibration | None = None  # see `search.confidence`
@@ -122,8 +123,8 @@ _MINILM = Calibration(bias=-5.09, cosine=5.40, coverage=12.32, lead=0.05, crowd=
 # on 50 of XQuAD in Spanish; with .83 by .007, .010 and .010. But .83 costs .011 on the 46 public
 # questions about documentation, which use other words than the text; from .87 on nothing.
 DOCUMENTS = 0.875
-# A cosine favours a segment that says one thing, such as a heading, over one that says more than
-# what is asked. In documents, .02 adds .008 [.000, .018] to nDCG@10 on TAT-QA and .002 [.000, .004]
+# A cosine favours a segment with one statement, such as a heading, over one that says more than the
+# question asks. In documents, .02 adds .008 [.000, .018] to nDCG@10 on TAT-QA and .002 [.000, .004]
 # on chunking_evaluation; .04 adds .004 and .001. In conversations it does not pay: R@1000 tokens
 # falls by .014 on BEAM, R@500 by .007 on LoCoMo.
 LENGTH = 0.02
@@ -144,8 +145,8 @@ KNOWN: dict[str, KnownModel] = {
         KnownModel(
             FP32.name, latin_only=True, documents=DOCUMENTS, length=LENGTH, calibration=_MINILM
         ),
-        # It puts all texts close together (0.75 to 0.93) and ranks long chats badly: of weights
-        # 0.1 to 0.6, 0.3 was the one that harmed none of four collections (see the README).
+        # Its cosines are all between 0.75 and 0.93, and it ranks long chats badly: of weights 0.1
+        # to 0.6, only 0.3 harmed none of four collections (see help/benchmarks.md).
         KnownModel(E5.name, belief=0.5),
     )
 }
@@ -160,15 +161,15 @@ def fingerprint(model: Model) -> str:
 
 
 def model_name(fingerprint: str) -> str:
-    """Give the name of the model from the fingerprint of its vectors."""
+    """Return the name of the model from the fingerprint of its vectors."""
     return fingerprint.partition(";")[0]
 
 
 def package_folders() -> tuple[str, ...]:
     """List the folders that packages are imported from, in order.
 
-    A relative one is left out: it would follow the current folder, whose content may
-    come from anybody.
+    A relative folder is left out: it depends on the current folder, whose content may come from
+    anybody.
     """
     return tuple(folder for folder in sys.path if os.path.isabs(folder))
 
@@ -176,7 +177,7 @@ def package_folders() -> tuple[str, ...]:
 def locate(
     folders: Iterable[str] | None = None, models: Iterable[Model] = MODELS
 ) -> tuple[Located, ...]:
-    """Find the files that may be models, best first, at the price of a few stat calls."""
+    """Find the files that may be models, best first; costs a few stat calls."""
     folders = package_folders() if folders is None else tuple(folders)
     found = (
         identify(model, os.path.join(folder, *place.split("/")))
@@ -188,7 +189,7 @@ def locate(
 
 
 def identify(model: Model, path: str) -> Located | None:
-    """Look at one file: its identity when it has the size of `model`, else None."""
+    """Return the identity of a file if it has the size of `model`, else None."""
     try:
         seen = os.stat(path)
     except OSError:
@@ -225,13 +226,13 @@ def _read(name: str) -> bytes:
 
 
 def known(fingerprint: str) -> KnownModel:
-    """Return the known facts of the model of a fingerprint."""
+    """Return the known facts about the model of a fingerprint."""
     name = model_name(fingerprint)
     return KNOWN.get(name) or KnownModel(name)
 
 
 def reads_latin_only(of: str) -> bool:
-    """Tell by a fingerprint, or a name in the configuration, that a model has learnt English."""
+    """Return whether a model, by fingerprint or configured name, was trained on English."""
     record = RECORDS.get(of)
     return known(record.model if record else of).latin_only
 

@@ -13,8 +13,8 @@ from glob import escape, glob
 
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import Folders, Opened, Opener, Opening
+from memcli.embedding.long_texts import LongTextEncoder
 from memcli.embedding.models import E5, Located, locate, verify
-from memcli.embedding.pieces import InPieces
 from memcli.embedding.session import cpu_flags
 from memcli.errors import RetrieverError, install_extra
 from memcli.system import cores
@@ -56,10 +56,10 @@ class E5Encoder:
         check: bool = True,
         flags: frozenset[bytes] | None = None,
     ) -> None:
-        """Open the library; `check` reads the model to see that it is the pinned one.
+        """Open the library; `check` verifies that the model is the pinned one.
 
-        `flags` override what the processor says it can do: the library is built for AVX2 and
-        ends the process without.
+        `flags` overrides the processor's own list: the library is built for AVX2 and ends the
+        process without it.
         """
         if check and not verify(located):
             raise RetrieverError(
@@ -93,12 +93,12 @@ class E5Encoder:
 
     @property
     def dimension(self) -> int:
-        """Give the number of float32 components of a vector."""
+        """Return the number of float32 components of a vector."""
         return E5.dimension
 
     @property
     def max_tokens(self) -> int:
-        """Give the longest text in tokens, prefix and special tokens included."""
+        """Return the longest text in tokens, including prefix and special tokens."""
         return E5.max_tokens
 
     def count(self, text: str) -> int:
@@ -115,12 +115,12 @@ class E5Encoder:
         return [self._embed(text, is_query=False) for text in texts]
 
     def encode_query(self, text: str) -> bytes:
-        """Embed a query; of a long one the library takes the mean of windows."""
+        """Embed a query; of a long one, the library takes the mean of several windows."""
         return self._embed(text, is_query=True)
 
     def _embed(self, text: str, *, is_query: bool) -> bytes:
         result = (ctypes.c_float * E5.dimension)()
-        if hasattr(self._library, "omp_set_num_threads"):  # of OpenMP, which counts for each thread
+        if hasattr(self._library, "omp_set_num_threads"):  # a setting of OpenMP, per thread
             self._library.omp_set_num_threads(1)
         if self._library.e5_embed(self._model, _bytes(text), int(is_query), result):
             raise RetrieverError(
@@ -130,7 +130,7 @@ class E5Encoder:
 
 
 def _bytes(text: str) -> bytes:
-    """Encode for C, where a NUL would end the text."""
+    """Encode for C; a NUL, which would end the text, is left out."""
     return text.replace("\0", " ").encode("utf-8", "replace")
 
 
@@ -160,7 +160,7 @@ def _files(_choice: Choice) -> str:
 
 def _open(choice: Choice, opening: Opening) -> Opened:
     located = find_e5(opening.folders)
-    encoder = InPieces(E5Encoder(located, check=opening.check))
+    encoder = LongTextEncoder(E5Encoder(located, check=opening.check))
     return Opened(encoder, at_once=cores(choice.threads), texts=1)
 
 

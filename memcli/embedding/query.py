@@ -1,7 +1,7 @@
-"""Embed queries in the quickest way there is, falling back to the ordinary one.
+"""Embed queries in the quickest way available, falling back to the ordinary one.
 
-The quick way rests on a model file that was verified when the index was made; a file that has
-changed since is verified again before its vectors are believed.
+The quick way relies on a model file that was verified when the index was made. If the file has
+changed since, it is verified again before its vectors are used.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from memcli.embedding.registry import (
     open_encoder,
     open_quick,
     query_seconds,
+    settled,
 )
 from memcli.errors import Reason, RetrieverError
 from memcli.record import Record
@@ -29,7 +30,7 @@ KEPT = 256  # vectors: half a megabyte
 
 
 class Embedded(Record):
-    """The vector of a query, or why there is none."""
+    """The vector of a query, or the reason why it has none."""
 
     vector: bytes | None
     fingerprint: str
@@ -41,16 +42,16 @@ class Embedded(Record):
 class QueryEncoder:
     """Embeds queries with the configured encoder that made the index.
 
-    The encoder is opened for the first query and kept, with the vectors of the last texts, until
-    the index has another model. After a failure it is opened again. Threads may share one: it
-    embeds one text at a time, and a vector that is already kept needs no wait.
+    The encoder is opened for the first query and stays open, with the vectors of the last texts,
+    until the index has another model. After a failure it is opened again. Threads may share one: it
+    embeds one text at a time, and a vector in memory needs no wait.
     """
 
     def __init__(self, choice: Choice, *, kept: int = KEPT) -> None:
-        """Take the configured encoders, and how many vectors to keep; opens nothing."""
+        """Take the configured encoders and the number of vectors to keep; opens nothing."""
         self._choice, self._kept = choice, kept
         self._lock = Lock()
-        self._index: Remembered | None = None  # which the way and the vectors are for
+        self._index: Remembered | None = None  # the index that the encoder serves
         self._way: _Way | None = None
         self._made: dict[tuple[Remembered, str], Embedded] = {}
 
@@ -104,7 +105,7 @@ class QueryEncoder:
 
 
 class _Way:
-    """A way from a text to its vector; this one only says why there is none."""
+    """A way from a text to its vector; this one only gives the reason why there is none."""
 
     def __init__(self, reason: Reason | None) -> None:
         self._reason = reason
@@ -113,15 +114,15 @@ class _Way:
         return Embedded(None, "", self._reason, "", 0)
 
     def encoder(self) -> Encoder | None:
-        """Give what embeds texts by what is open already."""
+        """Return an encoder that uses the model which is already open."""
         return None
 
     def close(self) -> None:
-        """Free what has to be freed."""
+        """Free the model."""
 
 
 class _ByPackage(_Way):
-    """Asks the encoder that also makes the index; the reason tells why not in the quick way."""
+    """Asks the encoder that also makes the index; the reason says why the quick way failed."""
 
     def __init__(self, encoder: Encoder, reason: Reason | None) -> None:
         super().__init__(reason)
@@ -167,7 +168,7 @@ class _Quickly(_Way):
 
 
 class _InTime(_Way):
-    """Goes a way to a server: opening it and all that a long query asks have one deadline."""
+    """Asks a server, with one deadline for opening it and for all requests of a long query."""
 
     def __init__(self, seconds: float, find: Callable[[], _Way]) -> None:
         super().__init__(None)
@@ -189,6 +190,7 @@ class _InTime(_Way):
 
 
 def _find(choice: Choice, index: Remembered) -> _Way:
+    choice = settled(choice, index, wanted=index.fingerprint)
     name = _name_for(choice, index)
     if name is None:  # nothing is opened or sent in vain
         return _Way(OTHER_MODEL)
@@ -219,7 +221,7 @@ def _open_package(
 def _name_for(choice: Choice, remembered: Remembered) -> str | None:
     """Return the name of the encoder of the index; without vectors, the configured one.
 
-    If it is not installed, only opening it can tell.
+    Only opening it shows whether it is installed.
     """
     if remembered.fingerprint is None:
         return choice.names[0]

@@ -1,10 +1,10 @@
-"""Texts to vectors through the runtime's C API, importing neither it nor numpy.
+"""Texts to vectors through the runtime's C API, without importing its package or numpy.
 
-Starting the `onnxruntime` package costs a process three times what this does. The vectors
-are those of `runtime`: bit for bit with the int8 model, within 1e-6 a component with fp32, whose
-sums are ordered by the layout of the weights. The model file is not hashed here: the caller knows
-from the index that the file of this path, size and mtime was. Every call into the library lets
-other Python threads run.
+Importing the `onnxruntime` package costs a process three times as much. The vectors are those of
+`runtime`: bit for bit with the int8 model, within 1e-6 per component with fp32, where the order of
+sums depends on the layout of the weights. The model file is not hashed here: the index has its
+path, size and mtime from when it was hashed. Other Python threads run during every call of the
+library.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ _RELEASE_OPTIONS, _ADD_ENTRY = 100, 130
 _INT64 = 7  # of ONNXTensorElementDataType
 _DEVICE_ALLOCATOR, _DEFAULT_MEMORY = 0, 0
 
-# Repacking weights takes 60 ms and saves 2.5 of the 8 of a question: most processes ask once.
+# Repacking weights takes 60 ms and saves 2.5 of the 8 ms of a question; most processes ask once.
 _ONE_RUN = (("session.disable_prepacking", "1"),)
-_MANY_RUNS = 10  # after which a process is taken to go on asking
+_MANY_RUNS = 10  # after so many runs, more are expected
 
 
 class _ApiBase(ctypes.Structure):
@@ -62,7 +62,7 @@ class _ApiBase(ctypes.Structure):
 
 
 class _Runtime:
-    """The function table of one library, and its environment, which lasts as the process."""
+    """The function table of one library, and its environment, which the process never frees."""
 
     def __init__(self, path: str) -> None:
         silence()
@@ -79,7 +79,7 @@ class _Runtime:
         self.environment = self.make(_CREATE_ENV, (c_int, FATAL), (c_char_p, b"memcli"))
 
     def call(self, index: int, *arguments: tuple[Any, Any]) -> None:
-        """Call a function that returns a status, given types and values."""
+        """Call a function that returns a status, with types and values."""
         kinds, values = zip(*arguments, strict=True)
         status = self._function(index, c_void_p, *kinds)(*values)
         if status:
@@ -123,7 +123,7 @@ def find_library(folders: Iterable[str] | None = None) -> str | None:
 
 @contextmanager
 def as_quick_error() -> Iterator[None]:
-    """Turn what a missing or foreign library raises into QuickError."""
+    """Turn the errors of a missing or foreign library into QuickError."""
     try:
         yield
     except (OSError, AttributeError, ValueError, ctypes.ArgumentError) as error:
@@ -185,7 +185,7 @@ class QuickSession:
             runtime.release(_RELEASE_OPTIONS, options)
 
     def run(self, inputs: Sequence[Tensor], output: bytes, floats: int) -> bytes:
-        """Give so many numbers of an output as float32; raises QuickError."""
+        """Return so many numbers of an output as float32; raises QuickError."""
         with self._guard:
             if self._is_closed:
                 raise QuickError("the model is closed")
@@ -246,15 +246,15 @@ class QuickSession:
 
 
 def of_tokens(ids: Sequence[int]) -> list[Tensor]:
-    """Give the inputs of one text, special tokens included."""
+    """Return the inputs of one text, special tokens included."""
     row, shape = c_int64 * len(ids), (1, len(ids))
     return [(b"ids", _INT64, shape, row(*ids)), (b"mask", _INT64, shape, row(*[1] * len(ids)))]
 
 
 def library_run(located: Located, *, exact: bool | None = None) -> Run:
-    """Open a model on a file known to be the pinned one, and give what runs a text.
+    """Open a model on a file known to be the pinned one, and return a function that runs a text.
 
-    Opening raises QuickError. The model is freed with what is given.
+    Opening raises QuickError. The model is freed with the function.
     """
     import weakref
 
@@ -296,7 +296,7 @@ class QuickModel:
         return fingerprint(self._model)
 
     def embed(self, text: str) -> tuple[bytes, int]:
-        """Give a query's vector and its tokens without the special ones.
+        """Return a query's vector and its tokens without the special ones.
 
         Words beyond the model's maximum are left out. Raises QuickError.
         """
@@ -308,7 +308,7 @@ class QuickModel:
         return vector, len(ids) - SPECIAL_TOKENS
 
     def encoder(self) -> PinnedEncoder | None:
-        """Give an encoder of a few texts; none with fp32, whose sums are ordered otherwise here."""
+        """Return an encoder of a few texts; None with fp32, whose sums have another order here."""
         if self._model != INT8:
             return None
         return PinnedEncoder(
@@ -329,13 +329,13 @@ class QuickModel:
 class PinnedEncoder:
     """Embeds texts with a pinned model; satisfies `Encoder`.
 
-    One text a run is the fastest (nothing is padded) and makes a text's vector independent
-    of its neighbours, whose values would otherwise set the scale of the 8-bit activations.
+    One text per run is fastest, because nothing is padded. It also makes a vector independent of
+    the texts next to it, whose values would otherwise set the scale of the 8-bit activations.
     Threads may share it; each runs its own text.
     """
 
     def __init__(self, model: Model, run: Run) -> None:
-        """Take the model and what runs it."""
+        """Take the model and the function that runs it."""
         self._model, self._run = model, run
         self._words = WordPiece()
 
@@ -346,12 +346,12 @@ class PinnedEncoder:
 
     @property
     def dimension(self) -> int:
-        """Give the number of float32 components of a vector."""
+        """Return the number of float32 components of a vector."""
         return self._model.dimension
 
     @property
     def max_tokens(self) -> int:
-        """Give the longest text in tokens, special tokens included."""
+        """Return the longest text in tokens, special tokens included."""
         return self._model.max_tokens
 
     def count(self, text: str) -> int:

@@ -1,7 +1,7 @@
-"""Opens the first of a configuration's encoders that can be had, or says why there is none.
+"""Opens the first usable encoder of a configuration, or returns the reason why there is none.
 
-Which encoders there are, `encoders` lists. A model's runtime is imported only to open it, so the
-fingerprint costs a search nothing. `quick` and `runtime` run the bundled model.
+`encoders` lists the encoders. A model's runtime is imported only to open it, so a search does not
+pay for it to get the fingerprint. `quick` and `runtime` run the bundled model.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from contextlib import suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.encoders import (
     ADDED,
+    AUTO,
+    BUNDLED,
+    MULTILINGUAL,
     PUBLIC,
     RECORDS,
     Choice,
@@ -69,7 +72,8 @@ def _openai() -> Opener:
     return OPENER
 
 
-# How each encoder is opened: its module is imported only then. Without one, it makes no vectors.
+# How to open each encoder; its module is imported only then. An encoder without one makes no
+# vectors.
 OPENERS: dict[str, Callable[[], Opener]] = {
     "bundled": _bundled,
     "multilingual": _multilingual,
@@ -96,6 +100,7 @@ def open_encoder(
     index has `remembered`.
     """
     places = package_folders() if folders is None else tuple(folders)
+    choice = settled(choice, remembered, wanted=wanted, folders=places)
     opening = Opening(places, check, wanted, sleep, remembered)
     passed: list[Opened] = []
     for name in choice.names:
@@ -108,8 +113,29 @@ def open_encoder(
     return Opened(None, _told(passed))
 
 
+def settled(
+    choice: Choice,
+    index: Remembered,
+    *,
+    wanted: str | None = None,
+    folders: Folders | None = None,
+) -> Choice:
+    """Replace `auto`: by the encoder of the `wanted` fingerprint, else by the best for an index."""
+    if AUTO not in choice.names:
+        return choice
+    if wanted is not None:
+        is_other = wanted.startswith(f"{RECORDS[MULTILINGUAL].model};")
+        own: tuple[str, ...] = (MULTILINGUAL if is_other else BUNDLED,)
+    else:
+        from memcli.embedding.auto import names_for
+
+        own = names_for(index, folders)
+    at = choice.names.index(AUTO)
+    return choice._replace(names=(*choice.names[:at], *own, *choice.names[at + 1 :]))
+
+
 def open_quick(name: str, choice: Choice, remembered: Remembered, *, check: bool) -> Quick | None:
-    """Open the quick way for queries of one encoder, if there is one; raises QuickError.
+    """Open the quick way for queries of one encoder, if it has one; raises QuickError.
 
     `check` reads the model file first: None if it is not the pinned one.
     """
@@ -157,9 +183,9 @@ def fingerprint_of(
 ) -> str | None:
     """Return the fingerprint of one encoder of the configuration without opening it.
 
-    That of a local folder comes from the index while its files are the same, else from their hash.
-    That of a pinned model needs only the size of its file, whose content was verified for the
-    index. None if the encoder is missing.
+    For a local folder it comes from the index if its files are the same, else from their hash. For
+    a pinned model the size of its file is enough: its content was verified for the index. None if
+    the encoder is missing.
     """
     opener = _opener(name)
     places = package_folders() if folders is None else tuple(folders)
@@ -172,7 +198,8 @@ def configured_fingerprint(
     *,
     folders: Iterable[str] | None = None,
 ) -> str | None:
-    """Give the fingerprint of the wanted encoder without opening it; see `fingerprint_of`."""
+    """Return the fingerprint of the wanted encoder without opening it; see `fingerprint_of`."""
+    choice = settled(choice, remembered, folders=None if folders is None else tuple(folders))
     return fingerprint_of(choice.names[0], choice, remembered, folders=folders)
 
 
@@ -192,7 +219,7 @@ def remember(choice: Choice, opened: Opened) -> str:
 
 
 def is_verified(name: str, choice: Choice, remembered: Remembered) -> bool:
-    """Tell that the files of an encoder, if it has any, are those the index was made with."""
+    """Return whether the files of an encoder, if it has any, are those the index was made with."""
     opener = _opener(name)
     if opener is None or opener.files is None:
         return True
@@ -201,7 +228,7 @@ def is_verified(name: str, choice: Choice, remembered: Remembered) -> bool:
 
 
 def may_come_back(choice: Choice) -> bool:
-    """Tell that a server is among the encoders: it may work again without a change of settings."""
+    """Return whether one encoder is a server, which may work again without a change of settings."""
     return any(name in RECORDS and RECORDS[name].is_server for name in choice.names)
 
 
@@ -214,10 +241,10 @@ def query_seconds(name: str) -> float | None:
 def register(
     record: EncoderRecord, opener: Callable[[], Opener], model: KnownModel | None = None
 ) -> None:
-    """Let the user's configuration name one more encoder, and tell what is known of its model.
+    """Add an encoder that the user's configuration may name, and what is known about its model.
 
-    The name is accepted and not offered: help, completions and error messages list PUBLIC, whose
-    names are taken (ValueError).
+    memcli accepts the name and does not offer it: help, completions and error messages list only
+    PUBLIC, whose names are taken (ValueError).
     """
     if record.name in PUBLIC:
         raise ValueError(f"there is an encoder {record.name} already")
@@ -229,7 +256,7 @@ def register(
 
 
 def _bundled_fingerprint(_choice: Choice, _remembered: Remembered, folders: Folders) -> str | None:
-    """Rest on the size of the file, whose content was verified when it was indexed."""
+    """Trust the size of the file: its content was verified when it was indexed."""
     found = locate(folders)
     return fingerprint(found[0].model) if found else None
 
@@ -282,9 +309,9 @@ def open_pinned(located: Located, *, check: bool = True) -> PinnedEncoder:
 
 
 def _run_of(located: Located) -> Run:
-    """Prefer the library, which takes a third of the time to start and half of the memory.
+    """Prefer the library, which starts in a third of the time and takes half of the memory.
 
-    Only with the 8-bit model are its vectors those of the package, see `quick`.
+    Its vectors equal those of the package only with the 8-bit model; see `quick`.
     """
     if located.model == INT8:
         from memcli.embedding.quick import library_run

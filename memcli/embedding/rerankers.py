@@ -1,7 +1,7 @@
-"""The configurable rerankers, each opened for its first texts and then kept.
+"""The rerankers that can be configured; each is opened for its first texts and stays open.
 
 A reranker reads a query and a text together, which an encoder never does. Each has `rerank.seconds`
-to answer, and every failure is a RetrieverError: the previous order stays.
+to answer. Every failure is a RetrieverError, and the previous order stays.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TOKENS, ONNX, ENDPOINT = "tokens", "onnx", "endpoint"
 
 
 class Scorer(Protocol):
-    """Reads texts with a query; what the module of a reranker gives."""
+    """Scores texts for a query; the module of each reranker has one."""
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         """Return one score per text, larger is better; raises RetrieverError.
@@ -40,7 +40,7 @@ class Reranking(Record):
     name: str  # of RERANKERS
     seconds: float  # most that a search waits for it
     folder: str = ""  # of a cross-encoder
-    max_tokens: int = 512  # of a pair, special ones included
+    max_tokens: int = 512  # of a pair, including special ones
     url: str = ""  # of a server, up to and without /rerank
     model: str = ""  # its name there; a server of one model needs none
     # Reads the key when it is needed, so that no printable record contains it.
@@ -60,11 +60,11 @@ class SharedReranker:
 
     @property
     def is_by_part(self) -> bool:
-        """Tell that scores are likenesses of single parts, which add to what is known of them."""
+        """Return whether scores are similarities of single segments, which refine known ones."""
         return self.name == TOKENS
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Give a score a text, the greater the better; raises RetrieverError."""
+        """Return a score a text, the greater the better; raises RetrieverError."""
         is_over = Event()
         try:
             return within(self._wanted.seconds, partial(self._work, query, texts, is_over))
@@ -83,7 +83,7 @@ class SharedReranker:
     def close(self) -> None:
         """Free the model; a later query opens it again. Not needed before the process ends.
 
-        One that still works after its time is left running.
+        A reranker that still runs after its time is left running.
         """
         if not self._lock.acquire(blocking=False):
             return
@@ -96,9 +96,9 @@ class SharedReranker:
 
 
 def _tokens(_wanted: Reranking, choice: Choice, index: Remembered) -> Scorer:
-    from memcli.embedding.late import TokenReranker
     from memcli.embedding.models import MODEL_PACKAGE, fingerprint, locate, verify
     from memcli.embedding.registry import is_verified
+    from memcli.embedding.token_similarity import TokenReranker
 
     found = next((each for each in locate() if fingerprint(each.model) == index.fingerprint), None)
     if found is None:
@@ -120,7 +120,7 @@ def _onnx(wanted: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
 
 
 def _endpoint(wanted: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
-    from memcli.embedding.distant import ServerReranker
+    from memcli.embedding.remote_reranker import ServerReranker
     from memcli.embedding.server import Server
 
     server = Server(

@@ -1,4 +1,4 @@
-"""Open models and tokenizers by the packages that run them, and tell what is wrong with a file."""
+"""Open models and tokenizers with the packages that run them, and say what is wrong with a file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def open_tokenizer(path: str) -> Tokenizer:
 
 
 def imported() -> Any:  # noqa: ANN401 (a module)
-    """Import onnxruntime, which prints nothing; raises RetrieverError."""
+    """Import onnxruntime without letting it print; raises RetrieverError."""
     silence()
     try:
         import onnxruntime
@@ -70,7 +70,7 @@ def open_model(path: str, threads: int) -> InferenceSession:
 
 
 def inputs_of(session: InferenceSession, model: str) -> set[str]:
-    """Name the inputs of a model; RetrieverError where they are not those of a text."""
+    """Name the inputs of a model; RetrieverError if they are not those of a text encoder."""
     inputs = {str(entry.name) for entry in session.get_inputs()}
     if "input_ids" not in inputs or not inputs <= _INPUTS:
         raise RetrieverError(
@@ -81,7 +81,7 @@ def inputs_of(session: InferenceSession, model: str) -> set[str]:
 
 
 def runtime_faults() -> tuple[type[Exception], ...]:
-    """List the runtime's own errors, which share no base but Exception, and the usual ones."""
+    """List the runtime's own errors, whose only common base is Exception, and the usual ones."""
     from onnxruntime.capi import (  # type: ignore[import-untyped]
         onnxruntime_pybind11_state as state,
     )
@@ -95,7 +95,7 @@ def runtime_faults() -> tuple[type[Exception], ...]:
 
 
 def package_run(located: Located, *, exact: bool | None = None) -> Run:
-    """Open a model on a file known to be the pinned one, and give what runs a text.
+    """Open a model on a file known to be the pinned one, and return a function that runs a text.
 
     `exact` overrides what is known of the CPU's 8-bit arithmetic. Raises RetrieverError.
     """

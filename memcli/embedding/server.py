@@ -1,7 +1,7 @@
 """A configured model server: its address, its key, and its refusals.
 
-No key is ever shown, and no redirect leads to another host. `endpoint` and `distant` know the
-requests and answers.
+No key is ever shown, and no redirect leads to another host. `endpoint` and
+`remote_reranker` know the requests and answers.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Server(Record):
     key_variable: str
 
     def address(self) -> SplitResult:
-        """Read the address; RetrieverError says what is wrong with it."""
+        """Parse the address; RetrieverError says what is wrong with it."""
         hint = f"memcli help {self.topic}"
         if not self.url:
             raise RetrieverError(
@@ -86,9 +86,9 @@ class Server(Record):
         return key
 
     def refused(self, reply: Reply, said: str) -> RetrieverError:
-        """Say why a server gives nothing, with what it says of that."""
+        """Explain why a server refuses, and quote its own message."""
         host, status = urlsplit(self.url).netloc, reply.status
-        if status in (401, 403):  # what the server says may repeat the key
+        if status in (401, 403):  # the server's message may repeat the key
             if not self.key_variable:
                 return RetrieverError(
                     f"{host} wants a key (status {status})",
@@ -100,7 +100,7 @@ class Server(Record):
             )
         if 300 <= status < 400:
             return RetrieverError(
-                f"{host} redirects to {_host(reply.location)}, and nothing is sent after it",
+                f"{host} redirects to {_host(reply.location)}, which memcli does not follow",
                 hint=f"set {self.table}.url to the right place",
             )
         if status == 404:
@@ -115,7 +115,7 @@ class Server(Record):
         )
 
     def broken(self, what: str) -> RetrieverError:
-        """Say what is wrong with an answer."""
+        """Return the error for a wrong answer."""
         return RetrieverError(
             f"the answer of {urlsplit(self.url).netloc} {what}",
             hint=f"look at {self.table}.url and {self.table}.model: memcli help {self.topic}",
@@ -123,7 +123,7 @@ class Server(Record):
 
 
 def message(body: bytes, key: str) -> str:
-    """Give what a server says of an error, in one line and without the key."""
+    """Return a server's error message, in one line and without the key."""
     try:
         said = json.loads(body)
         found = said.get("error", said.get("message", said.get("detail", "")))
@@ -145,7 +145,7 @@ def _host(location: str) -> str:
         return "another place"
 
 
-# What a server that has closed a connection is known by; by TLS many say no goodbye.
+# How a closed connection shows; with TLS, many servers close without a notice.
 _CLOSED = (RemoteDisconnected, ConnectionResetError, BrokenPipeError, ssl.SSLEOFError)
 
 
@@ -153,7 +153,7 @@ class Wire:
     """Keeps a connection open between requests."""
 
     def __init__(self, server: Server, key: str, timeout_seconds: float) -> None:
-        """Take a server and its key, which may be empty. No connection is made."""
+        """Take a server and its key, which may be empty; no connection is made."""
         self._connection: HTTPConnection | None = None
         self._server, self._where = server, server.address()
         self._timeout = timeout_seconds
@@ -168,9 +168,9 @@ class Wire:
     def post(self, body: bytes, most: int) -> Reply:
         """Send a request and read at most `most` bytes of the answer.
 
-        On a connection that the server has closed meanwhile it is sent once more. Raises
-        RetrieverError where the server cannot be reached, or where all of that, from the
-        look-up of its name to the last byte of the answer, takes longer than the timeout.
+        If the server has closed the connection meanwhile, the request is sent once more. Raises
+        RetrieverError if the server cannot be reached, or if everything from the name look-up to
+        the last byte takes longer than the timeout.
         """
         kept, self._connection = self._connection, None
         used = [kept or self._new_connection()]
@@ -216,7 +216,7 @@ class Wire:
         with closing(connection.getresponse()) as response:
             read, headers = response.read(most + 1), response.headers
         if len(read) > most:
-            raise OSError("the answer is far larger than what was asked for")
+            raise OSError("the answer is far larger than expected")
         retry_after, location = headers.get("Retry-After", ""), headers.get("Location", "")
         return Reply(response.status, retry_after, location, bytes(read))
 
@@ -226,7 +226,7 @@ class Wire:
         if isinstance(error, TimeoutError):
             why = f"no answer within {self._timeout:g} s"
         elif isinstance(error, HTTPException) and not isinstance(error, OSError):
-            why = "it does not answer in HTTP"  # what it says instead is not ours to show
+            why = "it does not answer in HTTP"  # its answer may contain anything
         else:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return RetrieverError(
@@ -236,7 +236,7 @@ class Wire:
 
 
 def _break_off(connection: HTTPConnection) -> None:
-    """Close a connection and end the wait of a thread that still reads from it."""
+    """Close a connection, so that a thread which still reads from it stops waiting."""
     with suppress(OSError, AttributeError):  # a connection that was never made has no socket
         connection.sock.shutdown(socket.SHUT_RDWR)
     connection.close()
@@ -245,7 +245,7 @@ def _break_off(connection: HTTPConnection) -> None:
 _CLOCK = "look at the clock of this machine; if it is right, have the certificate renewed"
 _NAME = "set {table}.url to the name that the certificate is for"
 _AUTHORITY = "if you know who signed it: export SSL_CERT_FILE=AUTHORITY.pem"
-# By X509_V_ERR_*: what is wrong with a certificate, and what helps.
+# By X509_V_ERR_*: what is wrong with a certificate, and the remedy.
 _WRONG = {
     9: ("its certificate is not valid yet", _CLOCK),
     10: ("its certificate has expired", _CLOCK),
@@ -261,7 +261,7 @@ _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL")
 
 
 def distrusted(error: ssl.SSLError, netloc: str, server: Server) -> RetrieverError:
-    """Say what is wrong with a server, or with the connection to it."""
+    """Return the error for a certificate or a TLS connection that fails."""
     if isinstance(error, ssl.SSLCertVerificationError):
         said, hint = _WRONG.get(error.verify_code, (error.verify_message, _AUTHORITY))
         return RetrieverError(

@@ -53,7 +53,7 @@ def silence() -> None:
 
 
 def lacking(needed: int) -> str:
-    """Tell why so many bytes of memory cannot be had for a model; empty where they can."""
+    """Tell why so many bytes of memory cannot be had for a model; empty if they can."""
     left = system.memory_left()
     if left is None or left >= needed:
         return ""
@@ -61,7 +61,7 @@ def lacking(needed: int) -> str:
 
 
 def require_room(model: int) -> None:
-    """Raise RetrieverError where the package cannot be loaded for a model of so many bytes."""
+    """Raise RetrieverError if the package cannot be loaded for a model of so many bytes."""
     if why := lacking(PACKAGE_ROOM + ROOM_A_PROCESSOR * (os.cpu_count() or 1) + model):
         raise RetrieverError(why, hint=MORE_MEMORY)
 
@@ -76,7 +76,7 @@ def sums_exactly(cpu_info: str = _CPU_INFO) -> bool:
 
 
 def cpu_flags(cpu_info: str = _CPU_INFO) -> frozenset[bytes]:
-    """Give what Linux says an x86 processor can do; nothing elsewhere."""
+    """Return what Linux says an x86 processor can do; nothing elsewhere."""
     try:
         with open(cpu_info, "rb", buffering=0) as file:
             lines = file.read(_CPU_INFO_PART).splitlines()
@@ -86,7 +86,7 @@ def cpu_flags(cpu_info: str = _CPU_INFO) -> frozenset[bytes]:
 
 
 def settings(located: Located, *, exact: bool | None = None) -> SessionSettings:
-    """Give the settings for a model; `exact` overrides what the CPU says of itself."""
+    """Return the settings for a model; `exact` overrides what the CPU says of itself."""
     # The runtime refuses a link that leaves the folder it was given.
     path = os.path.realpath(located.path)
     if os.path.basename(path) != os.path.basename(located.path):

@@ -147,7 +147,7 @@ class WordPiece(dict[str, tuple[int, ...]]):
         return SPECIAL_TOKENS + sum(sum(map(len, map(known, words))) for words in _words(text))
 
     def ids(self, text: str, limit: int | None = None) -> list[int]:
-        """Give the ids of `text`, special tokens included, cut to `limit` ids."""
+        """Return the ids of `text`, special tokens included, cut to `limit` ids."""
         room = None if limit is None else limit - SPECIAL_TOKENS
         pieces = chain.from_iterable(map(self.__getitem__, chain.from_iterable(_words(text))))
         return [FIRST, *islice(pieces, room), LAST]
@@ -164,7 +164,7 @@ def _read_ids() -> dict[str, int]:
 
 
 def whole_words(words: Iterable[str]) -> frozenset[str]:
-    """Tell which words are whole entries of the vocabulary: words of English, and some names."""
+    """Return which words are whole entries of the vocabulary: words of English, and some names."""
     lines = b"\n" + _read_vocabulary()
     return frozenset(w for w in words if b"\n%b\n" % w.translate(_FOLDED).encode() in lines)
 
@@ -224,7 +224,7 @@ class QueryWords:
         self._find = _Finder()
 
     def ids(self, text: str, limit: int) -> list[int]:
-        """Give the ids of one short text, special tokens included, cut to `limit` ids."""
+        """Return the ids of one short text, special tokens included, cut to `limit` ids."""
         pieces: list[int] = []
         for word in chain.from_iterable(_words(text)):
             pieces += _split(word, self._find)
@@ -258,7 +258,7 @@ _PUNCTUATION_THEN = frozenset((0x166D, 0x111C9))
 
 
 def reading(code: int) -> str | None:
-    """Give how the reference folds `code`, or None where Python's tables agree with it."""
+    """Return how the reference folds `code`, or None if Python's tables agree with it."""
     from bisect import bisect_right
 
     if code in _DROPPED_THEN:

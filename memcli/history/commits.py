@@ -1,4 +1,4 @@
-"""Find the commit that is meant by a date or by a name, and say what it is."""
+"""Find the commit of a date or of a name, and describe it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memcli.errors import NotFoundError
 from memcli.history.git import BrokenObjectError, Git, GitObject
 from memcli.record import Record
 
-SHORT = 7  # digits of a hash that are shown
+SHORT = 7  # digits of a hash to show
 # `Name <address> SECONDS +HHMM`, in the header of a commit.
 _COMMITTED = re.compile(rb"^committer .*> (-?\d{1,15}) ([+-])(\d\d)(\d\d)$", re.MULTILINE)
 _FIRST_YEAR = datetime(1970, 1, 1, tzinfo=UTC)
@@ -69,9 +69,9 @@ def head_of(git: Git) -> Commit:
 
 
 def commit_at(git: Git, end: datetime) -> Commit:
-    """Find the last commit of the first-parent line that was made at or before a moment.
+    """Find the last commit of the first-parent line at or before a moment.
 
-    NotFoundError where all that is known is newer.
+    NotFoundError if all known commits are newer.
     """
     head = head_of(git)
     if head.moment <= end:
@@ -96,7 +96,7 @@ def first_of(git: Git) -> Commit | None:
 
 
 def beginning_of(git: Git) -> str:
-    """Say where the history of a shallow clone ends; "" for a whole one."""
+    """Say where the history of a shallow clone ends; "" if it is complete."""
     folder = _named_by(git.folder, "gitdir: ")
     common = _named_by(os.path.join(folder, "commondir"), "") if folder else ""
     if not any(os.path.isfile(os.path.join(each, "shallow")) for each in (folder, common) if each):
@@ -106,7 +106,7 @@ def beginning_of(git: Git) -> str:
 
 
 def _named_by(path: str, lead: str) -> str:
-    """Return a folder, or the one that a file in its place names."""
+    """Return a folder, or the folder that a file in its place names."""
     if not os.path.isfile(path):
         return path
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
@@ -131,7 +131,7 @@ def _parsed(found: GitObject) -> Commit:
 
 
 def _moment(header: bytes) -> datetime:
-    """Return the moment of a commit; 1970 if it has none that a calendar has."""
+    """Return the moment of a commit; 1970 if it has none in the range of the calendar."""
     told = _COMMITTED.search(header)
     if told is None:
         return _FIRST_YEAR

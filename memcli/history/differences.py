@@ -18,8 +18,8 @@ from memcli.record import Record
 from memcli.types import cite
 
 ADDED, CHANGED, REMOVED, MOVED = "added", "changed", "removed", "moved"
-ALIKE = 0.4  # share of the words of both; a number that is another leaves most of a line
-RENAMED = 0.5  # share of the passages of a file that are those of another
+ALIKE = 0.4  # share of common words; another number changes most of a line
+RENAMED = 0.5  # share of the passages of a file that the other has too
 LEAST_MOVED = 3  # words; shorter passages occur in many places
 FRONT_MATTER = "front matter"
 _WORD = re.compile(r"\w+")
@@ -38,17 +38,17 @@ class MemoryPassage(Record):
 
     @property
     def key(self) -> str:
-        """Give what it says, however it is wrapped."""
+        """Return the text without its line breaks."""
         return " ".join(self.text.split())
 
     @property
     def is_metadata(self) -> bool:
-        """Tell that it is a line of front matter."""
+        """Return whether it is a line of front matter."""
         return self.headings == (FRONT_MATTER,)
 
     @property
     def words(self) -> frozenset[str]:
-        """Give its words."""
+        """Return its words."""
         return frozenset(_WORD.findall(self.text.casefold()))
 
     @property
@@ -72,7 +72,7 @@ class MemoryChange(Record):
 
     @property
     def text(self) -> str:
-        """Give all that it says, before and now."""
+        """Return the whole text, before and after."""
         return "\n".join(each.text for each in (self.old, self.new) if each)
 
 
@@ -133,7 +133,7 @@ def compare(
     for same_section in (True, False):
         old, new, found = _paired(old, new, named, same_section=same_section)
         changes += found
-    # The front matter of a new or a removed file is not news of its own.
+    # The front matter of a new or a removed file is not reported as a change of its own.
     is_news = {name: name in before and name in after for name in (*before, *after)}
     changes += [MemoryChange(REMOVED, t, None) for t in old if is_news[t.name] or not t.is_metadata]
     changes += [MemoryChange(ADDED, None, t) for t in new if is_news[t.name] or not t.is_metadata]
@@ -144,7 +144,7 @@ def compare(
 def _renamed(
     before: Mapping[Name, Sequence[MemoryPassage]], after: Mapping[Name, Sequence[MemoryPassage]]
 ) -> list[FileMove]:
-    """Pair files that are gone with new ones that say most of the same."""
+    """Pair removed files with new ones that have most of the same text."""
     gone = {name: Counter(t.key for t in before[name]) for name in before.keys() - after.keys()}
     come = {name: Counter(t.key for t in after[name]) for name in after.keys() - before.keys()}
     shares = sorted(
@@ -169,7 +169,7 @@ def _matched(
     *,
     least: int = 0,
 ) -> tuple[list[MemoryPassage], list[MemoryPassage], list[tuple[MemoryPassage, MemoryPassage]]]:
-    """Take out what has the same key on both sides; give what is left, and the pairs.
+    """Take out passages with the same key on both sides; return the others, and the pairs.
 
     A passage of fewer than `least` words stays.
     """
@@ -189,7 +189,7 @@ def _matched(
 
 
 def _grouped(pairs: Iterable[tuple[MemoryPassage, MemoryPassage]]) -> list[MemoryChange]:
-    """Tell a run of passages that went from one section to another once."""
+    """Report a run of passages that went from one section to another as one change."""
     groups: dict[object, list[tuple[MemoryPassage, MemoryPassage]]] = {}
     for old, new in pairs:
         groups.setdefault((old.name, old.headings, new.name, new.headings), []).append((old, new))

@@ -1,9 +1,9 @@
 """Read objects of a repository with the git program, without running anything of the repository.
 
-The configuration of a repository may be a stranger's. `cat-file` and `rev-list` read neither index
-nor work tree, so filters, hooks, text conversions and file monitors never run. Fetching a missing
-object would need a second program, so git gets no folder of programs, and no protocol that it may
-use. It never asks for a password, takes no lock and ignores replacements of objects. A process that
+A stranger may have written the configuration of a repository. `cat-file` and `rev-list` read
+neither index nor work tree, so filters, hooks, text conversions and file monitors never run.
+Fetching a missing object would need a second program and a protocol, and memcli gives git neither.
+It never asks for a password, takes no lock and ignores replacements of objects. A process that
 hangs is killed.
 """
 
@@ -22,10 +22,10 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from typing import IO
 
-ANSWER_SECONDS = 20.0  # an object of 8 MiB takes less than one
-MOST_NAME = 1000  # characters of what somebody calls a commit
+ANSWER_SECONDS = 20.0  # an object of 8 MiB takes less than one second
+MOST_NAME = 1000  # characters of a name of a commit
 _NOWHERE = os.path.join(os.path.abspath(os.sep), "nowhere")  # a folder that is not there
-# What goes before any command. A list of allowed protocols that knows none allows none.
+# Options before any command. The list of allowed protocols names none that exists.
 _FLAGS = (
     "--no-pager", "--no-optional-locks", "--no-replace-objects", f"--exec-path={_NOWHERE}",
     "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={_NOWHERE}",
@@ -42,7 +42,8 @@ _ENVIRON = {
     "PATH": _NOWHERE,
     "LC_ALL": "C",
 }
-# What the program needs of the caller's: the own configuration, and what Windows starts with.
+# What the program needs from the caller's environment: the configuration, and what Windows needs to
+# start.
 _KEPT = ("HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "TMP", "TEMP")
 
 
@@ -144,7 +145,7 @@ class Conversation:
         self._buffer = b""
 
     def ask(self, name: str, *, with_data: bool) -> GitObject | None:
-        """Ask for an object; OSError where the program ends or keeps silent."""
+        """Ask for an object; OSError if the program ends or keeps silent."""
         given: IO[bytes] | None = self._process.stdin
         if given is None:
             raise OSError("nothing to ask")
@@ -191,12 +192,12 @@ class Conversation:
         return b"".join(pieces)
 
     def _more(self) -> bytes:
-        """Read what there is, waiting for it as long as an answer may take."""
+        """Read available bytes; wait for them as long as an answer may take."""
         out = self._process.stdout
         if out is None:
             raise OSError("nothing to hear")
         if not system.has_output(out, ANSWER_SECONDS):
-            raise OSError(f"nothing in {ANSWER_SECONDS:g} seconds")
+            raise OSError(f"no answer in {ANSWER_SECONDS:g} seconds")
         piece = os.read(out.fileno(), 1 << 16)
         if not piece:
             raise OSError("it ended")
@@ -210,7 +211,7 @@ def program_of(environ: Mapping[str, str]) -> str:
         if os.path.isabs(folder) and os.access(program, os.X_OK) and os.path.isfile(program):
             return program
     raise UsageError(
-        "git is not installed, and what the memory was is read by it",
+        "git is not installed; memcli needs it to read earlier states",
         hint="install git, then the same command",
     )
 

@@ -13,8 +13,8 @@ ALIKE = 0.5  # least share of the lines of an earlier file that the later one ha
 def lines_before(old: Sequence[str], new: Sequence[str], wanted: Lines) -> Lines | None:
     """Find the place of some lines in the version before; None if they are all new.
 
-    If lines replaced as many others, each had the place of its own; else they had the place of
-    all of those.
+    If lines replaced as many others, each had the place of the line that it replaced. Otherwise
+    they had the place of all those lines.
     """
     first, end = wanted[0] - 1, wanted[1]
     head = _common(old, new)
@@ -43,7 +43,7 @@ def lines_before(old: Sequence[str], new: Sequence[str], wanted: Lines) -> Lines
 
 
 def likeness(old: Sequence[str], new: Sequence[str]) -> float:
-    """Tell how much of two files is the same, by lines that are not blank."""
+    """Return how much of two files is the same, by lines that are not blank."""
     ours, theirs = ({line.strip() for line in each if line.strip()} for each in (old, new))
     return len(ours & theirs) / max(1, len(ours), len(theirs))
 

@@ -29,7 +29,7 @@ class SideState(Record):
     """The record of a complete index of an earlier state."""
 
     is_embedded: bool  # every text has its vector
-    notices: tuple[tuple[str, str], ...]  # (code, text) of what is in no answer
+    notices: tuple[tuple[str, str], ...]  # (code, text) of what the index lacks
 
 
 class SideIndex:
@@ -54,7 +54,7 @@ class SideIndex:
         return SideState(is_embedded, notices) if self.store.exists() else None
 
     def begin(self, main: Store, wait_seconds: float, sleep: Callable[[float], None]) -> None:
-        """Copy the index of the workspace, if there is one and it was not copied before."""
+        """Copy the index of the workspace, if it exists and was not copied before."""
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         if self.store.exists() or not main.exists():
             return
@@ -84,7 +84,7 @@ class SideIndex:
 
     def touch(self) -> None:
         """Note that it was used just now."""
-        with suppress(OSError):  # a folder that only reads: another one goes first
+        with suppress(OSError):  # the folder is read-only: another one is deleted first
             os.utime(self._folder, ns=(self._now_ns(), self._now_ns()))
 
 

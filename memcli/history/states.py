@@ -9,7 +9,7 @@ from memcli.history.commits import Commit, commit_of
 from memcli.history.git import Git
 from memcli.record import Record
 
-MOST_COMMITS = 20_000  # that are looked at
+MOST_COMMITS = 20_000  # commits to look at
 
 
 class DayOfCommits(Record):
@@ -17,7 +17,7 @@ class DayOfCommits(Record):
 
     day: str
     commits: tuple[Commit, ...]  # the newest first
-    before: Commit | None  # None: nothing was there
+    before: Commit | None  # None: the memory was empty
 
 
 def days_of(

@@ -28,18 +28,18 @@ LFS = b"version https://git-lfs.github.com/spec/"
 LFS_BYTES = 1024  # of a pointer at most
 MOST_TREE_BYTES = 64 << 20  # of one folder: half a million names
 NO_FILE = "there is no such file"
-_NO_TREE = ""  # the hash of a folder that was not there
+_NO_TREE = ""  # the hash of a folder that does not exist
 _FOLDER, _SUBMODULE = 0o040000, 0o160000
 _MODE = re.compile(rb"[0-7]{1,6}")
 
 
 class TreeEntry(Record):
-    """An entry of a tree, with what `os.DirEntry` has."""
+    """An entry of a tree, with the interface of `os.DirEntry`."""
 
     name: str
     mode: int
     oid: str
-    look: Callable[[str], os.stat_result]  # of a file, by its hash
+    look: Callable[[str], os.stat_result]  # returns the stat of a file, by its hash
 
     def is_file(self, *, follow_symlinks: bool = True) -> bool:
         """Return whether it is a regular file."""
@@ -54,17 +54,17 @@ class TreeEntry(Record):
         return stat.S_ISLNK(self.mode)
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Return the size of a file, and what its hash begins with as its number."""
+        """Return the size of a file; its inode is the beginning of its hash."""
         return self.look(self.oid)
 
 
 class CommitFiles:
-    """The files of a workspace as a tree of git has them: a `FilePlace`, and `DocumentFiles`."""
+    """The files of a workspace in a tree of git: a `FilePlace`, and `DocumentFiles`."""
 
     def __init__(
         self, git: Git, tree: str, root: str, open_module: Callable[[str], Git | None]
     ) -> None:
-        """Take the tree of the workspace, its absolute folder, and what opens a submodule there.
+        """Take the tree of the workspace, its absolute folder, and the function for submodules.
 
         A submodule is named by its path below the root, in the letters of the file system.
         """
@@ -78,7 +78,7 @@ class CommitFiles:
         return discover(sources, max_bytes=max_bytes, at=self)
 
     def read(self, root: str, path: str, *, source: str, max_bytes: int) -> FileText | Skip:
-        """Read a document, or say why it cannot be read."""
+        """Read a document, or return why it cannot be read."""
         try:
             folder = self.open_root(root)
             *above, name = path.split("/")
@@ -100,13 +100,13 @@ class CommitFiles:
         return text_of(seen, data)
 
     def file(self, name: str, limit: int) -> bytes | None:
-        """Read a small file at the root of the workspace, None if there is none."""
+        """Read a small file at the root of the workspace; None if it does not exist."""
         return self.read_small(self._top, name, limit)
 
     def differing(self, before: CommitFiles | None) -> Iterator[str]:
         """Name the files that are others than before, by path; folders of one hash are not opened.
 
-        OSError where a folder of either cannot be read.
+        OSError if a folder of either cannot be read.
         """
         yield from self._differing(before, before._top if before else None, self._top, "")
 
@@ -132,7 +132,7 @@ class CommitFiles:
                 yield from self._differing(before, inside, here, f"{prefix}{name}/")
 
     def open_root(self, path: str) -> int | str:
-        """Open the folder of a source; one that did not exist is empty."""
+        """Open the folder of a source; if it did not exist yet, it is empty."""
         below = os.path.relpath(path, self._root).replace(os.sep, "/")
         folder: int | str = self._top
         for name in () if below == "." else below.split("/"):
@@ -155,11 +155,11 @@ class CommitFiles:
 
     @contextmanager
     def scan(self, folder: int | str) -> Iterator[Iterator[TreeEntry]]:
-        """List the entries of a folder; OSError where its tree is missing or damaged."""
+        """List the entries of a folder; OSError if its tree is missing or damaged."""
         yield iter(self._entries(folder).values())
 
     def read_small(self, folder: int | str, name: str, limit: int) -> bytes | None:
-        """Read a small file of a folder, None if there is none; a link is an OSError."""
+        """Read a small file of a folder; None if it does not exist, OSError for a link."""
         entry = self._entry(folder, name)
         if entry is None:
             return None
@@ -174,15 +174,15 @@ class CommitFiles:
         return 0
 
     def is_mounted(self, root: int | str, path: str) -> bool:
-        """Tell that nothing is mounted in a commit."""
+        """Return False: nothing is mounted in a commit."""
         return False
 
     def is_empty(self, root: int | str) -> bool:
-        """Tell that no folder is empty for want of a mount."""
+        """Return False: no folder of a commit waits for a mount."""
         return False
 
     def close(self, folder: int | str) -> None:
-        """Let a folder be; there is nothing to close."""
+        """Do nothing; folders of a tree need not be closed."""
 
     def _git(self, folder: int | str) -> Git:
         return self._repositories[int(str(folder).partition(":")[0])]
@@ -219,7 +219,7 @@ class CommitFiles:
         ]
 
     def _module(self, commit: str, path: str) -> str:
-        """Open the tree of a submodule; OSError if its repository is not here."""
+        """Open the tree of a submodule; OSError if its repository is missing."""
         git = self._open_module(path.rstrip("/"))
         try:
             found = git.info(f"{commit}^{{tree}}") if git else None

@@ -1,4 +1,4 @@
-"""What an agent's hooks get from the memory: the context of a session, the notes for a prompt.
+"""The context of a session and the notes for a prompt, which an agent's hooks ask for.
 
-Tables and pure functions, and the file of a session; the process around them is the command's.
+Tables, pure functions and one file per session; the command runs the process around them.
 """

@@ -1,19 +1,24 @@
-"""What agents send to their hooks, and what they take back: a table for each agent; pure.
+"""What agents send to their hooks, and what they accept: one table per agent; pure.
 
-All three send one object with `session_id`, `cwd` and `hook_event_name`, and read one object:
+They send one object with `hook_event_name`, and read one object:
 
 claude-code  code.claude.com/docs/en/hooks; `HookInput` and `SyncHookJSONOutput` in
              anthropics/claude-agent-sdk-python, src/claude_agent_sdk/types.py. SessionStart has
              `source`, startup | resume | clear | compact; UserPromptSubmit has `prompt`; both take
-             `hookSpecificOutput.additionalContext`. PreCompact and Stop have no context to give but
-             by going on (Stop), so they get `systemMessage`, which the person reads.
+             `hookSpecificOutput.additionalContext`. PreCompact and Stop accept no context (unless
+             Stop goes on), so they get `systemMessage`, which the person reads.
 codex        openai/codex, codex-rs/hooks/schema/generated/*.command.{input,output}.schema.json:
              the same names, no other key allowed, and no `hookSpecificOutput` of PreCompact, Stop.
 gemini       google-gemini/gemini-cli, docs/hooks/reference.md: SessionStart (`source` startup |
              resume | clear) and BeforeAgent (`prompt`) take the context; PreCompress, AfterAgent
-             and SessionEnd `systemMessage` alone.
+             and SessionEnd take only `systemMessage`.
+cursor       cursor.com/docs/hooks: `conversation_id`, `workspace_roots` and `transcript_path`.
+             sessionStart and beforeSubmitPrompt take `additional_context` (of the latter only
+             versions from 2026-07 on), preCompact `user_message`. The `followup_message` of stop
+             would be sent as a prompt, so memcli says nothing there.
+opencode, openclaw  the plugins in `memcli.agents.plugin` send and read what Claude Code does.
 
-A hook never sends `decision`, `continue` or `reason`: it stops nobody.
+A hook never sends `decision`, `continue` or `reason`: it never stops the agent.
 """
 
 from __future__ import annotations
@@ -29,10 +34,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 EVENTS = ("session-start", "prompt", "pre-compact", "stop")
-SILENCE: Mapping[str, Any] = {}  # what every agent takes for nothing
+SILENCE: Mapping[str, Any] = {}  # every agent takes it as no answer
 
-_CONTEXT, _MESSAGE = "additionalContext", "systemMessage"
-# By our name of an event: its names, and the key of what may be told there.
+_CONTEXT, _MESSAGE, _NOTHING = "additionalContext", "systemMessage", ""
+# By our name of an event: its names, and the key of the text that may be returned.
 _Table = dict[str, tuple[tuple[str, ...], str]]
 _CLAUDE_CODE: _Table = {
     "session-start": (("SessionStart",), _CONTEXT),
@@ -46,15 +51,24 @@ _GEMINI: _Table = {
     "pre-compact": (("PreCompress",), _MESSAGE),
     "stop": (("AfterAgent", "SessionEnd"), _MESSAGE),
 }
+_CURSOR: _Table = {
+    "session-start": (("sessionStart",), "additional_context"),
+    "prompt": (("beforeSubmitPrompt",), "additional_context"),
+    "pre-compact": (("preCompact",), "user_message"),
+    "stop": (("stop", "sessionEnd"), _NOTHING),
+}
 AGENTS: Mapping[str, _Table] = {
     "claude-code": _CLAUDE_CODE,
     "codex": _CLAUDE_CODE,
     "gemini": _GEMINI,
+    "cursor": _CURSOR,
+    "opencode": _CLAUDE_CODE,
+    "openclaw": _CLAUDE_CODE,
 }
 
 
-class Happening(Record):
-    """What an agent says has happened; "" for what it does not say."""
+class HookEvent(Record):
+    """An event that an agent reports; "" for what it does not report."""
 
     event: str  # of EVENTS
     name: str  # the agent's own
@@ -62,11 +76,11 @@ class Happening(Record):
     folder: str
     source: str  # why a session starts
     prompt: str
-    transcript: str  # path of the file with what was said
+    transcript: str  # path of the transcript
 
 
-def happening(agent: str, event: str, told: Mapping[str, Any]) -> Happening | None:
-    """Read what an agent sent; None where that is another event than this hook is for."""
+def read_event(agent: str, event: str, told: Mapping[str, Any]) -> HookEvent | None:
+    """Read what an agent sent; None if this hook is not for that event."""
 
     def text(key: str) -> str:
         value = told.get(key)
@@ -76,38 +90,40 @@ def happening(agent: str, event: str, told: Mapping[str, Any]) -> Happening | No
     name = text("hook_event_name") or names[0]
     if name not in names:
         return None
-    return Happening(
+    roots = told.get("workspace_roots")
+    named = [each for each in roots if isinstance(each, str)] if isinstance(roots, list) else []
+    return HookEvent(
         event,
         name,
-        text("session_id"),
-        text("cwd"),
+        text("conversation_id") or text("session_id"),
+        named[0] if named else text("cwd"),
         text("source"),
         text("prompt"),
         text("transcript_path"),
     )
 
 
-def reply(agent: str, of: Happening, text: str) -> Mapping[str, Any]:
-    """Write what a hook answers; nothing to say is silence."""
+def reply(agent: str, of: HookEvent, text: str) -> Mapping[str, Any]:
+    """Write the answer of a hook; without a text it is `{}`."""
     if not text:
         return SILENCE
     # Half a pair of surrogates cannot be written as UTF-8, and some parsers of JSON refuse it.
     text = text.encode("utf-8", "replace").decode()
     key = AGENTS[agent][of.event][1]
-    if key == _MESSAGE:
-        return {key: text}
-    return {"hookSpecificOutput": {"hookEventName": of.name, key: text}}
+    if key == _CONTEXT:
+        return {"hookSpecificOutput": {"hookEventName": of.name, key: text}}
+    return {key: text} if key else SILENCE
 
 
-BLOCK_BYTES = 1 << 16  # what a pipe holds
+BLOCK_BYTES = 1 << 16  # the size of a pipe
 MOST_BYTES = 1 << 24
 _DECODER = json.JSONDecoder()
 
 
 def read_object(read: Callable[[int], bytes]) -> dict[str, Any]:
-    """Read blocks until there is an object; {} where there is nothing at all.
+    """Read blocks until they contain an object; {} if there is no input.
 
-    UsageError for what is none, and for more than MOST_BYTES of it.
+    UsageError if it is not an object, and for more than MOST_BYTES of it.
     """
     data = bytearray()
     while block := read(BLOCK_BYTES):
@@ -128,16 +144,16 @@ def read_object(read: Callable[[int], bytes]) -> dict[str, Any]:
 
 
 def _may_end_in(block: bytes, length: int) -> bool:
-    """Tell whether it is worth a look whether an object is whole; a long one is parsed seldom."""
+    """Return whether an object may be complete; a long one is parsed seldom."""
     if length <= BLOCK_BYTES:
         return True
     return block.rstrip().endswith(b"}") or b"}\n" in block
 
 
 def object_in(data: bytes) -> dict[str, Any] | None:
-    """Parse the object that data begins with; None where it is not whole.
+    """Parse the object that data begins with; None if it is not complete.
 
-    UsageError for what cannot become one. Example: b'{"prompt": "x"} and more' -> {"prompt": "x"}
+    UsageError if it cannot become one. Example: b'{"prompt": "x"} and more' -> {"prompt": "x"}
     """
     text = data.decode("utf-8", "replace").removeprefix("\ufeff").lstrip()
     if text and text[0] != "{":
@@ -152,4 +168,4 @@ def object_in(data: bytes) -> dict[str, Any] | None:
 
 
 def _malformed(what: str) -> UsageError:
-    return UsageError(f"a hook reads one JSON object, and was sent {what}", hint="memcli help hook")
+    return UsageError(f"a hook reads one JSON object, but got {what}", hint="memcli help hook")

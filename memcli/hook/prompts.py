@@ -1,24 +1,42 @@
-"""Tell what in a prompt is worth a search; pure."""
+"""Decide what of a prompt is worth a search; pure."""
 
 from __future__ import annotations
 
 import re
 
 from memcli.checking import TYPE_CHECKING
+from memcli.language.stopwords import ENGLISH, GERMAN
+from memcli.language.words import fold
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memcli.search.query import ParsedQuery, QueryTerm
     from memcli.search.question import Question
 
+# Words of a prompt about what "we" do or what has happened: English, German, Spanish, French.
+_OWN_WORDS = """
+    we us our ours did was were had has have
+    wir uns unser unsere unserem unseren unserer hat habe haben hatte hatten war waren wurde
+    wurden nosotros nuestra nuestro nuestras nuestros fue fueron hemos había habían
+    nous notre nos avons avait était étaient
+"""
+_OWN = frozenset(_OWN_WORDS.split())
+_OWN_SIGNS = ("我们", "我們", "咱们", "上次", "之前", "私たち", "前回")
+_WORD = r"[^\W\d_]+"
+_LATER_WORD = r"(?<![.!?:] )(?<!^)\b[^\W\d_]+"  # that does not begin a sentence
+_SHORTEST, _ENDING = 4, 3  # letters of a word that have to be there, and that may differ at its end
+
 LEAST_WIDTH = 10  # characters, as in "yes, do it"
-# Of a longer prompt its beginning and its end are searched by, where what is asked stands.
+# Of a longer prompt, memcli searches for its beginning and its end, which usually contain the
+# question.
 MOST_CHARACTERS = 1000
 _MOST_LOOKED_AT = 20_000  # characters at either end
 _FIRST_WIDE = "\u2e80"
-# What a person has the agent run, and what the agent itself puts in the place of a prompt.
+# A command for the agent, or what the agent itself writes in the place of a prompt.
 _NOT_SAID = re.compile(r"[/!$][a-z][\w:.-]*(?:\s|$)|<[a-z][\w-]*>")
 _FENCED = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
-# In most of what `preferences` takes for a wish; to look for them costs next to nothing.
+# Most of what `preferences` takes for a wish has one of these stems; the check is nearly free.
 _WISH_STEMS = (
     "prefer", "rather", "always", "never", "from now on", "remember that", "keep in mind",
     "going forward", "moving forward", "call me", "each time i", "every time i", "whenever i",
@@ -27,11 +45,11 @@ _WISH_STEMS = (
     "以后", "以後", "喜欢", "喜歡", "偏好", "总是", "總是", "不要再", "叫我",
     "今後", "これから", "いつも",
 )  # fmt: skip
-# A prompt quotes and writes options; it asks for nothing to the letter and leaves nothing out.
+# A prompt quotes and writes options: in it these are not search operators.
 _OPERATORS = re.compile(r"""["“”„«»「」*]|(?<!\S)-+(?=\S)""")
 
-# What a conversation is carried on with. A prompt of nothing else is about no subject, whatever
-# chat in the memory has the same words.
+# Words of small talk. A prompt of only these has no subject, even if a chat in the memory has the
+# same words.
 _ENGLISH_TALK = """
     able absolutely actually advance ahead all alright amazing another answer answers anything
     anyway apologies appreciate approach ask asking away awesome back bad begin better bit bored
@@ -73,7 +91,7 @@ _TALK = frozenset((_ENGLISH_TALK + _GERMAN_TALK).split())
 
 
 def query_of(prompt: str) -> str:
-    """Give the text to search by; "" for a prompt that asks for nothing of the memory."""
+    """Return the text to search for; "" if a prompt does not need the memory."""
     text = _ends(prompt, _MOST_LOOKED_AT).strip()
     if _NOT_SAID.match(text):
         return ""
@@ -88,7 +106,7 @@ def _ends(text: str, most: int) -> str:
 
 
 def has_subject(question: Question) -> bool:
-    """Tell that a question has a word that could be what it is about, or is one for a date."""
+    """Return whether a question has a word that could be its subject, or asks for a date."""
     query = question.query
     if question.dates and query.asks_for_dates_alone:
         return True
@@ -96,12 +114,37 @@ def has_subject(question: Question) -> bool:
 
 
 def subject(query: ParsedQuery) -> list[QueryTerm]:
-    """Give the words that a query could be about."""
+    """Return the words that a query could be about."""
     return [term for term in query.terms if not (term.stop or term.text.lower() in _TALK)]
 
 
+def is_of_the_past(prompt: str, passage: str) -> bool:
+    """Return whether a prompt is about what somebody did, and not about the world.
+
+    It contains a name that the passage contains too, or a word for "we" or for the past. A name
+    begins with a capital; in German every noun does, so there it proves nothing.
+    """
+    words = {match[0].casefold() for match in re.finditer(_WORD, prompt)}
+    if not words.isdisjoint(_OWN) or any(sign in prompt for sign in _OWN_SIGNS):
+        return True
+    if words & GERMAN and not words & ENGLISH:
+        return False
+    later = (match[0] for match in re.finditer(_LATER_WORD, prompt))
+    return any(_stem(word) in passage for word in later if word[0].isupper() and word != "I")
+
+
+def contained(words: Iterable[str], text: str) -> list[str]:
+    """Return the words that a text contains, whatever their endings."""
+    folded = fold(text)
+    return [word for word in words if _stem(fold(word)) in folded]
+
+
+def _stem(word: str) -> str:
+    return word[: max(_SHORTEST, len(word) - _ENDING)]
+
+
 def is_wish(prompt: str) -> bool:
-    """Tell that a person says how things are wanted from now on."""
+    """Return whether a person says how things are to be done from now on."""
     low = prompt[:MOST_CHARACTERS].lower()
     if not any(stem in low for stem in _WISH_STEMS):
         return False
@@ -111,5 +154,5 @@ def is_wish(prompt: str) -> bool:
 
 
 def _width(text: str) -> int:
-    """Count characters, those of Chinese, Japanese and Korean twice: they say as much as two."""
+    """Count characters; those of Chinese, Japanese and Korean count twice."""
     return len(text) + sum(character >= _FIRST_WIDE for character in text)

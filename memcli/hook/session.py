@@ -1,12 +1,12 @@
-"""What a session has been given, in a file of its own: lines that are only ever appended.
+"""What a session was shown, in a file per session to which lines are only appended.
 
-Two hooks of a session may run at once. Each writes what it is about to give in one append and reads
-the file again: of two that claim the same, the one that stands first has it. A hook that is killed
-in between has claimed what nobody saw, and nothing is given twice.
+Two hooks of a session may run at once. Each appends the keys that it wants to show and reads the
+file again; if both claim a key, the first line counts. A hook that is killed in between has claimed
+keys that nobody saw, but nothing is shown twice.
 
 A line is `CLAIMANT KEY`. A key is the digest of a line of memory, or one of the words below, which
-outlast `forget`: what was given before that is out of the model's sight. `start:SOURCE:NS` is the
-start of a session, which an agent reports as often as its hook is wired.
+`forget` keeps: everything else may have left the model's context. `start:SOURCE:NS` is the start of
+a session; an agent reports it as often as its hook is installed.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
 SUGGESTED = "suggested"  # that something be remembered: once a session
-WISHED = "wished"  # the person has said how things are wanted
+WISHED = "wished"  # the person has said how things are to be done
 _WORDS = frozenset((SUGGESTED, WISHED))
 _FORGET, _START = "forget", "start:"
 READ, KEPT = "read:", "kept:"  # the last line of the transcript that was read; a note from it
 ONE_START_NS = 4 * 10**9  # hooks of one start run within these; each ends after 2 s
 MOST_BYTES = 1 << 20  # some 30,000 lines; a session that has had them gets no more
 OLDEST_NS = 30 * 86_400 * 10**9
-MOST_PRUNED = 10_000  # files that are looked at
+MOST_PRUNED = 10_000  # files to look at
 
 
 def session_path(folder: str, agent: str, workspace: str, session: str) -> str:
-    """Name the file of a session; an agent's own name of it never stands in a path."""
+    """Return the path of a session's file; the agent's name of the session is hashed."""
     whole = "\0".join((agent, workspace, session))
     name = sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return os.path.join(folder, name)
 
 
 def session_before(folder: str, workspace: str, session: str, now_ns: int) -> int | None:
-    """Note that a session starts in a workspace, and give the start of the one before; or None.
+    """Note that a session starts, and return the start of the one before; or None.
 
-    A session that starts again, as after it was cleared, gets the same answer.
+    A session that starts again, for example after it was cleared, gets the same answer.
     """
     from memcli.workspace.whole import write_whole
 
@@ -67,7 +67,7 @@ def _digest(session: str) -> str:
 
 
 def line_keys(source: str, path: str, lines: Iterable[str]) -> list[str]:
-    """Digest lines of a document, whichever their numbers are today."""
+    """Digest lines of a document, whatever their numbers are."""
     document = f"{source}\0{path}\0"
     return [
         sha256((document + line.strip()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -76,21 +76,21 @@ def line_keys(source: str, path: str, lines: Iterable[str]) -> list[str]:
 
 
 class SessionFile:
-    """The file of one session; StoreError where it cannot be used."""
+    """The file of one session; StoreError if it cannot be used."""
 
     def __init__(self, path: str, claimant: str) -> None:
         """Take the path, and a word that no other process has."""
         self._path, self._claimant = path, claimant
 
     def claimed(self) -> dict[str, str] | None:
-        """Give who claimed which key first; None where the session has had enough."""
+        """Return who claimed which key first; None if the file has reached its limit."""
         if not os.path.lexists(self._path):
             return {}
         with self._opened() as descriptor:
             return self._read(descriptor)
 
     def has_given(self) -> bool:
-        """Tell whether anything was given since it began or forgot."""
+        """Return whether anything was shown since the session began or forgot."""
         claimed = self.claimed()
         return claimed is None or not all(map(_outlasts, claimed))
 
@@ -108,14 +108,14 @@ class SessionFile:
         return True
 
     def claim(self, keys: Collection[str]) -> frozenset[str]:
-        """Claim keys, and give those that nobody had claimed before."""
+        """Claim keys, and return those that no other hook had claimed."""
         with self._opened() as descriptor:
             self._append(descriptor, sorted(keys))
             owners = self._read(descriptor) or {}
         return frozenset(key for key in keys if owners.get(key) == self._claimant)
 
     def forget(self) -> None:
-        """Begin anew: what was given so far may be given again."""
+        """Begin again: everything may be shown once more."""
         with self._opened() as descriptor:
             self._append(descriptor, [_FORGET])
 
@@ -129,7 +129,7 @@ class SessionFile:
                 os.close(descriptor)
         except OSError as error:
             raise StoreError(
-                f"what this session was given cannot be kept: {error.strerror or error}",
+                f"cannot save what this session was shown: {error.strerror or error}",
                 hint="set XDG_CACHE_HOME to a folder that can be written",
             ) from error
 
@@ -144,8 +144,8 @@ class SessionFile:
 
     def _append(self, descriptor: int, keys: Sequence[str]) -> None:
         text = "".join(f"{self._claimant} {key}\n" for key in keys)
-        # The newline in front ends what a full disk may have left of an earlier line. Where only a
-        # part is written, a second try writes all, or says that the disk is full.
+        # The newline in front ends what a full disk may have left of an earlier line. If only a
+        # part is written, a second attempt writes all, or reports that the disk is full.
         data = f"\n{text}".encode()
         while os.write(descriptor, data) < len(data):
             pass

@@ -1,1 +1,1 @@
-"""Files to index: what has changed is read, chunked, stored and embedded."""
+"""Update the index: read changed files, cut them into chunks, store and embed these."""

@@ -1,10 +1,10 @@
 """Make a Document of a file's text: metadata, date, kind, scope, chunks; pure.
 
-The text may come from anybody, and a parser, a tokenizer and our own code run over it. So whatever
-they raise concerns this document only: it is skipped as `unparsable` and the others continue. Some
-errors are not the file's fault and would make every document unparsable: too little memory, a
-missing package or file of the installation, a setting that cannot be used. These are raised, and so
-are errors of the store and interrupts.
+The text may come from anybody, and a parser, a tokenizer and our own code run over it. So an error
+that they raise concerns only this document: it is skipped as `unparsable` and the others continue.
+Some errors are not the file's fault and would make every document unparsable: too little memory, a
+missing package or file of the installation, an unusable setting. These are raised, and so are
+errors of the store and interrupts.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ Made = TypeVar("Made")
 def document_or_skip(
     file: FileText, source: Source, limits: Limits, *, redacts: bool
 ) -> Document | Skip:
-    """Make a Document of a file, or say why there is none: nothing in a file raises."""
+    """Make a Document of a file, or return why it is skipped: no content of a file raises."""
     make = partial(build_document, file, source, limits, redacts=redacts)
     document = made_or_skip(source.name, file.stat.path, make)
     if isinstance(document, Skip):
         return document
     parts = sum(len(chunk.parts) for chunk in document.chunks)
-    if parts > limits.most_parts:  # each is embedded, and a few bytes can be one
+    if parts > limits.most_parts:  # each segment is embedded, and a few bytes can make many
         detail = f"{parts} parts, the limit is {limits.most_parts}"
         return Skip(source.name, file.stat.path, "too-large", detail)
     return document
@@ -88,9 +88,9 @@ def build_document(
 ) -> Document:
     """Parse and chunk one file; front matter of an untrusted file cannot raise its weight.
 
-    A file may call itself untrusted, or the work of somebody else than the owner, which makes it
-    so; only the configuration of its source makes it trusted. `redacts` puts the secrets out of
-    sight that YAML writes in pieces or as other signs, and the text does not show.
+    Front matter can make a file untrusted, directly or by naming another author than the owner.
+    Only the configuration of the source can make it trusted. `redacts` also redacts secrets that
+    YAML writes in pieces or with escapes, so that the text does not show them.
     """
     parsed = parse(file.text)
     if redacts and parsed.front_matter:
@@ -98,6 +98,9 @@ def build_document(
     metadata = with_tags(parsed.front_matter, _text_lines(parsed))
     path = file.stat.path
     days, stamped = document_days(metadata, path, source.date_keys)
+    if source.is_transcripts:  # its only headings are the days on which somebody spoke
+        titles = (block.title for block in parsed.blocks if block.kind == "heading")
+        days = next(filter(None, map(heading_days, titles)), days)
     if days and source.evergreen and _compiled(source.evergreen)(path):
         days, stamped = None, False
     title = _title(parsed, path)
@@ -152,7 +155,7 @@ def build_document(
 
 
 def _text_lines(parsed: Parsed) -> Iterator[str]:
-    """Give the lines that may name tags: no headings, no code, no comments."""
+    """Yield the lines that may name tags: no headings, no code, no comments."""
     for block in parsed.blocks:
         if block.kind not in ("heading", "fence"):
             text = "\n".join(parsed.lines[block.start : block.end])
@@ -161,7 +164,7 @@ def _text_lines(parsed: Parsed) -> Iterator[str]:
 
 
 def _source_kind(metadata: Mapping[str, Any], source: Source) -> str:
-    """Tell who wrote a document: its front matter may say so, but cannot make it the owner's."""
+    """Return who wrote a document: front matter may say so, but cannot make it the owner's."""
     kind = metadata.get("source_kind")
     is_own = source.trust == "trusted" and source.source_kind in OWN_KINDS
     if kind not in SOURCE_KINDS or (kind in OWN_KINDS and not is_own):
@@ -185,7 +188,7 @@ def skipped_document(source: Source, path: str) -> Document:
 
 
 def _plain(source: Source, path: str, days: Stretch | None, *, is_log: bool) -> Document:
-    """Say of a document what its source, its path and its days say, without a text."""
+    """Make a document of what its source, path and days say, without a text."""
     date, first_day = date_of(days)
     return Document(
         source=source.name,
@@ -207,7 +210,7 @@ def _plain(source: Source, path: str, days: Stretch | None, *, is_log: bool) -> 
 
 
 def _lineage(source: Source, path: str, metadata: dict[str, Any]) -> Lineage | None:
-    """Read the lineage of a summary of the memory; no other document can cover its lines."""
+    """Read the sources of a summary; only a summary of the workspace can cover lines."""
     is_own = source.name == MEMORY_SOURCE and is_place(path)
     return read_lineage(metadata) if is_own else None
 
@@ -245,7 +248,7 @@ def _marked(globs: tuple[str, ...], path: str) -> bool:
 
 
 def _share(value: object) -> float | None:
-    """Read a number between 0 and 1; anything else counts as not given."""
+    """Read a number between 0 and 1; anything else counts as missing."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
     return None

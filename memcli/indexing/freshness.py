@@ -1,8 +1,8 @@
 """Bring the index up to date before a search, within bounds.
 
-A search walks and stats the tree and reads what has changed for some seconds; the rest is named.
-The first reading of a folder has no such bound. If another process is busy with it, a search waits
-for that. Later it takes the writer lock only if it is free at once.
+A search lists the files and reads changed ones for some seconds; a notice names the rest. The first
+reading of a folder has no such bound. If another process is doing it, a search waits for that.
+Later it takes the writer lock only if it is free at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from memcli.errors import (
     RetrieverError,
     StoreError,
 )
-from memcli.indexing.look import Standing, take_stock
+from memcli.indexing.comparison import IndexComparison, compare_index
 from memcli.indexing.planning import Settings, altered, plan, settings_meta
 from memcli.record import Record
 from memcli.types import EMPTY, FRESH, STALE, Encoder, Known, Listing, Skip, shown
@@ -56,7 +56,7 @@ class Freshness(Record):
     pending: int  # files added, changed, moved or removed that the answer does not know
     reason: Reason | None  # why it is stale
     notices: tuple[Reason, ...]
-    stores: tuple[StoreState, ...] = ()  # each of them, if there are several workspaces
+    stores: tuple[StoreState, ...] = ()  # one per workspace, if there are several
     missing: str = ""  # the pending files by name, as `notices.missing` words it
 
 
@@ -74,35 +74,35 @@ def freshen(
     `on_progress` learns of files, of vectors, and of a wait for another process. BusyError if that
     takes too long and the index contains nothing yet.
     """
-    standing, waiting = _beginning(store, settings, bounds)
+    comparison, waiting = _beginning(store, settings, bounds)
     waited = 0.0
-    if not standing.is_read:
-        if not standing.is_indexed and standing.state == EMPTY:
-            return _freshness(standing)
-        obstacle = _obstacle(standing, bounds)
+    if not comparison.is_read:
+        if not comparison.is_indexed and comparison.state == EMPTY:
+            return _freshness(comparison)
+        obstacle = _obstacle(comparison, bounds)
         if obstacle is not None:
             return _without(store, settings, obstacle)
         waited = _wait(store, sleep, on_progress)
         if waited:
-            standing, waiting = _beginning(store, settings, bounds)
-    if standing.is_read and standing.state != STALE:
+            comparison, waiting = _beginning(store, settings, bounds)
+    if comparison.is_read and comparison.state != STALE:
         _fold(store, sleep)
-        found = _freshness(standing)
+        found = _freshness(comparison)
         if 0 < waiting <= bounds.parts:
             notices = _embed(store, bounds, open_encoder, sleep, on_progress)
             found = found._replace(notices=(*notices, *found.notices))
         return found
-    if standing.settings and len(standing.listing.files) > bounds.first:
+    if comparison.settings and len(comparison.listing.files) > bounds.first:
         return look(store, settings)
     try:
         with store.change(wait_seconds=bounds.wait_seconds, sleep=sleep) as change:
             from memcli.indexing.progress import shared
 
             show = shared(store, bounds.monotonic, on_progress)
-            is_whole = not standing.is_read
+            is_whole = not comparison.is_read
             found, has_new = _bring_in(change, settings, bounds, show, whole=is_whole)
     except (BusyError, StoreError) as error:
-        if standing.is_read or isinstance(error, StoreError):
+        if comparison.is_read or isinstance(error, StoreError):
             return _without(store, settings, error)
         if waited >= WAIT_SECONDS:
             return _without(store, settings, error)
@@ -114,25 +114,25 @@ def freshen(
     return found._replace(notices=(*notices, *found.notices))
 
 
-def _beginning(store: Store, settings: Settings, bounds: Bounds) -> tuple[Standing, int]:
-    """Look where the index is, and count the texts that wait if any may be embedded."""
+def _beginning(store: Store, settings: Settings, bounds: Bounds) -> tuple[IndexComparison, int]:
+    """Compare the index with the files, and count the texts that wait if any may be embedded."""
     if store.exists():
         with suppress(DamagedError, IncompleteError), store.snapshot() as snapshot:
-            standing = take_stock(snapshot, settings, most=0)
+            comparison = compare_index(snapshot, settings, most=0)
             counts = snapshot.counts() if bounds.parts else None
-            return standing, counts.embeddable - counts.embedded if counts else 0
-    return take_stock(None, settings, most=0), 0
+            return comparison, counts.embeddable - counts.embedded if counts else 0
+    return compare_index(None, settings, most=0), 0
 
 
 def _fold(store: Store, sleep: Callable[[float], None]) -> None:
-    """Remove deleted text that a reader kept in the store, if the lock is free."""
+    """Remove deleted text that an open reader preserved in the store, if the lock is free."""
     if store.has_unfolded():
         with suppress(BusyError, StoreError), store.change(wait_seconds=0.0, sleep=sleep):
             pass
 
 
 def _wait(store: Store, sleep: Callable[[float], None], on_progress: Progress) -> float:
-    """Wait while another process reads the files for the first time; give the seconds."""
+    """Wait while another process reads the files for the first time; return the seconds."""
     from memcli.store.lock import owner
 
     waited = 0.0
@@ -151,11 +151,11 @@ def _is_read(store: Store) -> bool:
     return False
 
 
-def _obstacle(standing: Standing, bounds: Bounds) -> IndexMissingError | None:
-    """Say why a search cannot read the files for the first time."""
-    unread = len(standing.changes.added)
-    if not (standing.is_indexed or unread):
-        skip = standing.listing.unlisted[0]
+def _obstacle(comparison: IndexComparison, bounds: Bounds) -> IndexMissingError | None:
+    """Return why a search cannot read the files for the first time."""
+    unread = len(comparison.changes.added)
+    if not (comparison.is_indexed or unread):
+        skip = comparison.listing.unlisted[0]
         folder = shown(skip.source, skip.path or ".")
         text = f"nothing is indexed yet, and {folder} cannot be listed: {skip.detail}"
         return IndexMissingError(text, hint="memcli status")
@@ -172,15 +172,15 @@ def _too_many(files: int) -> IndexMissingError:
 def _without(
     store: Store, settings: Settings, error: IndexMissingError | BusyError | StoreError
 ) -> Freshness:
-    """Answer from what the index contains and say why that is not all; raise if it is nothing."""
+    """Answer from what the index contains and give the reason; raise if it is empty."""
     from memcli.indexing.progress import indexing
     from memcli.store.lock import owner
 
     work = indexing(owner(store.local))
     with suppress(IndexMissingError, IncompleteError):
-        standing = _stock(store, settings, most=LOOKED_AT)
-        if standing.is_read or standing.known:
-            found = _freshness(standing)
+        comparison = _stock(store, settings, most=LOOKED_AT)
+        if comparison.is_read or comparison.known:
+            found = _freshness(comparison)
             return found._replace(reason=work or error.reason) if found.pending else found
     if not (work or isinstance(error, BusyError)):
         raise error
@@ -193,28 +193,28 @@ def look(store: Store, settings: Settings) -> Freshness:
     return _freshness(_stock(store, settings, most=LOOKED_AT))
 
 
-def _stock(store: Store, settings: Settings, *, most: int) -> Standing:
+def _stock(store: Store, settings: Settings, *, most: int) -> IndexComparison:
     with store.snapshot() as snapshot:
-        return take_stock(snapshot, settings, most=most)
+        return compare_index(snapshot, settings, most=most)
 
 
-def _freshness(standing: Standing) -> Freshness:
+def _freshness(comparison: IndexComparison) -> Freshness:
     reason, missing = None, ""
-    if standing.pending:
+    if comparison.pending:
         from memcli.indexing.notices import missing_files
 
-        new, changed, _, moved, removed = standing.changes
+        new, changed, _, moved, removed = comparison.changes
         to = [new for _, new in moved]
         reason, missing = (
             NOT_SYNCED,
             missing_files(new=new, changed=changed, moved=to, removed=removed),
         )
-    if standing.changes.again:
+    if comparison.changes.again:
         from memcli.indexing.notices import settings_changed
 
-        reason = settings_changed(standing)
-    notices = (*standing.left, *_unseen(standing.listing))
-    return Freshness(standing.state, standing.pending, reason, notices, missing=missing)
+        reason = settings_changed(comparison)
+    notices = (*comparison.left, *_unseen(comparison.listing))
+    return Freshness(comparison.state, comparison.pending, reason, notices, missing=missing)
 
 
 def _bring_in(
@@ -243,7 +243,7 @@ def _bring_in(
             on_progress=on_progress,
         )
         change.remember(settings_meta(settings), revise=False)
-        change.settle(SETTLE_PAGES)
+        change.tidy(pages=SETTLE_PAGES)
     notices += (*report.left, *map(replaced, report.damaged[:NOTICES]), *_unseen(report))
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:
@@ -267,8 +267,8 @@ def _embed(
 ) -> list[Reason]:
     """Embed the waiting texts, unless there are more than the bound.
 
-    Vectors that another index has of them are taken first. The lock is free while a server
-    answers. Another writer that comes between is not reported: it has embedded the texts itself.
+    Vectors of them in other indexes are taken first. The lock is free while a server answers. If
+    another process writes meanwhile, nothing is reported: it has embedded the texts itself.
     """
     from memcli.indexing.indexer import EMBED_BATCH, embed, readable_of, text_of
 
@@ -280,7 +280,7 @@ def _embed(
             has_borrowed = change.borrow(encoder.fingerprint) > 0
             if change.unembedded(encoder.fingerprint) > bounds.parts:
                 if has_borrowed:
-                    embed(change, encoder, most=0)  # search by what was taken
+                    embed(change, encoder, most=0)  # store the vectors that other indexes had
                 return []
             first = change.pending(encoder.fingerprint, min(bounds.parts, EMBED_BATCH))
         texts = [text_of(item) for item in readable_of(first, encoder.fingerprint)]
@@ -301,7 +301,7 @@ def _too_large(report: Report) -> list[Skip]:
 
 
 def _unseen(found: Listing | Report) -> tuple[Reason, ...]:
-    """Say what was not seen: folders that were not listed, files that were not read."""
+    """Return what is missing: folders that were not listed, files that were not read."""
     unread = [skip for skip in found.skips if skip.reason == "unreadable"]
     if not (found.unlisted or unread):
         return ()

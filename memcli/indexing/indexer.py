@@ -37,13 +37,14 @@ if TYPE_CHECKING:
 EMBED_BATCH = 32
 # One transaction for files of so many bytes, a small one counting as LEAST_BYTES: under a second.
 GROUP_BYTES, LEAST_BYTES = 1 << 19, 1 << 13
-# Texts listed at a time: each listing looks at every part.
+# Texts per listing; each listing looks at every segment.
 LISTED = 4096
-# Days to keep an unused vector, in case of a revert.
+WEIGHED = "language"  # no encoder's fingerprint: all texts wait for it, so that it lists them
+# Days before an unused vector is deleted; until then a revert can use it.
 CACHE_DAYS = 30
 
 Progress = Callable[[str, int, int], None]
-# Called with stored vectors: their owner, and each with the hash of its text.
+# Called with stored vectors: the name of their model, and each with the hash of its text.
 OnMade = Callable[[str, Sequence[tuple[bytes, bytes]]], None]
 
 
@@ -51,7 +52,7 @@ class Calling(Record):
     """How to call an encoder."""
 
     at_once: int = 1  # calls at the same time
-    texts: int = EMBED_BATCH  # of a call
+    texts: int = EMBED_BATCH  # per call
 
 
 IN_TURN = Calling()
@@ -70,7 +71,7 @@ class Report(Record):
     damaged: tuple[str, ...]  # files with bytes that had to be replaced
     deferred: tuple[Key, ...]  # changed files left for a later run
     notices: tuple[str, ...] = ()
-    left: tuple[Reason, ...] = ()  # why documents whose files are there were removed
+    left: tuple[Reason, ...] = ()  # why documents were removed although their files exist
 
 
 def apply(
@@ -83,10 +84,10 @@ def apply(
     again: Container[str] = (),
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Report:
-    """Read what was added, newest first, or may have changed, and store it; remove what is gone.
+    """Store new files, newest first, and changed ones; remove documents whose files are gone.
 
-    One file at least is read; once it `is_over`, the rest is deferred. `again` names the sources
-    whose files are stored again even where their bytes are the same.
+    At least one file is read; once `is_over` returns true, the rest is deferred. `again` names the
+    sources whose files are stored again even if their bytes are the same.
     """
     added: dict[str, bytes] = {}
     changed: list[str] = []
@@ -127,9 +128,7 @@ def apply(
         for source, path in planned.diff.removed:
             removed[shown(source, path)] = known[source, path].hash
             change.remove((source, path))
-        roots = {source.name: source.root for source in settings.sources}
-        facts = {"mounts": planned.mounts, "workspace": roots.get(MEMORY_SOURCE, "")}
-        change.remember(facts, revise=False)
+        change.remember({"mounts": planned.mounts, **_folder(settings)}, revise=False)
     check_lineage(change, settings)
     moved = pair_moves(added, removed)
     olds, news = {old for old, _ in moved}, {new for _, new in moved}
@@ -191,13 +190,13 @@ def index(
     A damaged store is set aside and built again.
     """
     try:
-        return bring_in_step(change, settings, on_progress=on_progress)
+        return bring_up_to_date(change, settings, on_progress=on_progress)
     except DamagedError as error:
         notice = change.start_over(error.message)
-    return bring_in_step(change, settings, on_progress=on_progress)._replace(notices=(notice,))
+    return bring_up_to_date(change, settings, on_progress=on_progress)._replace(notices=(notice,))
 
 
-def bring_in_step(
+def bring_up_to_date(
     change: Change,
     settings: Settings,
     *,
@@ -208,15 +207,31 @@ def bring_in_step(
     planned = plan(settings, known, change.facts.mounts)
     wanted = settings_meta(settings)
     if not known:  # a first run that was killed continues
-        change.remember(wanted)
+        change.remember({**wanted, **_folder(settings)})
     again = frozenset[str]().union(*altered(settings, change.facts).values())
     if again:
         planned = planned._replace(diff=_with_all_of(again, planned, known))
     report = apply(change, settings, planned, known, again=again, on_progress=on_progress)
     change.remember(wanted)
-    change.settle()
-    change.prune(unused_days=CACHE_DAYS)
+    _weigh_languages(change)
+    change.tidy(unused_days=CACHE_DAYS)
     return report
+
+
+def _folder(settings: Settings) -> dict[str, str]:
+    """Name the folder of the memory: `index --clean` finds the indexes of folders that are gone."""
+    roots = {source.name: source.root for source in settings.sources}
+    return {"workspace": roots.get(MEMORY_SOURCE, "")}
+
+
+def _weigh_languages(change: Change) -> None:
+    """Remember the language of most texts, if it may have changed."""
+    from memcli.embedding.auto import MOST, is_due, weigh
+
+    before, count = change.facts.language, change.counts().parts
+    if is_due(before, count):
+        waiting = change.pending(WEIGHED, MOST)
+        change.remember({"language": weigh((i.text for i in waiting), before, count)}, revise=False)
 
 
 def settle_vectors(change: Change, fingerprint: str | None) -> bool:
@@ -224,12 +239,9 @@ def settle_vectors(change: Change, fingerprint: str | None) -> bool:
     facts = change.facts
     if fingerprint is None or facts.fingerprint != fingerprint:
         return False
-    if change.is_embedded(fingerprint):
-        return True
     if change.unembedded(fingerprint):
         return False
-    change.search_by(fingerprint, facts.dimension or 0)
-    change.mark_embedded()
+    change.search_by(fingerprint, facts.dimension or 0, none_waits=True)
     return True
 
 
@@ -245,8 +257,8 @@ def embed(
 ) -> int:
     """Make the missing vectors and search by them; return how many were made.
 
-    Texts that the encoder cannot read get none. Some vectors may already be `made`. Vectors that
-    were made before a fault are kept.
+    Texts that the encoder cannot read get none. Some vectors may already be `made`. Vectors made
+    before an error are kept.
     """
     fingerprint = encoder.fingerprint
     waiting = change.unembedded(fingerprint)
@@ -261,8 +273,8 @@ def embed(
         texts = readable_of(listed, fingerprint)
         if len(texts) < len(listed):
             kept = {item.hash for item in texts}
-            unread = [item.hash for item in listed if item.hash not in kept]
-            change.leave_out(fingerprint, unread)
+            unread = [(item.hash, None) for item in listed if item.hash not in kept]
+            change.put_vectors(fingerprint, unread)
             waiting -= len(unread)
             total = min(total, waiting)
         first = texts[: total - done]
@@ -276,9 +288,7 @@ def embed(
         if not switching:
             change.search_by(fingerprint, encoder.dimension)
     if done == waiting:
-        if switching:
-            change.search_by(fingerprint, encoder.dimension)
-        change.mark_embedded()
+        change.search_by(fingerprint, encoder.dimension, none_waits=True)
     return done
 
 
@@ -290,7 +300,7 @@ def readable_of(listed: Sequence[Pending], fingerprint: str) -> Sequence[Pending
 def _batches(
     encoder: Encoder, listed: Sequence[Pending], made: Mapping[str, bytes], calling: Calling
 ) -> Generator[list[tuple[bytes, bytes]]]:
-    """Give hashes and vectors to be stored together; the next are made meanwhile."""
+    """Yield hashes and vectors to store together; the next batch is made meanwhile."""
     from memcli.threads import in_order
 
     def encode(items: Sequence[Pending]) -> list[tuple[bytes, bytes]]:
@@ -319,7 +329,7 @@ def _batches(
 
 
 def text_of(item: Pending) -> str:
-    """Give the text that is embedded for what waits."""
+    """Return the text that is embedded for a pending item."""
     context = (item.title, item.heading_path, item.days, item.description)
     return embedded_again(item.hash, context, item.prefix, item.text)
 
@@ -327,7 +337,7 @@ def text_of(item: Pending) -> str:
 def _with_all_of(
     sources: Container[str], planned: Plan, known: Mapping[tuple[str, str], Known]
 ) -> Diff:
-    """Put all known files of some sources among those to look at."""
+    """Add all known files of some sources to those to look at."""
     suspect = {(f.source, f.path) for f in planned.diff.suspect}
     more = [
         f

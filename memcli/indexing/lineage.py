@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from memcli.checking import TYPE_CHECKING
 from memcli.indexing.planning import Settings, read
 from memcli.markdown.lineage import is_place, read_lineage
-from memcli.store.records import Looked
+from memcli.store.records import LineCheck
 from memcli.types import MEMORY_SOURCE, Lineage, Skip
 from memcli.workspace.dating import path_days
 
@@ -43,11 +43,13 @@ def check_lineage(change: Change, settings: Settings) -> None:
         found = weigh(file.text, lineage, opened, successors(lineage, own))
         pairs = zip(found.places, lineage.sources, strict=True)
         lines = found.covered or [place or source for place, source in pairs]
-        change.check(summary, [Looked(each, hashes.get(each.path), found.holds) for each in lines])
+        change.check(
+            summary, [LineCheck(each, hashes.get(each.path), found.holds) for each in lines]
+        )
 
 
 def successors(lineage: Lineage, paths: Iterable[str]) -> list[str]:
-    """Name the files of the memory that a log of a summary may have become: those of its days."""
+    """Name the log files that a summary's log may have become: those of the same days."""
     days = ((path, path_days(path)) for path in paths if not is_place(path))
     return sorted(
         path

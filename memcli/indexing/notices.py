@@ -14,13 +14,13 @@ from memcli.types import MEMORY_SOURCE, Skip, Source, shown
 
 if TYPE_CHECKING:
     from memcli.embedding.encoders import Opened
-    from memcli.indexing.look import Standing
+    from memcli.indexing.comparison import IndexComparison
     from memcli.store.records import Key
 
-NAMED = 3  # files of a kind that are named; the rest is counted
+NAMED = 3  # files of a kind that are named; the others are counted
 
-# By name in `Facts`, what all that is stored depends on.
-SETTINGS = {"chunking": "the way chunks are cut", "sources": "what is set for the sources"}
+# By name in `Facts`: settings that all stored documents depend on.
+SETTINGS = {"chunking": "chunks", "sources": "sources"}
 
 
 def unlisted(skip: Skip) -> Reason:
@@ -32,24 +32,24 @@ def unlisted(skip: Skip) -> Reason:
 
 
 def replaced(name: str) -> Reason:
-    """Say that a file is not what its bytes are taken for."""
+    """Warn that the content of a file does not match its name."""
     return Reason("bytes", f"{name}: some bytes are not text and were replaced")
 
 
 def not_read(skip: Skip) -> Reason:
-    """Say that a file was left as the index knows it."""
+    """Warn that a file was not read; its old content stays in the index."""
     return Reason("unread", f"{shown(skip.source, skip.path)} cannot be read: {skip.detail}")
 
 
 def not_searched(skip: Skip) -> Reason:
-    """Say that a file is too large, and how to change that."""
+    """Warn that a file is too large, and say how to change that."""
     name = shown(skip.source, skip.path)
     text = f"{name} is not searched: {skip.detail}; {remedy(skip.detail)}"
     return Reason("too-large", text, "memcli config files.max_bytes")
 
 
 def remedy(detail: str) -> str:
-    """Say how to search a file that is too large, or to hear no more of it."""
+    """Say how to search a file that is too large, or how to stop the warning."""
     hide = "add it to .memcliignore to leave it out silently"
     if "bytes" not in detail:  # the other limits are fixed
         return hide
@@ -115,27 +115,30 @@ def _unmatched(source: Source, mark: str, glob: str) -> Reason:
     return Reason("unmatched", f"{setting}: {glob} matches no document", hint)
 
 
-def settings_changed(standing: Standing) -> Reason | None:
-    """Say by which settings documents with the same bytes are stored again; None for no such."""
-    again = len(standing.changes.again)
+def settings_changed(comparison: IndexComparison) -> Reason | None:
+    """Name the settings because of which unchanged files are stored again; None without any."""
+    again = len(comparison.changes.again)
     if not again:
         return None
-    what = " and ".join(SETTINGS[name] for name in standing.settings)
-    verb = "has" if len(standing.settings) == 1 else "have"
+    what = " and ".join(SETTINGS[name] for name in comparison.settings)
     files = "1 file is" if again == 1 else f"{again} files are"
-    return Reason("settings", f"{what} {verb} changed: {files} to be stored again", "memcli index")
+    return Reason(
+        "settings",
+        f"the settings of {what} have changed: {files} to be stored again",
+        "memcli index",
+    )
 
 
 def without_vectors(opened: Opened) -> Reason | None:
-    """Say why there are no vectors, or which encoder replaces another; None if neither."""
+    """Return why there are no vectors, or which encoder replaces another; None if neither."""
     if opened.reason is None:
         return None
     if opened.encoder is None:
         return vectors_off(opened.reason)
     name = model_name(opened.encoder.fingerprint)
-    return opened.reason._replace(text=f"{opened.reason.text}; {name} stands in")
+    return opened.reason._replace(text=f"{opened.reason.text}; memcli uses {name} instead")
 
 
 def vectors_off(reason: Reason) -> Reason:
-    """Say that no text gets a vector."""
+    """Warn that no text gets a vector."""
     return reason._replace(text=f"vectors are off: {reason.text}; searches use keywords only")

@@ -1,4 +1,4 @@
-"""Find out what differs between the files and the index, and read what may have changed."""
+"""Find the differences between the files and the index, and read what may have changed."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ REDACTION_VERSION = 1  # raise it when a rule for secrets changes: documents are
 
 
 class Settings(Record):
-    """What the indexer needs besides the files."""
+    """Everything that the indexer needs besides the files."""
 
     sources: tuple[Source, ...]
     limits: Limits
     max_bytes: int
     follow_symlinks: bool
     now_ns: Callable[[], int]  # wall clock, compared with mtimes
-    redacts: bool = False  # no secret of a text is ever read into memory, index or answer
+    redacts: bool = False  # secrets of a text never enter memory, index or answer
     files: DocumentFiles | None = None  # None: those on disk
 
     def source(self, name: str) -> Source:
@@ -58,7 +58,7 @@ class Plan(Record):
     listing: Listing
     diff: Diff
     mounts: str  # to be remembered in `meta`
-    left: tuple[Reason, ...] = ()  # why documents whose files are there leave the index
+    left: tuple[Reason, ...] = ()  # why documents leave the index although their files exist
 
 
 def chunking_key(settings: Settings) -> str:
@@ -69,19 +69,19 @@ def chunking_key(settings: Settings) -> str:
 
 
 def sources_key(sources: tuple[Source, ...]) -> str:
-    """Name what the sources say of their documents besides where they are, as JSON by source."""
+    """Return the settings of the sources that documents depend on, as JSON by source."""
     return json.dumps({source.name: _said(source) for source in sources}, sort_keys=True)
 
 
 def _said(s: Source) -> list[Any]:
-    """List what a source says of its documents, as JSON gives it back."""
+    """List the settings of a source that documents depend on, as JSON returns them."""
     kinds = [list(pair) for pair in s.kinds]
     lists = [list(texts) for texts in (s.always, s.soft, s.evergreen, s.date_keys)]
     return [s.kind, kinds, s.scope, s.source_kind, s.trust, s.authority, *lists]
 
 
 def settings_meta(settings: Settings) -> dict[str, str]:
-    """Give the `meta` values that stored documents depend on besides their files."""
+    """Return the `meta` values that stored documents depend on besides their files."""
     return {
         "chunking": chunking_key(settings),
         "sources": sources_key(settings.sources),
@@ -89,9 +89,9 @@ def settings_meta(settings: Settings) -> dict[str, str]:
 
 
 def altered(settings: Settings, facts: Facts) -> dict[str, frozenset[str]]:
-    """Name the settings that the store has otherwise, each with the sources it concerns.
+    """Name the settings with another value in the store, each with the sources it concerns.
 
-    A source that is new, or gone, alters no document of another.
+    A new or removed source changes no document of another.
     """
     names = frozenset(source.name for source in settings.sources)
     found = {"chunking": names} if facts.chunking != chunking_key(settings) else {}
@@ -117,7 +117,7 @@ def plan(
     in a folder that cannot be listed, or on a mount that is missing.
     """
     sources, listing = settings.sources, listing_of(settings)
-    if settings.files is not None:  # what is not among them is not hidden, it was never there
+    if settings.files is not None:  # a file outside this list is not ignored, it does not exist
         seen = listing._replace(skips=(), unlisted=())
         return Plan(listing, diff(seen, known, now_ns=settings.now_ns()), "[]")
     unmounted = missing_mounts(sources, listing, mounts)
@@ -144,13 +144,14 @@ def listing_of(settings: Settings) -> Listing:
 
 
 def read(settings: Settings, source: str, path: str) -> FileText | Skip:
-    """Read a file of a source, or learn why it cannot be read.
+    """Read a file of a source, or return why it cannot be read.
 
-    This is where every text comes from that is indexed, shown or summarised, so it is here that
-    secrets are put out of sight; on as many lines as before. The hash is of the file as it is.
-    A path that leads outside (`..`, absolute) is a NotFoundError.
+    Every text that is indexed, shown or summarised comes from here. So transcripts become Markdown
+    here, and secrets are redacted; neither changes the number of lines. The hash is of the file as
+    it is. A path that leads outside (`..`, absolute) is a NotFoundError.
     """
-    root, most = settings.source(source).root, settings.max_bytes
+    origin, most = settings.source(source), settings.max_bytes
+    root = origin.root
     if settings.files is not None:
         found = settings.files.read(root, path, source=source, max_bytes=most)
     else:
@@ -158,7 +159,13 @@ def read(settings: Settings, source: str, path: str) -> FileText | Skip:
 
         follow = settings.follow_symlinks
         found = read_file(root, path, source=source, max_bytes=most, follow_symlinks=follow)
-    if isinstance(found, Skip) or not settings.redacts:
+    if isinstance(found, Skip):
+        return found
+    if origin.is_transcripts:
+        from memcli.markdown.transcript import as_markdown
+
+        found = found._replace(text=as_markdown(found.text, origin.project))
+    if not settings.redacts:
         return found
     from memcli.secrets.finding import redacted
 
@@ -180,7 +187,7 @@ def pair_moves(
 
 
 def make_document(settings: Settings, file: FileText) -> Document | Skip:
-    """Parse and chunk a file that was read, by the rules of its source, or say why not."""
+    """Parse and chunk a file by the rules of its source, or return why it is skipped."""
     from memcli.indexing.document import document_or_skip
 
     source = settings.source(file.stat.source)

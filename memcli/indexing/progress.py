@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memcli.store.run_records import Owner
 
 EVERY_SECONDS = 0.5
-TELLING_SECONDS = 1.0  # of a stage, after which its pace tells how long the rest takes
+TELLING_SECONDS = 1.0  # after so long, the pace of a stage allows an estimate
 COUNTED = {"reading": "files", "embedding": "vectors"}  # by stage
 
 

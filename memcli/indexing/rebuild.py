@@ -1,7 +1,7 @@
 """Build the whole index from scratch next to the present one, then replace that in one step.
 
-If it is killed, the next full run continues: the half-built store is an index like any other. Any
-other run that comes first removes it, except for its vectors.
+If it is killed, the next full run continues: the half-built store is an index like any other. If
+another kind of run comes first, it removes the half-built store and keeps its vectors.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import DamagedError
-from memcli.indexing.indexer import Progress, Report, bring_in_step, index
+from memcli.indexing.indexer import Progress, Report, bring_up_to_date, index
 from memcli.indexing.lineage import check_lineage
 from memcli.indexing.planning import pair_moves
 from memcli.types import Known, Listing, shown
@@ -41,7 +41,7 @@ def rebuild(
     if fault := _fault(main):
         notices = (main.start_over(fault),)
     known = main.known()
-    if not known:  # there is no index yet, so there is nothing to keep
+    if not known:  # no index yet, so nothing to preserve
         main.drop_rebuild()
         report = index(main, settings, on_progress=on_progress)
         embed_into(main)
@@ -51,7 +51,7 @@ def rebuild(
         begun = len(side.known())
         if begun:
             notices = (*notices, f"went on with a full run that had read {begun} files")
-        report = bring_in_step(side, settings, on_progress=on_progress)
+        report = bring_up_to_date(side, settings, on_progress=on_progress)
         side.take_over(_hidden(known, side.known(), report))
         check_lineage(side, settings)
         embed_into(side)
@@ -80,7 +80,7 @@ def _hidden(known: Mapping[Key, Known], now: Mapping[Key, Known], report: Report
 def _compared(
     report: Report, settings: Settings, before: Mapping[Key, Known], now: Mapping[Key, Known]
 ) -> Report:
-    """Say what a run has changed by the bytes of each file before and now."""
+    """Report what a run has changed, by the bytes of each file before and now."""
     passed = {(skip.source, skip.path) for skip in report.skips}
     new = [key for key in now.keys() - before.keys() - passed if now[key].hash]  # else no text
     added = {shown(*key): now[key].hash for key in new}

@@ -1,7 +1,7 @@
-"""Hear of changes from the system through watchdog; what an event says is never trusted.
+"""Hear of changes from the system through watchdog; the content of an event is never trusted.
 
-Only where something happened is passed on. When the system gives no watches, the reason is
-returned and the caller polls.
+Only the place of an event is passed on. If the system allows no watches, the reason is returned and
+the caller polls.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 
 from memcli.indexing.watch_folders import Folder, count_folders
 
-# Half of what Linux queues (fs.inotify.max_queued_events, 16,384): beyond it events may be lost
-# without a word, so the whole tree counts as changed.
+# Half of Linux's queue (fs.inotify.max_queued_events, 16,384): beyond it events may be lost without
+# notice, so the whole tree counts as changed.
 MANY_EVENTS = 8192
 _LIMITS = {
     errno.ENOSPC: "the system's limit of watches is reached (fs.inotify.max_user_watches)",
@@ -56,7 +56,7 @@ class Events:
     def aim(self, folders: Sequence[Folder], *, again: bool = False) -> str:
         """Watch these folders; return "", or why there are no events.
 
-        With `again` the watches are made again even for the same folders.
+        With `again`, the watches are made again even for the same folders.
         """
         self._count = 0
         folders = tuple(folders)
@@ -67,7 +67,7 @@ class Events:
         except OSError as error:
             self.close()
             return _reason(error)
-        self.close()  # the old watches end when the new ones are there: nothing falls between
+        self.close()  # the old watches end after the new ones begin: no change falls between
         self._observer, self._folders = observer, folders
         return self._check()
 
@@ -101,7 +101,7 @@ class Events:
                 try:
                     observer.schedule(self, path, recursive=recursive, event_filter=kinds)
                 except OSError as error:
-                    if error.errno not in _GONE:  # what has just vanished, a probe will notice
+                    if error.errno not in _GONE:  # a probe will notice that it has just vanished
                         raise
         except OSError:
             _stop(observer)
@@ -152,7 +152,7 @@ def _reason(error: OSError) -> str:
 
 
 def _held_watches() -> int | None:
-    """Count the inotify watches of this process; None where the system does not tell."""
+    """Count the inotify watches of this process; None if the system does not show them."""
     held = None
     try:
         for name in os.listdir("/proc/self/fd"):

@@ -1,7 +1,7 @@
 """Choose the folders to watch and the events that matter.
 
-Ignored folders are not watched: a version control or package folder can have more folders than
-the system has watches, and its changes would wake the watcher for nothing.
+Ignored folders are not watched: a package folder or `.git` can have more folders than the system
+has watches, and its changes would wake the watcher for nothing.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from contextlib import suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
 from memcli.record import Record
-from memcli.workspace.ignore import IGNORE_FILE, Rules, is_markdown, load_rules
+from memcli.workspace.ignore import IGNORE_FILE, Rules, load_rules
 
 if TYPE_CHECKING:
     from memcli.indexing.watcher import Stamp
     from memcli.types import FileStat, Source
 
-# Each watch is a thread, and with some versions of the watching library an inotify instance,
-# of which Linux gives 128 a user.
+# Each watch is a thread, and with some versions of watchdog an inotify instance, of which Linux
+# allows 128 per user.
 MOST_WATCHES = 32
 
-Identity = tuple[int, ...] | None  # of a place: device, inode; of a file: its stamp
+Identity = tuple[int, ...] | None  # of a folder: device and inode; of a file: its stamp
 
 
 class Folder(Record):
@@ -47,12 +47,12 @@ class Scope(Record):
             leads = self.any_markdown or self.rules.leads_into(f"{path}/")
             return leads and not self.rules.hides(path, True)
         if self.any_markdown:
-            return is_markdown(path) and not self.rules.hides(path, False)
+            return self.rules.is_document(path) and not self.rules.hides(path, False)
         return self.rules.accepts(path)
 
 
 def scopes(sources: Iterable[Source], *, follow_symlinks: bool) -> tuple[Scope, ...]:
-    """Read the rules of each source; where they cannot be read, the run will say why."""
+    """Read the rules of each source; if they cannot be read, the run reports why."""
     found = []
     for source in sources:
         rules = Rules(source)
@@ -153,7 +153,7 @@ def heard(scopes: Sequence[Scope], path: str, *, is_folder: bool) -> tuple[str |
 
 
 def stamps(scopes: Iterable[Scope], paths: Iterable[str]) -> dict[str, Stamp]:
-    """Look at documents given as `source:path`."""
+    """Stat documents given as `source:path`."""
     roots = {scope.name: scope.root for scope in scopes}
     found: dict[str, Stamp] = {}
     for key in paths:
@@ -163,7 +163,7 @@ def stamps(scopes: Iterable[Scope], paths: Iterable[str]) -> dict[str, Stamp]:
 
 
 def stamp(path: str) -> Stamp:
-    """Look at a file; None when it is not there."""
+    """Stat a file; None if it does not exist."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -172,7 +172,7 @@ def stamp(path: str) -> Stamp:
 
 
 def identities(places: Iterable[str], files: Iterable[str]) -> dict[str, Identity]:
-    """Check what has no events: places that are replaced or mounted, files elsewhere."""
+    """Identify what sends no events: folders that are replaced or mounted, files elsewhere."""
     found: dict[str, Identity] = {path: stamp(path) for path in files}
     for path in places:
         try:
@@ -185,7 +185,7 @@ def identities(places: Iterable[str], files: Iterable[str]) -> dict[str, Identit
 
 
 def probed_folders(scopes: Iterable[Scope]) -> tuple[str, ...]:
-    """List the folders whose coming and going must be noticed: roots and what globs lead to."""
+    """List the folders that a probe must check: roots, and folders that globs lead to."""
     paths = []
     for scope in scopes:
         prefixes = {prefix for prefix, _ in scope.rules.reach} | {""}
@@ -201,11 +201,11 @@ def ignore_files(scopes: Iterable[Scope]) -> tuple[str, ...]:
 def changed_files(
     before: Mapping[tuple[str, str], FileStat], after: Mapping[tuple[str, str], FileStat]
 ) -> list[str]:
-    """Compare two listings by stat and name what differs as `source:path`."""
+    """Compare two listings by stat and name each difference as `source:path`."""
     differing = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
     return sorted(f"{source}:{path}" for source, path in differing)
 
 
 def by_path(files: Iterable[FileStat]) -> dict[tuple[str, str], FileStat]:
-    """Put a listing in order for comparing."""
+    """Map a listing by source and path."""
     return {(file.source, file.path): file for file in files}

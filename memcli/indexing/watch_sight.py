@@ -1,6 +1,6 @@
-"""See what changes in a workspace: by events, by comparing identities, else by listing it.
+"""Notice changes in a workspace: by events, by comparing identities, else by listing it.
 
-A hint is `source:path`, or None where anything may differ. Nothing here decides when to index.
+A hint is `source:path`, or None if anything may differ. Nothing here decides when to index.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Sight:
     ) -> None:
         """Pass hints to `put`, also from other threads.
 
-        Besides the sources, `places` are compared by device and inode, `files` by their stat.
+        Besides the sources, `places` are compared by device and inode, and `files` by their stat.
         """
         self._put = put
         self._places, self._files = tuple(places), tuple(files)
@@ -79,11 +79,11 @@ class Sight:
         self._seen = {**self._seen, **folders.identities(self._places, ())}
 
     def look(self, paths: Iterable[str]) -> dict[str, Stamp]:
-        """Look at documents that hints have named."""
+        """Stat the documents that hints have named."""
         return folders.stamps(self._scopes, paths)
 
     def probe(self) -> frozenset[str]:
-        """Name the places and files that were replaced since the last look.
+        """Name the folders and files that were replaced since the last probe.
 
         A watch whose thread has ended counts as a replaced source.
         """
@@ -96,7 +96,7 @@ class Sight:
         return frozenset(changed)
 
     def poll(self) -> list[str]:
-        """List the tree and name what differs from the last time; nothing where events come."""
+        """List the tree and name what differs from the last time; nothing if there are events."""
         if not self.polling:
             return []
         before, self._listing = self._listing, self._list()

@@ -1,10 +1,10 @@
 """Decide when a watched workspace is indexed: events and clock values in, due actions out; pure.
 
-An event is a hint that a path may differ, never a fact: every run walks the whole tree. A run
-waits until nothing was heard for the debounce time and every file heard of looks the same twice
-(a half-written file settles first), but never longer than a few debounce times, so that endless
-writing starves nothing. A failed run is tried again with growing patience. All times are
-seconds of one monotonic clock.
+An event is a hint that a path may differ, never a fact: every run walks the whole tree. A run waits
+until there were no events for the debounce time and every file looks the same twice, so that a
+half-written file settles first. It never waits longer than a few debounce times, so endless writing
+delays nothing for ever. A failed run is repeated after growing intervals. All times are seconds of
+one monotonic clock.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SETTLE_SECONDS = 0.2
 # Endless writes delay a run by so many debounce times, and never by less than this.
 MOST_DEBOUNCES = 4
 LEAST_MAX_WAIT_SECONDS = 2.0
-# Folders that vanish, come back or are mounted send no event: their identity is compared.
+# Folders that vanish, come back or are mounted send no event, so their identity is compared.
 PROBE_SECONDS = 1.0
 # A probe, which walks the tree when polling, takes at most this share of the time.
 PROBE_SHARE = 0.05
@@ -50,12 +50,15 @@ class Timing(Record):
 
 
 def _patience(failures: int) -> float:
-    """Give the seconds until the next try after so many failures in a row."""
+    """Return the seconds until the next attempt after so many failures in a row."""
     return min(LAST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** min(failures - 1, 10))
 
 
 class Watcher:
-    """The state of one watcher. The caller tells what happened, and asks what is `due`."""
+    """The state of one watcher.
+
+    The caller reports events and results, and asks for what is `due`.
+    """
 
     def __init__(self, timing: Timing, now: float) -> None:
         """Begin with a run that is due at once."""
@@ -67,7 +70,7 @@ class Watcher:
         self._embed_at = now
         self.failures = 0  # in a row
         self._busy = False  # whether another writer made the last of them
-        self._running = 0  # files that the run at work has taken over
+        self._running = 0  # files that the present run has taken over
         self._unsure = False  # something changed, at an unknown place
         self._first = self._last = now
         self._looked: tuple[float, Mapping[str, Stamp]] | None = None
@@ -80,17 +83,17 @@ class Watcher:
 
     @property
     def waiting(self) -> int:
-        """Count the files that wait for a run; 1 where something unknown does."""
+        """Count the files that wait for a run; 1 if an unknown file does."""
         return max(len(self.paths), int(self._unsure))
 
     @property
     def backlog(self) -> int:
-        """Count the files that wait, with those of a run that has not ended."""
+        """Count the files that wait, including those of a run that has not ended."""
         return self.waiting + self._running
 
     @property
     def retry_seconds(self) -> float:
-        """Say how long a run that has just failed waits for the next try."""
+        """Return how long a failed run waits before the next attempt."""
         if self._busy:
             return FIRST_RETRY_SECONDS
         return _patience(self.failures)
@@ -117,7 +120,7 @@ class Watcher:
         self._looked, self._settled = None, False
 
     def due(self, now: float) -> Action:
-        """Say what to do now; for a wait, how long at most unless something is heard."""
+        """Return what to do now; a wait ends early if an event arrives."""
         run_at, reason = self._run_at()
         if run_at is not None and now >= run_at:
             return Action(RUN, reason=reason)
@@ -149,7 +152,7 @@ class Watcher:
         return self._sweep_at, "sweep"
 
     def _look_at(self) -> float | None:
-        """Say when the files heard of are looked at: before the quiet ends, and once more."""
+        """Return when to stat the changed files: before the quiet ends, and once more."""
         if not (self._started and self.paths) or self._settled or self._retry_at is not None:
             return None
         if self._looked is not None:
@@ -157,7 +160,7 @@ class Watcher:
         return self._last + max(0.0, self.timing.debounce - SETTLE_SECONDS)
 
     def looked(self, now: float, stamps: Mapping[str, Stamp]) -> None:
-        """Compare the files heard of with the look before."""
+        """Compare the stats of the changed files with the earlier ones."""
         if self._looked is None:
             self._looked = now, stamps
         elif self._looked[1] == stamps:
@@ -166,7 +169,7 @@ class Watcher:
             self._heard(now)
 
     def began(self) -> None:
-        """Start a run; what is heard from now on waits for the next."""
+        """Start a run; later events wait for the next."""
         self._started = True
         self._running = self.waiting
         self.paths, self._unsure = set(), False
@@ -182,7 +185,7 @@ class Watcher:
         self._sweep_at = now + self.timing.interval if self.timing.interval else None
 
     def embedded(self, *, pending: int) -> None:
-        """Note how many texts still have no vector; without progress they are left alone."""
+        """Note how many texts still have no vector; without progress memcli stops trying."""
         self.pending = pending if pending < self.pending else 0
         self._refusals = 0
 
@@ -193,9 +196,9 @@ class Watcher:
         self._embed_at = now + _patience(self._refusals)
 
     def failed(self, now: float, *, busy: bool = False) -> None:
-        """Note that a run failed: nothing of what it was to do is known to be done.
+        """Note that a run failed, and that all its files still wait.
 
-        Where another writer was `busy`, patience does not grow: that passes by itself.
+        If another process was writing (`busy`), the interval does not grow: that ends by itself.
         """
         self._unsure, self._running = True, 0
         self.failures += 1

@@ -78,10 +78,10 @@ def _mistaken(typed: str, meant: str) -> float:
     """Tell how likely one letter is typed for another, or beside it."""
     if typed == meant:
         return TWICE
-    return NEAR if {typed, meant} <= {*VOWELS} or _are_beside(typed, meant) else FAR
+    return NEAR if {typed, meant} <= {*VOWELS} or _are_neighbours(typed, meant) else FAR
 
 
-def _are_beside(one: str, other: str) -> bool:
+def _are_neighbours(one: str, other: str) -> bool:
     """Tell whether two keys touch."""
     (a, b), (c, d) = _place(one), _place(other)
     return min(a, c) >= 0 and abs(a - c) <= 1 and abs(b - d) <= 1

@@ -108,7 +108,7 @@ def is_searchable(text: str) -> bool:
     return any(c.isalnum() or "\ue000" <= c <= "\uf8ff" for c in text)
 
 
-def sought(text: str, *, prefix: bool = False) -> Term | None:
+def index_term(text: str, *, prefix: bool = False) -> Term | None:
     """Give a term as the index holds it; None when no token would be left of it.
 
     The beginning of a word has no stem.

@@ -62,7 +62,7 @@ def bare(tag: str) -> str:
 def folded(text: str) -> str:
     """Write a text as it is compared."""
     small = normalize("NFKC", text).casefold()
-    return " ".join(normalize("NFKC", small).split())  # small letters may join anew
+    return " ".join(normalize("NFKC", small).split())  # small letters may join again
 
 
 def key_of(text: str) -> str:

@@ -107,6 +107,12 @@ def _named(line: str) -> str:
     return name if looks_like_one and len(name.split()) <= NAME_WORDS else ""
 
 
+def marked(text: str, speaker: str, *, opens: bool) -> str:
+    """Write a line of a turn with the mark of its speaker: `Ann: yes` is `**Ann**: yes`."""
+    said = found.string[found.end() :] if opens and (found := _OPENS.match(text)) else text
+    return f"**{speaker}**: {said}"
+
+
 def _role_heading(block: Block) -> str:
     found = _HEADING.match(block.title)
     name = " ".join(found["name"].split()) if found else ""

@@ -1,4 +1,4 @@
-"""Write answers for a language model: the verdict, then passages that it cannot mistake; pure.
+"""Write answers for a language model: the verdict, then passages marked as quotations; pure.
 
 memcli writes the first line and the line above each fence. Text of notes is inside a fence that it
 cannot close, or on one line, and without the tags that clients of models use.
@@ -16,7 +16,7 @@ from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
 from memcli.search.hits import mark_of
-from memcli.search.retrievers import MODE_IS_LEXICAL, missing_vectors
+from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import make_snippet
 from memcli.types import EMPTY, FRESH, shown
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from memcli.search.pipeline import Answer
 
 _NOTHING = "No passages found."
-# By the name of a command: the tool that does the same, and the argument that comes first.
+# For each command, the tool that does the same, and the argument that comes first.
 _TOOLS = {
     "get": ("memory_get", "path"),
     "search": ("memory_search", "query"),
@@ -50,19 +50,19 @@ _NO_ROOM = "No passage fits the budget."
 
 
 class ToolResult(Record):
-    """An answer: a text for the model, and what makes the record for a program that wants one."""
+    """An answer: a text for the model, and a function that makes the record for programs."""
 
     text: str
     record: Callable[[], dict[str, Any]]
 
 
 def _sentence(reason: Reason) -> str:
-    """Say why, and which tool helps: who calls a tool has no shell."""
+    """Return the reason and the tool that helps; the caller of a tool has no shell."""
     return reasons.sentence(reason._replace(hint=_hint_for_tools(reason.hint)))
 
 
 def _hint_for_tools(hint: str) -> str:
-    """Put a tool in the place of a command; "" if none does the same.
+    """Replace a command by the tool that does the same; "" if there is none.
 
     Example: `memcli get a.md --from 5` -> `memory_get with path "a.md", from "5"`
     """
@@ -90,21 +90,21 @@ def _hint_for_tools(hint: str) -> str:
     return f"{name} with {', '.join(known)}" if known else _PLAINLY.get(name, name)
 
 
-def headline(verdict: str | None, standing: Freshness) -> list[str]:
-    """Write the first line, and one for each reason why the index is not all there is."""
-    state = standing.state.replace("_", " ")
-    if state == FRESH and any(each.code == "unlisted" for each in standing.notices):
+def headline(verdict: str | None, comparison: Freshness) -> list[str]:
+    """Write the verdict, and one line for each reason why the index is incomplete."""
+    state = comparison.state.replace("_", " ")
+    if state == FRESH and any(each.code == "unlisted" for each in comparison.notices):
         state = "incomplete"
-    if standing.pending:
-        files = visible_line(standing.missing) or f"{standing.pending} files"
+    if comparison.pending:
+        files = visible_line(comparison.missing) or f"{comparison.pending} files"
         state = f"{state}, without {files}"
     first = f"verdict: {verdict}; index: {state}" if verdict else f"index: {state}"
-    told = [standing.reason] if standing.reason else []
-    return [first, *(visible_line(_sentence(each)) for each in (*told, *standing.notices))]
+    told = [comparison.reason] if comparison.reason else []
+    return [first, *(visible_line(_sentence(each)) for each in (*told, *comparison.notices))]
 
 
 def of_context(found: Assembly, *, embeds: bool) -> list[str]:
-    """Write what a context rests on, a line each; `embeds` as in `of_search`."""
+    """Write the notices of a context, one per line; `embeds` as in `of_search`."""
     answer = found.answer
     lines = headline(answer.verdict if answer else None, found.freshness)
     read = _understood(answer, answer.dates, embeds=embeds) if answer else ()
@@ -114,7 +114,7 @@ def of_context(found: Assembly, *, embeds: bool) -> list[str]:
 def of_search(
     found: Answered, shown_hits: Sequence[Hit], bounds: Sequence[DateSpan], *, embeds: bool
 ) -> list[str]:
-    """Write what an answer rests on, a line each; `embeds` tells that texts are being embedded."""
+    """Write the notices of an answer, one per line; `embeds`: texts are being embedded."""
     answer = found.answer
     lines = headline(answer.verdict, found.freshness)
     if found.freshness.state == EMPTY:
@@ -139,17 +139,17 @@ def _remarks(
 
 
 def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> list[str]:
-    """Say that vectors took no part, and how words and dates were read, where that is news."""
+    """Report that vectors took no part, and how words and dates were read, if that is news."""
     from memcli.render.dates import line
 
     remarks = []
-    dense = answer.dense
+    semantic = answer.semantic
     if embeds and is_unembedded(answer):
-        far = f"{dense.embedded:,} of {dense.total:,}"
+        far = f"{semantic.embedded:,} of {semantic.total:,}"
         remarks.append(f"keywords only: semantic search is being prepared: {far}")
-    elif not dense.ran and dense.reason is not None and dense.reason != MODE_IS_LEXICAL:
-        remarks.append(f"keywords only: {_sentence(dense.reason)}")
-    elif missing := missing_vectors(dense):
+    elif not semantic.ran and semantic.reason is not None and semantic.reason != MODE_IS_KEYWORD:
+        remarks.append(f"keywords only: {_sentence(semantic.reason)}")
+    elif missing := missing_vectors(semantic):
         remarks.append(missing.text)
     if told := [each for each in answer.repaired if each.is_another_word]:
         remarks.append(reasons.repaired(told))
@@ -159,13 +159,13 @@ def _understood(answer: Answer, dates: Sequence[DateSpan], *, embeds: bool) -> l
 
 
 def is_unembedded(answer: Answer) -> bool:
-    """Tell that vectors took no part because they are not made yet."""
-    reason = answer.dense.reason
+    """Return whether vectors took no part because they are not made yet."""
+    reason = answer.semantic.reason
     return reason is not None and reason.code == "not-embedded"
 
 
 def _doubt(answer: Answer) -> list[str]:
-    """Say how the passages differ from what was asked for."""
+    """Report how the passages differ from the question."""
     told = reasons.doubt(answer)
     if not told and answer.uncalibrated and answer.verdict == "weak":
         told = _sentence(answer.uncalibrated)
@@ -183,7 +183,7 @@ def passage(hit: Hit) -> str:
 
 
 def line(hit: Hit) -> str:
-    """Write a passage of a list in one line: its citation, its date and its first line."""
+    """Write a passage in one line: its citation, its date and its first line."""
     text = next((each for each in broken_up(hit.text).split("\n") if each.strip()), "")
     mark = mark_of(hit.corrected_by)
     parts = filter(None, (hit.citation, hit.about.days, mark, " ".join(text.split())))
@@ -198,7 +198,7 @@ def quoted(title: str, text: str) -> str:
 
 
 def of_catalogue(found: Catalogue, budget: int) -> str:
-    """List documents, the newest first, as far as a budget goes."""
+    """List documents, newest first, as far as the budget goes."""
     lines = headline(None, found.freshness)
     lines += [_sentence(found.empty_reason)] if found.empty_reason else []
     left = budget - sum(map(estimate, lines))
@@ -214,14 +214,14 @@ def of_catalogue(found: Catalogue, budget: int) -> str:
 
 
 def _rows(documents: Sequence[DocumentEntry]) -> list[tuple[str, ...]]:
-    """Give a row for each document; of very many, one for each folder and month."""
+    """Return one row per document; if there are very many, one per folder and month."""
     if len(documents) <= MOST_LISTED:
         return [(shown(each.source, each.path), each.date or "", each.title) for each in documents]
     return [(folder, month, f"{number} documents") for folder, month, number in months(documents)]
 
 
 def of_lines(lines: Lines) -> str:
-    """Write lines of a document, and where to go on reading."""
+    """Write lines of a document, and the line to continue at."""
     title = f"{lines.citation} of {lines.total_lines} lines"
     name = visible_line(shown(lines.source, lines.path))
     more = "" if lines.next_from is None else f"next: {name}:{lines.next_from}\n"
@@ -249,7 +249,7 @@ def of_note(noted: Noted, *, corrects: str = "") -> str:
 
 
 def of_forgotten(done: UndoResult) -> str:
-    """Write which note was taken back, or why it stays."""
+    """Write which note was removed, or why it stays."""
     lines = visible_line(f"{done.path}:{done.start_line}-{done.end_line}")
     return f"not removed: {lines}: {done.reason}\n" if done.reason else f"removed: {lines}\n"
 

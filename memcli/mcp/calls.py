@@ -1,4 +1,4 @@
-"""What each tool does with the memory, in a thread of its own."""
+"""What each tool does with the memory, in a thread per call."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from memcli.search.options import SearchOptions
     from memcli.types import Filters
 
-MOST_TOKENS = 8000  # of the lines that are read at once
+MOST_TOKENS = 8000  # per call
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SCHEME = "memcli://"  # of the addresses of documents
 # Citations as web pages write them: a.md#L3-L9, a.md:L3-L9, a.md#L3.
@@ -48,7 +48,7 @@ class StoppedError(Exception):
 def call_search(
     held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
-    """Search; between two stages it is looked whether anybody still waits."""
+    """Search; after each stage memcli checks whether the client still waits."""
     from memcli.api.ask import ask
     from memcli.api.records import search_record
     from memcli.dates.filters import bounds_of
@@ -130,7 +130,7 @@ def _list(
 
 
 def _while_awaited(is_stopped: Callable[[], bool]) -> Callable[[str, Sequence[Hit]], None]:
-    """Give what ends an answer behind a stage once nobody waits for it any more."""
+    """Return a function that ends an answer after a stage if the client no longer waits."""
 
     def observe(stage: str, hits: Sequence[Hit]) -> None:
         if is_stopped():
@@ -163,10 +163,10 @@ def _page(
     *,
     embeds: bool,
 ) -> tuple[str, Answered]:
-    """Write as many passages as the budget has room for, with all that is said of them.
+    """Write as many passages as fit the budget, with their notices.
 
-    If none is sure they are three, and no later page is offered. Also gives the answer with only
-    these passages, whose verdict is that of the page.
+    Without a sure passage the page has three, and no later page is offered. Also returns the answer
+    with only these passages; its verdict is that of the page.
     """
     from memcli.search.budget import fit_budget, shortened
     from memcli.search.confidence import verdict
@@ -181,7 +181,7 @@ def _page(
         if not page.is_doubtful:
             told, reason = verdict(page.hits, is_measured=is_measured)
             page = page._replace(verdict=told, verdict_reason=reason)
-        page = page._replace(is_measured=False)  # a caller who turns a page wants to read on
+        page = page._replace(is_measured=False)  # a client that turns the page wants more
     page = page if options.lists else ended(page)
     found, rest, weaker = found._replace(answer=page), page.hits, page.weaker
     free = max(0, options.free - (len(hits) - len(rest)))
@@ -210,7 +210,7 @@ def _page(
 def call_get(
     held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
-    """Read lines of a document from disk, as many as a model can take."""
+    """Read lines of a document from disk, at most MOST_TOKENS."""
     lines = _within_reach(_lines(held.opened(given.get("workspace")), given))
     held.given.add(lines.source, lines.path, lines.text)
 
@@ -224,7 +224,7 @@ def call_get(
 
 
 def _lines(memory: Workspaces, given: Mapping[str, Any]) -> Lines:
-    """Read what a citation names, in the forms that models write citations in."""
+    """Read the lines of a citation, in the forms in which models write citations."""
     from memcli.api.read import get
 
     first, count = given["from"], given["lines"]
@@ -244,7 +244,7 @@ def _lines(memory: Workspaces, given: Mapping[str, Any]) -> Lines:
 
 
 def _within_reach(lines: Lines) -> Lines:
-    """Leave out the lines that are more than MOST_TOKENS; of one that alone is, its end."""
+    """Leave out the lines above MOST_TOKENS; of a single longer line, its end."""
     texts = lines.text.split("\n")
     left, count = float(MOST_TOKENS), 0
     for text in texts:
@@ -296,7 +296,7 @@ def call_context(
 def call_remember(
     held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
-    """Append a note, and mark a line as corrected by it if one is named; or say why not."""
+    """Append a note, and mark the line that it corrects; or say why not."""
     from memcli.api.remember import Wish, record_of, remember
 
     held.warm()
@@ -326,7 +326,7 @@ def call_forget(
 
 
 def _own_citation(held: SharedMemory, citation: str) -> str:
-    """Cite lines of the workspace that notes are added to, whichever way a model cites them."""
+    """Cite lines of the workspace that receives notes, however a model cites them."""
     from memcli.api.workspaces import Workspaces
 
     own = held.own()
@@ -347,11 +347,11 @@ def read_document(
     from memcli.render.sanitize import broken_up
 
     memory = held.opened()
-    # What stands before the path of a document, by the name of its workspace.
+    # The prefix of a document's path, by the name of its workspace.
     names = {name: f"{name}:" for name, *_ in memory.members}
     names = names or {os.path.basename(memory.config.workspace): ""}
     wanted, _, path = given["uri"].removeprefix(SCHEME).partition("/")
-    # Some clients write what they take for the name of a host in small letters.
+    # Some clients write the name in lower case, because they take it for a host.
     meant = [name for name in names if name.casefold() == unquote(wanted).casefold()]
     if not meant or not path:
         raise NotFoundError(
@@ -365,7 +365,7 @@ def read_document(
 
 
 def _changed_at(memory: Workspaces, lines: Lines) -> str:
-    """Give the second that a document was changed at, in UTC."""
+    """Return the second of a document's last change, in UTC."""
     root = next(each.root for each in memory.config.sources if each.name == lines.source)
     changed = os.stat(os.path.join(root, lines.path)).st_mtime_ns // 10**9
     return (EPOCH + timedelta(seconds=changed)).strftime("%Y-%m-%dT%H:%M:%SZ")

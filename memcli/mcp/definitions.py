@@ -1,7 +1,7 @@
-"""Define the tools and prompts of the server, and the texts that tell a model how to use them.
+"""Define the tools and prompts of the server, and the texts that explain them to a model.
 
 A client puts all of it into the context of every session, so each word costs. Without the tools
-that write it is at most 800 tokens, with them 1,000, and it is the same at every start.
+that write, it is at most 800 tokens, with them 1,000. It is the same at every start.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Argument(Record):
     kind: str  # string | integer | boolean
     help: str
     required: bool = False
-    default: int | None = None  # None: the setting's value, or nothing
+    default: int | None = None  # None: the value of the setting, or no value
     least: int = 1  # of an integer
     most: int = 0
     may_be_empty: bool = False  # of a required string
@@ -93,7 +93,7 @@ _QUESTION = Argument(
     True,
 )
 _BUDGET = Argument("budget", "integer", "Most tokens", least=LEAST_BUDGET, most=MOST_BUDGET)
-# A name of a workspace, or the path of a folder: see `SharedMemory.opened`.
+# The name of a workspace, or the path of a folder; see `SharedMemory.opened`.
 _WORKSPACE = Argument("workspace", "string", "Only this one", is_listed=False)
 
 SEARCH = ToolDefinition(
@@ -175,12 +175,12 @@ READING, WRITING = (SEARCH, GET, CONTEXT), (REMEMBER, CORRECT, FORGET)
 RECALL = PromptDefinition(
     "recall",
     "Ask with memory",
-    "A question, and what the memory holds of it",
+    "A question, with what the memory contains about it",
     (_QUESTION._replace(help="Question"),),
 )
 SESSION = PromptDefinition("session", "Begin with memory", "Rules and newest notes")
 PROMPTS = (RECALL, SESSION)
-# What models write for an argument: the names that other servers have for it.
+# Other servers' names for an argument, which models may write.
 ALIASES = {
     "q": "query", "question": "query", "limit": "limit", "top_k": "limit", "k": "limit",
     "n": "limit", "max_results": "limit", "max_tokens": "budget", "file": "path", "note": "text",
@@ -189,9 +189,9 @@ ALIASES = {
 
 
 def tools_of(workspaces: Sequence[str], *, writes: bool = False) -> tuple[ToolDefinition, ...]:
-    """Give the tools of a server; with several workspaces, a search can name one of them.
+    """Return the tools of a server; with several workspaces, a search can name one of them.
 
-    The names are listed if they are short, and if the tools that write are not there to pay for.
+    Their names are listed if they are short, and if there are no tools that write.
     """
     reading = READING
     if len(workspaces) > 1:
@@ -205,9 +205,9 @@ def tools_of(workspaces: Sequence[str], *, writes: bool = False) -> tuple[ToolDe
 def read(name: str, arguments: Sequence[Argument], given: Mapping[str, object]) -> dict[str, Any]:
     """Check the arguments of a call, and add the defaults; None for one without a default.
 
-    Another server's name for an argument is accepted. A number may be a text or have a fraction
-    of 0, and is moved to the nearest limit. UsageError for an argument that is unknown, missing
-    or of another type.
+    Another server's name for an argument is accepted. A number may be a text or end in `.0`, and is
+    moved to the nearest limit. UsageError for an argument that is unknown, missing or of another
+    type.
     """
     known = {each.name: each for each in arguments}
     told: dict[str, object] = {}

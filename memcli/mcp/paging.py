@@ -1,6 +1,7 @@
-"""Pages of one answer: which passages a client has seen already, in a cursor it hands back; pure.
+"""Pages of one answer: a cursor that the client returns lists the passages it has seen; pure.
 
-A budget passes over what does not fit, so a page is no run of ranks: the cursor has a bit for each.
+A page leaves out passages that do not fit its budget, so it is not a run of ranks: the cursor has
+one bit for each.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ class Cursor(Record):
     """How far a client has read the answer to a question."""
 
     revision: str  # of the index that the ranks are of
-    question: str  # 8 hexadecimal digits of what was asked
+    question: str  # 8 hexadecimal digits of the question's digest
     seen: int  # bit n: the passage of rank n, from 0, has been shown
 
     @classmethod
     def of(cls, revision: str, asked: Sequence[object]) -> Cursor:
-        """Stand before the first passage of what was asked, the filters included."""
+        """Start before the first passage of a question and its filters."""
         text = "\0".join("" if each is None else f"={each}" for each in asked)
         return cls(revision, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8], 0)
 
@@ -42,10 +43,10 @@ class Cursor(Record):
         return f"{self.revision}.{self.question}.{self.seen:x}"
 
     def moved_to(self, text: str) -> Cursor:
-        """Stand where a client says it has read to.
+        """Continue after the passages that a cursor lists.
 
-        UsageError for what is no cursor, one of another question, and one of an index that has
-        changed: its ranks are no longer these.
+        UsageError if the text is not a cursor, belongs to another question, or if the index has
+        changed since, because its ranks no longer apply.
         """
         match = _CURSOR.fullmatch(text)
         if match is None:
@@ -57,11 +58,11 @@ class Cursor(Record):
         return self._replace(seen=int(match["seen"], 16))
 
     def rest(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Leave out what has been shown."""
+        """Leave out the passages that were shown."""
         return [hit for rank, hit in enumerate(hits) if not self.seen >> rank & 1]
 
     def behind(self, hits: Sequence[Hit], shown: Sequence[Hit]) -> Cursor:
-        """Stand behind passages of these hits, of which some are cut down to their best lines."""
+        """Return the cursor after a page; `shown` may be cut down to the best lines of `hits`."""
         seen = self.seen
         for rank, hit in enumerate(hits):
             if any(map(hit.contains, shown)):

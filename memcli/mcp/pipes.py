@@ -1,7 +1,7 @@
-"""The pipes of the protocol, taken away from everybody else in the process.
+"""The pipes of the protocol, taken away from all other code in the process.
 
-What native code or a library writes to descriptor 1 would be read as a message, and a client that
-meets one it cannot read gives the server up.
+If native code or a library writes to descriptor 1, the client reads it as a message, and
+disconnects if it is not one.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class Incoming(TextIOWrapper):
-    """Lines of a client; `ended` is set where there will be no more."""
+    """Lines of a client; `ended` is set at the end of the input."""
 
     ended: Event
 
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
-        """Read a line; "" at the end, and where the pipe is broken."""
+        """Read a line; "" at the end, and if the pipe is broken."""
         line = ""
         with suppress(OSError):
             line = super().readline(size)
@@ -36,9 +36,9 @@ class Incoming(TextIOWrapper):
 
 
 def whole(line: str) -> str:
-    """Put a mark where JSON has half of a character, as of a text that a program has cut.
+    """Replace half of a character in JSON by a mark, as in a text that a program has cut.
 
-    The SDK drops such a message, and its sender would wait for an answer.
+    The SDK drops such a message, and the client would wait for an answer for ever.
     """
     try:
         written = json.dumps(json.loads(line), ensure_ascii=False)
@@ -48,16 +48,16 @@ def whole(line: str) -> str:
 
 
 class Pipes(Record):
-    """Where the client writes, and where it reads."""
+    """The pipes from and to the client."""
 
     incoming: Incoming
     outgoing: TextIO
 
 
 def take_pipes() -> Pipes:
-    """Take descriptors 0 and 1: whoever reads 0 finds its end, and 1 leads to stderr.
+    """Take descriptors 0 and 1: then 0 is empty for other code, and 1 leads to stderr.
 
-    UsageError where there is no pipe to take.
+    UsageError if one of them is closed.
     """
     try:
         source, sink = os.dup(0), os.dup(1)

@@ -1,9 +1,9 @@
-"""Work that a server does for the index in a thread of its own, so that calls need not wait for it.
+"""Prepare the index in a thread of the server, so that calls need not wait for it.
 
-First a question is asked, which indexes what is not indexed yet and loads the model; calls wait for
-that. Then every text gets its vector, a few at a time. Between two batches other writers and calls
-go first, and a call waits for the batch that is being embedded, which would keep it from bringing
-in files. A process that ends in the middle loses one batch.
+It first asks a question, which indexes new files and loads the model; calls wait for that. Then it
+embeds every text, a few at a time. Between two batches, other writers and calls go first. A call
+waits for the batch that is being embedded, because that batch would keep it from reading changed
+files. A process that ends in the middle loses one batch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
 
 _ANY_QUESTION = "memory"
-TEXTS = 16  # of a batch: some tenths of a second with the bundled model
+TEXTS = 16  # per batch: some tenths of a second with the bundled model
 PAUSE_SECONDS = 0.1  # after each batch, for another writer
 IDLE_SECONDS = 2.0  # most that a batch waits for calls
 TURN_SECONDS = 1.0  # most that a call waits for a batch
@@ -45,12 +45,12 @@ class Preparation:
     progress: FirstProgress | None = None  # of the first question
 
     def __init__(self, memory: Workspaces, idle: Event) -> None:
-        """Take the memory, and what tells that no call is being answered."""
+        """Take the memory, and an event that is set while no call is answered."""
         self.memory, self._idle = memory, idle
         self.is_readable, self.ended = Event(), Event()
         self.error: Exception | None = None  # of the first question
         self.has_failed = False  # texts cannot be embedded: the next try would fail too
-        self.turn = Lock()  # of whoever writes here
+        self.turn = Lock()  # one writer at a time
         self._stopped = Event()
         self._thread: Thread | None = None
 
@@ -72,13 +72,13 @@ class Preparation:
 
     @property
     def is_embedding(self) -> bool:
-        """Tell that texts are being embedded, or will be."""
+        """Return whether texts are being embedded, or will be."""
         is_running = self.is_readable.is_set() and not self.ended.is_set()
         return is_running and self.may_embed
 
     @property
     def may_embed(self) -> bool:
-        """Tell that some workspace is to have vectors made here, as far as is known."""
+        """Return whether this server makes vectors for some workspace, as far as is known."""
         return not self.has_failed and any(map(_may_embed, self._members))
 
     def _run(self) -> None:
@@ -93,7 +93,7 @@ class Preparation:
             self.ended.set()
 
     def _ask(self) -> None:
-        """Ask a first question; whatever is wrong with that is wrong with any question."""
+        """Ask a first question; a later call reports whatever fails here."""
         try:
             with self._watched():
                 Memory(self.memory).search(_ANY_QUESTION, limit=1)
@@ -147,7 +147,7 @@ class Preparation:
                     return work()
             except BusyError:
                 self._sleep(BUSY_SECONDS)
-            except (MemcliError, OSError):  # a call says what is wrong
+            except (MemcliError, OSError):  # a call reports the error
                 self.has_failed = True
         return None
 
@@ -157,5 +157,5 @@ class Preparation:
 
 def _may_embed(member: Workspace) -> bool:
     config = member.config
-    is_by_keywords = config("embedding.encoder") == "none" or config("search.mode") == "lexical"
+    is_by_keywords = config("embedding.encoder") == "none" or config("search.mode") == "keyword"
     return bool(config("sync.parts")) and not is_by_keywords

@@ -1,6 +1,6 @@
-"""The server itself, on the SDK of the protocol: it answers both of its eras over two pipes.
+"""The server, on the SDK of the protocol: it supports both of its versions over two pipes.
 
-Lists are answered before the memory is opened, by threads, which begin with the first of them.
+Lists are answered before the memory is opened. Threads do that; the first list starts them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from memcli.mcp.pipes import Pipes
     from memcli.mcp.shared_memory import SharedMemory
 
-THREADS = 4  # calls that are answered at once; others wait
+THREADS = 4  # calls that run at once; others wait
 REPORT_SECONDS = 0.1  # between two reports of progress
 ROOTS_SECONDS = 5.0  # that a client may take to name its folders
 _STAGES = {"reading": "files of the memory are read", "embedding": "their texts are embedded"}
@@ -77,14 +77,14 @@ class MemoryServer:
     """Answers the requests of one client from one memory."""
 
     def __init__(self, held: SharedMemory, *, structured: bool, writes: bool) -> None:
-        """Take the memory, whether programs want records beside texts, and may add notes."""
+        """Take the memory; `structured` adds records for programs, `writes` the writing tools."""
         self._held, self._structured, self._writes = held, structured, writes
         self._limiter = anyio.CapacityLimiter(THREADS)
         self._warming: Thread | None = None
         self._has_asked = False  # for the folders of the client
 
     def protocol(self) -> Server[Any]:
-        """Give the server of the SDK that asks this one."""
+        """Return the SDK's server, which calls this one."""
         server: Server[Any] = Server(
             "memcli",
             version=__version__,
@@ -107,7 +107,7 @@ class MemoryServer:
         return ListToolsResult(tools=[_tool(each) for each in self._tools()])
 
     def _tools(self) -> tuple[definitions.ToolDefinition, ...]:
-        """Give the tools; where the workspaces cannot be named yet, calls say why."""
+        """Return the tools; if the workspaces cannot be named yet, calls report why."""
         try:
             workspaces = self._held.workspaces()
         except (MemcliError, OSError):
@@ -115,7 +115,7 @@ class MemoryServer:
         return definitions.tools_of(workspaces, writes=self._writes)
 
     def _warm(self) -> None:
-        """Begin to open what the first question will need, once."""
+        """Start to open what the first question will need, once."""
         if self._warming is None:
             self._warming = Thread(target=_quietly, args=(self._held.prepare,), daemon=True)
             self._warming.start()
@@ -139,7 +139,7 @@ class MemoryServer:
     async def _answer(
         self, call: Callable[..., ToolResult], given: Mapping[str, Any], context: Context
     ) -> ToolResult:
-        """Answer in a thread, and tell a client that asks for it how far a first index is."""
+        """Answer in a thread, and report the progress of a first index if the client wants it."""
         await self._take_folders(context, given.get("workspace"))
         if not (context.meta and "progress_token" in context.meta):
             return await self._in_thread(call, given)
@@ -158,7 +158,7 @@ class MemoryServer:
     async def _in_thread(
         self, call: Callable[..., ToolResult], given: Mapping[str, Any]
     ) -> ToolResult:
-        """Answer in a thread; it stops where the request is cancelled."""
+        """Answer in a thread, which stops if the request is cancelled."""
         stopped = Event()
 
         def answer() -> ToolResult:
@@ -182,7 +182,7 @@ class MemoryServer:
                 await to_thread.run_sync(self._held.opened, limiter=self._limiter)
             except NotFoundError:
                 pass
-            except (MemcliError, OSError):  # the call says what is wrong
+            except (MemcliError, OSError):  # the call reports the error
                 return
             else:
                 self._held.may_move = False
@@ -197,7 +197,7 @@ class MemoryServer:
                 self._held.folder = paths[0]
 
     async def _report(self, context: Context) -> None:
-        """Report progress, which grows from one report to the next, until it is cancelled."""
+        """Report progress, which only grows, until it is cancelled."""
         last = -1
         while True:
             await anyio.sleep(REPORT_SECONDS)
@@ -290,7 +290,7 @@ async def _serve(memory: MemoryServer, pipes: Pipes) -> None:
 
 
 def _quietly(work: Callable[[], object]) -> None:
-    """Do what whoever asks first would have to do, and leave its errors to them."""
+    """Do the first caller's work in advance, and ignore errors: that call will report them."""
     with suppress(MemcliError, OSError):
         work()
 
@@ -320,7 +320,7 @@ def _text(text: str) -> TextContent:
 
 
 def _clean(text: str) -> str:
-    """Leave out of a text what no JSON in UTF-8 can hold: halves of characters, in names."""
+    """Remove what JSON in UTF-8 cannot contain: halves of characters, in names."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

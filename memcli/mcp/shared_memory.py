@@ -41,11 +41,11 @@ class SharedMemory:
         roots: Sequence[str] = (),
         may_move: bool = False,
     ) -> None:
-        """Take the functions that open it and that name its workspaces.
+        """Take the functions that open the memory and that name its workspaces.
 
-        Both are called again as long as they fail. `open` takes the folder to start from, which
-        the client may choose if it `may_move`. `open_folder` opens a folder that a call names,
-        which has to be in one of the `roots`.
+        If they fail, they are called again. `open` takes the folder to start from, which the client
+        may choose if it `may_move`. `open_folder` opens a folder that a call names, which must be
+        in one of the `roots`.
         """
         self._open, self._names, self._open_folder = open, names, open_folder
         self.roots = list(roots)  # and the folders that the client has open
@@ -64,7 +64,7 @@ class SharedMemory:
         self.questions: deque[Question] = deque(maxlen=EARLIER)  # for those that follow
 
     def workspaces(self) -> tuple[str, ...]:
-        """Name the workspaces where they are several, without opening them."""
+        """Name the workspaces if there are several, without opening them."""
         if self._workspaces is None:
             self._workspaces = tuple(self._names())
         return self._workspaces
@@ -91,10 +91,10 @@ class SharedMemory:
                 each.close()
 
     def opened(self, workspace: str | None = None) -> Workspaces:
-        """Give the memory, or one workspace of it, or that of a folder in one of the roots.
+        """Return the memory, one workspace of it, or that of a folder in one of the roots.
 
-        If a workspace could not be opened with the others, all are opened again once its folder
-        or its settings have changed.
+        If a workspace could not be opened with the others, all are opened again once its folder or
+        its settings have changed.
         """
         with self._opening:
             if workspace is not None and is_path(workspace) and self._open_folder is not None:
@@ -125,7 +125,7 @@ class SharedMemory:
     def _of_folder(self, path: str) -> Workspaces:
         folder = os.path.realpath(os.path.join(self.roots[0] if self.roots else "/", path))
         roots = [os.path.realpath(each) for each in self.roots]
-        # Somebody who starts a server in the home folder does not mean all folders in it.
+        # A server that starts in the home folder is not meant for every folder in it.
         if self._open_folder is None or not any(
             _is_in(folder, root) and (_is_marked(folder, root) or not _is_home(root))
             for root in roots
@@ -138,7 +138,7 @@ class SharedMemory:
         return self._alone[folder]
 
     def own(self) -> Workspace:
-        """Give the workspace that notes are added to: of several, the first."""
+        """Return the workspace that notes are added to: if there are several, the first."""
         memory = self.opened()
         if not memory.members:
             return memory.lead
@@ -158,7 +158,7 @@ class SharedMemory:
             return self._preparation
 
     def warm(self, workspace: str | None = None) -> Workspaces:
-        """Give it with its index up to date and its model loaded.
+        """Return the memory with its index up to date and its model loaded.
 
         BusyError if the first index takes longer than a call may wait.
         """
@@ -176,12 +176,12 @@ class SharedMemory:
 
     @property
     def progress(self) -> FirstProgress | None:
-        """Tell how far the first index is, while it is made."""
+        """Return the progress of the first index while it is made."""
         preparation = self._preparation
         return preparation.progress if preparation is not None else None
 
     def embeds(self, *, is_behind: bool, has_vectors: bool) -> bool:
-        """Tell that texts are being embedded; begin again if files or vectors are missing."""
+        """Return whether texts are being embedded; start again if files or vectors are missing."""
         preparation = self._preparation
         if preparation is None:
             return False
@@ -191,7 +191,7 @@ class SharedMemory:
 
 
 def is_path(workspace: str) -> bool:
-    """Tell that a call names a workspace by its folder."""
+    """Return whether a call names a workspace by its folder."""
     return "/" in workspace or os.sep in workspace
 
 
@@ -200,7 +200,7 @@ def _is_in(folder: str, root: str) -> bool:
 
 
 def _is_marked(folder: str, root: str) -> bool:
-    """Tell that a folder in a root, or one between them, is a workspace."""
+    """Return whether a folder in a root, or one between them, is a workspace."""
     while folder != root:
         if mark_of(folder):
             return True
@@ -223,7 +223,7 @@ def _not_ready(progress: FirstProgress | None) -> BusyError:
 
 
 def _unopened(memory: Workspaces) -> list[int | None]:
-    """Tell when what could not be opened was changed: folders of several and their settings."""
+    """Return the mtimes of the folders and settings of workspaces that failed to open."""
     folders = [each.folder for each in memory.members if each.workspace is None]
     paths = [path for folder in folders for path in (folder, os.path.join(folder, CONFIG_FILE))]
     return [_changed_ns(path) for path in paths]
@@ -236,7 +236,7 @@ def _changed_ns(path: str) -> int | None:
         return None
 
 
-MOST_LINES = 20_000  # of the newest, which are all that is kept
+MOST_LINES = 20_000  # only so many of the newest lines are remembered
 
 
 class SeenLines:
@@ -247,7 +247,7 @@ class SeenLines:
         self._adding = Lock()
 
     def add(self, source: str, path: str, text: str) -> None:
-        """Note what a text of a document says."""
+        """Remember the lines of a text of a document."""
         with self._adding:
             for line in _sayings(text):
                 key = source, path, line
@@ -257,7 +257,7 @@ class SeenLines:
                 del self._lines[next(iter(self._lines))]
 
     def __call__(self, source: str, path: str, line: str) -> bool:
-        """Tell whether a line was given, or what is left of it without its marks."""
+        """Return whether a line was shown, with or without its Markdown marks."""
         wanted = line.strip()
         with self._adding:
             return any(
@@ -267,7 +267,7 @@ class SeenLines:
 
 
 def _sayings(text: str) -> Iterator[str]:
-    """Give each line as it is, and each item and paragraph on one line, as a note may repeat it."""
+    """Yield each line, and each item and paragraph as one line, because a note may repeat it."""
     lines = text.split("\n")
     yield from filter(None, map(str.strip, lines))
     for block in parse(text).blocks:

@@ -1,1 +1,1 @@
-"""Write to the memory: whether a note is worth it, where it goes, one append, and its undoing."""
+"""Add notes to the memory: whether a note is worth saving, where it goes, and its removal."""

@@ -1,7 +1,7 @@
 """Append to a file of the workspace: one locked write at its end, synced; the shell of `remember`.
 
-No link is followed on the way. A new file appears with its first note in it or not at all. What a
-full disk cuts short is taken back before the lock is let go.
+No link is followed on the way. A new file appears with its first note in it or not at all. If a
+full disk cuts a note short, it is removed before the lock is released.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 60.0
 _RETRY_SECONDS = 0.01
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-MOST_BYTES = 8 << 20  # of a file that grows; a larger one is not indexed
+MOST_BYTES = 8 << 20  # after the append; a larger file is not indexed
 
 
 class Appended(Record):
@@ -41,11 +41,11 @@ class Appended(Record):
     is_new: bool  # the file was made for it
     first_line: int
     last_line: int
-    by: str = ""  # the source_kind of who wrote it; "" for the owner
+    by: str = ""  # the source_kind of the author; "" for the owner
 
     @property
     def note(self) -> bytes:
-        """Give its own lines, without what the file needed before them."""
+        """Return the lines of the note, without those added to separate it."""
         lines = self.data.splitlines(keepends=True)
         return b"".join(lines[self.first_line - self.last_line - 1 :])
 
@@ -62,7 +62,7 @@ def append(
     announce: Announce,
     sleep: Callable[[float], None],
 ) -> Appended:
-    """Append to a file what `make` makes of its bytes; None stands for no file.
+    """Append what `make` returns for the bytes of a file; None stands for no file.
 
     `announce` is called before the write. If `make` raises, nothing is written. UsageError if the
     file cannot be written, BusyError if another process keeps it locked.
@@ -86,7 +86,7 @@ def append(
 
 
 def read(root: str, path: str) -> bytes | None:
-    """Read a file below a root; None where there is none."""
+    """Read a file below a root; None if it does not exist."""
     with (
         _explained(root, path),
         suppress(FileNotFoundError),
@@ -103,10 +103,10 @@ def read(root: str, path: str) -> bytes | None:
 def take_back(
     root: str, made: Appended, *, sleep: Callable[[float], None], may_follow: bool = False
 ) -> str:
-    """Remove an append if its lines are as they were written, else say why they stay.
+    """Remove an append if its lines are as they were written, else return why they stay.
 
-    If more was written after it, it stays, unless others `may_follow`: then blank lines take the
-    place of the note, so that the lines after it keep their numbers.
+    If text was added after the note, the note stays, unless others `may_follow`: then blank lines
+    replace it, so that the lines after it keep their numbers.
     """
     with _explained(root, made.path), _opened(root, made.path, make=False) as (folder, name):
         try:
@@ -142,7 +142,7 @@ def take_back(
 
 
 def _place(data: bytes, note: bytes) -> int | None:
-    """Find the lines of a note; None if they are not there."""
+    """Find the lines of a note; None if they are not in the file."""
     if data.startswith(note):
         return 0
     at = data.find(b"\n" + note)
@@ -173,7 +173,7 @@ def _append_to(descriptor: int, path: str, make: Make, announce: Announce) -> Ap
 
 
 def _write(descriptor: int, data: bytes, before: int) -> None:
-    """Write at the end in one call; what of it did not fit is no part of the file."""
+    """Write at the end in one call; remove it again if it did not fit whole."""
     try:
         if os.write(descriptor, data) == len(data):
             os.fsync(descriptor)
@@ -189,7 +189,7 @@ def _write(descriptor: int, data: bytes, before: int) -> None:
 def _make_new(
     folder: int | str, name: str, path: str, make: Make, announce: Announce
 ) -> Appended | None:
-    """Make a file with its first note in it; None where another process was sooner."""
+    """Make a file with its first note in it; None if another process was faster."""
     placed = make(None)
     made = Appended(path, 0, placed.data, True, placed.first_line, placed.last_line)
     announce(made)
@@ -223,7 +223,7 @@ def _lock(descriptor: int, path: str, sleep: Callable[[float], None]) -> None:
 
 
 def _is_at(folder: int | str, name: str, descriptor: int) -> bool:
-    """Tell that the locked file is the one that others will find: editors write files anew."""
+    """Return whether the locked file is still at its path: editors replace files."""
     try:
         return os.path.samestat(openat.lstat(folder, name), os.fstat(descriptor))
     except FileNotFoundError:
@@ -232,7 +232,7 @@ def _is_at(folder: int | str, name: str, descriptor: int) -> bool:
 
 @contextmanager
 def _opened(root: str, path: str, *, make: bool = True) -> Iterator[tuple[int | str, str]]:
-    """Open the folder of a file below a root, its folders made where they are missing."""
+    """Open the folder of a file below a root, and make the folders that are missing."""
     *names, name = path.split("/")
     folder = openat.open_root(root)
     try:
@@ -247,7 +247,7 @@ def _opened(root: str, path: str, *, make: bool = True) -> Iterator[tuple[int | 
 
 @contextmanager
 def _explained(root: str, path: str) -> Iterator[None]:
-    """Say of a file what the system says of a call."""
+    """Turn an OSError into an error that names the file."""
     try:
         yield
     except OSError as error:
@@ -270,7 +270,7 @@ def _explained(root: str, path: str) -> Iterator[None]:
 
 
 def _there(root: str, path: str) -> str:
-    """Give the innermost of a file and the folders above it that is there to be looked at."""
+    """Return the innermost existing path of a file and the folders above it."""
     at = os.path.join(root, path)
     while at != root and not os.path.lexists(at):
         at = os.path.dirname(at)
@@ -278,17 +278,17 @@ def _there(root: str, path: str) -> str:
 
 
 NAME = "remembered.json"
-MOST_KEPT = 500  # appends, the newest, that can be taken back
+MOST_KEPT = 500  # the newest appends, which can be removed again
 _MOST_BYTES = 16 << 20
 
 
 def keep(folder: str, made: Appended) -> None:
-    """Add an append to those that can be taken back; OSError if it cannot be kept."""
+    """Add an append to those that can be removed; OSError if it cannot be saved."""
     _save(folder, [*appends(folder), made][-MOST_KEPT:])
 
 
 def forget(folder: str, made: Appended) -> None:
-    """Leave an append out: it was taken back, and is not found again if it stays here."""
+    """Drop an append from the list after its removal; if that fails, it is never found again."""
     with suppress(OSError):
         _save(folder, [each for each in appends(folder) if each != made])
 
@@ -299,7 +299,7 @@ def _save(folder: str, kept: Sequence[Appended]) -> None:
 
 
 def appends(folder: str) -> list[Appended]:
-    """Read the appends that can be taken back, oldest first; OSError if they cannot be read."""
+    """Read the appends that can be removed, oldest first; OSError if they cannot be read."""
     try:
         descriptor = os.open(os.path.join(folder, NAME), os.O_RDONLY | FILE_FLAGS)
     except (FileNotFoundError, NotADirectoryError):

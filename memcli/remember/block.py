@@ -1,8 +1,8 @@
-"""Word a note as Markdown, and fit it behind a file as that is; pure.
+"""Write a note as Markdown, and fit it to the end of a file; pure.
 
-Nothing is ever written but behind the last byte. What comes first is what the file needs for that:
-its heading where there is no file, the end of its last line, a blank line. The result is parsed
-as the index will parse it: every block that stood must stand as it did, and the note on its own.
+memcli only writes after the last byte. If the file needs it, a heading, a line end or a blank line
+comes first. The result is parsed as the index will parse it: every block must be as it was before,
+and the note must be a block of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memcli.markdown.parse import Block
 
 TYPES = ("user", "feedback", "project", "reference")
-# A line that begins a block of its own, and is no running text.
+# A line that begins a block of its own and is not running text.
 _STRUCTURE = re.compile(r"\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|>|\||```|~~~|<|---|\s{4})")
 _ITEM = re.compile(r"\A[-*+]\s+")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -30,38 +30,38 @@ _SENTINEL = "behind"
 
 
 class Note(Record):
-    """What is to be remembered."""
+    """The note to save."""
 
     text: str
     heading: str = ""  # of the section it belongs to, without its marks
     type: str = ""  # one of TYPES
-    time: str = ""  # that it is told with, such as 14:03
+    time: str = ""  # when it was said, such as 14:03
     metadata: str = ""  # front matter of a new file, line by line
 
 
 class Placed(Record):
-    """What to write behind a file, and which lines of it the note will be."""
+    """The text to write at the end of a file, and the lines that the note will have."""
 
     data: bytes
     first_line: int  # from 1
     last_line: int  # included
-    text: str  # the note as it will stand there
+    text: str  # the note as the file will show it
 
 
 def cleaned(text: str) -> str:
-    """Give a note with one kind of line end and no blank edges; UsageError where it is no text."""
+    """Return a note with one kind of line end and no blank edges; UsageError if it is not text."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if found := _CONTROL.search(text):
         raise UsageError(
             f"the note contains the character U+{ord(found[0]):04X}, which is not text",
-            hint="say it without that character",
+            hint="remove that character",
         )
     lines = [line.rstrip() for line in text.split("\n")]
     return "\n".join(lines).strip("\n")
 
 
 def worded(note: Note) -> str:
-    """Word a note: running text is an item of a list, a block stays as it is.
+    """Write a note: running text becomes an item of a list, a block stays as it is.
 
     Example: `(14:03, feedback) -> - 14:03 (feedback) Answers in German, please.`
     """
@@ -77,7 +77,7 @@ def worded(note: Note) -> str:
 
 
 def _without_sections(text: str) -> str:
-    """Write headings in bold: a section of a note would take in the notes that come later."""
+    """Write headings in bold: below a heading in a note, later notes would be part of it."""
     lines: list[str] = text.split("\n")
     for block in parse(text).blocks:
         if block.kind == "heading":
@@ -89,10 +89,10 @@ def _without_sections(text: str) -> str:
 
 
 def place(data: bytes | None, note: Note, *, name: str, title: str) -> Placed:
-    """Fit a note behind a file of some bytes, None where there is none yet.
+    """Fit a note to the end of a file, of which `data` are the bytes; None if it does not exist.
 
-    `name` is for errors and `title` the heading of a new file. UsageError where the note would
-    not stand on its own there, or the file is no text.
+    `name` is for errors and `title` the heading of a new file. UsageError if the note would not be
+    a block of its own there, or if the file is not text.
     """
     body = worded(note)
     if not data:
@@ -116,7 +116,7 @@ def place(data: bytes | None, note: Note, *, name: str, title: str) -> Placed:
 
 
 def _decoded(data: bytes, name: str) -> tuple[str, str]:
-    """Decode a file whole; UsageError where that would lose anything."""
+    """Decode a whole file; UsageError if bytes would be lost."""
     found = decode(data)
     if isinstance(found, str) or found[1]:
         why = (
@@ -129,7 +129,7 @@ def _decoded(data: bytes, name: str) -> tuple[str, str]:
 
 
 def _section(old: Sequence[Block], heading: str) -> str:
-    """Give the heading that a note needs before it, none where the file ends in that section."""
+    """Return the heading that a note needs before it; "" if the file ends in that section."""
     titles = [block.title for block in old if block.kind == "heading"]
     if not heading or (titles and titles[-1].casefold() == heading.casefold()):
         return ""
@@ -137,7 +137,7 @@ def _section(old: Sequence[Block], heading: str) -> str:
 
 
 def _stands(old: Sequence[Block], before: str, added: str, body: str) -> bool:
-    """Tell that what stood is parsed as it was, and the note as blocks of its own that end."""
+    """Return whether old blocks parse as before, and the note as closed blocks of its own."""
     new = parse(f"{before}{added}\n{_SENTINEL}\n").blocks
     whole = before + added
     first = whole.count("\n") - body.count("\n") - 1
@@ -150,7 +150,7 @@ def _stands(old: Sequence[Block], before: str, added: str, body: str) -> bool:
 
 
 def _swallowed(old: Sequence[Block], name: str, body: str) -> UsageError:
-    """Say what would take the note in: a block that is open in it, or at the end of the file."""
+    """Name the open block that would contain the note: in the note or at the end of the file."""
     if not _stands((), "", f"{body}\n", body):
         return UsageError(
             "the note opens a block that it does not close",
@@ -158,6 +158,6 @@ def _swallowed(old: Sequence[Block], name: str, body: str) -> UsageError:
         )
     line = old[-1].start + 1 if old else 1
     return UsageError(
-        f"{name}:{line} opens a block that nothing closes, and the note would be a part of it",
+        f"{name}:{line} opens a block that is never closed; the note would become part of it",
         hint="close the code fence or the comment there, or: --to MEMORY.md",
     )

@@ -1,8 +1,8 @@
-"""Choose from what was said in a session the lines that later sessions need; pure.
+"""Choose the lines of a session that later sessions need; pure.
 
-A line is kept if it says something lasting that stands alone: a wish or a rule, a decision, a
-promise with a date, or a fact about the people and things of the user. Questions, tasks of the
-moment, code and what the assistant is doing are left out. The gate of `remember` then decides
+A line is chosen if it says something lasting and can be understood by itself: a wish or a rule, a
+decision, a promise with a date, or a fact about the people and things of the user. Questions, tasks
+of the moment, code and the assistant's own work are left out. The rules of `remember` then decide
 whether it is new.
 """
 
@@ -13,15 +13,15 @@ from collections.abc import Iterable, Iterator
 
 from memcli.language.facts import facets_of
 from memcli.language.preferences import is_preference
+from memcli.markdown.transcript import USER, TranscriptTurn
 from memcli.record import Record
-from memcli.remember.transcript import USER, TranscriptTurn
 from memcli.remember.worth import kind_of
 
 SHORTEST, LONGEST = 18, 320  # characters
 _SENTENCES = r"(?<=[.!?…])\s+(?=[\"'(A-ZÄÖÜ])|(?<=[。！？])|\n+"
 _FENCED = r"(?ms)^\s*(```|~~~).*?(?:^\s*\1\s*$|\Z)"
 _MARK = r"^\s*(?:[-*+>#|]+|\d+[.)])\s+"
-# What is asked for now. A line that begins so is a task, unless it says how things are always done.
+# Tasks of the moment. A line that begins so is left out, unless it says how things are always done.
 _TASK = (
     r"(?i)^\W*(?:(?:ok|okay|yes|no|now|then|also|and|so|great|thanks|please|bitte|can you|could you"
     r"|would you|will you|let'?s|lass uns|i want you to|i need you to|i'd like you to|go ahead and"
@@ -33,7 +33,7 @@ _TASK = (
     r"|see|remind|do|have a look|take a look|think|search|compare|clean|convert|format|debug)\b"
 )
 _TASK_HAN = r"^(?:请|帮我|帮忙|现在|然后|再)"
-# What the assistant says of its own work.
+# How assistants describe their own work.
 _WORK = (
     r"(?i)\b(?:i'?ll|i will|i'?m going to|i am going to|let me"
     r"|i'?ve (?:now|just|also|updated|added)"
@@ -44,7 +44,7 @@ _WORK = (
     r"|notiert|gespeichert)\b"
     r"|我(?:会|来|已经|将)|已记录|明白"
 )
-# What cannot be understood without the line before it.
+# Beginnings of lines that need the line before them.
 _LEANS = (
     r"(?i)^\W*(?:it|that|this|these|those|they|he|she|there|which|because|but|so|then|or|und|aber"
     r"|das|dies|es|er|sie|dann|oder|weil|这|那|它|他|她|但|所以|因为)\b"
@@ -77,7 +77,7 @@ class SessionFact(Record):
 
 
 def facts_of(said: Iterable[TranscriptTurn]) -> list[SessionFact]:
-    """Choose lines, those of most worth first; of equals the earlier."""
+    """Choose lines, the most valuable first; ties go to the earlier line."""
     found: dict[str, SessionFact] = {}
     for turn in said:
         for text in _sentences(turn.text):

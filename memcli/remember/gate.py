@@ -1,8 +1,8 @@
-"""Whether a note belongs in the memory: rules that are asked in their order, each explained; pure.
+"""Decide whether a note belongs in the memory, by rules in a fixed order; pure.
 
-A rule refuses with its reason and, where a line of the memory is the reason, its citation. The
-first that refuses ends it. A line with another number, name or negation is another fact, and no
-rule about duplicates refuses it; a note that so resembles an older one says which it is.
+A rule refuses with a reason and, if a line of the memory is the reason, its citation. The first
+refusal ends the check. A line with another number, name or negation is another fact, and no rule
+about duplicates refuses it. If such a note resembles an older line, the result cites that line.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ from memcli.render.sanitize import broken_up
 from memcli.secrets.finding import find_secrets
 from memcli.types import cite
 
-MOST_CHARACTERS = 4000  # of a note: two pages; a longer text is a document
+MOST_CHARACTERS = 4000  # about two pages; a longer text is a document
 SAME_WORDS = 0.8  # Jaccard
 SAME_MEANING = 0.95  # cosine
-# A note that only says again what the session was given shares this much of its content with it.
+# A note counts as a repetition of what the session was shown if it shares this much of its content.
 ECHOED = 0.7
 ABOUT_THE_SAME = 0.5  # Jaccard: from here on two lines are about the same
-# A little above the weight of novelty: what is merely new, and says nothing, is not worth it.
+# A little above the weight of novelty: a line that is only new, and has no content, is not worth
+# saving.
 LEAST_WORTH = 0.31
 
-# Tells whether a line was given to this session: (source, path, text of the line).
+# Whether a line was shown to this session: (source, path, text of the line).
 WasGiven = Callable[[str, str, str], bool]
 
 
@@ -49,7 +50,7 @@ class Neighbour(Record):
     start_line: int
     end_line: int
     text: str
-    cosine: float | None = None  # to the note; None where no model has compared them
+    cosine: float | None = None  # to the note; None if no model has compared them
 
     @property
     def citation(self) -> str:
@@ -58,7 +59,7 @@ class Neighbour(Record):
 
 
 class Check(Record):
-    """What one rule says of a note."""
+    """The result of one rule."""
 
     rule: str  # empty, too-long, secret, instruction, duplicate, near-duplicate, echo or worth
     passed: bool
@@ -67,7 +68,7 @@ class Check(Record):
 
 
 class Judged(Record):
-    """What all rules that were asked say, and what the note is worth."""
+    """The results of the rules that were checked, and the worth of the note."""
 
     checks: tuple[Check, ...]  # in their order; the last may have refused
     worth: Worth
@@ -75,25 +76,25 @@ class Judged(Record):
 
     @property
     def refusal(self) -> Check | None:
-        """Give the rule that refuses the note."""
+        """Return the rule that refuses the note."""
         return next((check for check in self.checks if not check.passed), None)
 
 
 class GateSettings(Record):
-    """What the rules go by."""
+    """The settings of the rules."""
 
     weights: GateWeights
     least: float = 0.0  # of the worth; 0 asks for none
     was_given: WasGiven | None = None
-    refuses_orders: bool = False  # texts that tell a model what to do, as an attack would
+    refuses_orders: bool = False  # texts that tell a model what to do, as an attack does
 
 
 def judge(
     text: str, neighbours: Sequence[Neighbour], settings: GateSettings, *, heading: str = ""
 ) -> Judged:
-    """Ask the rules; `neighbours` are the lines of the memory that are most alike.
+    """Check the rules; `neighbours` are the most similar lines of the memory.
 
-    The heading that a note is to stand below is written with it, so it may hold no secret either.
+    The heading above the note is written with it, so it must not contain a secret either.
     """
     facets = facets_of(text)
     compared = [(each, facets_of(each.text)) for each in neighbours]
@@ -117,13 +118,13 @@ def judge(
 
 
 def is_same(a: str, b: str) -> bool:
-    """Tell that two lines are the same words in the same order."""
+    """Return whether two lines are the same words in the same order."""
     one, other = facets_of(a), facets_of(b)
     return bool(one.sequence) and _has_same_words(one, other)
 
 
 def _has_same_words(a: Facets, b: Facets) -> bool:
-    """Tell so of two lines of which an operator, as code, is no other one."""
+    """Return whether two lines have the same words, counting operators of code as words."""
     return a.sequence == b.sequence and a.telling == b.telling
 
 
@@ -205,9 +206,9 @@ def _echo(facets: Facets, compared: Compared, was_given: WasGiven | None) -> Che
         if containment(facets, other) < ECHOED or replaces(facets, other) or adds(facets, other):
             continue
         if was_given(each.source, each.path, each.text):
-            why = "it comes from the memory: this session was given the line"
+            why = "it repeats the memory: this session was shown the line"
             return Check("echo", False, why, each.citation)
-    return Check("echo", True, "it is not what this session was given")
+    return Check("echo", True, "this session was not shown it")
 
 
 def _least_worth(worth: Worth, least: float) -> Check:
@@ -228,7 +229,7 @@ def _older(text: str, compared: Compared) -> str | None:
 
 
 def _is_another(facets: Facets, other: Facets) -> bool:
-    """Tell that a line, however like another, is a fact of its own."""
+    """Return whether a line is another fact, however similar it is."""
     is_like = jaccard(facets, other) >= ABOUT_THE_SAME
     return adds(facets, other) or (is_like and replaces(facets, other))
 

@@ -18,10 +18,10 @@ from memcli.language.facts import Facets
 from memcli.language.preferences import is_preference
 from memcli.record import Record
 
-# Who says it, or what it is about; and where a sentence ends.
+# A label, such as the speaker or the subject; and where a sentence ends.
 _LABEL = re.compile(r"^\W{0,3}[\w .-]{1,40}?\W{0,3}[:：]\W{0,3}\s")
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
-ENOUGH = 0.5  # share of specific tokens from which a line is as specific as can be
+ENOUGH = 0.5  # share of specific tokens that gives the full value of `s`
 
 _RULE = (
     r"\b(?:always|never|must(?:n't| not)?|should(?:n't| not)?|do not|don't|only|rule"
@@ -72,7 +72,7 @@ _CHATTER = (
     r"|\?\s*$|？\s*$"
 )
 _FACT_VALUE, _REMARK = 0.7, 0.3
-# What each kind is worth, the first that fits; a remark fits none and names nothing.
+# The value of each kind; the first that fits counts. A remark has none.
 _KINDS = (
     ("rule", _RULE, 1.0),
     ("decision", _DECISION, 1.0),
@@ -82,7 +82,7 @@ _KINDS = (
 
 
 class GateWeights(Record):
-    """What each measure counts for; they sum to 1."""
+    """The weight of each measure; they sum to 1."""
 
     novelty: float
     specificity: float
@@ -90,7 +90,7 @@ class GateWeights(Record):
 
 
 class Worth(Record):
-    """What a line is worth, and of what that is made."""
+    """The worth of a line, and its parts."""
 
     value: float  # G, 0 to 1
     novelty: float
@@ -114,7 +114,7 @@ def worth_of(text: str, facets: Facets, best: float, weights: GateWeights) -> Wo
 
 
 def kind_of(text: str, facets: Facets) -> tuple[str, float]:
-    """Tell what a line does, and what that is worth: that of the sentence which does most."""
+    """Return the kind of a line and its value: that of its most valuable sentence."""
     sentences = [each for each in _SENTENCES.split(_LABEL.sub("", text)) if each.strip()]
     said = [each for each in sentences if not _pattern(_CHATTER).search(each)]
     if not said:

@@ -18,7 +18,7 @@ _ISO = r"(?:--[a-z]+ )?\d{4}-\d\d(?:-\d\d)?"
 
 
 def line(dates: Sequence[DateSpan]) -> str:
-    """Say how dates were read; "" where all are ISO days and months.
+    """Say how dates were read; "" if all are ISO days and months.
 
     Example: `Read "last week" as 2026-02-02 to 2026-02-08.`
     """

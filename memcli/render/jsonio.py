@@ -35,7 +35,7 @@ RESULT_KEYS = (*Passage._fields, "file")
 # Keys that few programs need.
 _RARE = ("rank", "ref", "heading_path", "title", "score", "text_hash", "tokens", "kind",
          "source_kind", "scope", "speakers", "speaker_match")  # fmt: skip
-_OF_NEWER = ("citation", "date", "text")  # of a line that corrects
+_OF_NEWER = ("citation", "date", "text")  # of a line that corrects another
 _RARE_OF_ANSWER = ("query", "now", "named_speakers", "speaker_match")
 _NOT_OF_RELATED = ("workspace", "confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
@@ -107,7 +107,7 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
 
 
 def lines(expanded: Expanded, file: str | None) -> dict[str, Any]:
-    """Describe source lines of a summary; `file` is their path from here."""
+    """Describe source lines of a summary; `file` is the path of their document from here."""
     hit = expanded.hit
     return {
         "summary": expanded.summary,
@@ -174,7 +174,7 @@ def verdict_reasons(answer: Answer) -> dict[str, Any]:
 
 
 def speaker_match(answer: Answer) -> dict[str, Any]:
-    """Describe the speakers whom the question names, and how much of the match is theirs."""
+    """Describe the speakers whom the question names, and their share of the match."""
     if answer.speaker_match is None:
         return {}
     return {"named_speakers": list(answer.named_speakers), "speaker_match": answer.speaker_match}
@@ -242,8 +242,8 @@ def source_of(source: str) -> dict[str, Any]:
 def retrievers(answer: Answer) -> dict[str, Any]:
     """Describe which retrievers ran, and why one did not."""
     return {
-        "keyword": _retriever(answer.lexical, False),
-        "semantic": _retriever(answer.dense, True),
+        "keyword": _retriever(answer.keyword, False),
+        "semantic": _retriever(answer.semantic, True),
     }
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memcli.render.text import Style
 
 INDENT = "    "
-LEAST_TITLE = 12  # columns; less says nothing
+LEAST_TITLE = 12  # columns; a shorter title is not shown
 
 
 class DocumentRow(Record):
@@ -21,7 +21,7 @@ class DocumentRow(Record):
 
     days: str | None  # a day, a week or a month
     kind: str
-    name: str  # as `memcli get` takes it
+    name: str  # the name that `memcli get` accepts
     title: str
     tags: tuple[str, ...]
 
@@ -29,11 +29,10 @@ class DocumentRow(Record):
 def line(
     row: DocumentRow, kinds: int, width: int | None, *, style: Style, safe: Callable[[str], str]
 ) -> str:
-    """Show one document; the date is `-` if it has none.
+    """Write one document; the date is `-` if it has none.
 
     The kind is padded to `kinds` characters. The title is shown if it differs from the file's name,
-    as far as `width` columns allow. If there is no room for name and tags, they follow on a new
-    line.
+    cut to `width` columns. If there is no room for name and tags, they follow on a new line.
     """
     name = safe(row.name)
     head = f"{row.days or '-':10}  {safe(row.kind):{kinds}}  "

@@ -1,4 +1,4 @@
-"""Reasons in words: the one place where a hint is joined to what it is for."""
+"""Write a reason as a sentence; only this module joins a hint to its reason."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from memcli.search.repair import Repair
 
 
-MOST_MISSING = 3  # words of a question that are named because no note contains them
+MOST_MISSING = 3  # words of a question that no note contains, named at most
 TRY = " Try: "  # between a reason and its hint
 _ANYWHERE = ("help", "completion")  # commands that ask no workspace
 
 
 def sentence(reason: Reason) -> str:
-    """Say why, and what to do. Example: `nothing is embedded yet. Try: memcli index`."""
+    """Write a reason and its hint. Example: `nothing is embedded yet. Try: memcli index`."""
     return f"{reason.text}.{TRY}{reason.hint}" if reason.hint else reason.text
 
 
@@ -40,9 +40,9 @@ def for_workspace(hint: str, folder: str) -> str:
 
 
 def repaired(repairs: Sequence[Repair]) -> str:
-    """Say which words were looked for.
+    """Name the corrected spellings.
 
-    Example: `Searched for education in place of educaton.`
+    Example: `Searched for education instead of educaton.`
     """
     told = (
         f"{each.searched} {'instead of' if each.is_instead else 'besides'} {each.typed}"
@@ -52,7 +52,7 @@ def repaired(repairs: Sequence[Repair]) -> str:
 
 
 def doubt(answer: Answer) -> str:
-    """Say in a line how the passages differ from what was asked for; "" if they do not."""
+    """Say in one line how the passages differ from the question; "" if they do not."""
     if not answer.hits:
         return ""
     if answer.missing_phrases:
@@ -69,7 +69,7 @@ def doubt(answer: Answer) -> str:
 
 
 def match_line(answer: Answer) -> str:
-    """Say in a line how well the passages match; "" if they match well."""
+    """Say in one line how well the passages match; "" if they match well."""
     weak = "Weak match." * (bool(answer.hits) and answer.verdict == "weak")
     return " ".join(filter(None, (doubt(answer) or weak, absent(answer))))
 

@@ -27,8 +27,8 @@ _UNSAFE = (
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
     f"|(?<![{_TWO_LOOKS}#*0-9])[\ufe0e\ufe0f]|(?<=[#*0-9])[\ufe0e\ufe0f](?!\u20e3)"
 )
-# Tags by which clients mark what is from the system, a tool or the user, and tokens of models that
-# begin and end a turn. Compiled at first use.
+# Tags by which clients mark text of the system, a tool or the user, and tokens that begin and end a
+# turn. Compiled at first use.
 _TAG_WORDS = (
     "system", "user", "assistant", "human", "developer", "tool", "function", "invoke", "thinking",
     "reasoning", "instruction", "important",
@@ -46,7 +46,7 @@ _TAGS = (
     r"(?:[ \t][^<>\n]{0,200})?/?[ \t]*>"
     r"|<\|[^<>|\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>"
 )
-# What a program that reads lines may take for the end of one.
+# Characters that a program may take for the end of a line.
 _LINE_ENDS = {
     ord("\n"): "␊", ord("\v"): "␋", ord("\f"): "␌", ord("\r"): "␍",
     **{code: f"<U+{code:04X}>" for code in (0x1C, 0x1D, 0x1E, 0x85, 0x2028, 0x2029)},
@@ -54,7 +54,7 @@ _LINE_ENDS = {
 
 
 def visible(text: str) -> str:
-    r"""Show what cannot be seen; an escape character becomes ␛."""
+    """Make invisible characters visible; an escape character becomes ␛."""
     if text.isascii() and text.isprintable():
         return text
     return re.sub(_UNSAFE, _shown, text)
@@ -66,10 +66,10 @@ def visible_line(text: str) -> str:
 
 
 def broken_up(text: str) -> str:
-    """Take the meaning from tags that clients of models use, for text that a model reads.
+    """Disarm tags of clients, for text that a model reads.
 
-    The tag stays readable, and the text as long as it was: `</system-reminder>` becomes
-    `(/system-reminder)`. Tags of HTML stay.
+    The tag stays readable, and the length stays the same: `</system-reminder>` becomes
+    `(/system-reminder)`. HTML tags are unchanged.
     """
     has_tags = "INST]" in text or "_of_turn>" in text
     if not has_tags and "<" in text:  # most text with the sign has no such tag
@@ -88,7 +88,7 @@ def one_line(text: str) -> str:
 
 
 def escaped(json: str) -> str:
-    """Write what cannot be seen as JSON escapes: a text in JSON, its value the same."""
+    """Write invisible characters of a JSON text as JSON escapes; its value stays the same."""
     if json.isascii() and json.isprintable():
         return json
     return re.sub(_UNSAFE, _as_json, json)
@@ -123,7 +123,7 @@ def fenced_passage(hit: Hit, snippet: Snippet, where: str) -> str:
 
 
 def fence_for(text: str) -> str:
-    """Give a fence that the text cannot close: longer than any run of backticks inside."""
+    """Return a fence that the text cannot close: longer than any run of backticks inside."""
     return "`" * max(3, longest_run(text) + 1)
 
 

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 LEAST_NAME, LEAST_BRIEF = 8, 20  # columns of place and text in a line that shows a passage
 AGE_COLUMNS = 13  # "23 months ago"
 LEAST_HEADING = 24  # columns; with fewer next to the score, the heading gets its own line
+_FENCES = ("```", "~~~")
+_ENDS = ("", " ", ":", "|", "\\")  # characters after which a line is not wrapped
+# A line of a paragraph or an item with several words; not a heading, a row or a quotation.
+_PROSE = re.compile(r"(?! {4})(?!\s*[#|>])(?:\S+ +){4}")
+# A line that can continue it: it begins with a letter and is not the turn of a speaker.
+_GOES_ON = re.compile(r"(?![^\s:][^:]{0,30}: )[^\W\d_]")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])?\s+(?:\[[ xX]\]\s+)?")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
@@ -45,8 +51,8 @@ class Screen(Record):
     style: Style
     safe: Callable[[str], str]
     age_days: Callable[[str], int]  # of an ISO date
-    name: Callable[[str, str], str]  # of a source and a path, from the current folder
-    link: Callable[[str, str, int], str]  # of a source, a path and a line; empty for no link
+    name: Callable[[str, str], str]  # the path from here of a source and a path
+    link: Callable[[str, str, int], str]  # a link for a source, a path and a line; "" for none
 
 
 def passage(
@@ -58,9 +64,9 @@ def passage(
     *,
     beside: Sequence[Hit] = (),
 ) -> str:
-    """Show one passage: place, confidence, age and headings, then its text.
+    """Write one passage: place, confidence, age and headings, then its text.
 
-    A `heading` that several passages `beside` each other share is not repeated.
+    A `heading` that several passages next to each other share is not repeated.
     """
     style = screen.style
     notes = [(screen.safe(by), style.term)] if (by := other_speakers(hit)) else []
@@ -87,7 +93,7 @@ def passage(
 
 
 def heading(hits: Sequence[Hit], screen: Screen) -> str:
-    """Show what several passages of a document have in common: its name, age and headings."""
+    """Write what several passages of a document have in common: its name, age and headings."""
     about, style = hits[0].about, screen.style
     document = _on_a_line(screen.name(*about.document), screen)
     link = screen.link(*about.document, hits[0].start_line)
@@ -157,7 +163,7 @@ def brief(
 
 
 def _last_columns(text: str, room: int) -> str:
-    """Give the end of a text that takes at most `room` columns."""
+    """Return the end of a text that takes at most `room` columns."""
     start = len(text)
     while start and columns(text[start - 1 :]) <= room:
         start -= 1
@@ -174,7 +180,7 @@ def _flow(
 ) -> list[str]:
     """Put facts (text, style) on one line while they fit, then the headings.
 
-    They follow a head that has taken some columns.
+    `head` is text before them, `taken` the columns that it takes.
     """
     room = screen.width - len(INDENT)
     lines, left = [head], room - max(0, taken - len(INDENT))
@@ -196,7 +202,7 @@ def _flow(
 
 
 def behind(expanded: Expanded, screen: Screen) -> str:
-    """Show source lines of a summary."""
+    """Write source lines of a summary."""
     style, hit = screen.style, expanded.hit
     summary = _on_a_line(screen.name(MEMORY_SOURCE, expanded.summary), screen)
     about = f"{style.dim}behind {summary}{style.end}"
@@ -233,7 +239,7 @@ def age_in_words(days: int) -> str:
 
 
 def breadcrumb(names: Sequence[str], room: int) -> str:
-    """Join headings; where they do not fit, the outer ones go first."""
+    """Join headings; if they do not fit, the outer ones are left out first."""
     for first in range(len(names)):
         shown = " › ".join([*(["…"] if first else []), *names[first:]])
         if columns(shown) <= room:
@@ -268,8 +274,9 @@ def _on_a_line(text: str, screen: Screen) -> str:
 
 
 def _text(snippet: Snippet, screen: Screen) -> list[str]:
-    """Wrap the text to the width, what hangs below its own beginning, with its marks."""
+    """Wrap the text to the width, with its marks; wrapped lines keep the indent of the first."""
     text, marks = _made_safe(snippet, screen.safe)
+    text = reflowed(text)
     lines: list[str] = []
     at = 0
     for line in text.split("\n"):
@@ -288,6 +295,23 @@ def _text(snippet: Snippet, screen: Screen) -> list[str]:
     return lines
 
 
+def reflowed(text: str) -> str:
+    r"""Join the soft-wrapped lines of a paragraph; each character keeps its place.
+
+    Example: `a slow\ncarrier, and newcomers` -> `a slow carrier, and newcomers`
+    """
+    joined = ""
+    is_code = is_prose = False
+    for number, line in enumerate(text.split("\n")):
+        is_fence = line.lstrip().startswith(_FENCES)
+        is_soft = is_prose and not is_fence and _GOES_ON.match(line) is not None
+        joined += (" " if is_soft else "\n" * (number > 0)) + line
+        is_code ^= is_fence
+        is_prose = not (is_code or is_fence) and line[-1:] not in _ENDS
+        is_prose = is_prose and (is_soft or _PROSE.match(line) is not None)
+    return joined
+
+
 def _made_safe(snippet: Snippet, safe: Callable[[str], str]) -> tuple[str, list[tuple[int, int]]]:
     """Make the text safe and its tabs spaces, and move the marks with it."""
     text, marks, at = "", [], 0
@@ -301,7 +325,7 @@ def _made_safe(snippet: Snippet, safe: Callable[[str], str]) -> tuple[str, list[
 
 
 def _styled(text: str, start: int, end: int, marks: Sequence[tuple[int, int]], style: Style) -> str:
-    """Give a span of the text with the marks inside it styled."""
+    """Return a span of the text with the marks inside it styled."""
     pieces, at = [], start
     for first, last in marks:
         first, last = max(first, at), min(last, end)

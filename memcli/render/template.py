@@ -24,7 +24,7 @@ class Template(Record):
     pieces: tuple[tuple[str, bool], ...]  # (text or name of a key, whether it is a key)
 
     def filled(self, record: Mapping[str, Any], safe: Callable[[str], str]) -> str:
-        """Fill in the values, each made `safe` and put on one line without tabs."""
+        """Fill in the values, made `safe` and each on one line without tabs."""
         return "".join(
             safe(_written(piece, record.get(piece))).replace("\t", " ") if is_key else piece
             for piece, is_key in self.pieces
@@ -37,9 +37,9 @@ class Template(Record):
 
 
 def parse(text: str, keys: Collection[str]) -> Template:
-    """Read a template; a line end is added unless it ends with one or with a NUL.
+    """Parse a template; a line end is added unless it ends with one or with a NUL.
 
-    UsageError for a key that is none of `keys`, a loose brace and an escape that means nothing.
+    UsageError for an unknown key, a single brace and an unknown escape.
     """
     pieces = [_piece(match, text, keys) for match in _PIECE.finditer(text)]
     if not pieces or not pieces[-1][0].endswith(("\n", "\0")) or pieces[-1][1]:
@@ -55,8 +55,8 @@ def _piece(match: re.Match[str], text: str, keys: Collection[str]) -> tuple[str,
         return key, True
     if match["loose"] or (escape is not None and escape not in _ESCAPES):
         raise UsageError(
-            f"{match[0]} means nothing in a template: a brace is doubled, and of escapes "
-            r"there are \t, \n, \0 and \\",
+            f"{match[0]} is not allowed in a template: write a brace twice; escapes "
+            r"are \t, \n, \0 and \\",
             hint=rf"--format '{{{_usual(keys)}}}\t{{date}}'",
         )
     if escape is not None:

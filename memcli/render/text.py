@@ -106,7 +106,7 @@ def brief(hit: Hit, where: str, text: Snippet, *, style: Style, safe: Callable[[
 
 
 def count(shown: int, every: int) -> str:
-    """Write the number of lines of a list, and how many of them are shown."""
+    """Write the number of lines of a list, and how many are shown."""
     lines = "1 line" if every == 1 else f"{every} lines"
     return f"{shown} of {lines}\n" if shown < every else f"{lines}\n"
 
@@ -141,7 +141,7 @@ def behind(hit: Hit, where: str, summary: str, *, style: Style, safe: Callable[[
 
 
 def marked(snippet: Snippet, style: Style, safe: Callable[[str], str]) -> str:
-    """Put the term style around the matched words."""
+    """Style the matched words."""
     if not style.term:
         return safe(snippet.text)
     pieces, at = [], 0

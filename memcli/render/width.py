@@ -1,4 +1,4 @@
-"""How many columns text takes on a terminal, and where a line may break."""
+"""Count the columns of text on a terminal, and choose where a line may break."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _columns_of(character: str) -> int:
 
 
 def shortened(text: str, room: int) -> str:
-    """Cut `text` to at most `room` columns, the last one being … where something is cut."""
+    """Cut `text` to at most `room` columns; if something is cut, the last column is `…`."""
     if columns(text) <= room:
         return text
     taken = 0

@@ -1,11 +1,11 @@
 """Weigh a record by how recent it is, how often it is used, and what its author says; pure.
 
-omega = a_r * r + a_f * f + a_a * a, in [0, 1], the weights summing to 1
+    omega = a_r * r + a_f * f + a_a * a, in [0, 1]; the weights sum to 1
 
-r = e^(-lambda * age in days), 1 for undated records; f = log(1 + uses) / log(1 + most uses), of the
-document that the record is in, and of the documents that are ranked with it; a is the authored
-authority, 1 if none is given, so that silence is no penalty. If no use of any ranked document is
-counted, the other two share the weight of f.
+r = e^(-lambda * age in days), 1 for undated records. f = log(1 + uses)
+log(1 + most uses), of the record's document and of the documents ranked with it. a is the authored
+authority, 1 if none is set. If no ranked document has a counted use, the other two share the weight
+of f.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def summing_to_one(table: str, names: Sequence[str], weights: Sequence[float]) -> None:
-    """Raise ConfigError where weights of a table of settings do not sum to 1."""
+    """Raise ConfigError if weights of a table of settings do not sum to 1."""
     total = sum(weights)
     if abs(total - 1.0) > 1e-6:
         named = ", ".join(f"{table}.{name}" for name in names)
@@ -42,7 +42,7 @@ class Authority(Record):
 
     @classmethod
     def read(cls, config: Config) -> Authority:
-        """Read the settings; ConfigError where the weights do not sum to 1."""
+        """Read the settings; ConfigError if the weights do not sum to 1."""
         numbers = [config(f"authority.{name}") for name in cls._fields[:4]]
         summing_to_one("authority", cls._fields[:3], numbers[:3])
         return cls(*numbers)
@@ -52,16 +52,16 @@ class Authority(Record):
         return self._replace(uses={d: self.uses[d] for d in documents if d in self.uses})
 
     def frequency_of(self, document: tuple[str, str]) -> float | None:
-        """Return f for the records of a document; None where no use of any is counted."""
+        """Return f for the records of a document; None if no use of any document is counted."""
         most = max(self.uses.values(), default=0)
         return log(1 + self.uses.get(document, 0)) / log(1 + most) if most else None
 
     def omega(
         self, age_days: float | None, authored: float | None, frequency: float | None = None
     ) -> float:
-        """Weigh a record of an age (None: undated) and an authored authority in [0, 1].
+        """Weigh a record by its age (None: undated) and an authored authority in [0, 1].
 
-        `frequency` is f, None where no use is counted.
+        `frequency` is f, None if no use is counted.
         """
         recency = 1.0
         if age_days is not None:

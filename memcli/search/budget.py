@@ -53,17 +53,17 @@ def _shortened(hit: Hit, left: int, *, is_first: bool, least: float) -> list[Hit
     shorter = cut_down(hit, partial(_fits, left))
     if shorter is None or (shorter.is_cut and not hit.is_cut and not is_first):
         return []
-    return [shorter.moved(hit.score, "pack", of=hit.citation)]
+    return [shorter.moved(hit.score, "budget", of=hit.citation)]
 
 
 def shortened(hits: Sequence[Hit]) -> str:
     """Return the citation of the passage that a budget cut down, or ""."""
-    steps = (step for hit in hits for step in hit.trace if step.stage == "pack")
+    steps = (step for hit in hits for step in hit.trace if step.stage == "budget")
     return next((str(dict(step.inputs)["of"]) for step in steps), "")
 
 
 def _is_far(hit: Hit) -> bool:
-    """Tell whether a passage hardly matches; False if the model is not calibrated."""
+    """Return whether a passage hardly matches; False if the model is not calibrated."""
     return hit.confidence is not None and hit.confidence < FAR and not hit.is_literal
 
 

@@ -40,9 +40,9 @@ ONE_WORD = Reason("one-word", "the best passage contains only one of the words")
 SEVERAL_WORDS = 3
 GOOD = 0.4
 WEAK = 0.2
-LARGEST = 700.0  # exponent that a float can hold
-# Ranks that the lead is told by. The eighth or fifteenth, the fiftieth or hundredth do about as
-# well; nothing else that was tried beside them tells more of a collection that is left out.
+LARGEST = 700.0  # the greatest exponent of a float
+# Ranks that define the lead. The eighth or fifteenth, the fiftieth or hundredth do about as well;
+# nothing else that was tried improves results on a collection that was left out.
 TENTH, THIRTIETH = 10, 30
 
 
@@ -84,13 +84,13 @@ def judge(hits: Sequence[Hit], constants: Calibration | None, *, rarity: float) 
 
 
 def sure_of_its_day(hit: Hit) -> Hit:
-    """Raise the confidence of a hit of the requested day to its share of the query's words."""
+    """Raise the confidence of a hit on the requested day to its share of the query's words."""
     if hit.confidence is None:
         return hit
     return hit._replace(confidence=max(hit.confidence, hit.held))
 
 
-def apply_floor(hits: Sequence[Hit], *, min_score: float, on_score: bool = False) -> list[Hit]:
+def apply_threshold(hits: Sequence[Hit], *, min_score: float, on_score: bool = False) -> list[Hit]:
     """Drop hits whose confidence (or score so far) is below `min_score`; literal matches stay."""
 
     def worth(hit: Hit) -> float | None:

@@ -25,7 +25,7 @@ SECONDS_A_DAY = 86_400
 
 
 class Convex(Record):
-    """The constants, settings of the table `convex`; the decays are those of a second."""
+    """The constants: settings of the table `convex`; the decays are per second."""
 
     alpha: float = 0.7  # of meaning
     beta: float = 0.2  # of recency
@@ -39,7 +39,7 @@ class Convex(Record):
 
     @classmethod
     def read(cls, config: Config) -> Convex:
-        """Read the settings; ConfigError where the weights do not sum to 1."""
+        """Read the settings; ConfigError if the weights do not sum to 1."""
         numbers = [config(f"convex.{name}") for name in cls._fields]
         summing_to_one("convex", cls._fields[:3], numbers[:3])
         return cls(*numbers)

@@ -71,7 +71,7 @@ def cursor_of(hit: Hit, words: Sequence[str]) -> CursorPlace:
 
 
 def _is_asked(hit: Hit, at: int) -> bool:
-    """Tell whether the query names the speaker of a line (from 0)."""
+    """Return whether the query names the speaker of a line (from 0)."""
     line = hit.start_line + at
     return any(
         t.start_line <= line <= t.end_line and t.speaker in hit.named_speakers for t in hit.turns
@@ -91,7 +91,7 @@ def _kinds(line: str, words: Sequence[str]) -> int:
 
 
 def _says(line: str, kinds: int) -> int:
-    """Return 2 for a line that says something, 1 for a heading, fence or greeting, 0 for a blank.
+    """Return 2 for a line with a statement, 1 for a heading, fence or greeting, 0 for a blank.
 
     A line without letters counts 2 only if it contains a word of the query, such as a number.
     """

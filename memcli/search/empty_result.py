@@ -11,14 +11,14 @@ from memcli.types import Filters, Where
 if TYPE_CHECKING:
     from memcli.store.port import Snapshot
 
-MOST_VALUES = 8  # of a key that are named
+MOST_VALUES = 8  # of a key, named at most
 
 
 def blocking_filter(snapshot: Snapshot, filters: Filters) -> Reason | None:
     """Name the first filter that no document passes, or say that none passes all of them.
 
-    None where documents pass, so that it was the question which found nothing. A key that was
-    given to a filter is not told.
+    None if documents pass: then the question found nothing. The value of a filter that has a key is
+    not repeated.
     """
     from memcli.secrets.finding import redacted
 
@@ -58,7 +58,7 @@ def _pass(snapshot: Snapshot, filters: Filters) -> bool:
 
 
 def _of_front_matter(snapshot: Snapshot, filters: Filters) -> Reason | None:
-    """Name the first tag or condition that no document meets, and what there is in its place."""
+    """Name the first tag or condition that no document meets, and the values that exist."""
     for tag in filters.tags:
         if not _pass(snapshot, Filters(tags=(tag,))):
             return Reason("filter", f"no document has the tag {tag}", "memcli ls --count tag")
@@ -78,7 +78,7 @@ def _of_front_matter(snapshot: Snapshot, filters: Filters) -> Reason | None:
 
 
 def _values(snapshot: Snapshot, key: str) -> list[str]:
-    """List what documents say for a key."""
+    """List the values of a key."""
     import json
 
     from memcli.markdown.properties import key_of, properties
@@ -91,7 +91,7 @@ def _values(snapshot: Snapshot, key: str) -> list[str]:
 
 
 def _of_dates(snapshot: Snapshot, filters: Filters) -> Reason:
-    """Tell of an empty span of days, and of the documents without a day."""
+    """Report an empty span of days, and the documents without a day."""
     since, until = filters.since, filters.until
     if since == until:
         text = f"there is no record of {since}"

@@ -1,8 +1,8 @@
 """Search summaries first, then the raw lines behind those that were found.
 
-The lines behind every summary among the ranked passages are in reach, shown or not, so what is
-added does not depend on the limit. Tokens they leave over go to matching lines behind the other
-summaries: a summary cannot hold every word of its lines. No score of the first search changes.
+The lines behind every summary among the ranked passages can be added, shown or not, so they do not
+depend on the limit. Tokens that they leave go to matching lines behind the other summaries, because
+a summary cannot contain every word of its lines. No score of the first search changes.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 # Narrow passages: within so many tokens more of them, from more places. On LoCoMo conversations 26
 # and 30 recall within 2,000 tokens is .876 with 1, .86 with 2 or 3.
 PASSAGE_LINES = 1
-# What scores less than this share of the best that is added is not what was asked for: there it
-# leaves 13 of 18 passages and a fifth fewer tokens, for .004 of recall.
+# Lines below this share of the best added score do not answer: there it removes 13 of 18 passages
+# and a fifth of the tokens, for .004 of recall.
 ASKED = 0.6
 
 

@@ -1,10 +1,9 @@
-"""Ask indexes whose vectors different models made each by its own, and join the answers.
+"""Search indexes of different models, each with its own, and merge the answers.
 
-Scores of two models cannot be compared; confidences can, since each model's are calibrated. So
-the passage that comes next is that of the answer whose next passage is the surest, and each answer
-keeps its own order. One whose model was never calibrated takes part by the confidence that the
-others have at the same rank, for what words alone tell is less; where no model was calibrated, the
-answers take turns.
+Scores of two models cannot be compared, but calibrated confidences can. So the next passage comes
+from the answer whose next passage is the surest, and each answer keeps its own order. An answer
+whose model was never calibrated uses the confidence of the others at the same rank, because
+keywords alone show less. If no model was calibrated, the answers take turns.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ if TYPE_CHECKING:
 
     Ranked = TypeVar("Ranked")
 
-PACK = "pack"
+BUDGET = "budget"
 
 
 class ModelGroup(Record):
-    """What is asked by one model: an index, or all whose vectors it has made."""
+    """The workspaces that one model searches."""
 
-    names: tuple[str, ...]  # of the workspaces, where there are other groups
+    names: tuple[str, ...]  # of the workspaces, if there are other groups
     snapshot: Snapshot
     encoder: str  # its name in the configuration
     reranker: Reranker | None
@@ -55,9 +54,9 @@ def search_each(
     age_days: Callable[[str], float],
     observe: Observer = unobserved,
 ) -> list[Answer]:
-    """Answer a query from each group, to be `merge_answers` with the same options.
+    """Answer a query from each group, for `merge_answers` with the same options.
 
-    Of several groups `observe` is told what each stage left of all, and nothing of `PACK`.
+    With several groups, `observe` gets what each stage left of all, and no stage `BUDGET`.
     """
 
     def ask(group: ModelGroup, options: SearchOptions, observe: Observer) -> Answer:
@@ -77,7 +76,7 @@ def search_each(
     from memcli.search.why_not import Course
 
     courses = [Course() for _ in groups]
-    whole = options._replace(budget=None, ends=False)  # which is for all together
+    whole = options._replace(budget=None, ends=False)  # which applies to all together
     answers = [
         _of_group(ask(group, whole, course), group)
         for group, course in zip(groups, courses, strict=True)
@@ -89,27 +88,27 @@ def search_each(
             for name, hits in course.stages
             if name == stage
         ]
-        if left and stage != PACK:
+        if left and stage != BUDGET:
             observe(stage, _merged(left))
     return answers
 
 
 def _of_group(answer: Answer, group: ModelGroup) -> Answer:
-    """Say whose vectors took no part."""
-    reason = answer.dense.reason
+    """Name the workspaces whose vectors took no part."""
+    reason = answer.semantic.reason
     if reason is None:
         return answer
     reason = reason._replace(text=f"{', '.join(group.names)}: {reason.text}")
-    return answer._replace(dense=answer.dense._replace(reason=reason))
+    return answer._replace(semantic=answer.semantic._replace(reason=reason))
 
 
 def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answer:
     """Return one answer of as many passages as are wanted; the first answer wins ties.
 
-    What several answers hold is told once.
+    Facts that several answers share appear once.
 
-    The verdict is that of the answer which the first passage comes from, or of the first that is
-    calibrated where that one is not.
+    The verdict is that of the answer with the first passage, or of the first calibrated one if that
+    is not calibrated.
     """
     if len(answers) == 1:
         return answers[0]
@@ -123,8 +122,8 @@ def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answe
     packed, dropped, far = fit_budget(top, budget=options.filled, free=options.free)
     answer = best._replace(
         hits=tuple(packed),
-        lexical=next((a.lexical for a in answers if a.lexical.reason), best.lexical),
-        dense=_of_all([answer.dense for answer in answers]),
+        keyword=next((a.keyword for a in answers if a.keyword.reason), best.keyword),
+        semantic=_of_all([answer.semantic for answer in answers]),
         candidates=sum(answer.candidates for answer in answers),
         omitted_over_budget=dropped,
         omitted_low_confidence=far,
@@ -144,7 +143,7 @@ def in_turns(
 ) -> Iterator[Ranked]:
     """Merge lists that keep their order, the surest next first; the earlier list wins ties.
 
-    What nobody is sure of is as sure as the surest of its rank in the other lists.
+    An entry without confidence is as sure as the surest of its rank in the other lists.
 
     Example: .9 .2 and None None give .9 None .2 None
     """
@@ -165,7 +164,7 @@ def in_turns(
 
 
 def _leading(answers: Sequence[Answer], hits: Sequence[Hit]) -> Answer:
-    """Choose the answer that the verdict on all `hits` is taken from."""
+    """Choose the answer whose verdict applies to all `hits`."""
     owners = [answer for hit in hits for answer in answers if _holds(answer, hit)]
     first = (*owners, *answers)[0]
     if first.uncalibrated is None or first.verdict == "good":
@@ -188,7 +187,7 @@ def _merged(lists: Sequence[tuple[Answer, Sequence[Hit]]]) -> list[Hit]:
 
 
 def _of_all(retrievers: Sequence[RetrieverUse]) -> RetrieverUse:
-    """Say of the vectors of all that they took part where any did, and why others did not."""
+    """Report that vectors took part if any did, and why others did not."""
     return retrievers[0]._replace(
         ran=any(retriever.ran for retriever in retrievers),
         reason=_of_groups(
@@ -200,7 +199,7 @@ def _of_all(retrievers: Sequence[RetrieverUse]) -> RetrieverUse:
 
 
 def _of_groups(reasons: Sequence[Reason], groups: int) -> Reason | None:
-    """Return the first reason with the groups it is true of, without their names if true of all.
+    """Return the first reason with its groups, without their names if it applies to all.
 
     Each is one of `_of_group`.
     """
@@ -213,5 +212,5 @@ def _of_groups(reasons: Sequence[Reason], groups: int) -> Reason | None:
 
 
 def _in_all(found: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Keep what is true of every answer."""
+    """Keep what every answer contains."""
     return tuple(each for each in found[0] if all(each in other for other in found[1:]))

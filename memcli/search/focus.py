@@ -23,8 +23,8 @@ from memcli.search.hits import Hit, Step, ordered
 from memcli.search.lines import Run, whole_thought
 from memcli.types import SUMMARY
 
-# A part is short: fewer of its words can match than of a chunk's, and its vector says more.
-# Weights fitted part by part on three LoCoMo conversations came to the same balance.
+# A segment is short: fewer words can match than in a chunk, and its vector says more. Weights
+# fitted segment by segment on three LoCoMo conversations gave the same balance.
 PART_LEAN = 1.25
 NEIGHBOUR_SHARE = 0.3
 # A neighbour joins from this share of the best part of all chunks, so that strong passages are
@@ -34,7 +34,7 @@ KEEP_SHARE = 0.32
 PASSAGE_LINES = 8
 NEIGHBOURS = 2  # parts on each side
 SCRAP_SHARE = 0.5  # of the score of a passage that only repeats the query or says where to look
-HEADING_SHARE = 1.0  # of a word in the headings, beside one in the part
+HEADING_SHARE = 1.0  # of a word in the headings, relative to one in the segment
 
 Tokens = Sequence[str]
 Window = tuple[int, int, int]  # first, last and best part
@@ -51,32 +51,32 @@ WIDTH = Width()
 
 
 class Adjustments(Record):
-    """What changes the scores of segments, besides keywords and cosines, by chunk id."""
+    """The changes to the scores of segments besides keywords and cosines, by chunk id."""
 
     factors: Mapping[int, Sequence[float]] = MappingProxyType({})
     lifts: Mapping[int, Sequence[float]] = MappingProxyType({})  # added, before a factor counts
-    headings: Mapping[int, Tokens] = MappingProxyType({})  # what each part holds besides its text
-    named: Collection[int] = ()  # chunks whose best passage goes before all others
+    headings: Mapping[int, Tokens] = MappingProxyType({})  # other tokens of each segment
+    named: Collection[int] = ()  # chunks whose best passage comes before all others
     prior: LengthPrior = NO_PRIOR
 
 
 AS_THEY_ARE = Adjustments()
 
 
-class SoughtTerm(Record):
+class WeightedTerm(Record):
     """A term of the query as the index tokenises it, and its IDF."""
 
     tokens: tuple[str, ...]
     idf: float
-    starts: tuple[str, ...] = ()  # of a prefix: what its last token may begin with
-    exact: str = ""  # phrase | identifier: what holds it is a literal match
+    starts: tuple[str, ...] = ()  # of a prefix: possible beginnings of its last token
+    exact: str = ""  # phrase | identifier: a text that contains it is a literal match
     demanded: bool = False  # no passage without it
 
 
 def focus(
     hits: Sequence[Hit],
     tokens: Mapping[int, Sequence[Tokens]],
-    terms: Sequence[SoughtTerm],
+    terms: Sequence[WeightedTerm],
     *,
     weights: Weights,
     text_share: float,
@@ -115,7 +115,7 @@ def focus(
         for hit in hits
         if texts.get(hit.about.chunk_id)
     }
-    # Without vectors most parts hold no word of the query, and all neighbours join.
+    # Without vectors most segments contain no word of the query, and all neighbours join.
     best_part = max((score for scores in own.values() for score in scores), default=0.0)
     enough = width.share * best_part if weights.vector else 0.0
     full = 2.0 + NEIGHBOUR_SHARE
@@ -185,14 +185,14 @@ def _is_links_only(hit: Hit, first: int, last: int) -> bool:
 class _Query:
     """The terms of a query; it caches what hundreds of segments ask about the same tokens."""
 
-    def __init__(self, terms: Sequence[SoughtTerm]) -> None:
+    def __init__(self, terms: Sequence[WeightedTerm]) -> None:
         self.terms = terms
         self.tokens = frozenset(token for term in terms for token in term.tokens)
         self._sought = fsum(term.idf for term in terms)
-        self._met: dict[frozenset[str], Sequence[SoughtTerm]] = {}
+        self._met: dict[frozenset[str], Sequence[WeightedTerm]] = {}
         self._shares: dict[frozenset[str], float] = {}
 
-    def met(self, held: frozenset[str]) -> Sequence[SoughtTerm]:
+    def met(self, held: frozenset[str]) -> Sequence[WeightedTerm]:
         """Return the terms that a segment may contain, by its tokens of the query."""
         found = self._met.get(held)
         if found is None:
@@ -224,7 +224,7 @@ def _run(window: Window, tokens: Sequence[Tokens]) -> list[str]:
     return [token for part in tokens[first : last + 1] for token in part]
 
 
-def _says(window: Window, tokens: Sequence[Tokens], terms: Sequence[SoughtTerm]) -> bool:
+def _says(window: Window, tokens: Sequence[Tokens], terms: Sequence[WeightedTerm]) -> bool:
     """Return whether a window contains any of some terms, word after word."""
     run = _run(window, tokens)
     return any(term.tokens and occurrences(run, term) for term in terms)
@@ -296,7 +296,7 @@ def _windows(
     if whole or not last_part:
         return [(0, last_part, order[0])]
     taken: set[int] = set()
-    # A line of a summary stands alone, and what is beside it is another matter.
+    # A line of a summary is complete, and the next one is about something else.
     is_joined = [score >= enough and hit.about.kind != SUMMARY for score in own]
     windows = []
     for best in order:
@@ -317,7 +317,7 @@ def _windows(
     return windows
 
 
-def _bm25(tokens: Tokens, terms: Sequence[SoughtTerm], average: float, headings: Tokens) -> float:
+def _bm25(tokens: Tokens, terms: Sequence[WeightedTerm], average: float, headings: Tokens) -> float:
     norm = K1 * (1 - B + B * in_words(tokens) / average)
     score = 0.0
     for term in terms:
@@ -327,13 +327,13 @@ def _bm25(tokens: Tokens, terms: Sequence[SoughtTerm], average: float, headings:
 
 
 def in_words(tokens: Tokens) -> float:
-    """Count tokens; in a script without spaces, where a word is about two of them, by half."""
+    """Count tokens; in a script without spaces each counts half, because a word has about two."""
     if not tokens or max(tokens) < FIRST_WIDE:
         return len(tokens)
     return len(tokens) - 0.5 * sum(token >= FIRST_WIDE for token in tokens)
 
 
-def occurrences(tokens: Tokens, term: SoughtTerm) -> int:
+def occurrences(tokens: Tokens, term: WeightedTerm) -> int:
     """Count how often tokens contain a term."""
     wanted = term.tokens
     if term.starts:

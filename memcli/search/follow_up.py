@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from memcli.config.settings import Config
 
-EARLIER = 2  # questions that are looked back to
+EARLIER = 2  # questions to look back at
 MOST_WORDS = 16  # of a question in which words are replaced
 HINT = 'memcli search "some words"'
 

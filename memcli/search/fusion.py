@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 RRF_K = 60
 K1, B = 1.2, 0.75
 FIRST_WIDE = "\u2e80"  # the first sign of the scripts that are indexed as pairs
-WORD_CHARS = 6  # of a word and the space behind it
-USUAL_CHARS = 200  # of a segment to whose cosine nothing is added
+WORD_CHARS = 6  # per word, with its space
+USUAL_CHARS = 200  # of a segment whose cosine is not changed
 
 
 class Weights(Record):
@@ -40,7 +40,7 @@ class Weights(Record):
 
 
 class LengthPrior(Record):
-    """What is added to the cosines of long segments and taken from those of short ones."""
+    """The change to the cosines of long and short segments."""
 
     weight: float = 0.0  # per natural logarithm of the length; see `KnownModel.length`
     chunks: Collection[int] = ()  # that it is for: documents, but no conversations
@@ -91,8 +91,8 @@ def fuse(
         used = (assumed or 0.0) if cosine is None else best_cosine(candidate, prior) or 0.0
         if method == "rrf":
             ranks = (
-                (weights.text, candidate.lexical_rank),
-                (weights.vector, candidate.dense_rank),
+                (weights.text, candidate.keyword_rank),
+                (weights.vector, candidate.semantic_rank),
             )
             total = fsum(1 / (RRF_K + rank) for weight, rank in ranks if rank and weight)
             score = total * (RRF_K + 1) / 2
@@ -108,9 +108,9 @@ def fuse(
         inputs = (
             ("method", method),
             ("bm25", candidate.bm25),
-            ("lexical_rank", candidate.lexical_rank),
+            ("keyword_rank", candidate.keyword_rank),
             ("cosine", cosine),
-            ("dense_rank", candidate.dense_rank),
+            ("semantic_rank", candidate.semantic_rank),
             ("coverage", covered),
         )
         hits.append(
@@ -158,7 +158,7 @@ def _wide(text: str) -> int:
 
 
 def _assumed(candidate: Candidate, known: Sequence[float], middle: float) -> float | None:
-    """Return the cosine that stands in for that of a chunk without a vector.
+    """Return the cosine assumed for a chunk without a vector.
 
     It is the median of the candidates, and for a literal match the best, so that the match is not
     lost before it is embedded. None if no candidate has a vector.

@@ -30,7 +30,7 @@ from memcli.search.recall import (
     with_moments,
 )
 from memcli.search.retrievers import (
-    MODE_IS_DENSE,
+    MODE_IS_SEMANTIC,
     RetrieverUse,
     Vector,
     is_partial,
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     from memcli.search.repair import Repair
     from memcli.search.speakers import Heard, Voices
     from memcli.store.port import Snapshot
-    from memcli.types import Candidate
+    from memcli.types import Candidate, Turn
 
-FOCUS_POOL = 100  # chunks that are looked at part by part; --limit lives within
+FOCUS_POOL = 100  # chunks that are examined segment by segment; --limit is at most this
 
 
 class Gathered(Record):
@@ -62,6 +62,7 @@ class Gathered(Record):
     hits: Sequence[Hit]  # those worth a closer look
     fused: Sequence[Hit]  # all of them
     believed: Mapping[int, Sequence[float]]  # how far parts count for who says them
+    turns: Mapping[int, Sequence[Turn]]  # of all candidates, by chunk id
     voices: Voices | None  # of `hits`, where it matters who speaks
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
     headings: Mapping[int, Tokens]  # of the chunks of `hits`, in tokens
@@ -76,8 +77,8 @@ class Gathered(Record):
     dates_alone: bool  # the query is nothing else, and there are records of that time
     weights: Weights
     text_share: float
-    lexical: RetrieverUse
-    dense: RetrieverUse
+    keyword: RetrieverUse
+    semantic: RetrieverUse
     revision: str
     fingerprint: str
 
@@ -98,22 +99,21 @@ def gather(
         spans = spans or [(FIRST_DAY, LAST_DAY)]
         order = "newest" if options.sort == "newest" else order
     query, repaired = _as_meant(snapshot, query, options)
-    wants_lexical = options.mode != "dense"
+    wants_keyword = options.mode != "semantic"
     facts, counts = snapshot.facts, snapshot.counts()
-    dense, vector = semantic_retriever(snapshot, query, options, embed_query, counts)
+    semantic, vector = semantic_retriever(snapshot, query, options, embed_query, counts)
     bounds = _bounds(snapshot, spans, options)
     bounds = bounds._replace(keywords_choose=vector is not None and is_partial(counts))
-    read = partial(recall, snapshot, query, total=counts.chunks, lexical=wants_lexical)
+    read = partial(recall, snapshot, query, total=counts.chunks, keyword=wants_keyword)
     found = read(vector=vector.blob if vector else None, bounds=bounds)
     if bounds.keywords_choose:
-        dense = of_matches(dense, counts, found.candidates)
-        if not dense.ran:
+        semantic = of_matches(semantic, counts, found.candidates)
+        if not semantic.ran:
             vector, found = None, read(vector=None, bounds=bounds)
-    why_not = _common(found.common) if wants_lexical else MODE_IS_DENSE
-    lexical = RetrieverUse(wants_lexical, why_not, 0, counts.chunks)
-    heard, documents = _heard(snapshot, query.text, options, found.candidates)
+    keyword = _keyword_use(found.common, counts.chunks, runs=wants_keyword)
+    turns, heard, documents = _heard(snapshot, query.text, options, found.candidates)
     share = len(documents) / max(1, len(found.candidates))
-    weights = retriever_weights(options, vector, lexical=wants_lexical, documents=share)
+    weights = retriever_weights(options, vector, keyword=wants_keyword, documents=share)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
     prior = length_prior(options, vector, documents)
     fused = _with_repairs(_fused(found, options.fusion, weights, believed, prior), repaired)
@@ -126,13 +126,14 @@ def gather(
     closer = partial(
         choose, spans=spans, order=order, alone=dates_alone, limit=FOCUS_POOL, sort=options.sort
     )
-    hits = run_stages([("pool", closer)], fused, options, observe)
+    hits = run_stages([("candidates", closer)], fused, options, observe)
     chunks = [hit.candidate for hit in hits] if options.has("focus") else []
     return Gathered(
         question=query.text,
         hits=hits,
         fused=fused,
         believed=heard.weights(chunks) if heard else {},
+        turns=turns,
         voices=heard.voices(snapshot, chunks, found.terms) if heard else None,
         tokens=part_tokens(snapshot, chunks),
         headings=heading_tokens(snapshot, chunks),
@@ -147,10 +148,10 @@ def gather(
         dates_alone=dates_alone,
         weights=weights,
         text_share=believed,
-        lexical=lexical,
-        dense=dense,
+        keyword=keyword,
+        semantic=semantic,
         revision=str(facts.revision),
-        fingerprint=(facts.fingerprint or "") if dense.ran else "",
+        fingerprint=(facts.fingerprint or "") if semantic.ran else "",
     )
 
 
@@ -197,12 +198,13 @@ def _without_days(found: Recalled, dates: Sequence[DateSpan]) -> Recalled:
     return found._replace(unmatched=tuple(missing)) if days and found.unmatched else found
 
 
-def _common(words: Sequence[str]) -> Reason | None:
-    """Name the words that were too common to search for, if any."""
-    if not words:
-        return None
-    text = f"too many chunks contain these words to search for them: {', '.join(words)}"
-    return Reason("common", text)
+def _keyword_use(common: Sequence[str], chunks: int, *, runs: bool) -> RetrieverUse:
+    """Describe the use of keyword search, with the words that were too common to search for."""
+    reason = None if runs else MODE_IS_SEMANTIC
+    if runs and common:
+        text = f"too many chunks contain these words to search for them: {', '.join(common)}"
+        reason = Reason("common", text)
+    return RetrieverUse(runs, reason, 0, chunks)
 
 
 def _as_meant(
@@ -225,21 +227,19 @@ def _as_meant(
 
 def _heard(
     snapshot: Snapshot, question: str, options: SearchOptions, candidates: Sequence[Candidate]
-) -> tuple[Heard | None, frozenset[int]]:
-    """Find out whose words the question is about, and in which candidates nobody speaks.
+) -> tuple[Mapping[int, Sequence[Turn]], Heard | None, frozenset[int]]:
+    """Read who speaks in the candidates, and find out whose words the question is about.
 
-    None if it makes no difference who speaks.
+    The second value is None if it makes no difference who speaks; the third names the candidates in
+    which nobody speaks.
     """
     ids = [candidate.about.chunk_id for candidate in candidates]
-    minds_speakers = bool(options.filters.by) or options.has("speaker")
-    asks = minds_speakers or options.has("fuse.documents")
-    speakers = snapshot.speakers() if asks else ()
-    if not speakers:
-        return None, frozenset(ids)
-    turns = snapshot.turns(ids)
+    speakers = snapshot.speakers()
+    lines = snapshot.lines_of(ids) if speakers else {}
+    turns = {chunk: own.turns for chunk, own in lines.items() if own.turns}
     documents = frozenset(ids).difference(turns)
-    if not minds_speakers:
-        return None, documents
+    if not speakers or not (options.filters.by or options.has("speaker")):
+        return turns, None, documents
     from memcli.search.speakers import hear
 
-    return hear(turns, question, speakers, by=options.filters.by), documents
+    return turns, hear(turns, question, speakers, by=options.filters.by), documents

@@ -21,7 +21,7 @@ class Quotation(Record):
 
     about: About
     text: str
-    supersedes: tuple[str, ...] = ()  # what its document says that it replaces, by file name
+    supersedes: tuple[str, ...] = ()  # file names that its front matter lists as replaced
 
 
 class Correction(Record):
@@ -63,28 +63,28 @@ class Hit(Record):
     cosine: float | None  # of the best part, clamped to [0, 1]; None without a vector
     coverage: float  # share of the query's IDF that the chunk matches, 0 to 1
     confidence: float | None
-    duplicates: tuple[str, ...]  # citations that say the same
+    duplicates: tuple[str, ...]  # citations with the same content
     trace: tuple[Step, ...]
-    # Of the passage alone, where it is less than its chunk; None: as above.
+    # Of the passage only, if it is less than its chunk; None: as above.
     own_cosine: float | None = None
     own_coverage: float | None = None
-    best: int = 0  # the part that it was found by
-    is_literal: bool = False  # it holds what makes its chunk a literal match
-    named_speakers: tuple[str, ...] = ()  # speakers whom the query names, where its chunk has turns
-    # By how much a line of whom the query names holds more of it than a line of others, -1 to 1.
+    best: int = 0  # the segment that it was found by
+    is_literal: bool = False  # it contains what makes its chunk a literal match
+    named_speakers: tuple[str, ...] = ()  # speakers whom the query names, if its chunk has turns
+    # How much more of the query a line of a named speaker contains than a line of others, -1 to 1.
     speaker_match: float | None = None
-    turns: tuple[Turn, ...] = ()  # who speaks in its chunk; of a passage that is shown
-    # Lines that somebody speaks, each with its share of the query's IDF without speakers' names.
+    turns: tuple[Turn, ...] = ()  # the speakers in its chunk; only of shown passages
+    # Lines with a speaker, each with its share of the query's IDF without speakers' names.
     shares: tuple[tuple[int, float], ...] = ()
     broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
-    assumed: float | None = None  # a cosine taken for the one that it lacks
-    faded: float = 1.0  # what its age leaves of its score, where ages count
+    assumed: float | None = None  # a cosine assumed for a missing one
+    faded: float = 1.0  # the factor of its age, if ages count
     corrected_by: tuple[Correction, ...] = ()  # newest first
-    moment: str = ""  # at which its document was written, where ages count and a time is told
+    moment: str = ""  # when its document was written, if ages count and a time is known
 
     @property
     def about(self) -> About:
-        """Return what is told of the chunk it stands in."""
+        """Return what is known about its chunk."""
         return self.candidate.about
 
     @property
@@ -94,7 +94,7 @@ class Hit(Record):
 
     @property
     def held(self) -> float:
-        """Return the share of the query's IDF that the passage holds, 0 to 1."""
+        """Return the share of the query's IDF that the passage contains, 0 to 1."""
         return self.coverage if self.own_coverage is None else self.own_coverage
 
     def similarity(self, best_text: float) -> float:
@@ -127,7 +127,7 @@ class Hit(Record):
 
     @property
     def text(self) -> str:
-        """Return the text of the passage as it stands in the file."""
+        """Return the text of the passage as it is in the file."""
         if self.is_whole:
             return self.candidate.text
         parts = self.candidate.parts
@@ -135,18 +135,18 @@ class Hit(Record):
 
     @property
     def is_cut(self) -> bool:
-        """Return whether its first or its last line goes on where the passage does not."""
-        return self.goes_before or self.goes_on
+        """Return whether its first or last line continues outside the passage."""
+        return self.continues_before or self.continues_after
 
     @property
-    def goes_before(self) -> bool:
+    def continues_before(self) -> bool:
         """Return whether its first line begins before it."""
         parts = self.candidate.parts
         start = 0 if self.is_whole else parts[self.first].start
         return self.candidate.text[start - 1] != "\n" if start else self.broken[0]
 
     @property
-    def goes_on(self) -> bool:
+    def continues_after(self) -> bool:
         """Return whether its last line ends behind it."""
         text = self.candidate.text
         end = len(text) if self.is_whole else self.candidate.parts[self.last].end
@@ -162,7 +162,7 @@ class Hit(Record):
 
     @property
     def spoken(self) -> dict[str, int]:
-        """Count the lines of the passage that each speaker says, in the order of their turns."""
+        """Count the lines of the passage per speaker, in the order of their turns."""
         counts: dict[str, int] = {}
         for turn in self.turns:
             lines = min(turn.end_line, self.end_line) - max(turn.start_line, self.start_line) + 1
@@ -177,7 +177,7 @@ class Hit(Record):
         return cite(about.source, about.path, self.start_line, self.end_line)
 
     def moved(self, score: float, stage: str, **inputs: float | int | str | None) -> Hit:
-        """Return the hit a new score and say why in the trace."""
+        """Return the hit with a new score, and add the reason to the trace."""
         step = Step(stage, score, tuple(inputs.items()))
         return self._replace(score=score, trace=(*self.trace, step))
 
@@ -190,7 +190,7 @@ class Hit(Record):
 
 def ordered(hits: Sequence[Hit]) -> list[Hit]:
     """Sort by score, ties by date, newest first, then by path and line."""
-    if len({hit.score for hit in hits}) == len(hits):  # nothing ties
+    if len({hit.score for hit in hits}) == len(hits):  # there are no ties
         return sorted(hits, key=_score, reverse=True)
     return sorted(hits, key=_key)
 

@@ -26,11 +26,11 @@ MOST_ANNOUNCED = 12
 # Passages ranked in addition to the limit; they replace those that are joined.
 SPARE = 10
 MOST_JOINED = 12  # lines
-ALIKE = 0.75  # share of the score of a better passage from which a neighbour joins it
+ALIKE = 0.75  # share of the score of a better passage that a neighbour needs to join it
 # Length of a passage in the profile `classic`.
 CLASSIC_CHARS = 700
 
-MOST_FILLER = 20  # characters of a line that may say nothing
+MOST_FILLER = 20  # characters of a line that may have no content
 _WORDS = re.compile(r"\w+")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 
@@ -81,7 +81,7 @@ def whole_thought(candidate: Candidate, run: Run, is_free: Callable[[int], bool]
     if introduces(text):
         run = _with_announced(candidate, run, is_free)
         text = _text(candidate, run)
-    while _is_scrap(text) and (wider := _beside(candidate, run, is_free)) != run:
+    while _is_scrap(text) and (wider := _with_next_line(candidate, run, is_free)) != run:
         run = wider
         text = _text(candidate, run)
     return run
@@ -117,7 +117,7 @@ def _narrowed_line(candidate: Candidate, run: Run, best: int, fits: Callable[[st
 
 
 def _begins(candidate: Candidate, part: int) -> bool:
-    """Tell whether a part begins on a new line."""
+    """Return whether a segment begins on a new line."""
     return candidate.parts[part].start_line > candidate.parts[part - 1].end_line
 
 
@@ -130,19 +130,19 @@ def _text(candidate: Candidate, run: Run) -> str:
 
 
 def _is_scrap(text: str) -> bool:
-    """Tell whether a run says nothing: a mark, `TODO`, or an introduction without its list."""
+    """Return whether a run has no content: a mark, `TODO`, or an introduction without its list."""
     if len(text) > MOST_FILLER:
         return introduces(text) or not any(map(str.isalnum, text))
     return introduces(text) or FILLERS.issuperset(_WORDS.findall(text.casefold()))
 
 
 def introduces(text: str) -> bool:
-    """Tell whether a text ends with a colon, also in emphasis. Called for every part."""
+    """Return whether a text ends with a colon, also in emphasis. Called for every segment."""
     has_colon = ":" in text or "：" in text  # the quick test: most have none
     return has_colon and text.removesuffix("\n").rstrip(" \t*_").endswith((":", "："))
 
 
-def _beside(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
+def _with_next_line(candidate: Candidate, run: Run, is_free: Callable[[int], bool]) -> Run:
     """Add the line after a run, or else the line before it."""
     if run.last + 1 < len(candidate.parts) and is_free(run.last + 1):
         return whole_lines(candidate, run._replace(last=run.last + 1))
@@ -190,7 +190,7 @@ def joined(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _touch(hit: Hit, other: Hit) -> bool:
-    """Tell whether two passages of one chunk are neighbours and short enough together."""
+    """Return whether two passages of one chunk are neighbours and short enough together."""
     if hit.about.chunk_id != other.about.chunk_id or hit.about.kind == SUMMARY:
         return False
     if _weights(hit) != _weights(other):  # one has lines of another speaker

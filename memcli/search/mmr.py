@@ -14,7 +14,7 @@ from functools import lru_cache
 from memcli.language.words import prepare
 from memcli.search.hits import Hit
 
-# Texts this alike say the same; a stand-up line repeated with another day's date is below it.
+# Texts this similar have the same content; a stand-up line repeated with another date is below it.
 DUPLICATE_JACCARD = 0.95
 
 KEPT_TEXTS = 2048  # some 10 MB of words
@@ -23,7 +23,7 @@ _WORD = re.compile(r"\w+")
 _SPACED = {sign: " " for sign in range(128) if not (chr(sign).isalnum() or chr(sign) == "_")}
 
 
-@lru_cache(maxsize=KEPT_TEXTS)  # a process that goes on asking meets the same passages
+@lru_cache(maxsize=KEPT_TEXTS)  # a process with many questions meets the same passages
 def token_set(text: str) -> frozenset[str]:
     """Return the distinct words of a text, pairs of characters for scripts without spaces."""
     if text.isascii():  # as below, in half of the time
@@ -45,7 +45,7 @@ def likeness(sets: Sequence[frozenset[str]]) -> Callable[[int, Sequence[int]], l
         mask, size = masks[one], sizes[one]
         common = [(mask & masks[other]).bit_count() for other in others]
         return [
-            # Where nothing is in common the union is not asked for: it may be empty.
+            # If two sets share no token, the union is not computed: it may be empty.
             shared / (size + sizes[other] - shared) if shared else 0.0
             for shared, other in zip(common, others, strict=True)
         ]
@@ -66,7 +66,7 @@ def diversify(
     relevance = [lambda_ * hit.score / best for hit in hits]
     alike = likeness([token_set(hit.text) for hit in hits])
     left = list(range(len(hits)))
-    nearest = [0.0] * len(hits)  # the greatest similarity to what is chosen
+    nearest = [0.0] * len(hits)  # the greatest similarity to a chosen hit
     chosen: list[Hit] = []
     while left and len(chosen) < limit:
         values = [relevance[i] - (1 - lambda_) * nearest[i] for i in left]
@@ -102,11 +102,11 @@ def folded(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def newest(alike: Sequence[Hit]) -> tuple[Hit, list[Hit]]:
-    """Return the newest of passages that say the same, and the others."""
+    """Return the newest of passages with the same content, and the others."""
     hit = max(alike, key=lambda each: each.about.document_date or "")
     return hit, [each for each in alike if each is not hit]
 
 
 def _copies(places: Sequence[int], similar: Sequence[float]) -> list[int]:
-    """List the passages that say the same, by similarity."""
+    """List the passages with the same content, by similarity."""
     return [i for i, share in zip(places, similar, strict=True) if share >= DUPLICATE_JACCARD]

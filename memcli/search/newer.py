@@ -33,8 +33,14 @@ from memcli.search.summaries import is_later
 from memcli.types import About, Term, Wanted, Where, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from memcli.store.port import Snapshot
     from memcli.store.records import Reach
+    from memcli.types import Turn
+
+    Turns = Mapping[int, Sequence[Turn]]  # by chunk id
+Said = tuple[int, int, str]  # the first and the last line of a turn, from 0, and its speaker
 
 LEAST = 0.1  # of the score of a passage: a correction below does not answer the question
 NOISE = 0.015  # of a score: about what the cosine of one text differs by from place to place
@@ -55,6 +61,7 @@ HAN_BEGINNING = 2
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
 _SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
+MARK = len("- **")  # characters in which the mark of a speaker begins
 LONG = 240  # characters of a paragraph that is compared by its sentences
 
 
@@ -68,10 +75,10 @@ class Claim(Record):
     is_heading: bool = False  # which names what comes below it, and states nothing
 
 
-def newer_first(hits: Sequence[Hit]) -> list[Hit]:
+def newer_first(hits: Sequence[Hit], *, turns: Turns) -> list[Hit]:
     """Reorder the first hits; the scores stay with the ranks, the trace says what moved."""
     top = [*_recent_first(hits[:FIRST]), *hits[FIRST:POOL]]
-    newer = Corrections(map(_chunk, top))
+    newer = Corrections(map(_chunk, top), turns)
     order: list[Hit] = []
 
     def shown(line: Correction) -> Hit:
@@ -84,7 +91,8 @@ def newer_first(hits: Sequence[Hit]) -> list[Hit]:
         chunk = hit.about.chunk_id
         for found in newer.of(_passage(hit), between=True) if above or len(order) < FIRST else ():
             line = shown(found)
-            if found.chunk_id not in above and line.score >= LEAST * hit.score:
+            # A passage may contain its own correction.
+            if line is not hit and found.chunk_id not in above and line.score >= LEAST * hit.score:
                 place(line, above | {chunk}, hit)
         is_moved = before is not None and top.index(before) < top.index(hit)
         order.append(
@@ -111,7 +119,7 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> lis
     counts = zip(snapshot.frequencies(longest), longest, strict=True) if longest else ()
     shared = [word for _, word in sorted(each for each in counts if each[0] > 1)]
     wanted = Wanted(any=tuple(shared[:MOST_WORDS]))
-    found = [each.chunk_id for each in snapshot.lexical(wanted, NEAR_CHUNKS, reach)]
+    found = [each.chunk_id for each in snapshot.by_keyword(wanted, NEAR_CHUNKS, reach)]
     chunks = snapshot.excerpts(found) if found else {}
     like = [Quotation(chunks[each].about, chunks[each].text) for each in found if each in chunks]
     return [*like, *_superseding(snapshot, reach)]
@@ -141,12 +149,27 @@ def _file_name(target: str) -> str:
     return target.partition("#")[0].rpartition("/")[2].removesuffix(".md").casefold()
 
 
-def with_corrections(
-    hits: Sequence[Hit], pool: Sequence[Hit], also: Sequence[Quotation] = ()
-) -> list[Hit]:
-    """Name for each hit the newer line of the pool, or of the other hits, that corrects it."""
-    newer = Corrections([*also, *map(_chunk, [*hits, *pool[:POOL]])])
+def with_corrections(hits: Sequence[Hit], newer: Corrections) -> list[Hit]:
+    """Name for each hit the newer lines that correct it."""
     return [hit._replace(corrected_by=newer.of(_passage(hit))) for hit in hits]
+
+
+def corrections_of(
+    snapshot: Snapshot, hits: Sequence[Hit], pool: Sequence[Hit], reach: Reach
+) -> Corrections:
+    """Collect what may correct hits: each other, the best of a pool, and what `near` finds."""
+    passages = list(map(_passage, hits))
+    also = near(snapshot, passages, reach)
+    return corrections(snapshot, [*also, *map(_chunk, [*hits, *pool[:POOL]])], passages)
+
+
+def corrections(
+    snapshot: Snapshot, pool: Sequence[Quotation], passages: Iterable[Quotation]
+) -> Corrections:
+    """Read who speaks in some chunks, and find which of their lines correct passages."""
+    ids = dict.fromkeys(each.about.chunk_id for each in chain(pool, passages))
+    lines = snapshot.lines_of(list(ids)) if snapshot.speakers() else {}
+    return Corrections(pool, {chunk: own.turns for chunk, own in lines.items() if own.turns})
 
 
 def _chunk(hit: Hit) -> Quotation:
@@ -208,22 +231,23 @@ class Claims:
 class Corrections:
     """Finds the lines of some chunks that correct a passage."""
 
-    def __init__(self, pool: Iterable[Quotation]) -> None:
+    def __init__(self, pool: Iterable[Quotation], turns: Turns) -> None:
         """Take the chunks whose lines may correct others; undated ones correct nothing."""
+        self.turns = turns
         dated = [each for each in pool if each.about.date]
         self._chunks = {each.about.chunk_id: each for each in dated}
         self._linking = [c for c in dated if c.supersedes or "[[" in c.text or "](" in c.text]
         self._units = [
             (chunk, unit)
             for chunk in self._chunks.values()
-            for unit in units(chunk.text, chunk.about.heading_path)
+            for unit in self._lines(chunk, chunk.about.heading_path)
         ]
         self._claims = Claims([unit for _, unit in self._units])
         naming = [each for each in self._chunks.values() if "(corrects " in each.text]
         self._explicit = [
             (cited, chunk, unit)
             for chunk in naming
-            for unit in units(chunk.text, ())
+            for unit in self._lines(chunk)
             if (cited := _cited(chunk, unit))
         ]
 
@@ -237,7 +261,7 @@ class Corrections:
             return ()
         direct = [
             self._naming(about, unit) or self._correcting(about, unit.text)
-            for unit in units(passage.text, ())
+            for unit in self._lines(passage)
             if not unit.is_heading
         ]
         direct.append(self._revoking(about))
@@ -249,8 +273,15 @@ class Corrections:
 
     def is_past(self, passage: Quotation) -> bool:
         """Tell that each line of a passage is corrected, so that nothing of it holds any more."""
-        stated = [unit.text for unit in units(passage.text, ()) if not unit.is_heading]
+        stated = [unit.text for unit in self._lines(passage) if not unit.is_heading]
         return bool(stated) and all(self._correcting(passage.about, each) for each in stated)
+
+    def _lines(self, lines: Quotation, headings: Sequence[str] = ()) -> tuple[Claim, ...]:
+        about = lines.about
+        turns = self.turns.get(about.chunk_id, ())
+        first = about.start_line
+        said = tuple((t.start_line - first, t.end_line - first, t.speaker) for t in turns)
+        return units(lines.text, headings, said)
 
     def _chain(self, first: Correction, chunk: int) -> list[Correction]:
         """Follow a chain of corrections to its newest line."""
@@ -352,23 +383,26 @@ def is_newer(newer: Quotation, older: About) -> bool:
 
 
 @lru_cache(maxsize=KEPT_TEXTS)  # a process that goes on asking meets the same passages
-def units(text: str, headings: Sequence[str]) -> tuple[Claim, ...]:
-    """Divide a text into what is compared; of headings only the last one."""
-    found = list(_units(text))
+def units(text: str, headings: Sequence[str], said: tuple[Said, ...] = ()) -> tuple[Claim, ...]:
+    """Divide a text into what is compared; of headings only the last one.
+
+    What a machine says in a conversation is no statement of somebody, and is left out.
+    """
+    found = list(_units(text, said))
     if headings and not text.startswith("#"):
         found.append(Claim(0, 0, headings[-1], stems_of(headings[-1])))
     return tuple(found[:MOST_UNITS])
 
 
-def _units(text: str) -> Iterator[Claim]:
+def _units(text: str, said: Sequence[Said]) -> Iterator[Claim]:
     first, lines = 0, list[str]()
     fenced = False
     for number, line in enumerate([*text.split("\n"), ""]):
         is_fence = line.lstrip().startswith(("```", "~~~"))
         if lines and (not line.strip() or is_fence or _is_item(line)):
-            whole = " ".join(each.strip() for each in lines)
+            whole = _attributed(" ".join(each.strip() for each in lines), first, said)
             text = whole.lstrip("# ")
-            for part in _sentences(text) if len(text) > LONG else (text,):
+            for part in _sentences(text) if len(text) > LONG else filter(None, (text,)):
                 yield Claim(first, number - 1, part, stems_of(part), whole.startswith("#"))
             lines = []
         fenced ^= is_fence
@@ -377,10 +411,23 @@ def _units(text: str) -> Iterator[Claim]:
             lines.append(line)
 
 
+def _attributed(text: str, line: int, said: Sequence[Said]) -> str:
+    """Give a line of a conversation the mark of its speaker; "" if that is a machine."""
+    turn = next((each for each in said if each[0] <= line <= each[1]), None)
+    if turn is None or text.startswith("#"):
+        return text
+    from memcli.markdown.turns import ASSISTANT, TOOL, marked, role_of
+
+    first, _, speaker = turn
+    if role_of(speaker) in (ASSISTANT, TOOL):
+        return ""
+    return text if "**" in text[:MARK] else marked(text, speaker, opens=first == line)
+
+
 def _sentences(paragraph: str) -> list[str]:
     """Cut a paragraph into sentences; each begins with the speaker, if the paragraph does."""
     first, *rest = re.split(_SENTENCE, paragraph)
-    if "**" in paragraph[: len("- **")]:
+    if "**" in paragraph[:MARK]:
         from memcli.language.discourse import SPEAKER_MARK
 
         if mark := SPEAKER_MARK.match(paragraph[paragraph.index("**") :]):

@@ -1,4 +1,4 @@
-"""What a search is asked to do: the settings, and what the profile says where nobody set them."""
+"""The options of a search: the settings, and those of the profile if the user has set none."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
             ...
 
 
-# With a budget the tokens are the limit; as many passages as are looked at.
+# With a budget, the tokens are the limit; as many passages as focus examines.
 BUDGET_LIMIT = 100
 
 
@@ -55,11 +55,11 @@ class Inner(Record):
 
 
 class SearchOptions(Record):
-    """What a search is asked to do."""
+    """The options of a search."""
 
     limit: int
-    free: int  # passages that a budget is given to however far they are from the question
-    mode: str  # hybrid | lexical | dense
+    free: int  # passages that a budget includes however far they are from the question
+    mode: str  # hybrid | keyword | semantic
     profile: Profile
     encoder: str  # its name in the configuration
     fusion: str  # scaled | weighted | rrf
@@ -135,7 +135,7 @@ def options_of(
         profile=profile,
         encoder=config("embedding.encoder"),
         fusion=setting("search.fusion"),
-        weights=_weights(setting("search.vector_weight"), setting("search.text_weight")),
+        weights=_weights(setting("search.semantic_weight"), setting("search.keyword_weight")),
         universe=universe,
         half_life_days=setting("search.half_life_days"),
         decay_floor=setting("search.decay_floor"),
@@ -169,7 +169,8 @@ def _formula(profile: Profile, config: Config) -> Formula | None:
 def _weights(vector: float, text: float) -> Weights:
     if abs(vector + text - 1.0) > 1e-6:
         raise ConfigError(
-            f"search.vector_weight and search.text_weight must sum to 1, not {vector + text:g}",
+            "search.semantic_weight and search.keyword_weight must sum to 1,"
+            f" not {vector + text:g}",
             hint="memcli config search",
         )
     return Weights(vector, text)
@@ -178,12 +179,12 @@ def _weights(vector: float, text: float) -> Weights:
 class Profile(Record):
     """A way to rank."""
 
-    settings: Mapping[str, float | int | str]  # where the user has not set them
+    settings: Mapping[str, float | int | str]  # used if the user has not set them
     stages: frozenset[str]  # of `stages.SWITCHES`
     by_limit: (
         bool  # candidates a retriever: limit * search.candidate_multiplier, not search.universe
     )
-    floor_on_score: bool  # search.min_score judges the fused score, not the confidence
+    threshold_on_score: bool  # search.min_score judges the fused score, not the confidence
     formula: str = ""  # of stage `score`: convex | two-pass
 
 
@@ -193,8 +194,8 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
         "classic": Profile(
             {
                 "search.fusion": "weighted",
-                "search.vector_weight": 0.7,
-                "search.text_weight": 0.3,
+                "search.semantic_weight": 0.7,
+                "search.keyword_weight": 0.3,
                 "search.limit": 6,
                 "search.half_life_days": 30.0,
                 "search.decay_floor": 0.0,

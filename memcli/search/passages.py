@@ -1,4 +1,4 @@
-"""A passage as programs are told of it: the record of `memcli.search/1` and of Python; pure."""
+"""The passage as programs receive it: the record of `memcli.search/1` and of Python; pure."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class Passage(Record):
-    """Lines that answer a question, and why they stand where they do."""
+    """Lines that answer a question, and the reasons for their rank."""
 
     rank: int  # from 1
     ref: str  # names the record, and stays when lines move
-    workspace: str | None  # its name, where several are asked as one
+    workspace: str | None  # its name, if several are searched
     path: str
     source: str
     start_line: int  # from 1; both ends are included
@@ -28,24 +28,24 @@ class Passage(Record):
     heading_path: tuple[str, ...]
     title: str
     date: str | None
-    date_from: str | None  # the first day of a week or a month, whose last is the date
+    date_from: str | None  # the first day of a week or a month; its last day is the date
     score: float  # orders the passages of one question, and no others
     confidence: float | None  # 0 to 1; None for a model that nobody has measured
-    citation: str  # what `get` takes
-    snippet: str  # what is shown: the text without comments
+    citation: str  # the argument for `get`
+    snippet: str  # the shown text, without comments
     text_hash: str
     tokens: int  # of the text, as estimated
     kind: str
     source_kind: str
     scope: str
     trust: str
-    text: str  # as it stands in the file
-    cut: bool  # a line too long for the passage goes on before or behind it
-    speakers: tuple[str, ...]  # who says its lines, where it is of a conversation
-    # By how much the best line of whom the question names holds more of its words than the best of
-    # others, as a share of their IDF from -1 to 1; None where it names nobody who speaks.
+    text: str  # the text of the file
+    cut: bool  # a line too long for the passage continues outside it
+    speakers: tuple[str, ...]  # of its lines, if it is of a conversation
+    # How much more of the question's words the best line of a named speaker contains than the best
+    # of others, as a share of their IDF from -1 to 1; None if it names nobody who speaks.
     speaker_match: float | None
-    duplicates: tuple[str, ...]  # citations of passages that say the same
+    duplicates: tuple[str, ...]  # citations of passages with the same content
     corrected_by: tuple[dict[str, str | int], ...]  # newer lines that replace lines of it
     trace: tuple[Step, ...]
 

@@ -1,8 +1,7 @@
 """The one path of a search: through the stages of `stages.TABLE`, in their order.
 
-What is read of the store stands in `gathering`, what follows is pure. Explanations, the bench and
-every output read the same hits; nothing is computed twice. What an observer sees are the hits as
-each stage left them.
+`gathering` reads the store; everything after it is pure. Explanations, the bench and every output
+read the same hits; nothing is computed twice. An observer sees the hits that each stage left.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from memcli.search.confidence import (
     LOW,
     ONE_WORD,
     WORDS_ALONE,
-    apply_floor,
+    apply_threshold,
     calibration,
     judge,
     rests_on_one_word,
@@ -30,10 +29,10 @@ from memcli.search.confidence import (
 )
 from memcli.search.focus import Adjustments, focus
 from memcli.search.gathering import gather
-from memcli.search.hits import Hit, Quotation
+from memcli.search.hits import Hit
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
-from memcli.search.newer import near, newer_first, with_corrections
+from memcli.search.newer import corrections_of, newer_first, with_corrections
 from memcli.search.options import run_stages, unobserved
 from memcli.search.proximity import (
     apply_decay,
@@ -69,32 +68,32 @@ class Answer(Record):
 
     hits: tuple[Hit, ...]
     verdict: str  # good | weak | none
-    lexical: RetrieverUse
-    dense: RetrieverUse
+    keyword: RetrieverUse
+    semantic: RetrieverUse
     candidates: int
     omitted_over_budget: int  # passages that did not fit the budget
     omitted_low_confidence: int  # that would have fitted, and are far from the question
     weaker: int  # that are not worth reading, see `worth`
-    is_measured: bool  # it is known what a lead in scores is worth
-    is_exact: bool  # only identifiers or phrases are asked for
-    unmatched: tuple[str, ...]  # terms that no chunk holds
-    missing_phrases: tuple[str, ...]  # phrases of which the same is true
-    split_phrases: tuple[str, ...]  # phrases that no chunk holds together
+    is_measured: bool  # the lead in scores can be judged
+    is_exact: bool  # the query has only identifiers or phrases
+    unmatched: tuple[str, ...]  # terms that no chunk contains
+    missing_phrases: tuple[str, ...]  # phrases that no chunk contains
+    split_phrases: tuple[str, ...]  # phrases whose parts are in different chunks
     revision: str
     fingerprint: str = ""  # of the vectors that took part
     left: tuple[Hit, ...] = ()  # passages over the budget, then those not worth reading
     fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused retrievers
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
-    repaired: tuple[Repair, ...] = ()  # words that were looked for in place of others
-    reranked: Reranked | None = None  # where a reranker is configured
+    repaired: tuple[Repair, ...] = ()  # misspelled words and their corrections
+    reranked: Reranked | None = None  # if a reranker is configured
     named_speakers: tuple[str, ...] = ()  # speakers that the query names
-    speaker_match: float | None = None  # as `speakers.lead_of` says it
+    speaker_match: float | None = None  # see `speakers.lead_of`
     is_of_others: bool = False  # others say what matches best, see `_lead`
     verdict_reason: Reason | None = None  # why the verdict is weak
-    of_writer: bool = False  # the query is about who writes it, and somebody speaks
+    of_writer: bool = False  # the query is about its writer, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `Recalled`
-    constants: Calibration | None = None  # by which the model's cosines are judged
-    uncalibrated: Reason | None = None  # what confidences rest on, where there are none
+    constants: Calibration | None = None  # to judge the model's cosines
+    uncalibrated: Reason | None = None  # what replaces confidences, if there are none
 
     @property
     def is_doubtful(self) -> bool:
@@ -121,12 +120,12 @@ def search(
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
     reach = reach_within(snapshot, options.filters)
-    also = near(snapshot, [Quotation(hit.about, hit.text) for hit in answer.hits], reach)
-    answer = answer._replace(hits=tuple(with_corrections(answer.hits, gathered.fused, also)))
-    answer = answer._replace(hits=_with_ends(snapshot, gathered, answer), dates=dates)
+    newer = corrections_of(snapshot, answer.hits, gathered.fused, reach)
+    answer = answer._replace(hits=tuple(with_corrections(answer.hits, newer)), dates=dates)
+    answer = answer._replace(hits=_with_ends(snapshot, gathered, answer))
     if options.ends:
         answer = ended(answer, apart=options.apart, budget=options.budget)
-    observe("pack", answer.hits)
+    observe("budget", answer.hits)
     return answer
 
 
@@ -154,12 +153,12 @@ def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> 
 def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[Hit, ...]:
     """Look up which passages begin or end within a line, and who speaks in them."""
     ids = [hit.about.chunk_id for hit in answer.hits]
-    broken, turns = snapshot.broken(ids), snapshot.turns(ids)
+    lines = snapshot.lines_of(ids)
     hits = tuple(
-        hit._replace(broken=broken[chunk], turns=tuple(turns.get(chunk, ())))
+        hit._replace(broken=lines[chunk].broken, turns=lines[chunk].turns)
         for hit, chunk in zip(answer.hits, ids, strict=True)
     )
-    if not turns:
+    if not any(hit.turns for hit in hits):
         return hits
     from memcli.search.speakers import with_shares
 
@@ -173,12 +172,12 @@ def _rank(
     passages, reranked, unread = _passages(gathered, options, observe)
     scoring = _scoring(gathered, options, age_days)
     scored = run_stages(scoring, passages, options, observe)
-    floor = partial(_floored, gathered, options)
-    judged = run_stages([("floor", floor)], scored, options, observe)
+    threshold = partial(_above_threshold, gathered, options)
+    judged = run_stages([("threshold", threshold)], scored, options, observe)
     options = _timed(options) if gathered.order else options
     is_sorted = options.sort != "score"
     is_timed = gathered.dates_alone or is_sorted
-    steps = _in_order_of_time(options) if is_timed else _ordering(options, gathered.question)
+    steps = _in_order_of_time(options) if is_timed else _ordering(options, gathered)
     ranked = run_stages(steps, judged, options, observe)
     if gathered.dates_alone and not is_sorted:
         ranked = _named_first(gathered.named, ranked)
@@ -195,15 +194,15 @@ def _rank(
     elif found == "good" and rests_on_one_word(best_first[0], gathered.recalled):
         reason = ONE_WORD
     elif found == "good":
-        # What a reranker adds to scores is not of the measure of the lead.
+        # A reranker's additions to scores are not on the scale of the lead.
         is_read = reranked is not None and reranked.ran
         led = run_stages(scoring, unread, options, unobserved) if is_read else scored
         reason = _doubt(gathered, options, led)
     return Answer(
         hits=tuple(shown),
         verdict="weak" if reason else found,
-        lexical=gathered.lexical,
-        dense=gathered.dense,
+        keyword=gathered.keyword,
+        semantic=gathered.semantic,
         candidates=len(gathered.recalled.candidates),
         omitted_over_budget=dropped,
         omitted_low_confidence=far,
@@ -227,14 +226,14 @@ def _rank(
         constants=constants,
         uncalibrated=None
         if constants
-        else uncalibrated(gathered.fingerprint, has_words=gathered.lexical.ran),
+        else uncalibrated(gathered.fingerprint, has_words=gathered.keyword.ran),
     )
 
 
 def _level(
     gathered: Gathered, hits: Sequence[Hit], *, is_measured: bool
 ) -> tuple[str, Reason | None]:
-    """Judge passages; what stop words find is always of low confidence."""
+    """Judge passages; those found by stop words always have low confidence."""
     if gathered.asks_nothing and hits:
         return "weak", LOW
     return verdict(hits, is_measured=is_measured)
@@ -321,7 +320,9 @@ def _passages(
     text = gathered.question
     if options.reranker.is_by_part:
         text = readable(text, gathered.fingerprint)
-    read, reranked = rerank(hits, text, options.reranker, focused, has_vectors=gathered.dense.ran)
+    read, reranked = rerank(
+        hits, text, options.reranker, focused, has_vectors=gathered.semantic.ran
+    )
     observe("rerank", read)
     return read, reranked, hits
 
@@ -353,16 +354,20 @@ def _scoring(
     ]
 
 
-def _ordering(options: SearchOptions, question: str) -> list[StageStep]:
+def _ordering(options: SearchOptions, gathered: Gathered) -> list[StageStep]:
     """List the stages that set the order of passages, after their confidence."""
     return [
-        ("newer", newer_first),
-        ("language", partial(_translated, question)),
+        ("newer", partial(newer_first, turns=gathered.turns)),
+        ("language", partial(_translated, gathered.question)),
         ("spread", spread),
         ("mmr", partial(_diversified, options)),
-        ("join", joined),
-        ("cut", lambda hits: hits if options.whole else beginning(hits)),
+        *_cutting(options),
     ]
+
+
+def _cutting(options: SearchOptions) -> list[StageStep]:
+    """List the stages that join passages and cut them."""
+    return [("join", joined), ("cut", lambda hits: hits if options.whole else beginning(hits))]
 
 
 def _translated(question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
@@ -385,23 +390,21 @@ def _in_order_of_time(options: SearchOptions) -> list[StageStep]:
     def fold(hits: Sequence[Hit]) -> Sequence[Hit]:
         return folded(without_repeats(hits[:MMR_POOL])) if options.has("mmr.fold") else hits
 
-    kept = ("spread", "join", "cut")
-    return [
-        ("mmr", fold),
-        *(step for step in _ordering(options, "") if step[0] in kept),
-    ]
+    return [("mmr", fold), ("spread", spread), *_cutting(options)]
 
 
-def _floored(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
+def _above_threshold(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
     constants = calibration(gathered.fingerprint, options.calibrations)
-    if constants is None and gathered.lexical.ran:
+    if constants is None and gathered.keyword.ran:
         constants = WORDS_ALONE
     judged = judge(hits, constants, rarity=gathered.recalled.rarity)
     if gathered.dates_alone:  # a record of the day is the answer, whatever its words
         judged = [hit._replace(confidence=1.0) for hit in judged]
     elif days := single_days(gathered.spans):
         judged = [sure_of_its_day(hit) if is_of(hit, days) else hit for hit in judged]
-    kept = apply_floor(judged, min_score=options.min_score, on_score=options.profile.floor_on_score)
+    kept = apply_threshold(
+        judged, min_score=options.min_score, on_score=options.profile.threshold_on_score
+    )
     if options.sort == "score" or gathered.dates_alone:
         return kept
     return in_time(matching(kept), newest=options.sort == "newest")

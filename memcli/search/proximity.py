@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.types import About
 
-# A month has many notes, and being of it says little of each; what happened in it is told up to
-# weeks later. On 136 questions with a date (LoCoMo, REALTALK) a bonus of .5 and 3 days for every
-# span gives nDCG@10 .814, these .836; where the evidence is outside of the stretch .707 and .846.
+# A month has many notes, so its name says little about each, and people report its events weeks
+# later. On 136 questions with a date (LoCoMo, REALTALK), a bonus of .5 and 3 days for every span
+# gives nDCG@10 .814, these .836; if the evidence is outside of the stretch, .707 and .846.
 DATE_BONUS, STRETCH_BONUS = 0.5, 0.3
-PROXIMITY_HALF_LIFE_DAYS = 3.0  # and more by a quarter of the length of a stretch
-# A stretch of more than a day and no more than this is told of up to the day after it.
+PROXIMITY_HALF_LIFE_DAYS = 3.0  # plus a quarter of the length of a stretch
+# People still report a stretch of more than a day and at most this length on the day after it.
 TOLD_DAYS = 31
 # Share of the query's IDF from which a passage of the one day that is named comes first.
 MOST = 0.75
-# Beyond this the bonus is nothing, and the trace stays quiet.
+# Beyond this the bonus is 0, and the trace omits it.
 FAR_DAYS = 30
-# Shares of the best from which a hit answers well enough to be preferred for its age: of the
-# score, or of the score and of the query's IDF, for what its headings hold counts in that alone.
+# Shares of the best that a hit needs to be preferred for its age: of the score, or of the score and
+# of the query's IDF, because words in headings count only for the IDF.
 NEARLY_AS_GOOD = 0.7
 HALF_AS_GOOD = 0.5
 _HAIR = 1e-9
-# What stands for an open end.
+# For an open end.
 FIRST_DAY, LAST_DAY = date.min.isoformat(), date.max.isoformat()
 
 Spans = Sequence[tuple[str, str]]

@@ -1,8 +1,8 @@
-"""Turns any text a user types into terms; it leaves the syntax of an index to the stores.
+"""Turns any text a user types into terms; stores know the syntax of an index.
 
-Quoted phrases, `-word`, `-"a phrase"` and `prefix*` are operators, and only where they
-cannot be anything else; everything else is plain text. Dates are terms here like any
-other: the caller finds them with `dates.find` and hands their places in as `soft`.
+Quoted phrases, `-word`, `-"a phrase"` and `prefix*` are operators only if they cannot be anything
+else; everything else is plain text. Dates are ordinary terms here: the caller finds them with
+`dates.find` and passes their places as `soft`.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from memcli.types import Term, Wanted
 MAX_CHARS = 100_000  # a longer text is a document: the words behind it count as dropped
 MAX_TERMS = 64  # each term is a walk over its rows; no question asks for more
 MAX_MATCHES = 4 * MAX_TERMS  # terms and the pieces of compounds, in the widest expression
-MAX_TERM_CHARS = 256  # nobody looks for a longer word, and no row holds a longer phrase
-MOST_BESIDE = 8  # words beside a phrase that has to be there; nobody types more into a search
-MAX_WHOLE_RUN = 4  # units of an unspaced run that are asked for as one phrase
+MAX_TERM_CHARS = 256  # longer words and phrases are in no index
+MOST_BESIDE = 8  # more words than a search with a quoted phrase has
+MAX_WHOLE_RUN = 4  # units of an unspaced run that form one phrase
 SHORTEST_PLAIN = 4  # letters; of shorter words too many are one letter apart
 SHORTEST_JOINED = 3  # letters of each of two words that may be one
-JOINED = "joined"  # the kind of a term that is looked for besides the words it is made of
+JOINED = "joined"  # the kind of a term that is searched in addition to the words it joins
 _KEEP_FIRST = {"identifier": 0, "phrase": 1, "prefix": 2}  # when there are too many terms
 
 # Same length, and ASCII: in the pattern below other letters double the cost.
@@ -54,21 +54,21 @@ _MARKED = (
     r"\w[./:\\]+\w|[^\W_]_+[^\W_]|(?<!Mc)(?<=[a-z])[A-Z]|[^\W\d_]-?\d|\d-?[^\W\d_]"
     r"|^\w(?:\+\+|#)$"
 )
-# Numbers, quantities, ordinals, dates, times and `e.g.` look like one and are not.
+# Numbers, quantities, ordinals, dates, times and `e.g.` look like identifiers and are not.
 _PLAIN = (
     r"\d+(?:[-.,]\d+)?(?:st|nd|rd|th|-?[a-z]{1,2}|-[a-z]+)?|\d{4}([-/])\d\d?\1\d\d?"
     r"|\d\d?\.\d\d?\.\d{4}|\d\d?:\d\d(?::\d\d)?|(?:[a-z]\.)+[a-z]?"
 )
 _DAY = r"(?:19|20)\d\d[01]\d[0-3]\d"
 _LONG_NUMBER = 5  # a number is an id from so many digits; 2026 and 8080 are not
-_SHORT_PIECE = 3  # letters a piece of a compound needs to be looked for alone
+_SHORT_PIECE = 3  # letters a piece of a compound needs for a search of its own
 
 _BRACKETS = " !\"$%&'()*,-./:;<=>?@[\\]^`{|}~¡¿«»‹›‘’‚·•–™®©"
 _EDGES = _BRACKETS + "#+_"
 
 
 class QueryTerm(Record):
-    """One thing to look for."""
+    """One term of a search."""
 
     text: str  # as typed, without its operator
     kind: str  # word | phrase | prefix | identifier | pair | joined
@@ -78,11 +78,11 @@ class QueryTerm(Record):
     @property
     def sought(self) -> Term | None:
         """Return the term as an index contains it."""
-        return words.sought(self.text, prefix=self.kind == "prefix")
+        return words.index_term(self.text, prefix=self.kind == "prefix")
 
 
 class ParsedQuery(Record):
-    """What a query asks for."""
+    """The parsed text of a search."""
 
     text: str  # natural text to embed: operators and excluded words removed
     terms: tuple[QueryTerm, ...]  # distinct, in the order of the query
@@ -126,17 +126,17 @@ class ParsedQuery(Record):
 
     @property
     def plain(self) -> tuple[QueryTerm, ...]:
-        """Return the plain words and the numbers, which may be spelled in another way."""
+        """Return the plain words and the numbers, which may have another spelling."""
         return tuple(term for term in self.terms if not term.stop and _is_plain(term))
 
     @property
     def neighbours(self) -> dict[Term, tuple[QueryTerm, QueryTerm]]:
-        """Return neighbouring words, by what they are as one word."""
+        """Return neighbouring words, by the word that they form together."""
         return {
             term: (a, b)
             for a, b in pairwise(self.terms)
             if not a.stop and not b.stop and _may_be_one(a, b) and f"{a.text} {b.text}" in self.text
-            if (term := words.sought(a.text + b.text))
+            if (term := words.index_term(a.text + b.text))
         }
 
     @property
@@ -266,7 +266,7 @@ def _distinct(
             if key not in found:
                 found[key] = term._replace(stop=True) if is_soft else term
     fitting = [term for term in found.values() if len(term.text) <= MAX_TERM_CHARS]
-    # Identifiers and operators first, then long words, which are rare ones.
+    # Identifiers and operators first, then long words, which are rare.
     ranked = sorted(
         enumerate(fitting),
         key=lambda item: (item[1].stop, _KEEP_FIRST.get(item[1].kind, 3), -len(item[1].text)),
@@ -367,11 +367,11 @@ def _pieces(term: QueryTerm) -> Iterator[Term | None]:
         return
     for part, is_run in words.split_runs(term.text):
         if is_run:
-            yield from map(words.sought, _telling(words.pairs(part)))
+            yield from map(words.index_term, _telling(words.pairs(part)))
             continue
         letters = re.findall(r"[^\W\d_]+", part)
         telling = (w for w in letters if len(w) >= _SHORT_PIECE and w.lower() not in ENGLISH)
-        yield from map(words.sought, telling)
+        yield from map(words.index_term, telling)
 
 
 def _stop_words(text: str) -> frozenset[str]:
@@ -381,7 +381,7 @@ def _stop_words(text: str) -> frozenset[str]:
         known |= SPANISH
     if not text.isascii():
         known |= OTHER_SCRIPTS
-    # Where all is in capitals, capitals say nothing.
+    # If everything is in capitals, they mean nothing.
     return known if text != text.upper() else known | {word.upper() for word in known}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# As `threading` does it, which would have to be imported.
+# As `threading` does it; importing that costs more.
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,7 +25,7 @@ def _without(reason: Reason) -> Vector:
 
 
 def _fertility(fingerprint: str, tokens: int, text: str) -> float:
-    """Tell how well an English vocabulary knows a query; other models have others."""
+    """Estimate how well an English vocabulary knows a query; other models have others."""
     from memcli.embedding.models import known
     from memcli.language.tokens import fertility
 
@@ -36,13 +36,13 @@ class QueryVector:
     """The vector of one query, made in the background once `start` was called."""
 
     def __init__(self, encoder: Callable[[], QueryEncoder], text: str, index: Remembered) -> None:
-        """Take what gives the encoder, the natural text, and what the index says of its model."""
+        """Take the function that opens the encoder, the natural text, and the index's model."""
         self._encoder, self._text, self._index = encoder, text, index
-        self._embedded: LockType | None = None  # held by the thread while it works
+        self._embedded: LockType | None = None  # locked while the thread works
         self._vector = _without(Reason("no-vector", FAILED))
 
     def start(self) -> None:
-        """Begin embedding, if the system gives a thread for it."""
+        """Begin to embed in a thread, if the system allows one."""
         embedded = allocate_lock()
         embedded.acquire()
         with suppress(RuntimeError, MemoryError):
@@ -50,9 +50,9 @@ class QueryVector:
             self._embedded = embedded
 
     def result(self, text: str) -> Vector:
-        """Wait for the vector of a text, or for the reason why there is none.
+        """Wait for the vector of a text, or for the reason why it has none.
 
-        Another text than the one that was begun is embedded now: by then the encoder is open.
+        If the text has changed since `start`, it is embedded now: the encoder is open by then.
         """
         if self._embedded is not None:
             with self._embedded:  # once it is free
@@ -69,7 +69,7 @@ class QueryVector:
             embedded.release()
 
     def _embed(self) -> None:
-        """Embed; whatever is raised here would be lost with the thread, and so it is the reason."""
+        """Embed; an exception would be lost with the thread, so it becomes the reason."""
         try:
             found = self._encoder().encode_query(self._text, self._index)
             cut = _fertility(found.fingerprint, found.tokens, self._text)

@@ -1,4 +1,4 @@
-"""A question as it was asked: its text, its day, the days it names and the terms it is made of."""
+"""A question: its text, its day, the days that it names, and its terms."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from memcli.config.settings import Config
     from memcli.dates.find import DateSpan
 
-# A text in ASCII without a digit names a date only where it holds one of these; to look for them
-# costs less than to load the grammar.
+# A text in ASCII without a digit names a date only if it contains one of these; this check is
+# cheaper than loading the grammar.
 DATE_STEMS = (
     "day", "tag", "tomorrow", "ago", "night", "morning", "afternoon", "evening", "heut", "gest",
     "week", "woche", "month", "monat", "quart", "year", "jahr", "end", "ende", "couple",
@@ -27,18 +27,18 @@ DATE_STEMS = (
     "latest", "newest", "recent", "last", "first", "erst", "letzt", "earliest", "oldest", "neuest",
 )  # fmt: skip
 
-SECRET_CHARS = 18  # of a word with a key in it, at least
+SECRET_CHARS = 18  # of a word that contains a key, at least
 SECRET_MARKS = ("://", "uthorization: ")  # before shorter ones
 
 
 class Question(Record):
-    """What is asked, and on which day: yesterday is another day tomorrow."""
+    """A question and its day: yesterday is another day tomorrow."""
 
     text: str
     today: date
     dates: tuple[DateSpan, ...]
     query: ParsedQuery
-    moment: datetime | None = None  # when it is asked, where that is known
+    moment: datetime | None = None  # when it is asked, if known
     typed: str = ""  # if it was read together with earlier questions; see `follow_up`
 
     @classmethod
@@ -56,13 +56,13 @@ class Question(Record):
 
         `day_first` is that of `dates.find_dates`.
 
-        UsageError, with the next command as its hint, where it holds no letter and no digit.
+        UsageError, with the next command as its hint, if it contains no letter and no digit.
         """
         today = day_of(asked)
         dates = _wished(text, today, day_first=day_first) if _may_name_a_date(text) else ()
         query = parse(text, soft=[(span.at, span.stops_at) for span in dates])
         if dates and not query.asks_for_dates_alone:
-            # Their latest project in July 2023 is not the latest of what July has.
+            # Their latest project in July 2023 is not the latest in July.
             if any(span.start and span.end and not span.excluded for span in dates):
                 dates = tuple(span for span in dates if not span.order)
             query = parse(
@@ -84,7 +84,7 @@ class Question(Record):
 
     @property
     def words(self) -> list[str]:
-        """Return the words that are looked for, as they were typed."""
+        """Return the words of the search, as typed."""
         return [term.text for term in self.query.sought]
 
     def age_days(self, written: str) -> float:
@@ -96,9 +96,9 @@ class Question(Record):
 
 
 def told_as(text: str, config: Config) -> str:
-    """Return a question as it may be told, kept and sent away: a pasted line may hold a secret.
+    """Return a question with its secrets redacted: a pasted line may contain one.
 
-    What stands in the place of one in notes stands in its place here, so their lines are found.
+    The replacement is the same as in notes, so lines with the secret are found.
     """
     if not _may_hold_a_secret(text) or config("secrets") != "redact":
         return text
@@ -108,7 +108,7 @@ def told_as(text: str, config: Config) -> str:
 
 
 def _may_hold_a_secret(text: str) -> bool:
-    """Tell so by the length of its words, as it costs more to load the rules than to search."""
+    """Return whether a word is long enough for a secret: loading the rules costs more."""
     return any(len(word) >= SECRET_CHARS for word in text.split()) or any(
         mark in text for mark in SECRET_MARKS
     )

@@ -1,9 +1,9 @@
-"""Find a query in a large index by its rarer terms, and count the commonest beside them; pure.
+"""Find a query in a large index by its rarer terms, and only count the commonest; pure.
 
-The time of a keyword search is that of the rows its terms bring, about two milliseconds a thousand,
-and the terms that bring most rows tell least. So nothing is found by one of them alone; what the
-others find has its share of them, and so has what several of them find together. Where no term
-brings many, all of them find.
+The time of a keyword search is that of the rows of its terms, about two milliseconds per thousand,
+and the terms with most rows say least. So none of these finds a chunk by itself. They count in
+chunks that other terms find, and chunks that contain several of them are found. If no term has many
+rows, all find.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from math import fsum, inf, log
 from memcli.search.query import ParsedQuery
 from memcli.types import Term
 
-SMALL = 10_000  # chunks of an index where every term finds
-MOST_ROWS = 5_000  # that the alternatives of a query may bring in a larger one
+SMALL = 10_000  # chunks of an index in which every term finds
+MOST_ROWS = 5_000  # rows of the finding terms in a larger one
 GROUP_ROWS = 2_000  # that groups of the others may bring
-FEW_ROWS = 1_000  # where they bring fewer, one more may make it twice MOST_ROWS
-MAJORITY = 0.5  # of the chunks: BM25 gives a commoner term no weight
-MOST_SHARE = 2.2  # of a term in a score, times its IDF, however often it stands there: k1 + 1
+FEW_ROWS = 1_000  # if they have fewer rows, one more term may double MOST_ROWS
+MAJORITY = 0.5  # of the chunks: BM25 gives no weight to a commoner term
+MOST_SHARE = 2.2  # of a term in a score, times its IDF, however often it occurs: k1 + 1
 
 
 def without_majority(
     query: ParsedQuery, frequencies: Mapping[Term, int], total: int
 ) -> ParsedQuery:
-    """Take terms that most of `total` chunks hold for stop words, but never the rarest term."""
+    """Treat terms that most of `total` chunks contain as stop words, but never the rarest term."""
     asked = ((term, term.sought) for term in query.sought)
     counted = {term: frequencies[sought] for term, sought in asked if sought}
     if not counted:
@@ -45,11 +45,11 @@ def without_majority(
 def parted(
     frequencies: Mapping[Term, int], total: int
 ) -> tuple[tuple[Term, ...], tuple[tuple[Term, int], ...]]:
-    """Part terms into those that find and those that count beside them, with their frequencies.
+    """Divide terms into those that find and those that only count, with their frequencies.
 
-    The rarest find that together bring about MOST_ROWS, and the rarest that any chunk holds unless
-    it brings more than twice as many and `groups_of` find without it. What most of `total` chunks
-    hold does not count either.
+    The rarest find that together have about MOST_ROWS, and the rarest that any chunk contains,
+    unless it has more than twice as many and `groups_of` find without it. A term in most of `total`
+    chunks does not count either.
     """
     kept: set[Term] = set()
     brought = 0
@@ -98,10 +98,10 @@ def groups_of(
 
 
 def greatest_share(also: tuple[tuple[Term, int], ...], total: int) -> float:
-    """Return the BM25 that terms of some frequencies reach at most where nothing else is found.
+    """Return the greatest BM25 that terms of some frequencies can reach by themselves.
 
-    Where all that was found has more, nothing was missed. A beginning may be found in so many
-    spellings that there is no such bound.
+    If everything found has more, nothing was missed. A prefix may have so many spellings that there
+    is no such bound.
     """
     if any(term.prefix for term, _ in also):
         return inf

@@ -1,4 +1,4 @@
-"""Ask the store for the candidates of a query and for what they cover of it.
+"""Ask the store for the candidates of a query and for their share of it.
 
 The candidates are the union of what both retrievers find. Each candidate has the raw scores of
 both, whichever found it.
@@ -14,7 +14,7 @@ from memcli.language.words import prepare, stem
 from memcli.markdown.comments import visible
 from memcli.markdown.names import NAME_CHARS, headings_of, is_name
 from memcli.record import Record
-from memcli.search.focus import SoughtTerm
+from memcli.search.focus import WeightedTerm
 from memcli.search.query import JOINED
 from memcli.search.rare_terms import SMALL, greatest_share, groups_of, parted, without_majority
 from memcli.search.validity import reach_of
@@ -26,20 +26,23 @@ if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery, QueryTerm
     from memcli.store.port import Snapshot
 
-# Candidates a retriever beyond the universe: a vector table gives some thousand neighbours at most.
+# Candidates per retriever beyond the universe: a vector table returns some thousand neighbours at
+# most.
 MOST_OUTSIDE = 1000
-TEXTS_A_CHUNK = 4  # asked for at first, where a retriever counts chunks
+TEXTS_A_CHUNK = 4  # requested at first, if a retriever counts chunks
 
 
 class RecallBounds(Record):
     """Which chunks may be candidates, and how many."""
 
-    universe: int  # most that each retriever gives
+    universe: int  # the limit of each retriever
     reach: Reach
-    dates: Sequence[tuple[str, str]] = ()  # spans whose chunks are candidates by their date too
+    dates: Sequence[tuple[str, str]] = ()  # spans whose chunks are also candidates
     outside: frozenset[int] = frozenset()  # chunks that are none
-    demands_phrases: bool = False  # a phrase of the query that anything holds has to be there
-    by_chunk: bool = False  # each retriever gives so many chunks; else the dense one so many texts
+    demands_phrases: bool = False  # a phrase of the query that any chunk contains is required
+    by_chunk: bool = (
+        False  # each retriever gives so many chunks; else the semantic one so many texts
+    )
     keywords_choose: bool = False  # vectors only score what keyword search finds
 
 
@@ -49,14 +52,14 @@ class Recalled(Record):
     candidates: tuple[Candidate, ...]
     coverage: dict[int, float]  # share of its IDF, without the common terms
     matched: dict[int, float]  # share of its terms
-    terms: tuple[SoughtTerm, ...]
-    unmatched: tuple[str, ...]  # terms that no chunk holds
-    missing_phrases: tuple[str, ...]  # phrases of which the same is true
+    terms: tuple[WeightedTerm, ...]
+    unmatched: tuple[str, ...]  # terms that no chunk contains
+    missing_phrases: tuple[str, ...]  # phrases that no chunk contains
     split_phrases: tuple[str, ...]  # phrases that had to be there, and are nowhere together
-    common: tuple[str, ...]  # terms by which alone something might have been found, and was not
+    common: tuple[str, ...]  # terms that find nothing by themselves
     rarity: float  # mean IDF of the terms over the greatest there could be, 0 to 1
     qualities: Mapping[str, float]  # confidence of the summaries, by path
-    tiers: tuple[int, ...] = ()  # first components by which the nearest texts were found
+    tiers: tuple[int, ...] = ()  # first components that found the nearest segments
 
 
 def recall(
@@ -64,12 +67,12 @@ def recall(
     query: ParsedQuery,
     *,
     total: int,
-    lexical: bool,
+    keyword: bool,
     vector: bytes | None,
     bounds: RecallBounds,
 ) -> Recalled:
     """Run both retrievers over `total` chunks; a vector of None turns semantic search off."""
-    # Each retriever may find chunks that are left out, so it is asked for as many more.
+    # A retriever may find chunks that are left out, so it returns as many more.
     outside = bounds.outside
     wide = bounds._replace(universe=bounds.universe + min(len(outside), MOST_OUTSIDE))
     near: Callable[[], Sequence[Near]] = (
@@ -77,13 +80,13 @@ def recall(
         if wide.keywords_choose
         else _near_chunks(snapshot, vector, wide)
         if wide.by_chunk
-        else snapshot.dense(vector, wide.universe, wide.reach)
+        else snapshot.by_vector(vector, wide.universe, wide.reach)
     )
-    wanted = query.wanted if lexical else Wanted()
+    wanted = query.wanted if keyword else Wanted()
     common: dict[Term, int] = {}
     named: frozenset[Term] = frozenset()
     left_out: list[str] = []
-    if lexical and total > SMALL:
+    if keyword and total > SMALL:
         asked = query.alternatives
         frequencies = dict(zip(asked, snapshot.frequencies(asked), strict=True))
         whole = query
@@ -92,26 +95,26 @@ def recall(
         kept, also = parted(frequencies, total)
         common = {term: count for term, count in frequencies.items() if term not in kept}
         named = frozenset(common)
-        if not kept:  # what they find together is told by how much of them it holds
+        if not kept:  # for terms found together, their share says enough
             common = {term: count for term, count in common.items() if (term, count) not in also}
         together = groups_of(also, total, alone=not kept)
         wanted = wanted._replace(any=kept, also=also, together=together)
     demanded = query.demanded if bounds.demands_phrases else {}
-    literal = _literal(query) if lexical else Wanted(any=tuple(demanded.values()))
-    sought = Sought(wanted, literal, vector, near, query.unwanted, demanded)
+    literal = _literal(query) if keyword else Wanted(any=tuple(demanded.values()))
+    sought = RecallQuery(wanted, literal, vector, near, query.unwanted, demanded)
     found, split, tiers = _union(snapshot, sought, wide)
-    missing = _missing_phrases(snapshot, query.phrases) if lexical or demanded else ()
-    # A phrase is asked for to the letter: what is merely near to it is a guess.
+    missing = _missing_phrases(snapshot, query.phrases) if keyword or demanded else ()
+    # A phrase must match exactly: a similar text is a guess.
     is_guess = bool(missing) and len(missing) == len(query.sought)
     candidates = tuple(c for c in found if not is_guess and c.about.chunk_id not in outside)
     qualities = _qualities(snapshot, candidates)
-    if not candidates or not (lexical or demanded):
+    if not candidates or not (keyword or demanded):
         return Recalled(candidates, {}, {}, (), (), missing, (), (), 0.0, qualities, tiers)
-    last = [c.bm25 for c in found if c.lexical_rank == wide.universe]
+    last = [c.bm25 for c in found if c.keyword_rank == wide.universe]
     if not last or last[0] < greatest_share(wanted.also, total):
         left_out += [term.text for term in query.sought if term.sought in named]
     covered = _covered(snapshot, query, candidates, common, total)
-    if not lexical:  # the words say which lines hold a phrase, and count for nothing else
+    if not keyword:  # words only show which lines contain a phrase
         covered = covered._replace(coverage={}, matched={}, unmatched=(), rarity=0.0)
     if demanded:
         terms = (term._replace(demanded=term.exact == "phrase") for term in covered.terms)
@@ -128,13 +131,13 @@ def _near_chunks(
     A chunk has many segments, so more of them are requested until there are enough chunks.
     """
     wanted = min(MOST_OUTSIDE, TEXTS_A_CHUNK * bounds.universe)
-    first = snapshot.dense(vector, wanted, bounds.reach)
+    first = snapshot.by_vector(vector, wanted, bounds.reach)
 
     def near() -> Sequence[Near]:
         found, asked = first(), wanted
         while len(_first_chunks(found, bounds.universe)) == len(found) == asked < MOST_OUTSIDE:
             asked = min(MOST_OUTSIDE, 2 * asked)
-            found = snapshot.dense(vector, asked, bounds.reach)()
+            found = snapshot.by_vector(vector, asked, bounds.reach)()
         return _first_chunks(found, bounds.universe)
 
     return near
@@ -153,48 +156,48 @@ def _first_chunks(found: Sequence[Near], limit: int) -> list[Near]:
     return kept
 
 
-class Sought(Record):
-    """What both retrievers search for."""
+class RecallQuery(Record):
+    """The search of both retrievers."""
 
     wanted: Wanted
     literal: Wanted
     vector: bytes | None
-    near: Callable[[], Sequence[Near]]  # gives the neighbours that are looked up meanwhile
-    unwanted: Sequence[Term]  # what no candidate may hold, whichever retriever found it
-    demanded: Mapping[str, Term]  # phrases that candidates have to hold, as they were typed
+    near: Callable[[], Sequence[Near]]  # returns the neighbours, which are looked up meanwhile
+    unwanted: Sequence[Term]  # no candidate may contain them
+    demanded: Mapping[str, Term]  # phrases that candidates must contain, as typed
 
 
 def _union(
-    snapshot: Snapshot, sought: Sought, bounds: RecallBounds
+    snapshot: Snapshot, sought: RecallQuery, bounds: RecallBounds
 ) -> tuple[list[Candidate], tuple[str, ...], tuple[int, ...]]:
     """Join the results of both retrievers, and chunks of the days that are named.
 
     Also return required phrases that no chunk contains together, and the tiers that answered.
     """
     limit, reach = bounds.universe, bounds.reach
-    lexical = snapshot.lexical(sought.wanted, limit, reach)
-    exact = snapshot.lexical(sought.literal, limit, reach)
+    keyword = snapshot.by_keyword(sought.wanted, limit, reach)
+    exact = snapshot.by_keyword(sought.literal, limit, reach)
     nearest = sought.near()
     owners = dict.fromkeys(chunk for text in nearest for chunk in text.chunk_ids)
-    ranks = {found.chunk_id: rank for rank, found in enumerate(lexical, start=1)}
-    dense_ranks = {chunk: rank for rank, chunk in enumerate(owners, start=1)}
+    ranks = {found.chunk_id: rank for rank, found in enumerate(keyword, start=1)}
+    semantic_ranks = {chunk: rank for rank, chunk in enumerate(owners, start=1)}
     dated = snapshot.dated(bounds.dates, limit, reach)
-    ids = sorted({*ranks, *dense_ranks, *(found.chunk_id for found in exact), *dated})
+    ids = sorted({*ranks, *semantic_ranks, *(found.chunk_id for found in exact), *dated})
     if sought.unwanted and ids:
         held = snapshot.holding(sought.unwanted, ids)
         ids = sorted(set(ids).difference(*(each.chunk_ids for each in held)))
     apart: tuple[str, ...] = ()
     if sought.demanded and ids:
         ids, apart = _with_phrases(snapshot, sought.demanded, ids)
-    literals = snapshot.matching(sought.literal, ids) if ids else frozenset()
+    literals = snapshot.holding([sought.literal], ids)[0].chunk_ids if ids else frozenset()
     found = [
         candidate._replace(
-            lexical_rank=ranks.get(candidate.about.chunk_id),
-            dense_rank=dense_ranks.get(candidate.about.chunk_id),
+            keyword_rank=ranks.get(candidate.about.chunk_id),
+            semantic_rank=semantic_ranks.get(candidate.about.chunk_id),
             literal=candidate.about.chunk_id in literals,
         )
         for candidate in snapshot.candidates(
-            ids, RetrieverResults(sought.wanted, lexical, sought.vector, nearest)
+            ids, RetrieverResults(sought.wanted, keyword, sought.vector, nearest)
         )
     ]
     return found, apart, tuple(sorted({text.tier for text in nearest} - {0}))
@@ -250,7 +253,7 @@ def _covered(
     ids = [candidate.about.chunk_id for candidate in candidates]
     held: dict[int, float] = {}
     counted: dict[int, int] = {}
-    terms: list[SoughtTerm] = []
+    terms: list[WeightedTerm] = []
     unmatched: list[str] = []
     looked_up = 0.0
     asked = [(term, sought) for term in query.sought if (sought := term.sought)]
@@ -262,7 +265,7 @@ def _covered(
         # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         prefix = (sought.text.split()[-1], cut[-1]) if sought.prefix and cut else ()
-        terms.append(SoughtTerm(cut, idf, prefix, _exact(term)))
+        terms.append(WeightedTerm(cut, idf, prefix, _exact(term)))
         if sought in common:
             continue
         looked_up += idf * (term.kind != JOINED)
@@ -271,7 +274,7 @@ def _covered(
         for chunk_id in holding[sought].chunk_ids:
             held[chunk_id] = held.get(chunk_id, 0.0) + idf
             counted[chunk_id] = counted.get(chunk_id, 0) + 1
-    # Of nothing but two words written as one there is no share.
+    # A query of joined words only has no share.
     shares = held.items() if looked_up else ()
     coverage = {chunk: min(1.0, idf / looked_up) for chunk, idf in shares}
     matched = {chunk: times / len(terms) for chunk, times in counted.items()}
@@ -292,9 +295,9 @@ def _covered(
 
 
 def reach_within(snapshot: Snapshot, filters: Filters) -> Reach:
-    """Return what a view can find of the documents that pass the filters.
+    """Return what a view can find in the documents that pass the filters.
 
-    The source lines of a summary that does not pass are found themselves.
+    If a summary does not pass, its source lines are found instead.
     """
     supports = snapshot.supports()
     if filters.view != "active" or not supports or filters == Filters(view="active"):
@@ -350,7 +353,7 @@ def _literal(query: ParsedQuery) -> Wanted:
 
 def _exact(term: QueryTerm) -> str:
     """Return why a chunk with only this term is a literal match: phrase, identifier or ""."""
-    # C++ and C# are indexed as the letter c, which says nothing.
+    # C++ and C# are indexed as the letter c, which means nothing.
     is_exact = term.kind == "phrase" or sum(map(str.isalnum, term.text)) > 1
     return term.kind if term.kind in ("phrase", "identifier") and is_exact else ""
 

@@ -1,7 +1,7 @@
-"""Write down a search so that it can be run again and held against what it gave; pure.
+"""Write the trace of a search, so that it can be run again and compared; pure.
 
-A receipt holds what was asked, the settings, the index and model it rests on, what each retriever
-found, the fused order, and the passages with their traces. Texts are bounded.
+A trace has the question, the settings, the index and model, what each retriever found, the fused
+order, and the passages with their steps. Texts are bounded.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 SCHEMA = "memcli.search-receipt/1"
 TEXT_CHARS = 700  # as much as a snippet shows
-LEG_TOP = 50  # of each retriever; the fused list holds every candidate
+LEG_TOP = 50  # of each retriever; the fused list has every candidate
 
 
 class Inquiry(Record):
-    """What was asked, and everything that went with it."""
+    """A question and everything that affects its answer."""
 
     text: str
     now: str  # ISO time
     filters: Filters
     budget: int | None
     flags: Mapping[str, Any]  # settings given on the command line
-    settings: Mapping[str, Any]  # all that an answer depends on, flags included
-    accesses: int | None = None  # uses that were counted; None where none are
+    settings: Mapping[str, Any]  # all settings that affect an answer, including flags
+    accesses: int | None = None  # number of counted uses; None if uses are not counted
 
 
 def receipt(
@@ -50,11 +50,11 @@ def receipt(
     ends: bool = False,
     expanded: Sequence[Expanded] | None = None,
 ) -> dict[str, Any]:
-    """Describe a search as `memcli.search-receipt/1` does; `whole` asked for whole chunks.
+    """Describe a search as `memcli.search-receipt/1` does; `whole` means whole chunks.
 
     With `ends` it leaves out what is not worth reading.
 
-    `expanded` are the raw lines that were added behind summaries, None where nobody asked.
+    `expanded` are the raw lines that were added behind summaries, None if they were not requested.
     """
     added = () if expanded is None else enumerate(expanded, start=1)
     return {
@@ -75,7 +75,7 @@ def _behind(rank: int, each: Expanded) -> dict[str, Any]:
 def grounds(
     asked: Inquiry, parsed: ParsedQuery, dates: Sequence[DateSpan], answer: Answer
 ) -> dict[str, Any]:
-    """Describe what was asked and what the retrievers found, as the receipts of contexts do too."""
+    """Describe the question and what the retrievers found; traces of contexts use it, too."""
     return {
         "query": asked.text,
         "now": asked.now,
@@ -96,8 +96,8 @@ def grounds(
         **({"calibration": answer.constants._asdict()} if answer.constants else {}),
         "verdict": answer.verdict,
         "retrievers": {
-            "keyword": _retriever(answer.lexical, answer.fused, "lexical_rank"),
-            "semantic": _retriever(answer.dense, answer.fused, "dense_rank"),
+            "keyword": _retriever(answer.keyword, answer.fused, "keyword_rank"),
+            "semantic": _retriever(answer.semantic, answer.fused, "semantic_rank"),
         },
         "fused": [_candidate(hit) for hit in answer.fused],
     }
@@ -109,9 +109,9 @@ def steps(trace: Sequence[Step]) -> list[dict[str, Any]]:
 
 
 def filters_of(record: Mapping[str, Any]) -> Filters:
-    """Read the filters of a receipt back; an earlier one knows fewer of them.
+    """Read the filters of a trace back; an earlier version has fewer of them.
 
-    TypeError where these are no filters.
+    TypeError if they are not filters.
     """
     kept = dict(record["filters"])
     where = tuple(map(_where, kept.pop("where", ())))
@@ -138,7 +138,7 @@ def _where(told: Sequence[Any]) -> Where:
 def _retriever(retriever: RetrieverUse, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
     found = [hit for hit in fused if getattr(hit.candidate, rank) is not None]
     found.sort(key=lambda hit: int(getattr(hit.candidate, rank)))
-    score = "bm25" if rank == "lexical_rank" else "cosine"
+    score = "bm25" if rank == "keyword_rank" else "cosine"
     top = [
         {
             "rank": getattr(hit.candidate, rank),

@@ -26,15 +26,15 @@ from memcli.markdown.comments import visible
 from memcli.markdown.names import names
 from memcli.markdown.properties import folded
 from memcli.record import Record
-from memcli.search.hits import Hit, Quotation, ordered
+from memcli.search.hits import Hit, ordered
 from memcli.search.mmr import diversify
-from memcli.search.newer import near, with_corrections
+from memcli.search.newer import corrections_of, with_corrections
 from memcli.search.pipeline import MMR_POOL, NOTHING
 from memcli.search.query import ParsedQuery, parse
 from memcli.search.recall import RecallBounds, reach_within, recall
 from memcli.search.retrievers import (
-    MODE_IS_DENSE,
-    MODE_IS_LEXICAL,
+    MODE_IS_KEYWORD,
+    MODE_IS_SEMANTIC,
     OTHER_MODELS,
     RetrieverUse,
     Vector,
@@ -54,33 +54,33 @@ _WORDS = re.compile(r"\w(?:[\w./:@#+-]*\w)?")
 
 
 class Alike(Record):
-    """The chunks most like a place, best first, and what that rests on."""
+    """The chunks most like a place, best first, and the retrievers that ran."""
 
     hits: tuple[Hit, ...]
     query: ParsedQuery  # of the words of the place
-    lexical: RetrieverUse
-    dense: RetrieverUse
+    keyword: RetrieverUse
+    semantic: RetrieverUse
     candidates: int
     revision: str
 
 
-NONE = Alike((), parse(""), NOTHING.lexical, NOTHING.dense, 0, "0")
+NONE = Alike((), parse(""), NOTHING.keyword, NOTHING.semantic, 0, "0")
 
 
 def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions) -> Alike:
-    """Find the chunks most like those of a place, which are none themselves."""
+    """Find the chunks most similar to those of a place, without these."""
     facts, counts = snapshot.facts, snapshot.counts()
     own = [excerpt.about.chunk_id for excerpt in place]
     text = "\n".join(visible(excerpt.text) for excerpt in place)
     query = words_of(text)
-    dense, vector = _meaning(snapshot, own, text, options, counts)
-    by_words = options.mode != "dense"
-    lexical = RetrieverUse(by_words, None if by_words else MODE_IS_DENSE, 0, counts.chunks)
+    semantic, vector = _meaning(snapshot, own, text, options, counts)
+    by_words = options.mode != "semantic"
+    keyword = RetrieverUse(by_words, None if by_words else MODE_IS_SEMANTIC, 0, counts.chunks)
     found = recall(
         snapshot,
         query,
         total=counts.chunks,
-        lexical=by_words and not query.is_empty,
+        keyword=by_words and not query.is_empty,
         vector=vector.blob if vector else None,
         bounds=RecallBounds(
             options.universe,
@@ -88,20 +88,19 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
             outside=frozenset(own),
         ),
     )
-    weights = retriever_weights(options, vector, lexical=by_words)
+    weights = retriever_weights(options, vector, keyword=by_words)
     cosines = _cosines(snapshot, found.candidates, vector)
     linked = _linked(snapshot, place, found.candidates)
     hits = ordered([_hit(c, cosines, found.coverage, weights, linked) for c in found.candidates])
     chosen = diversify(hits[:MMR_POOL], lambda_=1.0, limit=options.limit)
-    passages = [Quotation(hit.about, hit.text) for hit in chosen]
-    also = near(snapshot, passages, reach_within(snapshot, options.filters))
-    chosen = with_corrections(chosen, hits, also)
-    broken = snapshot.broken([hit.about.chunk_id for hit in chosen])
+    reach = reach_within(snapshot, options.filters)
+    chosen = with_corrections(chosen, corrections_of(snapshot, chosen, hits, reach))
+    lines = snapshot.lines_of([hit.about.chunk_id for hit in chosen])
     return Alike(
-        tuple(hit._replace(broken=broken[hit.about.chunk_id], trace=()) for hit in chosen),
+        tuple(hit._replace(broken=lines[hit.about.chunk_id].broken, trace=()) for hit in chosen),
         query,
-        lexical,
-        dense,
+        keyword,
+        semantic,
         len(found.candidates),
         str(facts.revision),
     )
@@ -130,17 +129,17 @@ def _linked(
 
 
 def _folded(target: str) -> str:
-    """Write the last part of a link's target as names are compared."""
+    """Write the last part of a link's target in the form in which names are compared."""
     return folded(target.partition("#")[0].rpartition("/")[2].removesuffix(".md"))
 
 
 def words_of(text: str) -> ParsedQuery:
-    """Ask for the words of a text, none of which is an operator."""
+    """Parse the words of a text, none of them as an operator."""
     return parse(" ".join(_WORDS.findall(text)))
 
 
 def middle(vectors: Iterable[bytes]) -> tuple[float, ...] | None:
-    """Return the direction in the middle of unit vectors; None where there is none."""
+    """Return the direction in the middle of unit vectors; None if there is none."""
     floats = [struct.unpack(f"<{len(vector) // 4}f", vector) for vector in vectors]
     sums = [fsum(components) for components in zip(*floats, strict=True)]
     length = sqrt(fsum(each * each for each in sums))
@@ -170,14 +169,14 @@ def _meaning(
     options: SearchOptions,
     counts: Counts,
 ) -> tuple[RetrieverUse, Vector | None]:
-    """Return the vector of the place, or say why meaning takes no part."""
+    """Return the vector of the place, or the reason why vectors take no part."""
 
     def off(reason: Reason) -> tuple[RetrieverUse, None]:
         return RetrieverUse(False, reason, counts.embedded, counts.embeddable), None
 
     fingerprint = snapshot.facts.fingerprint
-    if options.mode == "lexical":
-        return off(MODE_IS_LEXICAL)
+    if options.mode == "keyword":
+        return off(MODE_IS_KEYWORD)
     held = snapshot.vectors(own) if fingerprint else {}
     vector = middle(vector for vectors in held.values() for vector in vectors)
     if vector is None or fingerprint is None:

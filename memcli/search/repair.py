@@ -20,7 +20,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.embedding.wordpiece import whole_words
 from memcli.language import spelling
 from memcli.language.stopwords import ENGLISH, is_foreign
-from memcli.language.words import fold, prepare, sought
+from memcli.language.words import fold, index_term, prepare
 from memcli.markdown.comments import visible
 from memcli.record import Record
 from memcli.search.query import JOINED, QueryTerm
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
 
-# Words of a query that the notes lack, and of these such as are no words of English, each of which
-# takes some 500 look-ups: the rest is left as it is.
+# Words of a query that the notes lack, and of these such as are not English, each of which takes
+# some 500 look-ups: further words stay as they are.
 MOST_LACKING, MOST_UNKNOWN = 16, 8
-# Letters of the spelling that is found, and of its stem where it is no word of English: a shorter
-# one is a letter from too many words.
+# Letters of a corrected spelling, and of its stem if it is not English: a shorter one is a letter
+# away from too many words.
 SHORTEST_MEANT, SHORTEST_STEM = 5, 4
 SHORTEST_BEGINNING = 5  # letters
 # From so many chunks, and such a share of them, a word is common.
 COMMON_CHUNKS, COMMON_SHARE = 8, 0.02
 MOST_ENDING = 0.25  # share of a spelling that may be its ending
-MOST_READ = 100_000  # characters of the chunk in which a word is looked up as it is written
+MOST_READ = 100_000  # characters of the chunk in which a word's spelling is looked up
 
 
 class Repair(Record):
-    """A word of the query, and what was searched in its place or in addition."""
+    """A word of the query, and what was searched instead or in addition."""
 
     typed: str
     searched: str
@@ -124,7 +124,7 @@ def _rewritten(snapshot: Snapshot, query: ParsedQuery, made: Sequence[Repair]) -
         if each.how != "beginning":
             text = re.sub(rf"(?<!\w){re.escape(each.typed)}(?!\w)", each.searched, text)
     kept = [term for term in query.terms if term.kind == "phrase" or term.text not in new]
-    stems = set(_stems(snapshot, kept))  # a word that is asked for twice would count twice
+    stems = set(_stems(snapshot, kept))  # a word that occurs twice would count twice
     terms: list[QueryTerm] = []
     for term in query.terms:
         made_of = [term] if term in kept else new[term.text]
@@ -183,7 +183,7 @@ def _found(searched: str | None, how: str) -> tuple[str, str] | None:
 
 def _first_held(snapshot: Snapshot, words: Iterable[str]) -> str | None:
     """Return the first of some words that the notes contain."""
-    terms = {word: term for word in words if (term := sought(word))}
+    terms = {word: term for word in words if (term := index_term(word))}
     held = snapshot.occurring([*terms.values()])
     return next((word for word, term in terms.items() if term in held), None)
 
@@ -206,7 +206,7 @@ def _respelt(snapshot: Snapshot, word: str, *, is_foreign: bool = False) -> str 
     long_enough = sorted(
         (each for each in likely if len(each) >= SHORTEST_MEANT), key=likely.__getitem__
     )
-    terms = {term: each for each in long_enough if (term := sought(each))}
+    terms = {term: each for each in long_enough if (term := index_term(each))}
     found = snapshot.occurring([*terms])
     held = [term for term in terms if term in found]
     stems = map("".join, snapshot.tokens([term.text for term in held]))
@@ -261,7 +261,7 @@ def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
     If workspaces have different models, each store counts words of the others too, but cannot
     find them.
     """
-    best = next(iter(snapshot.lexical(Wanted(any=(term,)), 1, Reach())), None)
+    best = next(iter(snapshot.by_keyword(Wanted(any=(term,)), 1, Reach())), None)
     if best is None:
         return spelling
     excerpt = snapshot.excerpts([best.chunk_id])[best.chunk_id]

@@ -1,6 +1,6 @@
 """Read the best passages once more, together with the query; pure but for the reranker itself.
 
-What compares tokens says how like the query each part is, m, and the parts are scored anew:
+What compares tokens says how like the query each part is, m, and the parts are scored again:
 
     own = own of `focus` + LIFT * (m - mean m)
 
@@ -24,10 +24,9 @@ from memcli.search.hits import Hit
 TOP = 20  # passages that are read once more
 MOST_PARTS = 100  # that are read one by one; of so many passages, 50 is usual
 LIFT = 0.8
-# From this lead of the first passage on, likenesses of parts are not asked for. It was read off
-# fifths of the questions of three LoCoMo conversations by their lead, of which the upper gained
-# nothing. On a fourth 55 % of the questions are read and the gain stays; on MADial and a chat of
-# REALTALK 82 % are.
+# From this lead of the first passage on, the reranker is not asked. It comes from the fifths of the
+# questions of three LoCoMo conversations by their lead; the upper ones gained nothing. On a fourth,
+# 55 % of the questions are reread and the gain stays; on MADial and a chat of REALTALK 82 % are.
 SURE_LEAD = 0.1
 
 OTHER_FORMULA = Reason("profile", "the profile ranks by a formula of its own")
@@ -109,7 +108,7 @@ def rerank(
 
 
 def _parts(top: Sequence[Hit]) -> list[tuple[Hit, int]]:
-    """List the parts of passages, those of the best first."""
+    """List the segments of passages, those of the best first."""
     parts = [
         (hit, part) for hit in top if hit.candidate.parts for part in range(hit.first, hit.last + 1)
     ]

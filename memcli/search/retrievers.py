@@ -24,10 +24,10 @@ FERTILITY_LIMIT = 1.7
 # Below this share of the segments, vectors only score the best keyword matches.
 EMBEDDED_LIMIT = 0.9
 BEST_MATCHES = 30  # keyword matches that are embedded first
-VERY_BEST, SCORED_SHARE = 10, 0.7  # of which so many need a vector
-OTHER_MODELS = "memcli help settings"  # says how to get the one of `multilingual`
-MODE_IS_LEXICAL = Reason("mode", "the mode is keyword")
-MODE_IS_DENSE = Reason("mode", "the mode is semantic")
+VERY_BEST, SCORED_SHARE = 10, 0.7  # so many of them need a vector
+OTHER_MODELS = "memcli help settings"  # explains how to get the model of `multilingual`
+MODE_IS_KEYWORD = Reason("mode", "the mode is keyword")
+MODE_IS_SEMANTIC = Reason("mode", "the mode is semantic")
 
 
 class RetrieverUse(Record):
@@ -40,7 +40,7 @@ class RetrieverUse(Record):
 
 
 class Vector(Record):
-    """The query's vector and the encoder it comes from, or why there is none."""
+    """The query's vector and its encoder, or the reason why it has none."""
 
     blob: bytes | None
     fingerprint: str
@@ -49,7 +49,7 @@ class Vector(Record):
 
 
 def retriever_weights(
-    options: SearchOptions, vector: Vector | None, *, lexical: bool, documents: float = 0.0
+    options: SearchOptions, vector: Vector | None, *, keyword: bool, documents: float = 0.0
 ) -> Weights:
     """Return the weights of the retrievers that ran.
 
@@ -58,7 +58,7 @@ def retriever_weights(
     """
     if vector is None:
         return Weights(0.0, 1.0)
-    if not lexical:
+    if not keyword:
         return Weights(1.0, 0.0)
     model, trust = known(vector.fingerprint), 1.0
     if options.has("fuse.fertility"):
@@ -78,13 +78,13 @@ def length_prior(
 
 
 def is_partial(counts: Counts) -> bool:
-    """Return whether too little is embedded to look for neighbors among all vectors."""
+    """Return whether too little is embedded to search all vectors."""
     return counts.embedded < EMBEDDED_LIMIT * counts.embeddable
 
 
 def of_matches(use: RetrieverUse, counts: Counts, candidates: Sequence[Candidate]) -> RetrieverUse:
     """Turn semantic search off unless most of the very best keyword matches have a vector."""
-    best = [c for c in candidates if c.lexical_rank and c.lexical_rank <= VERY_BEST]
+    best = [c for c in candidates if c.keyword_rank and c.keyword_rank <= VERY_BEST]
     scored = [c for c in best if any(part.cosine is not None for part in c.parts)]
     if best and len(scored) >= SCORED_SHARE * len(best):
         return use
@@ -119,8 +119,8 @@ def semantic_retriever(
     def off(reason: Reason | None) -> tuple[RetrieverUse, None]:
         return RetrieverUse(False, reason, counts.embedded, counts.embeddable), None
 
-    if options.mode == "lexical":
-        return off(MODE_IS_LEXICAL)
+    if options.mode == "keyword":
+        return off(MODE_IS_KEYWORD)
     if options.encoder == "none":
         text = "the configuration turns vectors off (embedding.encoder)"
         return off(Reason("off", text))
@@ -136,7 +136,7 @@ def semantic_retriever(
     if counts.left_out and not counts.embeddable:
         text = "all texts are in scripts that the extra multilingual reads, and this model does not"
         return off(Reason("script", text, OTHER_MODELS))
-    if is_partial(counts) and (options.mode == "dense" or not counts.embedded):
+    if is_partial(counts) and (options.mode == "semantic" or not counts.embedded):
         return off(_too_few(counts))
     vector = embed_query(readable(query.text, index_fingerprint))
     if vector.blob is None:

@@ -35,7 +35,7 @@ def make_snippet(hit: Hit, *, words: Sequence[str]) -> Snippet:
 
     An ellipsis stands for the missing beginning or end of a line.
     """
-    before, after = "…" * hit.goes_before, "…" * hit.goes_on
+    before, after = "…" * hit.continues_before, "…" * hit.continues_after
     return marked(before + visible(hit.text).strip("\n") + after, words)
 
 
@@ -46,8 +46,8 @@ def numbered(hit: Hit, *, words: Sequence[str]) -> list[tuple[int, Snippet]]:
         pieces += hit.text[at:start], "\n" * hit.text.count("\n", start, end) or " "
         at = end
     lines = visible("".join([*pieces, hit.text[at:]])).split("\n")
-    lines[0] = "…" * hit.goes_before + lines[0]
-    lines[-1] += "…" * hit.goes_on
+    lines[0] = "…" * hit.continues_before + lines[0]
+    lines[-1] += "…" * hit.continues_after
     return [
         (number, marked(line, words))
         for number, line in enumerate(lines, start=hit.start_line)
@@ -62,7 +62,7 @@ def marked(text: str, words: Sequence[str]) -> Snippet:
     return Snippet(text, tuple(found.span() for found in _pattern(tuple(words)).finditer(text)))
 
 
-@lru_cache(maxsize=16)  # of one question, for each of its passages
+@lru_cache(maxsize=16)  # for each passage of one question
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
     """Match words from their beginning with any ending, as the stemmer does; runs anywhere.
 

@@ -19,7 +19,7 @@ from memcli.language.stopwords import ENGLISH
 from memcli.language.words import prepare
 from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of
 from memcli.record import Record
-from memcli.search.focus import SoughtTerm, occurrences
+from memcli.search.focus import WeightedTerm, occurrences
 from memcli.search.hits import Hit, ordered
 from memcli.search.lines import by_line
 from memcli.search.recall import part_tokens
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 # Over ten BEAM conversations (178 questions) nDCG@10 is .432 without it, .526 at .2, .562 at .4 and
 # .552 at .6, Recall@1000tok .473, .546, .588 and .604.
 MACHINE_SHARE = 0.4
-# What people paste into a long turn, code and logs, follows what they say. It takes nDCG@10 of the
+# Code and logs that people paste into a long turn follow their own words. It takes nDCG@10 of the
 # same 178 questions from .557 to .562, Recall@2000tok from .668 to .676 and Recall@500tok from .481
-# to .478; it was chosen on them, and moves the three chats about programs and one other.
+# to .478; it was chosen on them, and changes the three chats about programs and one other.
 PASTED_SHARE = 0.5
 LONG_TURN = 13  # lines
 SAID_LINES = 4  # of a long turn, its first
@@ -58,22 +58,22 @@ _COUNTRY = re.compile(r"\bUS\b")
 _WORD = re.compile(r"[^\W_](?:[\w'’&-]*[^\W_])?")
 
 
-# Of 746 LoCoMo questions and 236 that put one person's doing to the other, the area under the ROC
-# of `lead_of` is .811; below this the answer is not sure, which is so for a sixth of the former
-# and two thirds of the latter.
+# Of 746 LoCoMo questions and 236 that ask one person about the other's actions, the area under the
+# ROC of `lead_of` is .811. Below this lead the answer is not sure, which applies to a sixth of the
+# former and two thirds of the latter.
 DOUBTFUL_LEAD = 0.0
 MOST_JUDGED = 5
 
 
 class SpeakerFocus(Record):
-    """Whose words a question is about."""
+    """The speakers whose words a question is about."""
 
     names: tuple[str, ...] = ()  # speakers that it names, as the index has them
-    of_writer: bool = False  # it is asked in the first person, or of "the user"
+    of_writer: bool = False  # the question is in the first person, or about "the user"
 
 
 def speaker_focus(question: str, speakers: Iterable[str]) -> SpeakerFocus:
-    """Tell whose words a question is about.
+    """Find out whose words a question is about.
 
     Example: speaker_focus("Who is Kate?", ["Kate", "Odette"]) -> SpeakerFocus(("Kate",), False)
     """
@@ -85,9 +85,9 @@ def speaker_focus(question: str, speakers: Iterable[str]) -> SpeakerFocus:
 
 
 def labels_of(wanted: str, speakers: Sequence[str]) -> list[str]:
-    """Find the speakers that a name or a role stands for; none where nobody of it speaks.
+    """Find the speakers that a name or a role means; none if no such speaker exists.
 
-    `user` stands for everybody but machines where nobody is called so.
+    `user` means everybody except machines if nobody has that name.
     """
     role = wanted.casefold()
     found = [name for name in speakers if name.casefold() == role]
@@ -103,12 +103,12 @@ def _words(text: str) -> list[str]:
 
 
 def _is_in(name: str, words: Sequence[str]) -> bool:
-    """Return whether words hold a name, also in the genitive of German."""
+    """Return whether words contain a name, also in the German genitive."""
     if name[0].lower() == name[0].upper():
-        # Where words are pairs of signs, lines of others hold as many of a question's by chance.
+        # If words are pairs of characters, lines of others contain as many by chance.
         return False
     wanted = _words(name)
-    if name.casefold() in ENGLISH:  # Will, May: at the head of a sentence it may be the word
+    if name.casefold() in ENGLISH:  # Will, May: at the beginning of a sentence it may be the word
         return name in words[1:]
     runs = (words[at : at + len(wanted)] for at in range(len(words)))
     spelt = " ".join(wanted).casefold()
@@ -116,14 +116,14 @@ def _is_in(name: str, words: Sequence[str]) -> bool:
 
 
 class Heard(Record):
-    """Who speaks in the chunks that were found, and whose words are asked for."""
+    """The speakers in the chunks that were found, and those whose words are wanted."""
 
     focus: SpeakerFocus
     by: tuple[str, ...]  # the only speakers whose lines are wanted; empty for all
     turns: Mapping[int, Sequence[Turn]]  # by chunk id
 
     def leaned(self, hits: Sequence[Hit]) -> Sequence[Hit]:
-        """Let chunks in which only machines speak count for less, for who asks of himself."""
+        """Lower chunks in which only machines speak, if the question is about its writer."""
         return ordered([self._leaned(hit) for hit in hits]) if self.focus.of_writer else hits
 
     def _leaned(self, hit: Hit) -> Hit:
@@ -132,7 +132,7 @@ class Heard(Record):
         return hit if weight == 1.0 else hit.moved(hit.score * weight, "speaker", weight=weight)
 
     def weights(self, chunks: Iterable[Candidate]) -> dict[int, list[float]]:
-        """Say how far each part of those chunks counts in which somebody speaks, by chunk id."""
+        """Return how much each segment counts in chunks with speakers, by chunk id."""
         return {
             c.about.chunk_id: [weight_of(said, part.start_line, part.end_line) for part in c.parts]
             for c in (chunks if self.focus.of_writer else ())
@@ -140,9 +140,9 @@ class Heard(Record):
         }
 
     def voices(
-        self, snapshot: Snapshot, chunks: Iterable[Candidate], terms: Iterable[SoughtTerm]
+        self, snapshot: Snapshot, chunks: Iterable[Candidate], terms: Iterable[WeightedTerm]
     ) -> Voices | None:
-        """Cut chunks into lines and tell which hold a word of the question besides the names."""
+        """Cut chunks into lines and find those with words of the question besides the names."""
         names = self.by or self.focus.names
         if not names:
             return None
@@ -161,9 +161,9 @@ class Heard(Record):
 
 
 def with_shares(
-    snapshot: Snapshot, hits: Sequence[Hit], terms: Iterable[SoughtTerm], names: Sequence[str]
+    snapshot: Snapshot, hits: Sequence[Hit], terms: Iterable[WeightedTerm], names: Sequence[str]
 ) -> tuple[Hit, ...]:
-    """Tell passages of conversations how much of the question each of their lines holds."""
+    """Add to passages of conversations how much of the question each of their lines contains."""
     sought = _without(snapshot, terms, names)
     made = []
     for hit in hits:
@@ -179,14 +179,14 @@ def with_shares(
 
 
 def _without(
-    snapshot: Snapshot, terms: Iterable[SoughtTerm], names: Sequence[str]
-) -> list[SoughtTerm]:
+    snapshot: Snapshot, terms: Iterable[WeightedTerm], names: Sequence[str]
+) -> list[WeightedTerm]:
     """Leave out the terms that are names."""
     own = {token for cut in snapshot.tokens([*map(prepare, names)]) for token in cut}
     return [term for term in terms if term.tokens and not own.issuperset(term.tokens)]
 
 
-def _idf_share(line: Sequence[str], terms: Sequence[SoughtTerm]) -> float:
+def _idf_share(line: Sequence[str], terms: Sequence[WeightedTerm]) -> float:
     every = fsum(term.idf for term in terms)
     held = fsum(term.idf for term in terms if occurrences(line, term))
     return held / every if every else 0.0
@@ -208,9 +208,9 @@ def hear(
 
 
 def weight_of(turns: Iterable[Turn], first: int, last: int) -> float:
-    """Say how far some lines count: less by the share that machines say, where nobody else does.
+    """Return how much some lines count: less by the machine's share, if nobody else speaks.
 
-    What a person has pasted behind what is said counts for less too.
+    What a person has pasted after their own words counts less, too.
     """
     machine = 0
     for turn in turns:
@@ -223,10 +223,10 @@ def weight_of(turns: Iterable[Turn], first: int, last: int) -> float:
 
 
 def lead_of(hits: Iterable[Hit]) -> float | None:
-    """Say by how much lines of whom the question names hold more of it than lines of others.
+    """Return how much more of the question named speakers' lines contain than lines of others.
 
     It is the mean over the first passages of the share of IDF in the best line, from -1 to 1; None
-    where the question names nobody who speaks.
+    if the question names nobody who speaks.
     """
     leads = [hit.speaker_match for hit in hits if hit.speaker_match is not None][:MOST_JUDGED]
     return fsum(leads) / len(leads) if leads else None
@@ -238,17 +238,17 @@ def _lowered(hit: Hit) -> Hit:
 
 
 class Voices(Record):
-    """Who speaks in the chunks of a search line by line, and whose lines are wanted."""
+    """The speakers in the chunks of a search, line by line, and those whose lines are wanted."""
 
     names: tuple[str, ...]
     only: bool  # no lines of others at all
     turns: Mapping[int, Sequence[Turn]]  # by chunk id
-    lines: Mapping[int, Candidate]  # chunks with a part for each line
-    # The share of the question's IDF, without the names, that each line holds.
+    lines: Mapping[int, Candidate]  # chunks with one segment per line
+    # The share of the question's IDF, without the names, in each line.
     shares: Mapping[int, Sequence[float]]
 
     def trimmed(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Trim lines of others off passages, and put passages without a line of theirs lower.
+        """Trim lines of others off passages, and lower passages without any line of the speakers.
 
         With `only`, leave out every line of others.
         """
@@ -265,9 +265,9 @@ class Voices(Record):
         return ordered(moved)
 
     def _theirs(self, hit: Hit) -> list[Hit]:
-        """Make a passage of each run of lines that the wanted speakers say, without any other.
+        """Make a passage of each run of lines of the wanted speakers.
 
-        The run with the best line keeps the score, and the others count for less.
+        The run with the best line keeps the score, and the others count less.
         """
         candidate, inside, best = self._inside(hit)
         shares, said = self.shares[hit.about.chunk_id], self.turns[hit.about.chunk_id]

@@ -1,8 +1,8 @@
 """The stages of a search, in their order: the one table of their names.
 
-Profiles and the bench switch stages by these names, the trace of a hit, observers, `--why-not` and
-the bench's report of what was lost speak of them, and README and `memcli help ranking` explain
-them. A name with a dot is that of a part of a stage which is switched alone.
+Profiles and the bench switch stages by these names. The trace of a hit, observers, `--why-not` and
+the bench's report of losses use them, and `memcli help ranking` explains them. A name with a dot is
+a part of a stage that can be switched by itself.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from memcli.record import Record
 
 
 class Stage(Record):
-    """A stage, or a part of one that is switched alone."""
+    """A stage, or a part of one that can be switched by itself."""
 
     name: str
     does: str  # as a sentence without its subject
-    # What it means to be gone after it, with the fields of `why_not.verdict`; "": it loses nothing.
+    # Why lines are missing after it, with the fields of `why_not.verdict`; "": it loses nothing.
     lost: str = ""
-    # The name that profiles and the bench switch it by: its own, that of the stage which it
-    # prepares, or "" where it always takes part.
+    # The name by which profiles and the bench switch it: its own, that of the stage which it
+    # prepares, or "" if it always runs.
     switch: str = ""
 
 
@@ -59,7 +59,7 @@ TABLE = (
         switch="speaker",
     ),
     Stage(
-        "pool",
+        "candidates",
         "keeps the best chunks for a closer look; half of the places go to a date in the query",
         "it ranked {before}, and only {pool} chunks get a closer look",
         switch="focus",
@@ -99,7 +99,7 @@ TABLE = (
         "decay", "lowers the score of older notes, never below `search.decay_floor`", switch="decay"
     ),
     Stage(
-        "floor",
+        "threshold",
         "computes the confidence, and removes what is below `--min-score`, and with `--sort` what "
         "matches much less than the best; literal matches stay",
         "its {judged} is below search.min_score, {min_score:g}",
@@ -145,7 +145,7 @@ TABLE = (
         switch="cut",
     ),
     Stage(
-        "pack",
+        "budget",
         "keeps at most the first `--limit`, and of these the ones that are worth reading (`--more` "
         "keeps all) and fit `--budget`; the last one is cut to fit",
         "it ranked {before}; --limit is {limit} and --budget {budget}; --more shows weaker ones",
@@ -167,13 +167,13 @@ _FORMERLY = {
 
 
 def switch_of(name: str) -> str:
-    """Return the name that switches a stage or a part of one; "" where it always takes part.
+    """Return the name that switches a stage or a part of one; "" if it always runs.
 
-    KeyError for a name that the table does not hold.
+    KeyError for an unknown name.
     """
     return _SWITCH_OF[name]
 
 
 def current(name: str) -> str:
-    """Return today's name of a stage that a receipt names."""
+    """Return today's name of a stage in a trace."""
     return _FORMERLY.get(name, name)

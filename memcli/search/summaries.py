@@ -25,7 +25,7 @@ QUALITY_WEIGHT = 0.5
 class Expanded(Record):
     """Raw lines behind a summary that was found."""
 
-    hit: Hit  # with a score among the added lines alone
+    hit: Hit  # its score is relative to the added lines
     summary: str  # its path
 
 
@@ -48,7 +48,7 @@ def _weighted(hit: Hit, confidences: Mapping[str, float], weight: float) -> Hit:
 
 
 def spread(hits: Sequence[Hit]) -> list[Hit]:
-    """Keep one passage, the best, for each document that a summary tells of.
+    """Keep the best passage for each document that a summary cites.
 
     Other passages of it would only lead to the same lines behind the summary.
     """
@@ -96,10 +96,10 @@ def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def behind(hit: Hit, leaves: Sequence[SourceLines]) -> list[SourceLines]:
-    """Choose the raw lines that a passage of a summary stands for.
+    """Choose the raw lines behind a passage of a summary.
 
-    They are all that the summary covers of the documents the passage cites, for a sentence that
-    was kept leads to those that were not.
+    They are all that the summary covers of the documents the passage cites, because a quoted
+    sentence leads to the ones that were left out.
     """
     paths = _documents(hit)
     return [leaf for leaf in leaves if leaf.path in paths] or list(leaves)
@@ -113,14 +113,14 @@ def _documents(hit: Hit | Quotation) -> set[str]:
 
 
 def citation_of(line: str) -> Cited | None:
-    """Read a line of a summary, which may begin in the middle; None if it cites nothing."""
+    """Read a line of a summary, which may begin in the middle; None if it has no citation."""
     from memcli.markdown.lineage import cited
 
     return cited("- " + line.removeprefix("- "))
 
 
 def is_later(summary: Quotation, older: About) -> bool:
-    """Return whether all that a passage of a summary cites is of later days than another passage.
+    """Return whether everything that a summary's passage cites is later than another passage.
 
     So a summary is never newer than what it summarizes.
     """
@@ -147,7 +147,7 @@ def path_of(about: About) -> str:
 def attach(
     found: Sequence[Hit], summaries: Sequence[Hit], leaves: Mapping[str, Sequence[SourceLines]]
 ) -> list[Expanded]:
-    """Name the summary that each raw passage stands behind, the best of those that were found."""
+    """Return each raw passage with the best of the summaries found that cover it."""
     paths = [path_of(hit.about) for hit in summaries]
     reach = [(path, behind(hit, leaves[path])) for path, hit in zip(paths, summaries, strict=True)]
     reach += [(path, list(leaves[path])) for path in sorted(leaves)]

@@ -34,10 +34,10 @@ _SCRIPTS = (
 
 
 def own_language_first(hits: Sequence[Hit], question: str) -> list[Hit]:
-    """Move a passage of a page up to where the first of its translations stands.
+    """Move a passage of a page up to the place of the first of its translations.
 
     The page wanted is that in the language of the question, else the original. The scores stay with
-    the ranks, the trace says what moved.
+    the ranks, the trace names what moved.
     """
     wanted = language_of(question)
     pages = [_page(hit) for hit in hits]
@@ -64,7 +64,7 @@ def own_language_first(hits: Sequence[Hit], question: str) -> list[Hit]:
 
 
 def language_of(question: str) -> str:
-    """Tell the language of a question by its script or its small words; "" where they do not."""
+    """Guess the language of a question by its script or its small words; "" if they are unclear."""
     for code, letters in _SCRIPTS:
         if letters.search(question):
             return code
@@ -75,7 +75,7 @@ def language_of(question: str) -> str:
 
 
 def _page(hit: Hit) -> tuple[tuple[str, str], str]:
-    """Give what the translations of a page have in common, and the code of this one."""
+    """Return what the translations of a page have in common, and the code of this one."""
     source, path = hit.about.document
     for found in _CODE.finditer(path):
         code = found[1] or found[2]

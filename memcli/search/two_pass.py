@@ -33,7 +33,7 @@ class TwoPass(Record):
 
     @classmethod
     def read(cls, config: Config) -> TwoPass:
-        """Read the settings; ConfigError where the second pass keeps more than the first takes."""
+        """Read the settings; ConfigError if the second pass keeps more than the first takes."""
         first, second = config("passes.first"), config("passes.second")
         if second > first:
             raise ConfigError(
@@ -50,7 +50,7 @@ class TwoPass(Record):
         *,
         age_days: Callable[[str], float],
     ) -> list[Hit]:
-        """Choose and score; `matched` gives M by chunk id."""
+        """Choose and score; `matched` has M by chunk id."""
         best_text = max((hit.candidate.bm25 for hit in hits), default=0.0)
         scored = []
         ranked = self._first_pass(hits)

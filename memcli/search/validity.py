@@ -14,7 +14,7 @@ from memcli.types import Filters, SourceLines
 
 
 def doubtful(supports: Iterable[Support]) -> frozenset[str]:
-    """Name the summaries that do not hold, by path."""
+    """Name the summaries that are not valid, by path."""
     supports = tuple(supports)
     found = {support.summary for support in supports if not support.holds}
     while more := {s.summary for s in supports if s.lines.path in found} - found:
@@ -25,10 +25,10 @@ def doubtful(supports: Iterable[Support]) -> frozenset[str]:
 def reach_of(
     filters: Filters, supports: Sequence[Support], passing: Container[str] | None = None
 ) -> Reach:
-    """Say what a view can find.
+    """Return what a view can find.
 
-    `raw` leaves out summaries, `all` those that do not hold. `active` also leaves out the chunks
-    that lie inside lines for which a summary stands: any, or one of the `passing` paths.
+    `raw` leaves out summaries, `all` only invalid ones. `active` also leaves out the chunks inside
+    lines that a summary covers: any, or one of the `passing` paths.
     """
     if filters.view == "raw":
         return Reach(filters, tuple(sorted({support.summary for support in supports})))
@@ -44,7 +44,7 @@ def reach_of(
 
 
 def leaves(supports: Iterable[Support]) -> dict[str, list[SourceLines]]:
-    """Follow every summary that holds, through those below it, to the raw lines behind it."""
+    """Follow every valid summary, through those below it, to the raw lines behind it."""
     supports = tuple(supports)
     without = doubtful(supports)
     below: dict[str, list[SourceLines]] = {}

@@ -1,6 +1,6 @@
-"""Follow lines of a document through a search and say at which stage they fell out; pure.
+"""Follow lines of a document through a search and name the stage that lost them; pure.
 
-They are followed on the one path there is: the pipeline tells an observer what each stage left.
+There is only one path of a search; the pipeline tells an observer what each stage left.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Followed(Record):
     last: int
 
     def are_in(self, hit: Hit) -> bool:
-        """Return whether a hit holds one of the lines."""
+        """Return whether a hit contains one of the lines."""
         return (
             hit.about.document == (self.source, self.path)
             and hit.start_line <= self.last
@@ -33,49 +33,49 @@ class Followed(Record):
 
 
 class Course:
-    """An observer that keeps what each stage of one search left, to be read when it is over.
+    """An observer that records what each stage of one search left.
 
-    It takes no time worth speaking of, so that a search may be timed and observed at once.
+    Its cost is negligible, so a search may be timed and observed at once.
     """
 
     def __init__(self) -> None:
         self.stages: list[tuple[str, Sequence[Hit]]] = []
 
     def __call__(self, stage: str, hits: Sequence[Hit]) -> None:
-        """Keep the hits; no stage changes those of another."""
+        """Record the hits; no stage changes those of another."""
         self.stages.append((stage, hits))
 
 
 class Waypoint(Record):
-    """Where the best hit that holds some lines stood after a stage."""
+    """The place of the best hit that contains some lines, after a stage."""
 
     stage: str
     hits: int
-    rank: int | None  # from 1; None: no hit holds them
-    score: float | None  # None after recall, which scores by retriever alone
+    rank: int | None  # from 1; None: no hit contains them
+    score: float | None  # None after recall, which has one score per retriever
     citation: str | None
 
 
 class Trail(Record):
-    """How some lines fared, stage by stage; empty where nothing was searched."""
+    """The path of some lines, stage by stage; empty if nothing was searched."""
 
     waypoints: tuple[Waypoint, ...]
-    folded_into: str | None  # citation of the passage that says the same
+    folded_into: str | None  # citation of the passage with the same content
 
     @property
     def rank(self) -> int | None:
-        """Return the rank in the end, None where they are not shown."""
+        """Return the final rank, None if they are not shown."""
         return self.waypoints[-1].rank if self.waypoints else None
 
     @property
     def lost_at(self) -> str:
-        """Name the stage, or the part of one, that left them out; "" where they are shown."""
+        """Name the stage, or the part of one, that left them out; "" if they are shown."""
         gone = next((at.stage for at in self.waypoints if at.rank is None), "")
         return "mmr.fold" if gone and self.folded_into else gone
 
 
 def follow(course: Course, are_in: Callable[[Hit], bool]) -> Trail:
-    """Read what became of some lines; `are_in` tells which hits hold one of them."""
+    """Follow some lines; `are_in` returns whether a hit contains one of them."""
     waypoints: list[Waypoint] = []
     folded_into = None
     for stage, hits in course.stages:
@@ -95,7 +95,7 @@ def follow(course: Course, are_in: Callable[[Hit], bool]) -> Trail:
 
 
 def verdict(trail: Trail, options: SearchOptions) -> str:
-    """Say in one sentence where the lines ended."""
+    """Say in one sentence what became of the lines."""
     if not trail.waypoints:
         return "not searched: nothing is indexed yet"
     if not trail.lost_at:
@@ -104,13 +104,13 @@ def verdict(trail: Trail, options: SearchOptions) -> str:
 
 
 def why(trail: Trail, options: SearchOptions) -> str:
-    """Say what it means to be lost where the lines were."""
+    """Explain why lines are missing after the stage."""
     ranks = [at.rank for at in trail.waypoints]
     gone = ranks.index(None)
     return LOST[trail.lost_at].format(
         universe=options.universe,
         pool=FOCUS_POOL,
-        judged="score" if options.profile.floor_on_score else "confidence",
+        judged="score" if options.profile.threshold_on_score else "confidence",
         min_score=options.min_score,
         mmr_min=options.mmr_min,
         limit=options.limit,
@@ -122,5 +122,5 @@ def why(trail: Trail, options: SearchOptions) -> str:
 
 def _better_rank(hit: Hit) -> float:
     """Return the better of the ranks that the retrievers gave a candidate."""
-    ranks = (hit.candidate.lexical_rank, hit.candidate.dense_rank)
+    ranks = (hit.candidate.keyword_rank, hit.candidate.semantic_rank)
     return min((rank for rank in ranks if rank is not None), default=inf)

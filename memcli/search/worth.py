@@ -53,7 +53,7 @@ class ReadingUnit(Record):
 
     @property
     def is_question(self) -> bool:
-        """Tell whether the turn ends with a question."""
+        """Return whether the turn ends with a question."""
         return self.turn is not None and self.text.rstrip().endswith(("?", "？"))
 
 
@@ -79,7 +79,7 @@ def worthwhile(
         return hits, every - len(hits)
     best = max((hit.score for hit in hits), default=0.0)
     kept: list[Hit] = []
-    read = 0  # passages of which something is kept
+    read = 0  # passages of which something is printed
     for rank, hit in enumerate(hits, start=1):
         units = _units(hit)
         chances = _chances(hit, units, rank, best, of_writer=of_writer)

@@ -1,4 +1,4 @@
-"""Find secrets in a text, and put their kind in their place; pure, in time linear in the text."""
+"""Find secrets in a text, and replace each by its kind; pure, in time linear in the text."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _PLACEHOLDERS = (
 _NO_PASSWORDS = ("pass", "passwd", "password", "pw", "pwd", "secret", "user", "token", "postgres")
 _FEWEST_SIGNS = 6  # that differ in a key of twenty and more; xxxx and 0101 have fewer
 _KEY_LENGTH = 20
-# Lines of base64 as tools fold it: 64 of a PEM file, 70 of an OpenSSH key, 76 of MIME. A passage
-# may begin within a key.
+# Lines of base64 as tools wrap it: 64 characters in a PEM file, 70 in an OpenSSH key, 76 in MIME. A
+# passage may begin within a key.
 _FOLDED = (
     r"(?m)^[ \t>]{0,8}[A-Za-z0-9+/]{64,76}\r?\n"
     r"(?:[ \t>]{0,8}[A-Za-z0-9+/]{1,76}={0,2}\r?(?:\n|\Z))+"
@@ -44,7 +44,7 @@ class Secret(Record):
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """Return the secrets of a text in order; of two that overlap, the one that begins first."""
+    """Return the secrets of a text in order; if two overlap, the one that begins first."""
     found = [secret for rule in RULES for secret in _of_rule(rule, text)]
     found += _folded(text)
     found.sort(key=lambda secret: (secret.start, -secret.end))
@@ -76,7 +76,7 @@ def _of_rule(rule: Rule, text: str) -> Iterator[Secret]:
 
 
 def _begins(text: str, at: int, literal: str) -> bool:
-    """Return whether a word begins here, if the literal is the beginning of a word."""
+    """Return whether a literal is at the beginning of a word, if it must be."""
     if not at or not literal[0].isalnum():
         return True
     before = text[at - 1]
@@ -106,7 +106,7 @@ def _folded(text: str) -> Iterator[Secret]:
 
 
 def redacted(text: str) -> str:
-    """Put the kind of each secret in its place, on as many lines as it had.
+    """Replace each secret by its kind, on as many lines as it had.
 
     Example: `push with ghp_…` -> `push with [secret: github-token]`
     """

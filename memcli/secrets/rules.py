@@ -1,9 +1,9 @@
 """The patterns of secrets: a table of the prefixes that issuers use; only data.
 
-There is no rule for what merely looks random: hashes of commits, ids and digests are not secret and
-notes are full of them. A rule knows a secret by its prefix, by the name that it is assigned to or
-by where it stands in a URL, so each begins with a literal, which is looked for before any pattern.
-Every quantifier has a bound, so the time for a text grows with its length alone.
+There is no rule for text that merely looks random: hashes of commits, ids and digests are not
+secret, and notes are full of them. A rule recognises a secret by its prefix, by the name that it is
+assigned to or by its place in a URL. So each begins with a literal, which memcli looks for before
+any pattern. Every quantifier has a bound, so the time grows only with the length of the text.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class Rule(Record):
     literals: tuple[str, ...]
     # The group `secret` if there is one, else the whole match.
     pattern: str
-    example: str  # of a text that holds one; what it holds was never issued
-    harmless: str  # a text alike that holds none
-    origin: str  # where what is known of the shape comes from
+    example: str  # a text with a secret that was never issued
+    harmless: str  # a similar text without one
+    origin: str  # the source of the shape
 
 
 _GITLEAKS = "gitleaks 8.30"

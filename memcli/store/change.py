@@ -17,7 +17,7 @@ from memcli.store.run_records import INHERITED, Pending
 from memcli.types import named_days
 
 if TYPE_CHECKING:
-    from memcli.store.records import Facts, Looked
+    from memcli.store.records import Facts, LineCheck
 
 DAY_SECONDS = 86_400
 # Of the importance that front matter may tell, 0 to 1: above it a document goes before newer ones.
@@ -77,7 +77,7 @@ class BaseChange(ABC):
 
     @property
     def now(self) -> int:
-        """Give the time in seconds since 1970."""
+        """Return the time in seconds since 1970."""
         return self.now_ns() // 1_000_000_000
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
@@ -90,6 +90,7 @@ class BaseChange(ABC):
         return 0 if self.is_embedded(fingerprint) else self._count_waiting(fingerprint)
 
     def is_embedded(self, fingerprint: str | None) -> bool:
+        """Return whether, as far as is remembered, no text waits and search uses the vectors."""
         facts = self.facts
         return (
             fingerprint is not None
@@ -98,20 +99,23 @@ class BaseChange(ABC):
             and self._is_searchable()
         )
 
-    def mark_embedded(self) -> None:
+    def search_by(self, fingerprint: str, dimension: int, *, none_waits: bool = False) -> None:
+        if none_waits and self.is_embedded(fingerprint):
+            return
+        self._switch_to(fingerprint, dimension)
         revision = self.facts.revision
-        if not (self.fact(EMBEDDED_AT) or "").startswith(f"{revision} "):
+        if none_waits and not (self.fact(EMBEDDED_AT) or "").startswith(f"{revision} "):
             with self.transaction(revise=False):
                 self._put_embedded(revision)
 
-    def check(self, summary: str, found: Sequence[Looked]) -> None:
-        known = self._looked(summary)
+    def check(self, summary: str, found: Sequence[LineCheck]) -> None:
+        known = self._line_checks(summary)
         if known and known != list(found):
             with self.transaction():
-                self._put_looked(summary, found)
+                self._put_line_checks(summary, found)
 
     def _bounds(self, unused_days: int) -> tuple[int, int]:
-        """Give the times up to and from which a vector has been unused for some days.
+        """Return the times up to and from which a vector has been unused for some days.
 
         One of so many days ahead counts too: the clock has been put back since.
         """
@@ -130,16 +134,16 @@ class BaseChange(ABC):
         self.put_fact(EMBEDDED_AT, " ".join(map(str, (revision, *self._count_rows()))))
 
     def _is_searchable(self) -> bool:
-        """Tell that search uses all vectors as they are."""
+        """Return whether search uses all vectors as they are."""
         return True
 
     @property
     @abstractmethod
     def facts(self) -> Facts:
-        """Give what the store remembers of itself."""
+        """Return what the store remembers of itself."""
 
     @abstractmethod
-    def search_by(self, fingerprint: str, dimension: int) -> None:
+    def _switch_to(self, fingerprint: str, dimension: int) -> None:
         """Search by this encoder's vectors from now on."""
 
     @abstractmethod
@@ -159,11 +163,11 @@ class BaseChange(ABC):
         """Count documents, chunks, parts, and parts that are left out."""
 
     @abstractmethod
-    def _looked(self, summary: str) -> list[Looked]:
+    def _line_checks(self, summary: str) -> list[LineCheck]:
         """Read where what a summary rests on was looked for last."""
 
     @abstractmethod
-    def _put_looked(self, summary: str, found: Sequence[Looked]) -> None:
+    def _put_line_checks(self, summary: str, found: Sequence[LineCheck]) -> None:
         """Write inside a transaction where what a summary rests on stands."""
 
     @abstractmethod
@@ -172,7 +176,7 @@ class BaseChange(ABC):
 
     @abstractmethod
     def _is_open(self) -> bool:
-        """Tell whether a transaction is open, failed ones included."""
+        """Return whether a transaction is open, failed ones included."""
 
     @abstractmethod
     def _begin(self) -> None:
@@ -188,7 +192,7 @@ class BaseChange(ABC):
 
 
 def waiting(rows: Iterable[Row]) -> list[Pending]:
-    """Give each text once, in the order of the rows."""
+    """Return each text once, in the order of the rows."""
     described = cache(_description)
     texts = {
         hash_: Pending(

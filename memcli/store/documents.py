@@ -29,8 +29,9 @@ class IndexedDocument(Record):
     authority: float | None
     importance: float | None
     front_matter: str  # JSON
-    skip: str  # why it has no text; empty where it has
+    skip: str  # why it has no text; empty if it has
     chunks: int  # how many of them are within reach
+    total: int = 0  # documents that a list has without its limit, if it has one
 
 
 class Marked(Record):
@@ -65,7 +66,7 @@ class SourceCounts(Record):
 
 
 def turns_of(text: str) -> tuple[Turn, ...]:
-    """Read turns as a chunk keeps them; a ValueError where it is anything else."""
+    """Read turns as a chunk keeps them; a ValueError if it is anything else."""
     turns = tuple(Turn(*each) for each in json.loads(text))
     if any(tuple(map(type, turn)) != (int, int, str) for turn in turns):
         raise ValueError("chunks.turns holds something else")
@@ -98,6 +99,16 @@ def document_of(columns: Mapping[str, Any], chunks: Sequence[Chunk]) -> Document
 
         lineage = read_lineage(json.loads(fields["front_matter"]))
     return Document(**fields, chunks=tuple(chunks), lineage=lineage)
+
+
+def in_order(documents: Iterable[IndexedDocument], order: str) -> list[IndexedDocument]:
+    """Order documents by date, or the newest first; undated ones come last."""
+    found = list(documents)
+    if order == "path":
+        return found
+    dated = [document for document in found if document.date]
+    dated.sort(key=lambda document: document.date or "", reverse=order == "newest")
+    return dated + [document for document in found if not document.date]
 
 
 def with_chunks(documents: Iterable[IndexedDocument]) -> list[IndexedDocument]:

@@ -18,7 +18,7 @@ _CURVE = 50.0  # how much closer levels are near 0; best for vectors of 384 comp
 
 
 def _level(byte: int) -> float:
-    """Give the component that a byte stands for."""
+    """Return the component that a byte stands for."""
     apart = abs(min(byte, 2 * _MIDDLE) - _MIDDLE) / _MIDDLE
     size: float = ((1.0 + _CURVE) ** apart - 1.0) / _CURVE
     return size if byte >= _MIDDLE else -size
@@ -35,7 +35,7 @@ def packed(vector: bytes) -> bytes:
 
 
 def unpacked(packed: bytes) -> bytes:
-    """Give the float32 of packed vectors."""
+    """Return the float32 of packed vectors."""
     found = bytearray(4 * len(packed))
     for at, table in enumerate(_TABLES):
         found[at::4] = packed.translate(table)
@@ -43,5 +43,5 @@ def unpacked(packed: bytes) -> bytes:
 
 
 def rounded(vector: bytes) -> bytes:
-    """Give a vector of float32 as it is after it was kept; every store gives the same."""
+    """Return a vector of float32 as it is after it was kept; every store gives the same."""
     return unpacked(packed(vector))

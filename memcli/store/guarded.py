@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import MemcliError
+from memcli.errors import DamagedError, MemcliError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -35,16 +35,23 @@ def failing(*names: str) -> Iterator[None]:
 class Guarded:
     """A snapshot whose errors say of which store they are; a `port.Snapshot`."""
 
-    def __init__(self, names: Sequence[str], snapshot: Snapshot) -> None:
-        """Take the names of the workspaces that fail with it, and its snapshot."""
-        self._names, self._snapshot = names, snapshot
+    def __init__(self, name: str, snapshot: Snapshot, others: Sequence[str] = ()) -> None:
+        """Take the snapshot of a workspace, and the others on its server, which fail with it.
+
+        If its rows are damaged, it fails by itself.
+        """
+        self._name, self._snapshot, self._others = name, snapshot, others
+
+    def _failed(self, error: MemcliError) -> FailedStoreError:
+        is_own = isinstance(error, DamagedError) or not self._others
+        return FailedStoreError([self._name] if is_own else self._others, error)
 
     def __getattr__(self, asked: str) -> Any:  # noqa: ANN401
         """Ask the snapshot."""
         try:
             return self._watched(getattr(self._snapshot, asked))
         except MemcliError as error:
-            raise FailedStoreError(self._names, error) from error
+            raise self._failed(error) from error
 
     def _watched(self, told: Any) -> Any:  # noqa: ANN401
         """Look after what is read later, too: what is called, or iterated over."""
@@ -54,11 +61,13 @@ class Guarded:
                 try:
                     return self._watched(told(*values, **named))
                 except MemcliError as error:
-                    raise FailedStoreError(self._names, error) from error
+                    raise self._failed(error) from error
 
             return call
         return self._each(told) if isinstance(told, Iterator) else told
 
     def _each(self, told: Iterator[Any]) -> Iterator[Any]:
-        with failing(*self._names):
+        try:
             yield from told
+        except MemcliError as error:
+            raise self._failed(error) from error

@@ -97,7 +97,7 @@ def _open(path: str) -> int:
 
 
 def owner(store: str) -> Owner | None:
-    """Tell which process holds the lock now, None when nobody does."""
+    """Return which process holds the lock now, None when nobody does."""
     try:
         descriptor = os.open(store + ".lock", os.O_RDWR | FILE_FLAGS)
     except OSError:
@@ -109,7 +109,7 @@ def owner(store: str) -> Owner | None:
 
 
 def owner_pid(store: str) -> int | None:
-    """Give the pid of the lock's owner, None when there is none."""
+    """Return the pid of the lock's owner, None when there is none."""
     found = owner(store)
     return None if found is None else found.pid
 
@@ -133,7 +133,7 @@ def _work(words: list[str]) -> Work | None:
 
 
 def _is_at(path: str, descriptor: int) -> bool:
-    """Tell that the locked file is the one that others will find."""
+    """Return whether the locked file is the one that others will find."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except FileNotFoundError:

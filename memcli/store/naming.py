@@ -62,11 +62,11 @@ class Naming(Record):
         return f"{self.workspace}:{path}"
 
     def chunk(self, chunk: int) -> int:
-        """Give the number of a chunk of the store."""
+        """Return the number of a chunk of the store."""
         return chunk * len(self.workspaces) + self.turn
 
     def chunks(self, chunks: Iterable[int]) -> Iterator[int]:
-        """Give the numbers of some chunks of the store."""
+        """Return the numbers of some chunks of the store."""
         return map(self.chunk, chunks)
 
     def about(self, about: About) -> About:
@@ -78,7 +78,7 @@ class Naming(Record):
         return excerpt._replace(about=self.about(excerpt.about))
 
     def own_keys(self, keys: Sequence[Key]) -> list[Key]:
-        """Give those documents that are of the store, as it knows them."""
+        """Return those documents that are of the store, as it knows them."""
         before = self.path("")
         return [
             (source.removeprefix(before), path)
@@ -87,7 +87,7 @@ class Naming(Record):
         ]
 
     def own_reach(self, reach: Reach, hidden: Collection[str] | None) -> Reach | None:
-        """Say what the store can find of what is within reach; None where it is nothing.
+        """Say what the store can find of what is within reach; None if it is nothing.
 
         Where there are `hidden` summaries these and what is private stay out; None: it is open.
         """
@@ -99,7 +99,7 @@ class Naming(Record):
         return Reach(filters, (*without, *sorted(hidden or ())), self._lines(reach.beyond))
 
     def _filters(self, filters: Filters, *, is_open: bool) -> Filters | None:
-        """Give the filters of the store; None where they let nothing of it through.
+        """Return the filters of the store; None if they let nothing of it through.
 
         A source or a path may begin with the name of a workspace; without one it is of all.
         """
@@ -138,7 +138,7 @@ class Naming(Record):
 
 
 def split(chunk_ids: Sequence[int], stores: int) -> dict[int, list[int]]:
-    """Give the numbers that each of so many stores knows chunks by, by its turn."""
+    """Return the numbers that each of so many stores knows chunks by, by its turn."""
     found: dict[int, list[int]] = {}
     for chunk in chunk_ids:
         found.setdefault(chunk % stores, []).append(chunk // stores)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import FLAG_ORIGIN, Config, cache_folder, folder_of
 from memcli.config.sources import HINT
-from memcli.errors import ConfigError
+from memcli.errors import BusyError, ConfigError, StoreError
 
 if TYPE_CHECKING:
     from memcli.store.port import Crowd, Store
@@ -19,25 +20,36 @@ if TYPE_CHECKING:
 
 URL = "store.url"
 FILE = "index.sqlite"
+REPORTED = "reported"  # next to an index: it was reported that its folder is gone
 VECTORS = "vectors.sqlite"  # in the cache folder: vectors that all indexes of the user share
 
 
 def open_store(config: Config, environ: Mapping[str, str], now_ns: Callable[[], int]) -> Store:
     """Open the store of a workspace; nothing is read before it is asked.
 
-    A folder that is attached to a shared index has it there, unless a file is named, or what is
-    searched is put together for this once.
+    The index of an attached folder is the shared one.
     """
     shared = os.path.join(cache_folder(environ), VECTORS)
     local = store_at(store_path(config, environ), now_ns, _tiers(config), shared)
-    is_usual = not config("store.path") and config.values["files.presets"].origin != FLAG_ORIGIN
-    if config(URL) and is_usual:
-        from memcli.config.attached import attached
+    if name := shared_name(config, environ):
         from memcli.store.postgres.address import origin_of
 
-        if name := attached(environ).get(config.workspace):
-            return _shared(config, name, local, now_ns, origin=origin_of(config.workspace))
+        return _shared(config, name, local, now_ns, origin=origin_of(config.workspace))
     return local
+
+
+def shared_name(config: Config, environ: Mapping[str, str]) -> str:
+    """Return the name of the workspace in its shared index; "" if its index is on this machine.
+
+    That is so if no URL is set, the folder is not attached, the settings name an index file, or
+    `--with` adds sources for one command.
+    """
+    is_usual = not config("store.path") and config.values["files.presets"].origin != FLAG_ORIGIN
+    if not (config(URL) and is_usual):
+        return ""
+    from memcli.config.attached import attached
+
+    return attached(environ).get(config.workspace, "")
 
 
 def _tiers(config: Config) -> Sequence[Tier]:
@@ -51,7 +63,7 @@ def _tiers(config: Config) -> Sequence[Tier]:
 
 
 def address_of(config: Config) -> Address:
-    """Give where the shared index is; ConfigError where none is named."""
+    """Return where the shared index is; ConfigError if none is named."""
     from memcli.config.keys import BY_NAME
     from memcli.store.postgres.address import HINT, checked
 
@@ -71,12 +83,11 @@ def named_store(config: Config, name: str, place: str, now_ns: Callable[[], int]
     return _shared(config, name, store_at(os.path.join(place, FILE), now_ns), now_ns)
 
 
-def open_crowd(config: Config, tenant: str, place: str, now_ns: Callable[[], int]) -> Crowd:
+def open_crowd(config: Config, tenant: str) -> Crowd:
     """Open all workspaces of a tenant of the shared index, or with "" of every one."""
     from memcli.store.postgres.store import PostgresCrowd
 
-    here = _here(store_at(os.path.join(place, FILE), now_ns), now_ns)
-    return PostgresCrowd(address_of(config), tenant, here, now_ns)
+    return PostgresCrowd(address_of(config), tenant)
 
 
 def _shared(
@@ -126,14 +137,66 @@ def store_path(config: Config, environ: Mapping[str, str]) -> str:
 
 
 def orphans(environ: Mapping[str, str]) -> Sequence[Orphan]:
-    """List the indexes in the cache folder whose workspace is gone, the largest first."""
-    from memcli.store.sqlite.orphans import orphans_in
+    """List the indexes in the cache folder whose workspace is gone, the largest first.
 
-    return orphans_in(cache_folder(environ))
+    An index remembers its folder. If it does not, an earlier memcli made it, and the next run in
+    that folder makes another one.
+    """
+    from memcli.store.run_records import Orphan
+
+    found = []
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for entry in os.scandir(cache_folder(environ)):
+            index = os.path.join(entry.path, FILE)
+            if not (entry.is_dir(follow_symlinks=False) and os.path.isfile(index)):
+                continue
+            workspace = _workspace_of(index)
+            if workspace is not None and not os.path.isdir(workspace):
+                files = [each.stat().st_size for each in os.scandir(entry.path) if each.is_file()]
+                found.append(Orphan(entry.path, workspace, sum(files)))
+    return sorted(found, key=lambda orphan: (-orphan.bytes, orphan.path))
+
+
+def new_orphans(environ: Mapping[str, str]) -> Sequence[Orphan]:
+    """List those of `orphans` that this function has not listed before."""
+    return [orphan for orphan in orphans(environ) if _is_new(orphan)]
+
+
+def _is_new(orphan: Orphan) -> bool:
+    try:
+        os.close(os.open(os.path.join(orphan.path, REPORTED), os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        return False
+    except OSError:  # it cannot be noted, so it is reported again
+        pass
+    return True
 
 
 def remove_orphan(orphan: Orphan) -> str:
     """Remove an index with all that lies next to it; return why not, empty if it was removed."""
-    from memcli.store.sqlite.orphans import remove
+    from shutil import rmtree
 
-    return remove(orphan)
+    from memcli.store.lock import writer_lock
+
+    try:
+        with writer_lock(os.path.join(orphan.path, FILE), wait_seconds=0.0, sleep=lambda _: None):
+            rmtree(orphan.path)
+    except (BusyError, StoreError) as error:
+        return error.message
+    except OSError as error:
+        return f"{orphan.path} cannot be removed: {error.strerror}"
+    return ""
+
+
+def _workspace_of(index: str) -> str | None:
+    """Read which folder an index is of; None if it cannot be read."""
+    from memcli.store.sqlite.documents import meta
+    from memcli.store.sqlite.driver import connect, translated
+
+    with (
+        suppress(StoreError, BusyError),
+        translated(index),
+        closing(connect(index, write=False).connection) as connection,
+    ):
+        return meta(connection, "workspace") or ""
+    return None

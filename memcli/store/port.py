@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.records import (
+        ChunkLines,
         Counts,
         Facts,
+        First,
         Key,
-        Looked,
+        LineCheck,
         Near,
         Ranked,
         Reach,
         RetrieverResults,
         Support,
         TermChunks,
+        Totals,
     )
     from memcli.store.rounds import Each
     from memcli.store.run_records import (
@@ -34,8 +37,7 @@ if TYPE_CHECKING:
         Stored,
         VectorSearch,
     )
-    from memcli.store.totals import Totals
-    from memcli.types import Candidate, Document, Excerpt, Known, Lines, Term, Turn, Wanted
+    from memcli.types import Candidate, Document, Excerpt, Known, Lines, Term, Wanted
 
 Sleep = Callable[[float], None]
 
@@ -45,11 +47,11 @@ class Stock(Protocol):
 
     @property
     def facts(self) -> Facts:
-        """Give what the store remembers of itself."""
+        """Return what the store remembers of itself."""
         ...
 
     def known(self) -> Mapping[Key, Known]:
-        """Give what is remembered of every document."""
+        """Return what is remembered of every document."""
         ...
 
     def counts(self) -> Counts:
@@ -64,12 +66,8 @@ class Stock(Protocol):
 class Snapshot(Stock, Protocol):
     """One state of a store."""
 
-    def texts(self) -> Iterator[str]:
-        """Give the text of every chunk."""
-        ...
-
     def vector_search(self) -> VectorSearch:
-        """Tell how vectors are searched."""
+        """Return how vectors are searched."""
         ...
 
     def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
@@ -77,26 +75,24 @@ class Snapshot(Stock, Protocol):
         ...
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Tell which of some terms any chunk holds."""
+        """Return which of some terms any chunk holds."""
         ...
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
         """Count the chunks that hold each term; in a large store by estimate."""
         ...
 
-    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[TermChunks]:
-        """Tell for each term how many chunks hold it, and which of some do."""
-        ...
-
-    def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        """Tell which of some chunks have what is wanted."""
+    def holding(
+        self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]
+    ) -> Sequence[TermChunks]:
+        """Count the chunks that contain each term, or match each query; say which of some do."""
         ...
 
     def totals(self, wanted: Wanted) -> Totals:
         """Count what BM25 weighs the words of `wanted` by; those of several stores add up."""
         ...
 
-    def lexical(
+    def by_keyword(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         """List the best matches by BM25, best first; ties by source, path and place.
@@ -106,7 +102,9 @@ class Snapshot(Stock, Protocol):
         """
         ...
 
-    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+    def by_vector(
+        self, vector: bytes | None, limit: int, reach: Reach
+    ) -> Callable[[], Sequence[Near]]:
         """Begin to look for the texts nearest to a vector, and give what waits for them.
 
         The nearest come first; texts that are equally near go by the place of their first chunk.
@@ -122,7 +120,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[bytes]]:
-        """Give the vectors of the parts of those chunks that have any, in their order."""
+        """Return the vectors of the parts of those chunks that have any, in their order."""
         ...
 
     def candidates(
@@ -138,8 +136,8 @@ class Snapshot(Stock, Protocol):
         """Read some chunks."""
         ...
 
-    def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
-        """Tell of chunks whether they begin, and whether they end, within a line."""
+    def lines_of(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkLines]:
+        """Say whether chunks begin and end within a line, and give their turns."""
         ...
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
@@ -157,8 +155,12 @@ class Snapshot(Stock, Protocol):
         """Read the documents marked `always`, or those marked `soft` alone."""
         ...
 
-    def documents(self, reach: Reach) -> Sequence[IndexedDocument]:
-        """List the documents within reach, by source and path; one without a chunk by its date."""
+    def documents(self, reach: Reach, first: First | None = None) -> Sequence[IndexedDocument]:
+        """List the documents within reach by source and path.
+
+        A document without a chunk is within reach by its date. With `first`, list the first of
+        those that are text, in another order.
+        """
         ...
 
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
@@ -168,12 +170,8 @@ class Snapshot(Stock, Protocol):
         """
         ...
 
-    def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
-        """Give the turns of those of some chunks that have any, in their order."""
-        ...
-
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
-        """Give the lines of chunks in which somebody says how they want things.
+        """Return the lines of chunks in which somebody says how they want things.
 
         Those of undated documents come first, then the newest; what is equal goes by place.
         """
@@ -197,7 +195,7 @@ class Change(Stock, Protocol):
 
     @property
     def notices(self) -> Sequence[str]:
-        """Tell what had to be mended to open the store."""
+        """Return what had to be mended to open the store."""
         ...
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
@@ -246,24 +244,18 @@ class Change(Stock, Protocol):
         """Count the distinct texts that wait for a vector."""
         ...
 
-    def is_embedded(self, fingerprint: str | None) -> bool:
-        """Tell, without a look at the texts, that none waits and search uses the vectors."""
+    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
+        """Store vectors by the hash of their text.
+
+        A text with None is one that this encoder cannot read; it no longer waits for a vector.
+        """
         ...
 
-    def mark_embedded(self) -> None:
-        """Remember that no text waits for a vector, until the next change."""
-        ...
+    def search_by(self, fingerprint: str, dimension: int, *, none_waits: bool = False) -> None:
+        """Search by this encoder's vectors from now on.
 
-    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
-        """Store vectors by the hash of their text."""
-        ...
-
-    def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
-        """Remember of texts, by hash, that this encoder cannot read them: none waits for it."""
-        ...
-
-    def search_by(self, fingerprint: str, dimension: int) -> None:
-        """Search by this encoder's vectors from now on."""
+        With `none_waits`, remember until the next change that no text waits for a vector.
+        """
         ...
 
     def unchecked(self) -> Sequence[str]:
@@ -273,16 +265,16 @@ class Change(Stock, Protocol):
         """
         ...
 
-    def check(self, summary: str, found: Sequence[Looked]) -> None:
+    def check(self, summary: str, found: Sequence[LineCheck]) -> None:
         """Note where all that a summary rests on stands now; nothing where it is so already."""
         ...
 
-    def settle(self, pages: int | None = None) -> None:
-        """Rid the words of what was deleted; `pages` bounds the work, and the next call goes on."""
-        ...
+    def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
+        """Remove what nothing uses, and return how many vectors that were.
 
-    def prune(self, *, unused_days: int) -> int:
-        """Drop vectors that no text has used for some days; give how many."""
+        The words of deleted text go; `pages` limits the work, and the next call continues. With
+        `unused_days`, so do the vectors that no text has used for so many days.
+        """
         ...
 
     def start_over(self, fault: str) -> str:
@@ -294,7 +286,7 @@ class Change(Stock, Protocol):
         ...
 
     def rebuild(self) -> AbstractContextManager[Rebuild]:
-        """Build a store anew beside this one, or go on where that was left."""
+        """Build a store again beside this one, or go on where that was left."""
         ...
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
@@ -327,19 +319,19 @@ class Store(Protocol):
         ...
 
     def describe(self) -> Described:
-        """Tell where the store is, and how large."""
+        """Return where the store is, and how large."""
         ...
 
     def exists(self) -> bool:
-        """Tell whether anything was ever stored."""
+        """Return whether anything was ever stored."""
         ...
 
     def has_unfolded(self) -> bool:
-        """Tell that deleted text may still lie somewhere, until the next change ends."""
+        """Return whether deleted text may still lie somewhere, until the next change ends."""
         ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """Hold one state; IndexMissingError where there is none."""
+        """Hold one state; IndexMissingError if there is none."""
         ...
 
     def change(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[Change]:
@@ -351,7 +343,7 @@ class Store(Protocol):
         ...
 
     def stand_in(self) -> Store | None:
-        """Give the index that answers where the server of this one is away, if there is any."""
+        """Return the index that answers where the server of this one is away, if there is any."""
         ...
 
     def copy_to(self, path: str) -> None:
@@ -366,17 +358,8 @@ class Store(Protocol):
 class Crowd(Protocol):
     """Workspaces of one server, which are read by one connection."""
 
-    @property
-    def place(self) -> str:
-        """Name the server, as it may be shown."""
-        ...
-
     def listed(self) -> Sequence[Stored]:
         """List the workspaces, by name."""
-        ...
-
-    def store(self, stored: Stored) -> Store:
-        """Open one of them, to be read by itself."""
         ...
 
     def snapshots(self) -> AbstractContextManager[tuple[Mapping[str, Snapshot], Each]]:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.types import Filters, SourceLines, Wanted
-
-if TYPE_CHECKING:
-    from memcli.store.totals import Totals
+from memcli.types import Filters, SourceLines, Term, Turn, Wanted
 
 Key = tuple[str, str]  # (source, path) of a document
 MOST_DAYS = 92  # of a span that a date names, which is no longer than a quarter
 
 
 class Facts(Record):
-    """What a store remembers of itself; None where it was never told."""
+    """What a store remembers of itself; None if it was never told."""
 
     revision: int = 0  # grows with every change that an answer can depend on
     fingerprint: str | None = None  # of the vectors that are searched
     dimension: int | None = None
     model: str | None = None  # the files of the model that made them, as they were verified
+    language: str | None = None  # of most texts; see `embedding.auto`
     chunking: str | None = None  # how documents were cut
     sources: str | None = None  # what was said of the sources
     mounts: str | None = None  # folders that were mount points, as JSON, once all was read
@@ -51,7 +48,7 @@ EMBEDDED_AT = "embedded_at"
 
 
 def counts_at(revision: int | str, told: str) -> Counts | None:
-    """Give what is remembered by EMBEDDED_AT, if it is of this revision."""
+    """Return what is remembered by EMBEDDED_AT, if it is of this revision."""
     at, *counted = told.split(" ")
     if at != str(revision) or len(counted) < 3:
         return None
@@ -65,6 +62,13 @@ class Reach(Record):
     filters: Filters = Filters()
     without: tuple[str, ...] = ()  # documents of the memory, by path
     beyond: tuple[SourceLines, ...] = ()  # chunks of the memory that lie inside these lines
+
+
+class First(Record):
+    """How many documents of a list are wanted, and in which order."""
+
+    limit: int
+    order: str = "path"  # path, date or newest; undated documents come last
 
 
 class Ranked(Record):
@@ -83,11 +87,28 @@ class Near(Record):
     tier: int = 0  # first components by which it was found; 0: all
 
 
+class Totals(Record):
+    """The counts that BM25 takes from a whole collection."""
+
+    chunks: int
+    tokens: int  # of all chunks, headings included
+    holders: Mapping[Term, int]  # chunks that contain each spelling that is looked for
+
+
+def added(totals: Iterable[Totals]) -> Totals:
+    """Return the totals of one collection that contains all."""
+    found, holders = tuple(totals), dict[Term, int]()
+    for each in found:
+        for term, count in each.holders.items():
+            holders[term] = holders.get(term, 0) + count
+    return Totals(sum(t.chunks for t in found), sum(t.tokens for t in found), holders)
+
+
 class RetrieverResults(Record):
     """What the retrievers of a search were asked and have found."""
 
     wanted: Wanted
-    lexical: Sequence[Ranked]
+    keyword: Sequence[Ranked]
     vector: bytes | None
     near: Sequence[Near]
     totals: Totals | None = None  # that scores are by, where several stores are asked as one
@@ -100,6 +121,13 @@ class TermChunks(Record):
     chunk_ids: frozenset[int]
 
 
+class ChunkLines(Record):
+    """How a chunk is cut out of its document, and who speaks in it."""
+
+    broken: tuple[bool, bool]  # whether it begins, and whether it ends, within a line
+    turns: tuple[Turn, ...] = ()
+
+
 class Support(Record):
     """Lines of the memory that a summary rests on."""
 
@@ -108,7 +136,7 @@ class Support(Record):
     holds: bool  # they do in the file as it is stored, and the summary was found valid by it
 
 
-class Looked(Record):
+class LineCheck(Record):
     """Lines that a summary rests on, where they were looked for last."""
 
     lines: SourceLines  # where they stand now; where they stood, if nowhere

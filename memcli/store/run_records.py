@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 # may be asked to wait, and for other writers.
 AWAITED_SECONDS = 600.0
 AWAITED = "awaited"  # meta key of what is half built: its run waits for a server, and comes back
-INHERITED = ("model",)  # facts that the vectors rest on which a store takes over from another
+# Facts that a store takes over from another: the vectors rest on them.
+INHERITED = ("model", "language")
 
 
 class Stamp(Record):
@@ -51,13 +52,13 @@ class Work(Record):
     stage: str  # reading | embedding
     done: int
     total: int
-    seconds_left: float | None  # None where that cannot be told yet
+    seconds_left: float | None  # None if that cannot be told yet
 
 
 class Owner(Record):
     """The process that writes a store now."""
 
-    pid: int  # 0 where it cannot be told
+    pid: int  # 0 if it cannot be told
     since: float  # seconds since 1970
     work: Work | None = None  # as the process has written it last
 
@@ -85,7 +86,7 @@ class Described(Record):
     address: str  # as messages name it
     vectors_by: str  # the name of what searches vectors in it, where nothing hinders that
     bytes: int
-    set_aside: str  # a damaged store that was kept; empty where there is none
+    set_aside: str  # a damaged store that was kept; empty if there is none
     shared_bytes: int = 0  # of the vectors that the indexes of one user share
 
 

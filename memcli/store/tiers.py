@@ -32,7 +32,7 @@ class Tier(Record):
 
 
 class Scored(Record):
-    """The best score of a tier, 0 where it is empty, and what scores its finds by whole vectors."""
+    """The best score of a tier, 0 if it is empty, and what scores its finds by whole vectors."""
 
     best: float
     rescored: Callable[[], Sequence[tuple[bytes, float]]]
@@ -74,5 +74,5 @@ def head_of(vector: bytes, components: int) -> bytes:
 
 
 def head_cosine(apart: float, length: float) -> float:
-    """Give the cosine of a head to another of unit length, from their distance and its length."""
+    """Return the cosine of a head to another of unit length, from their distance and its length."""
     return (1.0 + length * length - apart * apart) / (2.0 * length) if length else 0.0

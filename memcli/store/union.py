@@ -24,12 +24,14 @@ from itertools import chain, islice
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
 from memcli.record import Record
-from memcli.store.documents import with_chunks
+from memcli.store.documents import in_order, with_chunks
 from memcli.store.guarded import Guarded, failing
 from memcli.store.naming import Naming, resting_on, split
 from memcli.store.records import (
+    ChunkLines,
     Counts,
     Facts,
+    First,
     Key,
     Near,
     Ranked,
@@ -37,9 +39,10 @@ from memcli.store.records import (
     RetrieverResults,
     Support,
     TermChunks,
+    Totals,
+    added,
 )
 from memcli.store.rounds import one_by_one
-from memcli.store.totals import Totals, added
 from memcli.threads import side_by_side
 from memcli.types import PRIVATE, Filters, Wanted, is_memory
 
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Crowd, Snapshot, Store
     from memcli.store.rounds import Each
     from memcli.store.run_records import VectorSearch
-    from memcli.types import Candidate, Excerpt, Known, Lines, Term, Turn
+    from memcli.types import Candidate, Excerpt, Known, Lines, Term
 
     Given = TypeVar("Given")
     Made = TypeVar("Made")
@@ -143,7 +146,7 @@ class Union:
 
     @cached_property
     def facts(self) -> Facts:
-        """Give the facts of the first store that has vectors; every revision counts."""
+        """Return the facts of the first store that has vectors; every revision counts."""
         own = [self._facts[turn] for turn in self._turns]
         first = next((facts for facts in own if facts.fingerprint), own[0])
         revision = sum(facts.revision for facts in self._facts)
@@ -176,15 +179,12 @@ class Union:
         other = self._facts[turn].fingerprint
         return own._replace(embedded=0, left_out=own.parts) if other else own
 
-    def texts(self) -> Iterator[str]:
-        return chain.from_iterable(snapshot.texts() for snapshot in self._all)
-
     def integrity(self) -> str:
         found = (snapshot.integrity() for snapshot in self._all)
         return next((fault for fault in found if fault != "ok"), "ok")
 
     def vector_search(self) -> VectorSearch:
-        """Tell how vectors are searched: as in the first store that is not exact, if any is not."""
+        """Return how vectors are searched: as in the first store that is not exact, if any."""
         found = [snapshot.vector_search() for snapshot in self._all]
         return next((each for each in found if not each.is_exact or each.problem), found[0])
 
@@ -193,7 +193,7 @@ class Union:
         return self._all[0].tokens(prepared)
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Tell which of some terms any chunk holds that the workspace which asks may be told of."""
+        """Return the terms that a chunk contains and that the asking workspace may know of."""
         told = dict(self._told(lambda snapshot: snapshot.occurring(terms)))
         open_ = frozenset().union(*(told[turn] for turn in told if turn not in self._hiding))
         return open_.union(
@@ -201,21 +201,23 @@ class Union:
             for turn, hidden in self._hiding.items()
             for term in told[turn] - open_
             if (own := self._naming[turn].own_reach(Reach(), hidden)) is not None
-            if self._all[turn].lexical(Wanted(any=(term,)), 1, own)
+            if self._all[turn].by_keyword(Wanted(any=(term,)), 1, own)
         )
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
         found = self._told(lambda snapshot: snapshot.frequencies(terms))
         return [sum(counts) for counts in zip(*(counts for _, counts in found), strict=True)]
 
-    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[TermChunks]:
+    def holding(
+        self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]
+    ) -> Sequence[TermChunks]:
         own = split(chunk_ids, self._count)
-        asked = self._each(
-            lambda turn: self._all[turn].holding(terms, own.get(turn, ())), range(self._count)
+        told = self._each(
+            lambda turn: self._all[turn].holding(asked, own.get(turn, ())), range(self._count)
         )
         found = [
             [(held.total, self._naming[turn].chunks(held.chunk_ids)) for held in each]
-            for turn, each in enumerate(asked)
+            for turn, each in enumerate(told)
         ]
         return [
             TermChunks(
@@ -223,13 +225,6 @@ class Union:
             )
             for held in zip(*found, strict=True)
         ]
-
-    def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        return frozenset(
-            chunk
-            for turn, own in self._of_chunks(chunk_ids, lambda s, own: s.matching(wanted, own))
-            for chunk in self._naming[turn].chunks(own)
-        )
 
     def totals(self, wanted: Wanted) -> Totals:
         wanted = _with_all(wanted)
@@ -240,7 +235,7 @@ class Union:
             self._totals[terms] = known
         return known
 
-    def lexical(
+    def by_keyword(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         """List the best matches by the BM25 of the whole; ties by workspace, then by place."""
@@ -251,13 +246,15 @@ class Union:
         found = [
             Ranked(self._naming[turn].chunk(each.chunk_id), each.bm25)
             for turn, ranked in self._reached(
-                reach, lambda snapshot, own: snapshot.lexical(wanted, limit, own, by)
+                reach, lambda snapshot, own: snapshot.by_keyword(wanted, limit, own, by)
             )
             for each in ranked
         ]
         return sorted(found, key=lambda each: -each.bm25)[:limit]
 
-    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+    def by_vector(
+        self, vector: bytes | None, limit: int, reach: Reach
+    ) -> Callable[[], Sequence[Near]]:
         """Begin to look for the texts nearest to a vector in every store.
 
         A small store is asked for its share first, and for all where it has so many. One that
@@ -266,7 +263,7 @@ class Union:
         asked = [(turn, own) for turn, own in self._within(reach) if self._has_vectors(turn)]
         share = min(limit, SHARES * -(-limit // len(asked))) if asked else limit
         begun = [
-            (turn, own, most, self._all[turn].dense(vector, most, own))
+            (turn, own, most, self._all[turn].by_vector(vector, most, own))
             for turn, own in asked
             for most in [share if self._is_small(turn) else limit]
         ]
@@ -304,7 +301,7 @@ class Union:
     ) -> tuple[int, Reach, Sequence[Near]]:
         """Ask a store for more than its share where that ends with what is as near as `last`."""
         if most < limit and len(told) == most and told[-1].cosine >= last:
-            told = self._all[turn].dense(vector, limit, own)()
+            told = self._all[turn].by_vector(vector, limit, own)()
         return turn, own, told
 
     def _with_ties(
@@ -314,7 +311,7 @@ class Union:
         most = len(texts)
         while len(texts) == most and texts[-1].cosine >= last:
             most *= 2
-            texts = self._all[turn].dense(vector, most, own)()
+            texts = self._all[turn].by_vector(vector, most, own)()
         return texts
 
     def _nearest(self, found: Iterable[tuple[int, Sequence[Near]]], last: float) -> list[Near]:
@@ -361,7 +358,7 @@ class Union:
             turn, own = own_of
             scored = [
                 each._replace(chunk_id=each.chunk_id // self._count)
-                for each in retrievers.lexical
+                for each in retrievers.keyword
                 if each.chunk_id % self._count == turn
             ]
             has = self._has_vectors(turn)
@@ -386,8 +383,8 @@ class Union:
             for chunk, excerpt in own.items()
         }
 
-    def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
-        return self._by_chunk(lambda snapshot, own: snapshot.broken(own), chunk_ids)
+    def lines_of(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkLines]:
+        return self._by_chunk(lambda snapshot, own: snapshot.lines_of(own), chunk_ids)
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
         def read(within: tuple[int, Reach]) -> Sequence[Excerpt]:
@@ -420,13 +417,16 @@ class Union:
             if not self._is_hidden(turn, each)
         ]
 
-    def documents(self, reach: Reach) -> Sequence[IndexedDocument]:
-        """List the documents within reach, by workspace, source and path."""
-        return [
-            each._replace(source=self._naming[turn].source(each.source))
-            for turn, told in self._reached(reach, lambda s, own: s.documents(own))
-            for each in told
+    def documents(self, reach: Reach, first: First | None = None) -> Sequence[IndexedDocument]:
+        """List the documents within reach, by workspace, source and path, or the first of them."""
+        told = [*self._reached(reach, lambda s, own: s.documents(own, first))]
+        total = sum(own[0].total for _, own in told if own)
+        found = [
+            each._replace(source=self._naming[turn].source(each.source), total=total)
+            for turn, own in told
+            for each in own
         ]
+        return found if first is None else in_order(found, first.order)[: first.limit]
 
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
         """List who speaks in a conversation that the workspace which asks may be told of."""
@@ -435,9 +435,6 @@ class Union:
             range(self._count),
         )
         return sorted({name for names in found for name in names})
-
-    def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
-        return self._by_chunk(lambda snapshot, own: snapshot.turns(own), chunk_ids)
 
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
         found = {
@@ -472,7 +469,7 @@ class Union:
 
     @cached_property
     def _hiding(self) -> Mapping[int, frozenset[str]]:
-        """Give the stores of other workspaces that hold private documents, and their summaries."""
+        """Return the stores of other workspaces with private documents, and their summaries."""
         hidden = Reach(Filters(scopes=(PRIVATE,)))
         others = [turn for turn in range(self._count) if turn != self._asker]
         found = self._each(lambda turn: with_chunks(self._all[turn].documents(hidden)), others)
@@ -484,7 +481,7 @@ class Union:
         }
 
     def _is_hidden(self, turn: int, marked: Marked) -> bool:
-        """Tell that a document of a store may not be told of."""
+        """Return whether a document of a store may not be told of."""
         summaries = self._hiding.get(turn)
         return summaries is not None and any(
             e.about.scope == PRIVATE or (is_memory(e.about.source) and e.about.path in summaries)
@@ -492,11 +489,11 @@ class Union:
         )
 
     def _has_vectors(self, turn: int) -> bool:
-        """Tell that the vectors of a store can be compared with that of the question."""
+        """Return whether the vectors of a store can be compared with that of the question."""
         return self._facts[turn].fingerprint == self.facts.fingerprint
 
     def _is_small(self, turn: int) -> bool:
-        """Tell that a store compares with all of its vectors, however many are wanted."""
+        """Return whether a store compares with all of its vectors, however many are wanted."""
         dimension = self._facts[turn].dimension or 0
         return 4 * dimension * self._own_counts[turn].embedded <= SMALL_BYTES
 
@@ -576,7 +573,7 @@ class UnionStore:
                 if store.exists():
                     with failing(name):
                         snapshot = opened.enter_context(store.snapshot())
-                    members.append(Member(name, Guarded([name], snapshot)))
+                    members.append(Member(name, Guarded(name, snapshot)))
             is_own = self._is_asked_by_first and [m.name for m in members[:1]] == [
                 name for name, _ in self._stores[:1]
             ]
@@ -585,7 +582,7 @@ class UnionStore:
                 with failing(*self._of_crowd):
                     held, each = opened.enter_context(self._crowd.snapshots())
                 members += [
-                    Member(name, Guarded(self._of_crowd, held[name]))
+                    Member(name, Guarded(name, held[name], self._of_crowd))
                     for name in self._of_crowd
                     if name in held
                 ]
@@ -611,7 +608,7 @@ def _begun(found: Iterator[Excerpt]) -> Iterator[Excerpt]:
 
 
 def _last(found: Iterable[tuple[Any, ...]], limit: int) -> float:
-    """Give the cosine of the last of the `limit` nearest texts, which stand last in `found`."""
+    """Return the cosine of the last of the `limit` nearest texts, which stand last in `found`."""
     texts = {each.hash: each.cosine for *_, told in found for each in told}
     return min(sorted(texts.values(), reverse=True)[:limit], default=1.0)
 

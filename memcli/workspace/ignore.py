@@ -24,12 +24,13 @@ NOISE_FOLDERS = frozenset(
     {".git", "node_modules", ".venv", "venv", "__pycache__", "dist", "build", ".memcli"}
 )
 MARKDOWN = (".md", ".markdown", ".mdc")
+TRANSCRIPTS = (".jsonl",)
 # An ignore file is read at every search.
 _MAX_IGNORE_BYTES = 64 * 1024
 
 
 def is_markdown(name: str) -> bool:
-    """Return whether a file is a document, by its ending in any case."""
+    """Return whether a file is Markdown, by its ending in any case."""
     return name.lower().endswith(MARKDOWN)
 
 
@@ -109,10 +110,11 @@ class Rules:
     """The rules of a source: its include globs minus everything that is ignored.
 
     Include globs are relative to the root (`*.md` is the root level, `**/*.md` any depth). Only
-    files with Markdown names are included, whatever the globs say.
+    files with Markdown names are included, whatever the globs say; of transcripts, only JSON lines.
     """
 
     def __init__(self, source: Source, ignore_lines: Sequence[str] = ()) -> None:
+        self.documents = TRANSCRIPTS if source.is_transcripts else MARKDOWN  # endings
         self.endings_below: list[tuple[str, str]] = []  # (folder, ending), any depth
         self.endings_in: list[tuple[str, str]] = []  # (folder, ending), only this folder
         self.names_in: list[tuple[str, str]] = []
@@ -144,12 +146,12 @@ class Rules:
         if "*" in prefix or (glob.folder and not (literal and not deep)):
             self.others.append(glob)
         elif last == "*":
-            self.endings_below += [(prefix, ending) for ending in MARKDOWN]
-        elif literal and is_markdown(last) and not glob.folder:
+            self.endings_below += [(prefix, ending) for ending in self.documents]
+        elif literal and self.is_document(last) and not glob.folder:
             (self.names_below if deep else self.names_in).append((prefix, last))
         elif literal and not deep:
-            self.endings_below += [(f"{prefix}{last}/", ending) for ending in MARKDOWN]
-        elif _is_ending(last) and is_markdown(last):
+            self.endings_below += [(f"{prefix}{last}/", ending) for ending in self.documents]
+        elif _is_ending(last) and self.is_document(last):
             (self.endings_below if deep else self.endings_in).append((prefix, last[1:]))
         else:
             self.others.append(glob)
@@ -183,9 +185,13 @@ class Rules:
         found = {n for prefix, n in self.names_below if folder.startswith(prefix)}
         return frozenset(found | {n for prefix, n in self.names_in if folder == prefix})
 
+    def is_document(self, name: str) -> bool:
+        """Return whether a name has the ending of a document, in any case."""
+        return name.lower().endswith(self.documents)
+
     def includes(self, folder: str, name: str) -> bool:
         """Return whether the include globs name a file; the folder is `` or `a/b/`."""
-        if not is_markdown(name):
+        if not self.is_document(name):
             return False
         lowered = lower_ending(name)
         if lowered.endswith(self.endings(folder)) or globs.composed(name) in self.names(folder):

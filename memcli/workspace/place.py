@@ -18,7 +18,7 @@ class FolderEntry(Protocol):
 
     @property
     def name(self) -> str:
-        """Give its name."""
+        """Return its name."""
         ...
 
     def is_file(self, *, follow_symlinks: bool = True) -> bool:

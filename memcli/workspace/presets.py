@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from memcli import system
 from memcli.errors import Reason
 from memcli.record import Record
-from memcli.types import Source
+from memcli.types import AGENT, PRIVATE, Source
 from memcli.workspace import openat
 from memcli.workspace.locate import Surroundings, main_root
 
@@ -48,6 +48,8 @@ class Preset(Record):
     exclude: tuple[str, ...] = ()
     soft: tuple[str, ...] = ()  # rules and facts of the person, not notes of an agent
     kinds: tuple[tuple[str, str], ...] = ()
+    is_transcripts: bool = False  # private, and never searched unless it is named
+    is_of_all: bool = False  # its folder has the transcripts of all projects
 
 
 class PresetSources(Record):
@@ -93,21 +95,32 @@ def _claude(around: Surroundings) -> Iterator[Lead]:
         if os.path.isabs(path):  # the user set it, so it may be anywhere
             yield Lead(path, path)
             return
+    for path, within in _claude_sessions(around):
+        yield Lead(os.path.join(path, "memory"), within)
+
+
+def _claude_sessions(around: Surroundings) -> Iterator[Lead]:
+    """Find the folders that Claude Code made for this repository."""
+    base = around.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(around.home, ".claude")
     projects = os.path.join(base, "projects")
     wanted = {_slug(around.root), _slug(main_root(around.root))}
     for name in _names(projects):
         if name in wanted:
-            yield Lead(os.path.join(projects, name, "memory"), base)
+            yield Lead(os.path.join(projects, name), base)
 
 
-def _gemini(around: Surroundings) -> Iterator[Lead]:
-    """Find the private folder whose `.project_root` names this repository."""
-    base = os.path.join(around.environ.get("GEMINI_CLI_HOME") or around.home, ".gemini")
-    for name in _names(os.path.join(base, "tmp")):
-        folder = os.path.join(base, "tmp", name)
-        owner = (_read(folder, ".project_root") or "").strip()
-        if owner and os.path.realpath(owner) == around.root:
-            yield Lead(os.path.join(folder, "memory"), base)
+def _gemini(folder: str) -> Callable[[Surroundings], Iterator[Lead]]:
+    """Look below the private folders whose `.project_root` names this repository."""
+
+    def leads(around: Surroundings) -> Iterator[Lead]:
+        base = os.path.join(around.environ.get("GEMINI_CLI_HOME") or around.home, ".gemini")
+        for name in _names(os.path.join(base, "tmp")):
+            private = os.path.join(base, "tmp", name)
+            owner = (_read(private, ".project_root") or "").strip()
+            if owner and os.path.realpath(owner) == around.root:
+                yield Lead(os.path.join(private, folder), base)
+
+    return leads
 
 
 def _slug(path: str) -> str:
@@ -175,7 +188,7 @@ PRESETS = (
         "gemini",
         "geminicli.com/docs/tools/memory; google-gemini/gemini-cli packages/core/src/config",
         (
-            Spot("~/.gemini/tmp/<project>/memory", _gemini),
+            Spot("~/.gemini/tmp/<project>/memory", _gemini("memory")),
             _home(".gemini", behind=".user"),
         ),
         include=("*.md",),
@@ -208,6 +221,36 @@ PRESETS = (
         (_home(".deepagents"),),
         include=("*/memories/**/*.md", "*/AGENTS.md"),
     ),
+    Preset(
+        "claude-code:transcripts",
+        "code.claude.com/docs/en/sessions: a file of JSON lines per session",
+        (Spot("~/.claude/projects/<path with dashes>", _claude_sessions),),
+        include=("*.jsonl",),
+        is_transcripts=True,
+    ),
+    Preset(
+        "codex:transcripts",
+        "openai/codex codex-rs/rollout/src/recorder.rs",
+        (_home(".codex/sessions", variable="CODEX_HOME"),),
+        include=("**/rollout-*.jsonl",),
+        is_transcripts=True,
+        is_of_all=True,
+    ),
+    Preset(
+        "gemini:transcripts",
+        "google-gemini/gemini-cli packages/core/src/services/chatRecordingService.ts",
+        (Spot("~/.gemini/tmp/<project>/chats", _gemini("chats")),),
+        include=("session-*.jsonl",),
+        is_transcripts=True,
+    ),
+    Preset(
+        "openclaw:transcripts",
+        "docs.openclaw.ai/reference/session-management-compaction",
+        (_home(".openclaw/agents", variable="OPENCLAW_STATE_DIR"),),
+        include=("*/sessions/*.jsonl",),
+        exclude=("*.trajectory.jsonl", "*.checkpoint.*"),
+        is_transcripts=True,
+    ),
     # Of a folder that a [[source]] names: they keep their notes wherever their user likes.
     Preset("obsidian", "help.obsidian.md, how Obsidian stores data"),
     Preset(
@@ -219,8 +262,9 @@ PRESETS = (
 )
 BY_NAME: Mapping[str, Preset] = {preset.name: preset for preset in PRESETS}
 NAMES = tuple(BY_NAME)
-# Agents whose folder is known.
+# Agents whose folder is known, and those of them that may be searched without being named.
 FINDABLE = tuple(preset.name for preset in PRESETS if preset.places)
+OPEN = tuple(name for name in FINDABLE if not BY_NAME[name].is_transcripts)
 
 
 def find(names: tuple[str, ...], around: Surroundings, *, of_here: bool = False) -> PresetSources:
@@ -234,19 +278,26 @@ def find(names: tuple[str, ...], around: Surroundings, *, of_here: bool = False)
                 continue
             there = [each for each in spot.leads(around) if os.path.isdir(each.path)]
             for number, lead in enumerate(there):
-                label = f"{name}{spot.behind}" + (f"-{number + 1}" if number else "")
+                label = label_of(f"{name}{spot.behind}") + (f"-{number + 1}" if number else "")
                 why = _why_not(lead, around)
                 if why:
                     text = f"the memory of {label} is left out: {lead.path} {why}"
                     passed.append(Reason("preset", text, "memcli help agent-memory"))
                 else:
-                    sources.append(source_at(os.path.realpath(lead.path), preset, label))
+                    source = source_at(os.path.realpath(lead.path), preset, label)
+                    project = around.root if preset.is_of_all else ""
+                    sources.append(source._replace(project=project))
     return PresetSources(tuple(sources), tuple(passed))
+
+
+def label_of(name: str) -> str:
+    """Name the source of a preset: in citations, a colon comes after the name of the source."""
+    return name.replace(":", ".")
 
 
 def source_at(root: str, preset: Preset, name: str) -> Source:
     """Make the source of a preset at a real path."""
-    return Source(
+    source = Source(
         name=name,
         root=root,
         include=(*preset.include, *preset.soft),
@@ -254,7 +305,11 @@ def source_at(root: str, preset: Preset, name: str) -> Source:
         kinds=preset.kinds,
         soft=preset.soft,
         is_found=True,
+        is_transcripts=preset.is_transcripts,
     )
+    if not preset.is_transcripts:
+        return source
+    return source._replace(scope=PRIVATE, source_kind=AGENT, trust="untrusted")
 
 
 def _why_not(lead: Lead, around: Surroundings) -> str:

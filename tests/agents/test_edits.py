@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.agents import edits
+from memcli.agents import UnfitError, edits
 from memcli.agents.edits import JSON, JSON5, MARKDOWN, TOML, AgentEntry, Put
 from memcli.agents.json_edit import Slot
 from memcli.agents.json_read import content_of, read
-from memcli.agents.unfit import UnfitError
 
 SERVER = '{"type": "stdio", "command": "/opt/a b/memcli", "args": ["mcp"]}'
 HOOK = '{"hooks": [{"type": "command", "command": "/opt/memcli", "args": ["hook", "stop"]}]}'
@@ -75,9 +74,9 @@ def files(draw: st.DrawFn) -> str:
 def put_all(text: str, entries: list[AgentEntry]) -> tuple[str, list[Put]]:
     puts = []
     for entry in entries:
-        assert edits.standing(text, entry) == "absent"
+        assert edits.entry_state(text, entry) == "absent"
         text, put = edits.put(text, entry)
-        assert edits.standing(text, entry) == "same"
+        assert edits.entry_state(text, entry) == "same"
         puts.append(put)
     return text, puts
 
@@ -91,7 +90,7 @@ def take(text: str, put: Put) -> str:
 def take_all(text: str, puts: list[Put]) -> str:
     for put in reversed(puts):
         text = take(text, put)
-        assert edits.standing(text, put.entry) == "absent"
+        assert edits.entry_state(text, put.entry) == "absent"
     return text
 
 
@@ -220,7 +219,7 @@ def test_what_is_put_into_toml_and_taken_out_leaves_every_byte(
         return
     made, put = edits.put(text, TABLE)
     assert made.startswith(text)
-    assert edits.standing(made, TABLE) == "same"
+    assert edits.entry_state(made, TABLE) == "same"
     assert take(made, put) == text
     more = made + f'[mcp_servers.later]{end}command = "x"{end}'
     assert take(more, put).startswith(text)

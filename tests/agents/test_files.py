@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from memcli.agents.table import BY_NAME, NAMES, PARTS, USER
 from memcli.agents.texts import quoted
 from tests.agents.conftest import Site
+from tests.cli import processes
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -53,6 +55,42 @@ def test_a_plugin_is_its_own_marketplace(site: Site) -> None:
     for path, file in (("hooks/hooks.json", "settings.json"), (".mcp.json", "../.claude.json")):
         assert json.loads(files[path]) == json.loads((site.home / ".claude" / file).read_text())
     assert site.type(f"agents export claude-code --to {root}").code == 0
+
+
+def test_a_plugin_of_openclaw_has_a_manifest_and_its_hooks(site: Site) -> None:
+    said = site.type("agents export openclaw --to ~/plugin")
+    root = site.home / "plugin"
+    assert said.err.split("\n")[1:] == [
+        f"  openclaw plugins install --link {root} --force --accept-capabilities",
+        "  openclaw config set plugins.entries.memcli.hooks.allowConversationAccess true",
+        "",
+    ]
+    files = {str(p.relative_to(root)): p.read_text() for p in root.rglob("*") if p.is_file()}
+    assert set(files) == {"package.json", "openclaw.plugin.json", "index.js",
+                          "skills/memcli/SKILL.md"}  # fmt: skip
+    (script,) = json.loads(files["package.json"])["openclaw"]["extensions"]
+    assert script == "./index.js"
+    assert json.loads(files["openclaw.plugin.json"])["id"] == "memcli"
+    workspace = str(site.home / ".openclaw/workspace")
+    assert _constants(files["index.js"])[1] == ["--for", "openclaw", "-w", workspace]
+
+
+def test_the_command_in_a_script_answers_as_the_script_reads_it(site: Site) -> None:
+    site.type("agents install opencode --with hooks --apply")
+    [file] = site.home.rglob("plugins/memcli.js")
+    program, options = _constants(file.read_text())
+    assert program == [str(site.program)]
+    notes = site.write("notes/MEMORY.md", "# Notes\n\n- We deploy the okapi on Tuesdays.\n")
+    sent = {"session_id": "s", "cwd": str(notes.parent), "source": "startup"}
+    done = processes.run("hook", "session-start", *options, input=json.dumps(sent))
+    answer = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert "okapi" in answer
+
+
+def _constants(script: str) -> tuple[list[str], list[str]]:
+    """Read the program that a script runs, and the options that follow the event."""
+    program, options = re.findall(r"^const (?:MEMCLI|OPTIONS) = (.*);$", script, re.MULTILINE)
+    return json.loads(program), json.loads(options)
 
 
 def test_a_plugin_takes_the_place_of_nothing(site: Site) -> None:

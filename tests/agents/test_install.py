@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from memcli.agents import disk, state
 from memcli.agents.places import Machine
-from memcli.agents.plan import Planner
-from memcli.agents.run import carry_out
+from memcli.agents.plan import Planner, carry_out
 from memcli.agents.state import State
 from memcli.agents.table import BY_NAME, NAMES, PARTS, SCOPES, USER
 from memcli.agents.texts import Launcher
@@ -205,9 +204,9 @@ def test_without_a_word_it_is_tools_and_the_line_that_makes_an_agent_use_them(
         ("install zed --with hook", "--with must be one of", "--with hooks"),
         ("install zed --with ,", "--with must be one of", "--with "),
         (
-            "install cursor --with hooks",
-            "Cursor has no hooks that memcli can wire: it has mcp, skill",
-            "memcli agents install cursor --with mcp,skill",
+            "install copilot --with hooks",
+            "Copilot CLI has no hooks that memcli can wire: it has mcp, skill, instructions",
+            "memcli agents install copilot --with mcp,skill,instructions",
         ),
         (
             "install cursor --scope user --with instructions",

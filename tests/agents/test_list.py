@@ -11,8 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import memcli
+from memcli.agents.detect import STATES
 from memcli.agents.table import AGENTS, NAMES
-from memcli.agents.wired import STATES
 from memcli.workspace.presets import BY_NAME
 from tests.agents.conftest import Site
 from tests.support import strict
@@ -43,9 +43,9 @@ def test_nobody_is_here(site: Site) -> None:
         "codex           no    no      no   no     no     no\n"
         "gemini          no    no      no   no     no     no\n"
         "openclaw        no    no      no   -      no     no\n"
-        "cursor          no    no      no   -      no     no\n"
+        "cursor          no    no      no   no     no     no\n"
         "vscode          no    no      no   -      no     no\n"
-        "opencode        no    no      no   -      no     no\n"
+        "opencode        no    no      no   no     no     no\n"
         "zed             no    no      no   -      no     no\n"
         "copilot         no    no      no   -      no     no\n"
         "claude-desktop  no    no      no   -      -      -\n"

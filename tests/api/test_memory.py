@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import memcli
-from memcli.api.standing import WorkspaceStatus
+from memcli.api.status import WorkspaceStatus
 from memcli.api.sync import IndexRun
 from memcli.errors import BudgetError, NotFoundError, UsageError
 from memcli.record import plain
@@ -233,8 +233,8 @@ def test_threads_ask_while_the_files_change(tmp_path: Path) -> None:
     environ = {**os.environ, "MEMCLI_STORE": str(tmp_path / "index.sqlite")}
     log = tmp_path / "memory" / "2026-01-01.md"
     log.write_text("heron 0\n", "utf-8")
-    lexical = {"search.mode": "lexical", "embedding.encoder": "none"}
-    with memcli.Memory.open(tmp_path, environ=environ, settings=lexical) as memory:
+    keyword = {"search.mode": "keyword", "embedding.encoder": "none"}
+    with memcli.Memory.open(tmp_path, environ=environ, settings=keyword) as memory:
         memory.index()
 
         def ask(_: int) -> int:

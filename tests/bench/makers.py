@@ -28,11 +28,11 @@ def hit(path: str, start: int, end: int, *, chunk: int = 0, score: float = 0.5) 
         chunk_id=chunk, source="memory", path=path, anchor=f"a{chunk}", heading_path=(),
         title="t", start_line=start, end_line=end, tokens=1, text=f"words of {path}", text_hash=b"",
         date=None, document_date=None, kind="note", scope="global", source_kind="operator",
-        trust="trusted", authority=None, importance=None, bm25=1.0, lexical_rank=1,
-        dense_rank=None, literal=False, parts=(PartScore(start, end, 0, 9, None),),
+        trust="trusted", authority=None, importance=None, bm25=1.0, keyword_rank=1,
+        semantic_rank=None, literal=False, parts=(PartScore(start, end, 0, 9, None),),
     )  # fmt: skip
     made = Hit(candidate, 0, 0, 0.0, None, 1.0, None, (), ())
-    return made.moved(score, "fuse", method="scaled", bm25=1.0, lexical_rank=1)
+    return made.moved(score, "fuse", method="scaled", bm25=1.0, keyword_rank=1)
 
 
 def answer(hits: list[Hit], fused: list[Hit] | None = None) -> Answer:

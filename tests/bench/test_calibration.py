@@ -102,7 +102,7 @@ def test_all_outputs_agree_where_nobody_has_measured_the_model(ask: Asked) -> No
         assert (block["verdict"], block["uncalibrated"]) == (verdict, record["uncalibrated"])
         out, err = ask("search", words, "--exit-code")
         assert "No sure match" not in out + err
-    assert "uncalibrated" not in ask("search", "cedar", "--mode", "lexical", "--json")[0]
+    assert "uncalibrated" not in ask("search", "cedar", "--mode", "keyword", "--json")[0]
 
 
 def test_it_is_said_once_to_who_does_not_ask(ask: Asked) -> None:
@@ -116,7 +116,7 @@ def test_a_least_confidence_does_something_or_says_why_it_cannot(ask: Asked) -> 
     record, said = ask(*asked)
     assert [each["path"] for each in record["results"]] == ["memory/cedar.md"]
     assert SAID in said
-    record, said = ask(*asked, "--mode", "dense")
+    record, said = ask(*asked, "--mode", "semantic")
     assert len(record["results"]) > 1
     assert {each["confidence"] for each in record["results"]} == {None}
     assert "is unknown, and min_score drops nothing: the model hashing" in said

@@ -212,7 +212,9 @@ def test_a_drop_as_large_as_is_let_pass_is_no_regression() -> None:
 def test_what_moved_is_told_of_a_run_and_its_baseline() -> None:
     assert changes([], 3) == "\nAgainst the baseline: nothing moved in 3 questions.\n"
     first, second = changes(moves(OLD, NEW), 2).strip().split("\n")
-    assert first == "Against the baseline: 1 worse, 0 better, 0 otherwise, of 2 questions."
+    assert (
+        first == "Against the baseline: 1 worse, 0 better, 0 changed in other ways, of 2 questions."
+    )
     assert second.startswith("  -0.500  b ")
 
 

@@ -12,7 +12,7 @@ from memcli.config.settings import load
 from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import NOTHING, Answer
-from memcli.search.retrievers import MODE_IS_LEXICAL, RetrieverUse
+from memcli.search.retrievers import MODE_IS_KEYWORD, RetrieverUse
 from memcli.search.why_not import Course
 from memcli.types import Filters
 from tests.bench.makers import hit
@@ -21,7 +21,7 @@ WANTED = Range("a.md", 3, 4)
 OTHERS = [hit("b.md", n, n, chunk=n) for n in range(1, 131)]
 HELD = hit("a.md", 4, 6, chunk=500)
 ANSWER = NOTHING._replace(
-    lexical=RetrieverUse(True, None, 0, 9), dense=RetrieverUse(True, None, 9, 9)
+    keyword=RetrieverUse(True, None, 0, 9), semantic=RetrieverUse(True, None, 9, 9)
 )
 
 
@@ -50,7 +50,7 @@ def _lost(
 
 
 def test_nothing_is_lost_when_the_first_passages_hold_the_lines(options: SearchOptions) -> None:
-    course = _course(fuse=[*OTHERS[:9], HELD], pack=[*OTHERS[:4], HELD])
+    course = _course(fuse=[*OTHERS[:9], HELD], budget=[*OTHERS[:4], HELD])
     assert _lost(options, course) is None
 
 
@@ -74,7 +74,7 @@ def test_what_comes_too_late_is_blamed_on_the_last_stage_that_put_it_there(
 
 
 def test_a_file_that_is_gone_is_said_before_all(options: SearchOptions) -> None:
-    course = _course(recall=OTHERS, pack=OTHERS[:100])
+    course = _course(recall=OTHERS, budget=OTHERS[:100])
     assert _lost(options, course, lines=0) == Loss("files", "a.md is not in the memory")
     cut = _lost(options, course, lines=2)
     assert cut == Loss("files", "a.md has 2 lines, and line 3 was judged")
@@ -82,7 +82,9 @@ def test_a_file_that_is_gone_is_said_before_all(options: SearchOptions) -> None:
 
 def test_what_no_retriever_finds_is_lost_at_recall(options: SearchOptions) -> None:
     course = _course(recall=OTHERS, fuse=OTHERS)
-    answer = ANSWER._replace(dense=RetrieverUse(False, MODE_IS_LEXICAL, 0, 9), unmatched=("heron",))
+    answer = ANSWER._replace(
+        semantic=RetrieverUse(False, MODE_IS_KEYWORD, 0, 9), unmatched=("heron",)
+    )
     assert _lost(options, course, answer=answer) == Loss(
         "recall",
         "neither retriever ranks it among its best 200, or a filter or quoted phrase excludes it; "
@@ -91,26 +93,26 @@ def test_what_no_retriever_finds_is_lost_at_recall(options: SearchOptions) -> No
 
 
 def test_each_stage_that_leaves_the_lines_out_is_named(options: SearchOptions) -> None:
-    """The last chunk of 131 is past the pool; what stood 120th is none of 100."""
+    """The last chunk of 131 is not a candidate; what stood 120th is none of 100."""
     all_of_them = [*OTHERS, HELD]
-    assert _lost(options, _course(fuse=all_of_them, pool=OTHERS[:100])) == Loss(
-        "pool", "it ranked 131, and only 100 chunks get a closer look"
+    assert _lost(options, _course(fuse=all_of_them, candidates=OTHERS[:100])) == Loss(
+        "candidates", "it ranked 131, and only 100 chunks get a closer look"
     )
     late = [*OTHERS[:119], HELD]
-    assert _lost(options, _course(focus=late, floor=OTHERS[:9])) == Loss(
-        "floor", "its confidence is below search.min_score, 0.25"
+    assert _lost(options, _course(focus=late, threshold=OTHERS[:9])) == Loss(
+        "threshold", "its confidence is below search.min_score, 0.25"
     )
-    assert _lost(options, _course(floor=late, mmr=OTHERS[:100])) == Loss(
+    assert _lost(options, _course(threshold=late, mmr=OTHERS[:100])) == Loss(
         "mmr", "it ranked 120; --limit is 100 and search.mmr_min -1"
     )
-    assert _lost(options, _course(floor=late, pack=OTHERS[:100])) == Loss(
-        "pack", "it ranked 120; --limit is 100 and --budget none; --more shows weaker ones"
+    assert _lost(options, _course(threshold=late, budget=OTHERS[:100])) == Loss(
+        "budget", "it ranked 120; --limit is 100 and --budget none; --more shows weaker ones"
     )
 
 
 def test_a_folded_passage_is_lost_at_a_part_of_mmr(options: SearchOptions) -> None:
     folding = OTHERS[0]._replace(duplicates=("a.md:4-6",))
-    course = _course(floor=[OTHERS[0], HELD], mmr=[folding], pack=[folding])
+    course = _course(floor=[OTHERS[0], HELD], mmr=[folding], budget=[folding])
     assert _lost(options, course) == Loss("mmr.fold", "folded into b.md:1-1, which says the same")
 
 

@@ -103,7 +103,7 @@ def _lost(
 ) -> Loss | None:
     course = Course()
     course("recall", hits)
-    course("pack", hits)
+    course("budget", hits)
     return lost_at(
         course, answer(hits), [wanted], options, limit=5, line_count=lambda d: lines.get(d, 0)
     )

@@ -108,7 +108,7 @@ def test_no_figure_is_printed_without_its_spread_and_outliers_are_marked() -> No
     shown = text(
         speed(
             cold={"help": cost(usual), "keyword": cost(far)},
-            warm={"lexical": searches([0.001, 0.002, 0.003])},
+            warm={"keyword": searches([0.001, 0.002, 0.003])},
             index_=cost(usual)._replace(documents_per_s=13.0),
             documents=3, chunks=7, store_bytes=1 << 20, notes_bytes=1 << 19,
             floors=Floors(9.0, 1.0, None, 7.0, 0.5),
@@ -125,7 +125,7 @@ cold help                   10/11/13                10/11/13     13        2
 cold keyword                10/11/13               10/12/900    900        2 *1
 index, keywords             10/11/13                10/11/13     13        2
 
-warm lexical, 3 searches: p50 2.0 ms, p95 3.0 ms, 1.0 to 3.0
+warm keyword, 3 searches: p50 2.0 ms, p95 3.0 ms, 1.0 to 3.0
 3 documents, 7 chunks: 13 documents/s by keywords (10 to 13)
 size: 1.0 MB for 0.5 MB of notes
 floors: interpreter 9 ms CPU (9 to 10), memory 7.0 GB/s (4.0 to 7.0), walk 0.5 ms (0.5 to 90.0 *1)

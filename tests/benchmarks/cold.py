@@ -54,7 +54,7 @@ def timed(command: Sequence[str]) -> Cost:
 KINDS = {
     "pass": "`python -c pass`",
     "help": "`--help`",
-    "keyword": "`search --mode lexical`",
+    "keyword": "`search --mode keyword`",
     "hybrid": "`search`",
     "edited": "`search` after an edit",
     "status": "`status`",
@@ -93,7 +93,7 @@ def measure(workspace: str, question: str, turns: int, copy: Path) -> dict[str, 
     kinds = {
         "pass": [*python, "-c", "pass"],
         "help": [*memcli, "--help"],
-        "keyword": [*search, "--mode", "lexical"],
+        "keyword": [*search, "--mode", "keyword"],
         "hybrid": search,
         "edited": [*memcli, "search", question, "-w", str(copy)],
         "status": [*memcli, "status", "-w", workspace],

@@ -128,7 +128,7 @@ class Crowd:
         chance = random.Random(seed)
         while not self.over.is_set():
             before = list(self.saved)
-            mode = chance.choice(["lexical", "hybrid"])
+            mode = chance.choice(["keyword", "hybrid"])
             out = self.run(
                 "search", "heron version waits", "--json", "--full", "-n", "60", "--mode", mode
             )

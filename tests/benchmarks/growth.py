@@ -115,7 +115,7 @@ def measure(workspaces: int, parts: int, trips: Trips) -> None:
         held = int(server().sql("select count(*) from memcli.parts", database))
         taken = float(server().sql(size, database))
         alone = best(first, trips)
-        crowd = PostgresCrowd(Address(url), "bench", first._beside, lambda: 0)
+        crowd = PostgresCrowd(Address(url), "bench")
         everybody = best(Together(crowd), trips)
         crowd.close()
         made = [(document(p, t), stamp_of(p, t)) for p, t in documents(WRITTEN, seed=7)]

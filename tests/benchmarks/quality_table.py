@@ -140,7 +140,7 @@ def rows(title: str, folders: Sequence[Path], stores: Path) -> Iterator[tuple[st
     if len(hybrid) < LEAST_QUESTIONS:
         sys.stderr.write(f"{title}: too few questions for a row\n")
         return
-    words = questions(ask_all(folders, stores, "--mode", "lexical"))
+    words = questions(ask_all(folders, stores, "--mode", "keyword"))
     if hybrid == words:
         yield row(title, "words", hybrid, first=True), records[0]
     else:
@@ -163,8 +163,8 @@ def profile_rows(title: str, folders: Sequence[Path], stores: Path) -> Iterator[
 
 def told(settings: Mapping[str, Any]) -> str:
     """Say with which settings it was measured."""
-    names = ("search.profile", "search.fusion", "search.limit", "search.vector_weight",
-             "search.text_weight", "chunk.tokens", "embedding.encoder")  # fmt: skip
+    names = ("search.profile", "search.fusion", "search.limit", "search.semantic_weight",
+             "search.keyword_weight", "chunk.tokens", "embedding.encoder")  # fmt: skip
     return f"Settings: {', '.join(f'{name} {settings[name]}' for name in names)}.\n"
 
 

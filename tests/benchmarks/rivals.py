@@ -75,7 +75,7 @@ def main() -> None:
     search = [*memcli, "search", given.question, "-w", given.folder]
     commands = {
         FLOOR: [sys.executable, "-c", "pass"],
-        OWN: [*search, "--mode", "lexical"],
+        OWN: [*search, "--mode", "keyword"],
         "hybrid": search,
     }
     for one in given.commands:

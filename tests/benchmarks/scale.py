@@ -151,8 +151,8 @@ def grow(path: str, maker: Maker, vectors_wanted: int) -> None:
         writer.put_vectors(FINGERPRINT, pairs)
         writer.search_by(FINGERPRINT, DIMENSION)
         known += len(batch)
-    writer.settle()
-    writer.mark_embedded()
+    writer.tidy()
+    writer.search_by(FINGERPRINT, DIMENSION, none_waits=True)
     writer.close()
 
 
@@ -186,7 +186,7 @@ def measure(path: str, maker: Maker, mode: str, clock: Clock) -> tuple[list[floa
 STAGES: tuple[tuple[str, Any, str], ...] = (
     ("words: repair", Reader, "occurring"),
     ("words: frequencies", Reader, "frequencies"),
-    ("words: ranking", Reader, "lexical"),
+    ("words: ranking", Reader, "by_keyword"),
     ("words: who holds what", Reader, "holding"),
     ("words: literal matches", Reader, "matching"),
     ("words: cutting", Reader, "tokens"),
@@ -227,11 +227,11 @@ class Clock:
 
         return run
 
-    def waiting(self, dense: Callable[..., Any]) -> Callable[..., Any]:
+    def waiting(self, semantic: Callable[..., Any]) -> Callable[..., Any]:
         """Time how long the neighbours are waited for that were looked for meanwhile."""
 
         def begin(*given: Any, **named: Any) -> Any:
-            return self.timed("waiting for neighbours", dense(*given, **named))
+            return self.timed("waiting for neighbours", semantic(*given, **named))
 
         return begin
 
@@ -239,14 +239,14 @@ class Clock:
     def watching(self) -> Iterator[None]:
         """Time the stages while the block runs."""
         kept = [(owner, name, getattr(owner, name)) for _, owner, name in STAGES]
-        dense = Reader.dense
+        semantic = Reader.by_vector
         for stage, owner, name in STAGES:
             setattr(owner, name, self.timed(stage, getattr(owner, name)))
-        Reader.dense = self.waiting(dense)  # type: ignore[method-assign]
+        Reader.by_vector = self.waiting(semantic)  # type: ignore[method-assign]
         try:
             yield
         finally:
-            Reader.dense = dense  # type: ignore[method-assign]
+            Reader.by_vector = semantic  # type: ignore[method-assign]
             for owner, name, function in kept:
                 setattr(owner, name, function)
 
@@ -278,9 +278,11 @@ def missed(path: str) -> None:
         terms = [sought for term in parse(text).sought if (sought := term.sought)]
         counts = dict(zip(terms, reader.frequencies(terms), strict=True))
         kept, also = parted(counts, total)
-        full = [each.chunk_id for each in reader.lexical(Wanted(any=tuple(counts)), limit, Reach())]
+        full = [
+            each.chunk_id for each in reader.by_keyword(Wanted(any=tuple(counts)), limit, Reach())
+        ]
         bounded = Wanted(any=kept, also=also, together=groups_of(also, total, alone=not kept))
-        hits = reader.lexical(bounded, limit, Reach())
+        hits = reader.by_keyword(bounded, limit, Reach())
         parts += bool(also)
         is_sure = len(hits) == limit and hits[-1].bm25 >= greatest_share(also, total)
         for wanted, found in shares.items():
@@ -323,7 +325,7 @@ def curve(arguments: argparse.Namespace) -> None:
         built = time.perf_counter() - began
         is_scanned = vectors.is_scanned(wanted, DIMENSION)
         codes = 4 * DIMENSION if is_scanned else coarse.bits(DIMENSION) // 8
-        for mode in ("hybrid", "lexical"):
+        for mode in ("hybrid", "keyword"):
             wall, cpu = ([1000 * each for each in found] for found in measure(
                 path, maker, mode, Clock()))  # fmt: skip
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

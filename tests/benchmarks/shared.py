@@ -83,8 +83,7 @@ def fill(store: Store, chunks: int) -> None:
     with changing(store) as change:
         while embed(change):
             pass
-        search_by(change)
-        change.mark_embedded()
+        search_by(change, none_waits=True)
 
 
 class Trips:
@@ -183,7 +182,7 @@ def cold(folder: Path, url: str) -> None:
     }  # fmt: skip
     base.pop("PYTHONDONTWRITEBYTECODE", None)
     kinds = {"local": base, "shared": {**base, "MEMCLI_STORE_URL": url}}
-    line = ("search", "why did the pool move", "--mode", "lexical", "--no-sync", "-q")
+    line = ("search", "why did the pool move", "--mode", "keyword", "--no-sync", "-q")
 
     def run(environ: dict[str, str], *words: str) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -28,7 +28,7 @@ from typing import NamedTuple
 from memcli.bench.metrics import mean, paired, score
 from memcli.bench.quality import line_costs, passages
 from memcli.bench.queries import Query, read_queries
-from memcli.cli.commands.bench.running import Searcher, bring_in_step
+from memcli.cli.commands.bench.running import Searcher, bring_up_to_date
 from memcli.cli.options import Options
 from memcli.cli.skin import make_skin
 from memcli.errors import UsageError
@@ -102,7 +102,7 @@ class Asker:
         self.skin = make_skin(
             Options(workspace=[str(folder / "workspace")], quiet=True, color="never")
         )
-        bring_in_step(self.skin, silent=True)
+        bring_up_to_date(self.skin, silent=True)
         self.costs = line_costs(self.skin.memory.index_settings())
         self.plain = Searcher(self.skin, without=frozenset({"recall.repair"}))
         self.mending = Searcher(self.skin)

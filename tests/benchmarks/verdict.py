@@ -118,7 +118,7 @@ def _worse_rank(found: Found) -> float:
     if not found[0]:
         return 0.0
     first = found[0][0].candidate
-    return math.log(max(first.lexical_rank or 300, first.dense_rank or 300))
+    return math.log(max(first.keyword_rank or 300, first.semantic_rank or 300))
 
 
 FEATURES: Mapping[str, Callable[[Found], float]] = {
@@ -166,13 +166,13 @@ def _ask(memory: Memory, query: Query, kind: str, outside: frozenset[int]) -> To
         memory.workspaces, Question.read(query.text, today), options, observe=left.__setitem__
     )
     shown = [Range(h.about.path, h.start_line, h.end_line) for h in answer.hits[:FIRST]]
-    found = left.get("floor", ()), answer.fused
+    found = left.get("threshold", ()), answer.fused
     return Told(
         kind,
         "low" if answer.is_doubtful else answer.verdict,
         "weak" if answer.is_of_others else verdict(found[0])[0],
         kind == "answerable" and any(s.touches(r) for s in shown for r in query.relevant),
-        answer.dense.ran,
+        answer.semantic.ran,
         {name: measure(found) for name, measure in FEATURES.items()},
     )
 
@@ -342,7 +342,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path)
     parser.add_argument("--stores", type=Path)
-    parser.add_argument("--mode", default="hybrid", choices=("hybrid", "lexical", "dense"))
+    parser.add_argument("--mode", default="hybrid", choices=("hybrid", "keyword", "semantic"))
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--features", default="lead,crowd", help=", ".join(FEATURES))
     add_write(parser)

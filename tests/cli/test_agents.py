@@ -35,7 +35,7 @@ def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(Path(memcli.__file__).parents[1]))
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    monkeypatch.setenv("MEMCLI_SEARCH_MODE", "lexical")  # hashed words know no meaning
+    monkeypatch.setenv("MEMCLI_SEARCH_MODE", "keyword")  # hashed words know no meaning
     return Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
 
 

@@ -20,7 +20,7 @@ WEAK = "Weak match.\n"  # every note has the word
 @pytest.fixture
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    monkeypatch.setenv("MEMCLI_SEARCH_MODE", "lexical")
+    monkeypatch.setenv("MEMCLI_SEARCH_MODE", "keyword")
     for number in range(65):
         write(tmp_path, f"notes/{number:02}.md", f"# Note {number}\n\nThe fox of {number}.\n")
     monkeypatch.chdir(tmp_path / "notes")

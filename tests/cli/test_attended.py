@@ -42,7 +42,7 @@ os.execv(sys.argv[1], sys.argv[1:])"
 SUMMARIZED = "import sys; from memcli.compaction.command import program; \
 print(program([sys.executable, '-c', sys.argv[1]]).rewrite('- a line'))"
 ASKS = "print('heard', open('/dev/tty').readline())"
-SEARCH = ("search", "pool", "--mode", "lexical", "--open")
+SEARCH = ("search", "pool", "--mode", "keyword", "--open")
 SHORT = "from memcli.cli import editor; editor.KIND_SECONDS = 0.1; import runpy, sys; \
 sys.argv.pop(0); runpy.run_path(sys.argv[0], run_name='__main__')"
 

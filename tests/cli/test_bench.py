@@ -362,7 +362,7 @@ def test_speed_measures_made_up_notes_beside_the_floors(
 ) -> None:
     monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")  # it starts memcli as it is installed
     record = bench.record(
-        "memcli.bench-speed", "speed", "--documents", "5", "--runs", "2", "--mode", "lexical"
+        "memcli.bench-speed", "speed", "--documents", "5", "--runs", "2", "--mode", "keyword"
     )
     assert (record["documents"], record["generated"]) == (5, 5)
     assert set(record["ratios"]) >= {"help", "keyword"}
@@ -402,7 +402,7 @@ def test_speed_leaves_out_a_document_that_cannot_be_read(
     monkeypatch.delenv("MEMCLI_EMBEDDING_ENCODER")
     write(bench.notes, "locked.md", "# Locked\n\nx\n")
     monkeypatch.setattr(place, "open", locked, raising=False)
-    out, err = bench("speed", "--runs", "2", "--mode", "lexical")
+    out, err = bench("speed", "--runs", "2", "--mode", "keyword")
     assert "memcli: locked.md is left out: Permission denied\n" in err
     assert "documents/s by keywords" in out
 

@@ -30,7 +30,7 @@ elif os.path.exists(os.environ["ALIVE"]):
     os.kill(int(os.environ["BENCH"]), int(os.environ["KILL"]))
     os.read(os.open(os.environ["GO_ON"], os.O_RDONLY), 1)
 """
-SPEED = ("bench", "speed", "--documents", "3", "--runs", "2", "--mode", "lexical")
+SPEED = ("bench", "speed", "--documents", "3", "--runs", "2", "--mode", "keyword")
 LEFT = "memcli: removed a copy of notes that runs of bench speed left when killed\n"
 
 

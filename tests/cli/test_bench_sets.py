@@ -49,7 +49,7 @@ def test_people_find_their_notes_and_their_documentation() -> None:
 
 
 def test_each_set_is_asked_of_the_workspace_beside_it(sets: list[str]) -> None:
-    record = checked("memcli.bench-sets", asked(*sets, "--mode", "lexical", "--json")[0])
+    record = checked("memcli.bench-sets", asked(*sets, "--mode", "keyword", "--json")[0])
     hits = {name: each["categories"]["all"]["Hit@1"] for name, each in record["sets"].items()}
     assert hits == {"one": 1.0, "two": 0.0}
     assert record["pooled"]["queries"] == 2
@@ -57,10 +57,10 @@ def test_each_set_is_asked_of_the_workspace_beside_it(sets: list[str]) -> None:
 
 
 def test_a_table_has_a_row_a_set_and_what_moved_since(sets: list[str], tmp_path: Path) -> None:
-    before = asked(*sets, "--mode", "lexical", "--json")[0]
+    before = asked(*sets, "--mode", "keyword", "--json")[0]
     write(tmp_path, "before.json", before)
     write(tmp_path / "two" / "workspace", "memory/2026-02-05.md", "The boiler leaks.\n")
-    out, _ = asked(*sets, "--mode", "lexical", "--against", "before.json")
+    out, _ = asked(*sets, "--mode", "keyword", "--against", "before.json")
     lines = out.splitlines()
     assert [line.split()[0] for line in lines[1:5]] == ["one", "two", "all", "+-"]
     assert lines[6].startswith("Moved since 2026-02-10T00:00:00: ")
@@ -70,21 +70,21 @@ def test_a_table_has_a_row_a_set_and_what_moved_since(sets: list[str], tmp_path:
     assert moved["all"] == ["+.500", "[+.000,+1.000]"]
     record = checked(
         "memcli.bench-sets",
-        asked(*sets, "--mode", "lexical", "--against", "before.json", "--json")[0],
+        asked(*sets, "--mode", "keyword", "--against", "before.json", "--json")[0],
     )
     assert record["against"]["pooled"]["metrics"]["Hit@1"]["mean"] == 0.5
 
 
 def test_one_set_may_be_held_against_an_earlier_run_too(sets: list[str], tmp_path: Path) -> None:
-    write(tmp_path, "before.json", asked(*sets, "--mode", "lexical", "--json")[0])
-    out, _ = asked(sets[0], "--mode", "lexical", "--against", "before.json")
+    write(tmp_path, "before.json", asked(*sets, "--mode", "keyword", "--json")[0])
+    out, _ = asked(sets[0], "--mode", "keyword", "--against", "before.json")
     assert "one" in out
 
 
 def test_a_gate_judges_all_questions_together(sets: list[str]) -> None:
-    out, _ = asked(*sets, "--mode", "lexical", "--fail-under", "Hit@1=0.6", code=1)
+    out, _ = asked(*sets, "--mode", "keyword", "--fail-under", "Hit@1=0.6", code=1)
     assert out.startswith("memcli bench: Hit@1 is 0.500, below 0.6; worst: two 1 ")
-    assert asked(*sets, "--mode", "lexical", "--fail-under", "Hit@1=0.5") == ("", "")
+    assert asked(*sets, "--mode", "keyword", "--fail-under", "Hit@1=0.5") == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_a_set_is_given_once(sets: list[str]) -> None:
 
 
 def test_a_receipt_without_a_common_question_says_so(sets: list[str], tmp_path: Path) -> None:
-    record = json.loads(asked(*sets, "--mode", "lexical", "--json")[0])
+    record = json.loads(asked(*sets, "--mode", "keyword", "--json")[0])
     record["sets"] = {"other": record["sets"]["one"]}
     write(tmp_path, "before.json", json.dumps(record))
-    message = asked(*sets, "--mode", "lexical", "--against", "before.json", code=2)[1]
+    message = asked(*sets, "--mode", "keyword", "--against", "before.json", code=2)[1]
     assert "no question was asked in both runs" in message

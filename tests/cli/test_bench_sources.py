@@ -33,7 +33,7 @@ def _bench(*arguments: str) -> str:
 @pytest.fixture
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    monkeypatch.setenv("MEMCLI_SEARCH_MODE", "lexical")
+    monkeypatch.setenv("MEMCLI_SEARCH_MODE", "keyword")
     (tmp_path / "notes").mkdir()
     monkeypatch.chdir(tmp_path / "notes")
     return tmp_path / "notes"

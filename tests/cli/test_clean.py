@@ -44,6 +44,8 @@ def test_indexes_of_folders_that_are_gone_are_listed_and_deleted(
     assert len(listed.splitlines()) == 2
     assert run(["status", "-w", str(tmp_path / "kept")]) == 0
     assert "2 indexes are of folders that are gone" in capsys.readouterr().out
+    assert run(["status", "-w", str(tmp_path / "kept")]) == 0  # each is reported once
+    assert "that are gone" not in capsys.readouterr().out
     found = {each["workspace"]: each for each in json.loads(clean(capsys, "--json"))["indexes"]}
     assert found.keys() == {None, str(tmp_path / "gone")}
     assert len(folders()) == 3

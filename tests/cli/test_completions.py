@@ -93,7 +93,7 @@ def test_the_formats_that_are_offered_are_those_that_are_taken(
         (("bench", "quality", "--mode", "k"), ["keyword"]),
         (("search", "--no"), ["--no-sync", "--now"]),
         (("search", "--format", "json"), ["json", "jsonl"]),
-        (("search", "--mode", "=", "d"), ["dense"]),
+        (("search", "--mode", "=", "s"), ["semantic"]),
         (("search", "--fusion", ""), list(BY_NAME["search.fusion"].choices)),
         (("search", "--limit", ""), []),
         (("search", "--source", ""), ["memory"]),

@@ -36,7 +36,7 @@ def _record(*arguments: str, **environ: str) -> dict[str, dict[str, object]]:
 
 def test_every_setting_is_shown_with_its_origin(notes: Path) -> None:
     (notes / "memcli.toml").write_text("[search]\nlimit = 7\n")
-    shown = _record(MEMCLI_SEARCH_MODE="lexical")
+    shown = _record(MEMCLI_SEARCH_MODE="keyword")
     assert list(shown) == [key.name for key in KEYS]
     assert shown["search.limit"] == {
         "name": "search.limit",
@@ -132,7 +132,7 @@ def test_one_setting_is_set_and_all_other_lines_stay(
     ("text", "words", "message"),
     [
         ("search.limit = 3\n", "search.limit 5", "is too unusual to edit"),
-        ("[search]\nmode = '''\nhybrid'''\n", "search.mode dense", "is too unusual"),
+        ("[search]\nmode = '''\nhybrid'''\n", "search.mode semantic", "is too unusual"),
         ("", "search.limit 500", "search.limit must be between 1 and 100, not 500"),
         ("", "search.limit many", "must be a whole number, not 'many'"),
         ("", "search.limit 3 4", "search.limit takes one value, not 2"),

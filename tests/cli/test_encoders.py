@@ -72,7 +72,7 @@ class Desk:
         found: dict[str, Any] = json.loads(self.run("index", "--json", *flags)[0])
         return found
 
-    def dense(self, query: str = "pool") -> dict[str, Any]:
+    def by_vector(self, query: str = "pool") -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.run("search", query, "--json", "--more", "-v")[0])
         assert found["results"], "words are found whatever becomes of the vectors"
         retriever: dict[str, Any] = found["retrievers"]["semantic"]
@@ -97,7 +97,7 @@ def test_index_and_search_by_an_endpoint(desk: Desk, server: Loopback) -> None:
     desk.use(server)
     assert (desk.index()["embedded"], desk.index()["embedded"]) == (2, 0)
     assert len(server.batches) == 2  # a small one to see that it answers, and the texts
-    assert desk.dense() == {"ran": True, "embedded": 2, "total": 2}
+    assert desk.by_vector() == {"ran": True, "embedded": 2, "total": 2}
     assert server.batches[2:] == [["pool"]]
     status = json.loads(desk.run("status", "--json")[0])
     assert status["vectors"]["fingerprint"].startswith(f"openai:{MODEL};url={server.url};dim=16")
@@ -113,10 +113,10 @@ def test_another_script_goes_by_vectors_where_the_model_may_read_it(
     desk.note("tokyo", "東京都の検索")
     desk.use(server)
     desk.index()
-    assert desk.dense("東京都の検索")["ran"] is True
+    assert desk.by_vector("東京都の検索")["ran"] is True
     desk.configure("")
     desk.index()
-    assert "reads English" in desk.dense("東京都の検索")["reason"]
+    assert "reads English" in desk.by_vector("東京都の検索")["reason"]
 
 
 def test_what_is_related_is_found_without_a_text_that_is_embedded(
@@ -141,7 +141,7 @@ def test_a_dead_endpoint_leaves_a_search_by_words(desk: Desk, server: Loopback) 
     assert "wants a key (status 401)" in err
     server.behave = server.silent
     desk.use(server, seconds=0.5)
-    assert "no answer within 0.5 s" in desk.dense()["reason"]
+    assert "no answer within 0.5 s" in desk.by_vector()["reason"]
     desk.note("new", "A fox.")
     out, err = desk.run("search", "fox")
     assert "new.md" in out
@@ -185,14 +185,14 @@ def test_a_stand_in_is_chosen_before_anything_is_written(desk: Desk, server: Loo
     assert "wants a key (status 403)" in err
     assert "hashing" in err
     asked = len(server.batches)
-    assert desk.dense() == {"ran": True, "embedded": 2, "total": 2}
+    assert desk.by_vector() == {"ran": True, "embedded": 2, "total": 2}
     assert len(server.batches) == asked  # the query goes to the encoder of the index alone
     status = json.loads(desk.run("status", "--json")[0])
     assert status["vectors"]["fingerprint"].startswith("hashing;")
     assert status["warnings"] == []
     server.behave = lambda _, texts: embedded(texts)
     assert desk.index()["embedded"] == 2  # the wanted one is back
-    assert desk.dense()["ran"] is True
+    assert desk.by_vector()["ran"] is True
     assert server.batches[-1] == ["pool"]
 
 
@@ -221,17 +221,17 @@ def test_a_frozen_server_holds_nobody_up_and_is_asked_again_once_it_goes_on(
     try:
         assert frozen.stdout is not None
         assert frozen.stdout.readline() == b"serving\n"
-        assert desk.dense()["ran"] is True
+        assert desk.by_vector()["ran"] is True
         frozen.send_signal(signal.SIGSTOP)
         desk.use(server, seconds=0.5)
-        assert "no answer within 0.5 s" in desk.dense()["reason"]
+        assert "no answer within 0.5 s" in desk.by_vector()["reason"]
         desk.note("new", "A fox.")
         assert "no answer within 0.5 s; searches use keywords only" in desk.run("index")[1]
         assert "new.md" in desk.run("search", "fox")[0]
         frozen.send_signal(signal.SIGCONT)
         desk.use(server)
         assert desk.index()["embedded"] == 1
-        assert desk.dense() == {"ran": True, "embedded": 3, "total": 3}
+        assert desk.by_vector() == {"ran": True, "embedded": 3, "total": 3}
     finally:
         frozen.send_signal(signal.SIGCONT)
         frozen.communicate(timeout=60)
@@ -247,12 +247,12 @@ def test_a_server_that_drips_holds_up_neither_index_nor_search(
     desk.use(server, seconds=0.5)
     desk.note("new", "A fox.")
     with dripping(b"", b"HTTP/1.1 100 Continue\r\n\r\n", port=server.port):
-        assert "no answer within 0.5 s" in desk.dense()["reason"]
+        assert "no answer within 0.5 s" in desk.by_vector()["reason"]
         desk.note("newer", "A wolf.")
         _, err = desk.run("index")
         assert "no answer within 0.5 s; searches use keywords only" in err
         desk.use(server, embedding='fallback = ["hashing"]', seconds=0.5)
-        assert "hashing stands in" in desk.run("index")[1]
+        assert "memcli uses hashing instead" in desk.run("index")[1]
 
 
 def test_numbers_beyond_any_float_are_a_broken_answer(desk: Desk, server: Loopback) -> None:
@@ -309,7 +309,7 @@ def test_the_lock_is_free_while_a_server_is_waited_for(
     done, waiter, _ = patient_run(desk, full=full)
     assert waiter.slept == [30.0] * 3
     assert (len(done.report.added), done.embedded, done.pending) == (42, 42, 0)
-    assert desk.dense()["embedded"] == 42
+    assert desk.by_vector()["embedded"] == 42
 
 
 @pytest.mark.parametrize("how", ["search --more", "search --sync --more", "context"])
@@ -336,7 +336,7 @@ def test_a_search_asks_a_server_for_vectors_while_others_can_write(
     out, err = desk.run(command, "pool", *flags)
     assert writers == [True]
     assert ("new.md" in out, err) == (True, "")
-    assert desk.dense()["embedded"] == 3
+    assert desk.by_vector()["embedded"] == 3
 
 
 def test_another_writer_between_costs_a_search_nothing(desk: Desk, server: Loopback) -> None:
@@ -418,16 +418,16 @@ def test_a_switch_keeps_the_old_vectors_until_the_new_ones_are_whole(
     desk.index()
     server.behave = lambda _, texts: Reply(404) if len(texts) == 10 else embedded(texts)
     desk.use(server)
-    assert "another model" in desk.dense()["reason"]
+    assert "another model" in desk.by_vector()["reason"]
     assert server.batches == []  # no query is sent in vain
     assert desk.index()["embedded"] == 32
-    assert "another model" in desk.dense()["reason"]
+    assert "another model" in desk.by_vector()["reason"]
     desk.configure('[embedding]\nencoder = "hashing"\n')
-    assert desk.dense() == {"ran": True, "embedded": 42, "total": 42}
+    assert desk.by_vector() == {"ran": True, "embedded": 42, "total": 42}
     server.behave = lambda _, texts: embedded(texts)
     desk.use(server)
     assert desk.index()["embedded"] == 10
-    assert desk.dense() == {"ran": True, "embedded": 42, "total": 42}
+    assert desk.by_vector() == {"ran": True, "embedded": 42, "total": 42}
 
 
 def test_another_cut_embeds_nothing_and_the_trace_names_the_tier_that_answers(
@@ -460,13 +460,13 @@ def test_status_tells_what_an_endpoint_lacks(desk: Desk, server: Loopback) -> No
     )
     assert f"Try: set openai.dimension = {DIMENSION}" in desk.run("status")[0]
     assert f"Try: set openai.dimension = {DIMENSION}" in desk.run("index")[1]
-    assert desk.dense()["ran"] is False
+    assert desk.by_vector()["ran"] is False
 
 
 def test_none_goes_by_words(desk: Desk) -> None:
     desk.configure('[embedding]\nencoder = "none"\n')
     assert desk.index()["embedded"] == 0
-    assert desk.dense()["ran"] is False
+    assert desk.by_vector()["ran"] is False
 
 
 @pytest.mark.parametrize(

@@ -160,14 +160,14 @@ MENDED = {
     "other settings": Case(cut_anew, "search pool --no-sync", 0, "memcli index"),
     "other settings, looked at": Case(cut_anew, "status --check", 1, "memcli index"),
     "nothing embedded": Case(
-        without_vectors, "search pool --no-sync --require-dense", 6, "memcli index"
+        without_vectors, "search pool --no-sync --require-semantic", 6, "memcli index"
     ),
     "too little embedded": Case(
-        few_vectors, "search pool --no-sync --require-dense", 6, "memcli index"
+        few_vectors, "search pool --no-sync --require-semantic", 6, "memcli index"
     ),
     "some not embedded": Case(some_vectors, "search pool --no-sync", 0, "memcli index"),
     "some not embedded, looked at": Case(some_vectors, "status --check", 1, "memcli index"),
-    "another model": Case(other_model, "search pool --require-dense", 6, "memcli index"),
+    "another model": Case(other_model, "search pool --require-semantic", 6, "memcli index"),
     "a file that is none": Case(garbage, "search pool --no-sync", 4, "memcli index --full"),
     "a file that was begun": Case(empty_file, "search pool --no-sync", 4, "memcli index"),
     "an index of before": Case(old_schema, "search pool --no-sync", 4, "memcli index"),
@@ -299,7 +299,7 @@ ELSEWHERE = {
 STANDS_FOR = re.compile(r"\b(QUERY|FOLDER|FILE|QUERIES\.jsonl)\b")
 BROKEN = {
     "BROKEN": "[search]\nlimit = no\n",
-    "WEIGHTS": "[search]\nvector_weight = 0.9\n",
+    "WEIGHTS": "[search]\nsemantic_weight = 0.9\n",
     "SHARES": "[context]\nalways_share = 0.9\n",
     "PASSES": "[passes]\nsecond = 17\n",
     "GATING": "[gating]\nkind = 1.0\n",

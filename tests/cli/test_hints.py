@@ -22,7 +22,7 @@ from memcli.store.lock import writer_lock
 PACKAGE = Path(memcli.__file__).parent
 QUESTION = '{"query": "pool", "relevant": "memory/2025-05-06.md"}\n'
 
-CHUNKING = "the way chunks are cut has changed: 33 files are to be stored again"
+CHUNKING = "the settings of chunks have changed: 33 files are to be stored again"
 ENVIRONMENT = "memcli help settings"
 
 
@@ -79,7 +79,7 @@ def trouble(
 COMMANDS = [
     ("status",),
     ("search", "pool", "--no-sync"),
-    ("search", "pool", "--no-sync", "--require-dense"),
+    ("search", "pool", "--no-sync", "--require-semantic"),
     ("context", "pool", "--no-sync"),
     ("bench", "quality", "--no-sync"),
     ("index", "--dry-run"),
@@ -116,15 +116,15 @@ def _check_fields(trouble: str, record: dict[str, Any]) -> None:
         assert record["code"] == "no-retriever"
         assert record["hint"]
         return
-    freshness, dense = record["freshness"], record["retrievers"]["semantic"]
+    freshness, semantic = record["freshness"], record["retrievers"]["semantic"]
     told = {
         "settings": (freshness, CHUNKING, "memcli index"),
         "files": (freshness, "not synced", "memcli index"),
         "both": (freshness, CHUNKING, "memcli index"),
         "lock": (freshness, "not synced", "memcli index"),
-        "not embedded": (dense, "nothing is embedded yet", "memcli index"),
-        "model": (dense, "the index has vectors of another model", "memcli index"),
-        "encoder": (dense, "openai.url is not set in your own configuration", ENVIRONMENT),
+        "not embedded": (semantic, "nothing is embedded yet", "memcli index"),
+        "model": (semantic, "the index has vectors of another model", "memcli index"),
+        "encoder": (semantic, "openai.url is not set in your own configuration", ENVIRONMENT),
     }
     where, reason, hint = told[trouble]
     assert (where["reason"], where["hint"]) == (reason, hint)
@@ -144,7 +144,7 @@ def test_a_search_beside_a_writer_says_who_it_is_and_how_long_to_wait(
 ) -> None:
     (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
     with writer_lock(str(tmp_path / "index.sqlite"), wait_seconds=0, sleep=lambda _: None):
-        (line,) = _run("search", "pool", "--mode", "lexical", "--more")[1].splitlines()
+        (line,) = _run("search", "pool", "--mode", "keyword", "--more")[1].splitlines()
     assert line.startswith(
         "memcli: 1 new file (memory/2026-02-18.md) is not in this answer (another memcli (pid "
     )

@@ -104,7 +104,7 @@ def test_names_for_other_programs_are_exact_and_end_with_nul(
 ) -> None:
     monkeypatch.chdir(hostile)
     done = run(
-        "search", "poolfact", "--path", "memory/*red*", "--format", "paths0", "--mode", "lexical",
+        "search", "poolfact", "--path", "memory/*red*", "--format", "paths0", "--mode", "keyword",
         "-q", "-w", str(hostile),
     )  # fmt: skip
     assert done.stdout == f"memory/{NAME}.md\0"

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.processes import on_terminal, run
 from tests.context.makers import put
 
-SEARCH = ("search", "pool", "--mode", "lexical", "-q")
+SEARCH = ("search", "pool", "--mode", "keyword", "-q")
 LINK = re.compile(r"\x1b]8;;([^\x1b]*)\x1b\\(.*?)\x1b]8;;\x1b\\")
 
 

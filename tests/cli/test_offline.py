@@ -51,7 +51,8 @@ def test_a_connection_would_be_noticed(notes: str) -> None:
 APPLY = "compact --apply --tail 4 --tail-days 0 --ratio 0.9"
 COMMANDS = (
     "init", "index", "index --full", "index --dry-run",
-    "search pool --receipt receipt.json --mode dense --expand", "search pool --why-not MEMORY.md",
+    "search pool --receipt receipt.json --mode semantic --expand",
+    "search pool --why-not MEMORY.md",
     "search pool --rerank tokens", "related MEMORY.md:1", "context pool", "get MEMORY.md", "ls",
     "status --deep", APPLY, "compact --verify", "compact --undo",
     "config set search.limit 5",
@@ -62,7 +63,7 @@ COMMANDS = (
     "agents export codex", "completion bash", "config get search",
     "config", "bench init --out drafts.jsonl", "bench lane questions.jsonl --no-speed",
     "bench quality questions.jsonl --json", "bench report --html report.html",
-    "bench speed --documents 20 --runs 2 --mode lexical", "bench replay receipt.json",
+    "bench speed --documents 20 --runs 2 --mode keyword", "bench replay receipt.json",
     "bench calibrate many.jsonl",
     "bench compare quality.json quality.json", "bench init", "help ranking", "--version", "--help",
 )  # fmt: skip

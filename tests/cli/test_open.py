@@ -20,7 +20,7 @@ RECORDER = """\
 printf '%s\\n' "$(basename "$0")" "$@" > "$RECORD"
 exit "${EDITOR_ENDS_WITH:-0}"
 """
-SEARCH = ("search", "pool runs dry", "--mode", "lexical", "--open")
+SEARCH = ("search", "pool runs dry", "--mode", "keyword", "--open")
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_what_cannot_be_opened_is_said(
 
 
 def test_nothing_found_is_nothing_to_open(notes: Path) -> None:
-    done = run("search", "zebrafish", "--mode", "lexical", "--open", EDITOR=_editor(notes, "vim"))
+    done = run("search", "zebrafish", "--mode", "keyword", "--open", EDITOR=_editor(notes, "vim"))
     assert done.returncode == 3
     assert done.stderr == (
         "No passages found.\nmemcli: there is no passage 1 to open: no passage found\n"
@@ -157,7 +157,7 @@ def test_a_name_that_editors_take_for_a_command_is_told_otherwise(
     notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(notes / "memory")
-    search = ("search", "empty", "--mode", "lexical", "-w", str(notes))
+    search = ("search", "empty", "--mode", "keyword", "-w", str(notes))
     assert run(*search, "-f", "paths").stdout == "./+!touch owned.md\n"
     (result,) = json.loads(run(*search, "--json").stdout)["results"]
     assert result["file"] == "./+!touch owned.md"

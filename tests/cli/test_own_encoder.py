@@ -93,7 +93,7 @@ def test_it_stands_in_for_another(program: Program, monkeypatch: pytest.MonkeyPa
     own.write_text('[embedding]\nencoder = "onnx"\nfallback = ["letters"]\n')
     told = program.run("index").stderr
     assert "onnx.folder is not set" in told
-    assert "letters stands in" in told
+    assert "memcli uses letters instead" in told
 
 
 def test_the_file_of_a_workspace_cannot_choose_it(
@@ -108,7 +108,7 @@ def test_the_file_of_a_workspace_cannot_choose_it(
 def test_only_its_program_knows_it(program: Program) -> None:
     refused = processes.run("index", "-w", str(program.notes))
     assert refused.returncode == 2
-    listed = "must be one of bundled, multilingual, onnx, openai, none, not 'letters'"
+    listed = "must be one of auto, bundled, multilingual, onnx, openai, none, not 'letters'"
     assert listed in refused.stderr
     assert (
         listed.replace("letters", "words")

@@ -151,7 +151,7 @@ def test_without_a_terminal_there_is_nobody_to_ask(notes: Path) -> None:
     done = run("pick", "pool")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "memcli: --interactive needs a terminal\nTry: memcli search QUERY -f vimgrep\n"
+        "memcli: --interactive needs a terminal\nTry: memcli search pool -f vimgrep\n"
     )
     done = run("pick", "pool", "-f", "{file}", "--json")
     assert json.loads(done.stderr)["message"] == "--format {file} cannot be combined with --json"

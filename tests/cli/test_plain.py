@@ -193,7 +193,7 @@ def test_a_command_reads_only_values_that_its_table_has(name: str) -> None:
 def test_both_ways_lead_to_the_same_answer(workspaces: Path) -> None:
     """The second line of each pair is not plain: its last switch is given together with another."""
     folder = str(workspaces / "engineer")
-    for line in ("search pool --mode lexical", "ls", "status", "get MEMORY.md:1-3"):
+    for line in ("search pool --mode keyword", "ls", "status", "get MEMORY.md:1-3"):
         plain = run(*line.split(), "-w", folder, "-q", "-v")
         typers = run(*line.split(), "-w", folder, "-qv")
         assert (plain.stdout, plain.stderr) == (typers.stdout, typers.stderr)

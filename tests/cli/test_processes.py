@@ -36,7 +36,7 @@ def _many_files(folder: Path, count: int) -> Path:
 def test_a_reader_that_goes_away_is_success_without_noise(tmp_path: Path, form: str) -> None:
     folder = _many_files(tmp_path / "many", 300)
     assert run("index", "--encoder", "none", "-w", str(folder)).returncode == 0
-    command = ("search", "heron", "-n", "100", "--full", "--mode", "lexical", "-f", form)
+    command = ("search", "heron", "-n", "100", "--full", "--mode", "keyword", "-f", form)
     with subprocess.Popen(
         [*COMMAND, *command, "-w", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -104,7 +104,7 @@ def test_a_search_never_waits_for_a_writer(notes: Path) -> None:
     store = _store_of(notes)
     (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
     with writer_lock(store, wait_seconds=0, sleep=_never):
-        done = run("search", "zebrafish", "--mode", "lexical", "-w", str(notes))
+        done = run("search", "zebrafish", "--mode", "keyword", "-w", str(notes))
     assert (done.returncode, done.stdout) == (0, "")
     assert "1 new file (memory/2026-02-18.md) is not in this answer" in done.stderr
 

@@ -92,7 +92,7 @@ def test_the_time_of_a_file_is_no_date(notes: Path) -> None:
     assert found(notes, "pool", "--since", "2001") == ["2025-06-12.md"]
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
 def test_a_filter_acts_before_ranking(
     notes: Path, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:

@@ -49,7 +49,7 @@ def told(*arguments: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
 def test_what_is_most_like_comes_first_and_the_place_itself_never(notes: Path, mode: str) -> None:
     found = told("memory/2025-06-12.md:3", "--mode", mode)
     assert found["place"]["citation"] == "memory/2025-06-12.md:1-3"
@@ -59,12 +59,12 @@ def test_what_is_most_like_comes_first_and_the_place_itself_never(notes: Path, m
     scores = [each["score"] for each in found["results"]]
     assert scores == sorted(scores, reverse=True)
     assert [found["retrievers"][retriever]["ran"] for retriever in ("keyword", "semantic")] == [
-        mode != "dense",
-        mode != "lexical",
+        mode != "semantic",
+        mode != "keyword",
     ]
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
 def test_the_same_text_scores_1_and_likeness_goes_both_ways(notes: Path, mode: str) -> None:
     shutil.copy(notes / "memory/2025-06-12.md", notes / "memory/copy.md")
     first = told("memory/2025-06-12.md:3", "--mode", mode)["results"][0]
@@ -74,13 +74,13 @@ def test_the_same_text_scores_1_and_likeness_goes_both_ways(notes: Path, mode: s
         "memory/2025-06-12.md:1-3",
     )
     # The date of a document is embedded too, so that a vector may differ a little.
-    assert first["score"] == pytest.approx(1.0, abs=0.2 if mode != "lexical" else 1e-9)
+    assert first["score"] == pytest.approx(1.0, abs=0.2 if mode != "keyword" else 1e-9)
     assert first["cosine"] == pytest.approx(back["cosine"], abs=1e-6)
 
 
 def test_a_score_is_that_of_the_pair_whatever_else_there_is(notes: Path) -> None:
     def pair() -> tuple[float, float]:
-        found = told("memory/2025-06-12.md", "--mode", "dense")["results"]
+        found = told("memory/2025-06-12.md", "--mode", "semantic")["results"]
         return next((r["score"], r["cosine"]) for r in found if r["path"].endswith("06-13.md"))
 
     before = pair()

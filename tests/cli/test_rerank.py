@@ -98,7 +98,7 @@ def test_nothing_is_read_and_nothing_said_where_the_first_is_far_ahead(ask: Ask)
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("--mode", "lexical"), "it adds to cosines, and vectors take no part"),
+        (("--mode", "keyword"), "it adds to cosines, and vectors take no part"),
         (("--profile", "convex"), "the profile ranks by a formula of its own"),
     ],
 )
@@ -131,7 +131,7 @@ def test_a_cross_encoder_gives_the_order(
     monkeypatch.setenv("MEMCLI_RERANK_FOLDER", str(folder))
     question = "when does the pool meet"
     plain, _ = ask(question=question)
-    assert ask("--rerank", "onnx", "--mode", "lexical")[0]["rerank"]["ran"]
+    assert ask("--rerank", "onnx", "--mode", "keyword")[0]["rerank"]["ran"]
     found, said = ask("--rerank", "onnx", "--explain", question=question)
     assert "not ranked anew" not in said
     steps = [next(s for s in r["trace"] if s["stage"] == "rerank") for r in found["results"]]
@@ -219,7 +219,7 @@ def test_the_bench_measures_it(
     assert run(["bench", "quality", str(questions), "--rerank", "tokens", "--json"]) == 0
     record = checked("memcli.bench-quality", capsys.readouterr().out)
     assert record["settings"]["search.rerank"] == "tokens"
-    arguments = ["--rerank", "tokens", "--mode", "lexical", "--json"]
+    arguments = ["--rerank", "tokens", "--mode", "keyword", "--json"]
     assert run(["bench", "quality", str(questions), *arguments]) == 0
     assert "not reranked by tokens" in capsys.readouterr().err
 

@@ -92,11 +92,11 @@ def test_too_little_memory_for_the_model_leaves_the_words(notes: Path, memory: i
     assert first.stderr.startswith("memcli: vectors are off: the model takes ")
     assert first.stderr.endswith("Indexed: 1 added; 1 chunk, 0 texts embedded.\n")
     run_here(["index", "-q"])
-    by_words = start(LIMITED, *limits, "search", "pool", "--mode", "lexical")
+    by_words = start(LIMITED, *limits, "search", "pool", "--mode", "keyword")
     found = start(LIMITED, *limits, "search", "pool")
     assert (found.returncode, found.stdout) == (0, by_words.stdout)
     assert re.fullmatch(BY_WORDS, found.stderr)
-    required = start(LIMITED, *limits, "search", "pool", "--require-dense")
+    required = start(LIMITED, *limits, "search", "pool", "--require-semantic")
     assert required.returncode == ExitCode.NO_RETRIEVER
 
 
@@ -116,9 +116,9 @@ def test_too_few_open_files_are_named(notes: Path, files: int) -> None:
 
 def test_without_threads_the_question_is_embedded_all_the_same(notes: Path) -> None:
     run_here(["index", "-q"])
-    done = start(WITHOUT_THREADS, "search", "why dry", "--require-dense")
+    done = start(WITHOUT_THREADS, "search", "why dry", "--require-semantic")
     assert done.returncode == 0, done.stderr
-    assert done.stdout == start(ENTRY, "search", "why dry", "--require-dense").stdout
+    assert done.stdout == start(ENTRY, "search", "why dry", "--require-semantic").stdout
 
 
 def test_without_threads_a_server_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,7 +123,7 @@ def test_lists_are_as_their_schema_says(notes: Path, flags: tuple[str, ...]) -> 
     assert not (record.get("documents") and "empty_reason" in record)
 
 
-@pytest.mark.parametrize("flags", [(), ("--mode", "lexical"), ("--tag", "nosuch"),
+@pytest.mark.parametrize("flags", [(), ("--mode", "keyword"), ("--tag", "nosuch"),
                                    ("--fields", "path,text,cosine")])  # fmt: skip
 def test_what_is_related_is_as_its_schema_says(notes: Path, flags: tuple[str, ...]) -> None:
     for place in sorted(notes.rglob("*.md")):
@@ -173,7 +173,7 @@ def test_compact_and_what_stands_behind_are_as_their_schemas_say(notes: Path) ->
     _checked("memcli.compact", _run("compact", *small, "--undo")[1])
 
 
-@pytest.mark.parametrize("flags", [(), ("--full", "--explain"), ("--mode", "lexical"),
+@pytest.mark.parametrize("flags", [(), ("--full", "--explain"), ("--mode", "keyword"),
                                    ("--on", "2025-06"), ("--budget", "30")])  # fmt: skip
 @pytest.mark.parametrize("query", ["pool", "fact", "東京", "why did it run dry in June 2025"])
 def test_search_is_as_its_schema_says(notes: Path, query: str, flags: tuple[str, ...]) -> None:

@@ -98,7 +98,7 @@ def test_what_the_model_cannot_read_goes_by_words_each_time_in_json(
 @pytest.mark.parametrize("word", ["预算", "сервер", "مدرسة", "ห้องประชุม", "회의록", "συνάντηση"])
 def test_a_word_that_the_model_cannot_read_changes_no_meaning(notes: Path, word: str) -> None:
     def cosines(query: str) -> dict[str, float]:
-        out = memcli(notes, "search", query, "--json", "--explain", "--mode", "dense")[0]
+        out = memcli(notes, "search", query, "--json", "--explain", "--mode", "semantic")[0]
         return {each["path"]: each["confidence"] for each in json.loads(out)["results"]}
 
     alone = cosines("what does the budget of the server cost")
@@ -117,7 +117,7 @@ def test_what_the_model_cannot_read_is_not_embedded_and_is_counted(notes: Path) 
     assert {key: vectors[key] for key in ("parts", "embedded", "pending", "omitted")} == {
         "parts": 7, "embedded": 1, "pending": 0, "omitted": 6,
     }  # fmt: skip
-    assert "1 of 7 segments, 6 in scripts it cannot read, bundled" in memcli(notes, "status")[0]
+    assert "1 of 7 segments, 6 in scripts it cannot read, auto" in memcli(notes, "status")[0]
     assert not any("no vector yet" in warning for warning in status["warnings"])
     said = json.loads(memcli(notes, "index", "--json")[0])
     assert (said["embedded"], said["pending"]) == (0, 0)
@@ -125,10 +125,10 @@ def test_what_the_model_cannot_read_is_not_embedded_and_is_counted(notes: Path) 
     _, err = memcli(notes, "search", "money for the machines", "--json")
     assert "embedded" not in err
     write(notes, "zh2.md", "# 记录\n\n今天没有下雨。\n")
-    dense = json.loads(memcli(notes, "search", "money for the machines", "--json", "-v")[0])[
+    semantic = json.loads(memcli(notes, "search", "money for the machines", "--json", "-v")[0])[
         "retrievers"
     ]["semantic"]
-    assert (dense["ran"], dense["embedded"], dense["total"]) == (True, 1, 1)
+    assert (semantic["ran"], semantic["embedded"], semantic["total"]) == (True, 1, 1)
 
 
 def test_where_it_can_read_nothing_meaning_takes_no_part(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_during_a_first_index_documents_only_come(searches: Searches) -> None:
     process = start("index", "-w", searches.root)
     counts = [0]
     while process.poll() is None:
-        counts.append(searches.count("--mode", "lexical"))
+        counts.append(searches.count("--mode", "keyword"))
     assert process.communicate()[1].count("Indexed") == 1
     assert counts == sorted(counts)
     assert searches.count() == DOCUMENTS
@@ -90,17 +90,17 @@ def test_during_a_switch_of_the_model_the_old_vectors_answer_or_words_do(
             monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", encoder)
             found = searches.answer()
             assert len({r["path"] for r in found["results"]}) == DOCUMENTS
-            dense = found["retrievers"]["semantic"]
-            assert dense["ran"] or dense["reason"].endswith("vectors of another model")
-            assert dense["ran"] or dense["hint"] == "memcli index"
-            seen.append(dense["ran"])
+            semantic = found["retrievers"]["semantic"]
+            assert semantic["ran"] or semantic["reason"].endswith("vectors of another model")
+            assert semantic["ran"] or semantic["hint"] == "memcli index"
+            seen.append(semantic["ran"])
     process.communicate()
     assert ran["hashing"][0]
     assert ran["hashing"] == sorted(ran["hashing"], reverse=True)
     assert ran["bundled"] == sorted(ran["bundled"])
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "bundled")
-    dense = searches.answer("--no-sync")["retrievers"]["semantic"]
-    assert (dense["ran"], dense["embedded"]) == (True, dense["total"])
+    semantic = searches.answer("--no-sync")["retrievers"]["semantic"]
+    assert (semantic["ran"], semantic["embedded"]) == (True, semantic["total"])
 
 
 def test_searches_that_start_together_in_a_new_folder_all_answer(searches: Searches) -> None:
@@ -121,11 +121,11 @@ def test_a_search_beside_a_run_says_how_far_that_is(
     assert searches.answer()["retrievers"]["semantic"]["hint"] == "memcli index"
     with writer_lock(str(path), wait_seconds=0, sleep=lambda seconds: None) as show_work:
         show_work(Work("embedding", 14_882, 67_275, 361.0))
-        dense = searches.answer()["retrievers"]["semantic"]
+        semantic = searches.answer()["retrievers"]["semantic"]
         assert (
-            dense["reason"]
+            semantic["reason"]
             == "indexing: 14,882 of 67,275 vectors, 145 a second, about 6 minutes left"
         )
-        assert "hint" not in dense
-        assert searches.related()["retrievers"]["semantic"]["reason"] == dense["reason"]
+        assert "hint" not in semantic
+        assert searches.related()["retrievers"]["semantic"]["reason"] == semantic["reason"]
     assert searches.answer()["retrievers"]["semantic"]["hint"] == "memcli index"

@@ -45,7 +45,7 @@ def test_every_form_has_a_writer_of_its_own() -> None:
 
 
 def test_vimgrep_is_a_line_a_passage_at_the_word_that_matches(notes: Path) -> None:
-    out, _ = _run("search", "pool dry", "-f", "vimgrep", "--mode", "lexical")
+    out, _ = _run("search", "pool dry", "-f", "vimgrep", "--mode", "keyword")
     assert out.splitlines() == [
         "memory/2026-02-05.md:5:11:- why the pool ran\tdry \x1b[31mred",
         "MEMORY.md:4:36:is a comment --> Ünder 東京 the pool runs dry.",
@@ -58,12 +58,12 @@ def test_vimgrep_is_a_line_a_passage_at_the_word_that_matches(notes: Path) -> No
 
 
 def test_vimgrep_is_made_safe_for_a_terminal(notes: Path) -> None:
-    shown = on_terminal("search", "pool dry", "-f", "vimgrep", "-q", "--mode", "lexical")
+    shown = on_terminal("search", "pool dry", "-f", "vimgrep", "-q", "--mode", "keyword")
     assert "memory/2026-02-05.md:5:11:- why the pool ran\tdry ␛[31mred\r\n" in shown
 
 
 def test_vimgrep_keeps_to_limit_and_budget_as_every_form_does(notes: Path) -> None:
-    search = ("search", "pool", "--mode", "lexical", "-n", "1")
+    search = ("search", "pool", "--mode", "keyword", "-n", "1")
     (only,) = _run(*search, "-f", "vimgrep")[0].splitlines()
     (result,) = json.loads(_run(*search, "--json")[0])["results"]
     path, line, _, _ = only.split(":", 3)
@@ -72,7 +72,7 @@ def test_vimgrep_keeps_to_limit_and_budget_as_every_form_does(notes: Path) -> No
 
 
 def test_fields_choose_keys_of_json_in_their_order(notes: Path) -> None:
-    search = ("search", "pool", "--mode", "lexical", "--now", "2026-02-20")
+    search = ("search", "pool", "--mode", "keyword", "--now", "2026-02-20")
     out, _ = _run(*search, "--fields", "date,citation", "--fields", "rank")
     answer = json.loads(out)
     assert answer["fields"] == ["date", "citation", "rank"]
@@ -91,7 +91,7 @@ def test_fields_choose_keys_of_json_in_their_order(notes: Path) -> None:
 
 
 def test_a_template_writes_a_line_a_passage(notes: Path) -> None:
-    search = ("search", "pool", "--mode", "lexical", "-f")
+    search = ("search", "pool", "--mode", "keyword", "-f")
     assert _run(*search, r"{citation}\t{date}")[0] == (
         "memory/2026-02-05.md:1-5\t2026-02-05\nMEMORY.md:1-5\t\n"
     )
@@ -105,11 +105,11 @@ def test_a_template_writes_a_line_a_passage(notes: Path) -> None:
 
 def test_a_template_takes_every_key_of_json(notes: Path) -> None:
     template = "|".join(f"{{{key}}}" for key in RESULT_KEYS)
-    assert _run("search", "why", "--mode", "lexical", "-f", template)[0].count("\n") == 1
+    assert _run("search", "why", "--mode", "keyword", "-f", template)[0].count("\n") == 1
 
 
 def test_values_of_a_template_are_made_safe_for_a_terminal(notes: Path) -> None:
-    shown = on_terminal("search", "why", "-f", r"{text}\t{rank}", "-q", "--mode", "lexical")
+    shown = on_terminal("search", "why", "-f", r"{text}\t{rank}", "-q", "--mode", "keyword")
     assert "\x1b" not in shown
     assert shown.endswith("dry ␛[31mred\t1\r\n")
 
@@ -126,12 +126,12 @@ KEYS = ", ".join(RESULT_KEYS)
         ),
         (
             ("-f", "{citation"),
-            "{ means nothing in a template: a brace is doubled, and of escapes there are "
+            "{ is not allowed in a template: write a brace twice; escapes are "
             "\\t, \\n, \\0 and \\\\\nTry: --format '{citation}\\t{date}'",
         ),
         (
             ("-f", r"{citation}\x"),
-            "\\x means nothing in a template: a brace is doubled, and of escapes there are "
+            "\\x is not allowed in a template: write a brace twice; escapes are "
             "\\t, \\n, \\0 and \\\\\nTry: --format '{citation}\\t{date}'",
         ),
         (
@@ -166,7 +166,7 @@ def test_a_budget_bounds_all_that_is_printed(notes: Path, form: str) -> None:
     put(notes, {"memory/2026-02-06.md": log, "memory/2026-02-07.md": log.replace("dry", "low")})
     shown = []
     for budget in (40, 150, 700, 1500):
-        out, _ = _run("search", "pool", "-f", form, "--budget", str(budget), "--mode", "lexical")
+        out, _ = _run("search", "pool", "-f", form, "--budget", str(budget), "--mode", "keyword")
         has_passages = form != "json" or bool(json.loads(out)["results"])
         assert estimate(out) <= budget or not has_passages
         shown.append(len(out))
@@ -178,7 +178,7 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
     long = "The pool is blue and cold and wide, and so on. " * 40
     others = {f"memory/2026-03-{n:02}.md": f"# Day\n\n{long}{n}\n" for n in range(1, 15)}
     put(notes, {**others, "memory/2026-04-01.md": "# Filter\n\nThe pool filter valve broke.\n"})
-    query = ("search", "pool filter valve broke", "--mode", "lexical", "-n", "10")
+    query = ("search", "pool filter valve broke", "--mode", "keyword", "-n", "10")
     for form in ("text", "json", "paths", "vimgrep"):
         ended, said = _run(*query, "-f", form)
         whole, silent = _run(*query, "-f", form, "--more")
@@ -206,7 +206,7 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     said = ("bill", "shop in Graz", "drawing", "song", "spare parts", "smell")
     days = [f"memory/filter/{n}.md" for n in range(1, 7)]
     put(notes, {day: f"# Day\n\n- Pool filter {x}.\n" for day, x in zip(days, said, strict=True)})
-    query = ("search", "pool filter", "--mode", "lexical", "--list", "--path", "memory/filter/*")
+    query = ("search", "pool filter", "--mode", "keyword", "--list", "--path", "memory/filter/*")
     *lines, count = _run(*query)[0].splitlines()
     assert sorted(lines) == [
         f"{day}:3: - Pool filter {x}." for day, x in zip(days, said, strict=True)

@@ -48,7 +48,7 @@ COMMANDS = (
     "search deploy -f '{snippet}\\t{title}\\t{text}'", "search 'key of api-7' -C 5 --more",
     "search 'key of api-7' --full --json --expand", "search pool --color always -n 20",
     "search deploy --why-not memory/key.md", "search deploy --receipt receipt.json",
-    "search deploy --view active --expand --json", "search deploy --sync --mode lexical -v",
+    "search deploy --view active --expand --json", "search deploy --sync --mode keyword -v",
     "context", "context deploy --json --explain", "context pool --receipt context.json",
     "context deploy --budget 4000", "get memory/key.md", "get memory/key.md:12-20 --json",
     "get MEMORY.md --from 1 --lines 9", "related memory/2026-01-01.md:3 --json",
@@ -115,9 +115,9 @@ def test_python_is_given_none(notes: Path) -> None:
 def test_a_question_with_a_secret_finds_the_lines_that_had_one(
     notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "[secret: github-token]" in told(f"search {TOKEN} -n 1 --mode lexical")[1]
+    assert "[secret: github-token]" in told(f"search {TOKEN} -n 1 --mode keyword")[1]
     monkeypatch.setenv("MEMCLI_SECRETS", "off")
-    assert TOKEN in told(f"search {TOKEN} -n 1 --mode lexical")[1]
+    assert TOKEN in told(f"search {TOKEN} -n 1 --mode keyword")[1]
 
 
 def test_no_question_hides_a_secret_of_any_kind(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_one_that_yaml_writes_in_pieces_or_as_other_signs_is_none_the_less_one(
 
 
 def test_a_line_with_a_secret_is_found_by_its_other_words(notes: Path) -> None:
-    out = told("search 'pipeline 4' -n 1 --mode lexical")[1]
+    out = told("search 'pipeline 4' -n 1 --mode keyword")[1]
     assert "deploy with [secret: github-token] on day 4, by pipeline 4." in out
     assert "postgres://app:[secret: url-password]@db4.internal/app" in told("get memory")[1] + out
 
@@ -201,7 +201,7 @@ def test_a_program_that_summarises_is_given_none(
 def test_the_setting_is_obeyed_and_what_is_indexed_follows_it(
     notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = "search 'pipeline 4' -n 1 --mode lexical"
+    line = "search 'pipeline 4' -n 1 --mode keyword"
     assert TOKEN not in told(line)[1]
     monkeypatch.setenv("MEMCLI_SECRETS", "warn")
     _, out, err = told(line)

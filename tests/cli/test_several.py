@@ -435,7 +435,7 @@ def test_summaries_stay_with_their_workspace(base: Path, workspaces: Path) -> No
     for name in ("notes", "work"):
         shutil.copytree(workspaces / "engineer", base / name, dirs_exist_ok=True)
     asked("compact", "-w", "notes", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
-    wanted = ("search", "MySQL", "--everywhere", "--mode", "lexical", "-n", "100")
+    wanted = ("search", "MySQL", "--everywhere", "--mode", "keyword", "-n", "100")
     found = cited(*wanted[1:], "--view", "active")
     places = {citation.rpartition(":")[0] for citation in found}
     assert "work:memory/2025-03-03.md" in places

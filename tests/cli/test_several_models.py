@@ -54,10 +54,10 @@ def test_each_is_found_by_its_own_vectors(base: Path) -> None:
     found = [each["citation"] for each in record["results"]]
     assert found.index(BASIN) < found.index("home:memory/garden.md:1-3")
     assert POOL in found
-    dense = record["retrievers"]["semantic"]
-    assert (dense["ran"], dense["embedded"], dense["total"]) == (True, 4, 4)
+    semantic = record["retrievers"]["semantic"]
+    assert (semantic["ran"], semantic["embedded"], semantic["total"]) == (True, 4, 4)
     assert record["retrievers"]["keyword"]["total"] == 4
-    assert BASIN not in cited(MEANT, "--everywhere", "--mode", "lexical")
+    assert BASIN not in cited(MEANT, "--everywhere", "--mode", "keyword")
     assert cited(MEANT, "--everywhere", "-n", "1") == found[:1]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memcli.api import standing
+from memcli.api import status
 from memcli.cli.main import run
 from tests.store_check import open_writer
 from tests.support import touch, write
@@ -242,7 +242,7 @@ def test_the_dry_run_in_words(desk: Desk) -> None:
     assert err.splitlines() == [
         "memcli: memory/disk cannot be listed: nothing is mounted there now;"
         " what is indexed of it stays",
-        "memcli: what is set for the sources has changed: 1 file is to be stored again."
+        "memcli: the settings of sources have changed: 1 file is to be stored again."
         " Try: memcli index",
     ]
 
@@ -258,7 +258,7 @@ def test_status_in_words(desk: Desk) -> None:
     assert [line for line in lines if line.startswith("warning")] == [
         "warning    memory/disk cannot be listed: nothing is mounted there now;"
         " what is indexed of it stays",
-        "warning    what is set for the sources has changed: 1 file is to be stored again."
+        "warning    the settings of sources have changed: 1 file is to be stored again."
         " Try: memcli index",
         "warning    8 files differ from the index. Try: memcli index",
     ]
@@ -279,7 +279,7 @@ def test_status_in_words(desk: Desk) -> None:
         (
             other_settings,
             [
-                "the way chunks are cut and what is set for the sources have changed:"
+                "the settings of chunks and sources have changed:"
                 " 6 files are to be stored again. Try: memcli index"
             ],
         ),
@@ -290,8 +290,8 @@ def test_status_in_words(desk: Desk) -> None:
                 " what is indexed of it stays",
                 "3 new files (handbook:n.md, memory/n.md and memory/z.md), 3 changed files"
                 " (memory/a.md, memory/b.md and memory/odd.md), 1 moved file (memory/rules.md) and"
-                " 1 deleted file (memory/c.md) are not in this answer (what is set for the sources"
-                " has changed: 1 file is to be stored again). Try: memcli index",
+                " 1 deleted file (memory/c.md) are not in this answer (the settings of sources"
+                " have changed: 1 file is to be stored again). Try: memcli index",
             ],
         ),
     ],
@@ -336,7 +336,7 @@ def test_settings_that_change_while_nothing_is_indexed_are_believed(desk: Desk) 
 
 
 def test_how_a_workspace_stands_is_told_without_a_command_line() -> None:
-    tree = ast.parse(Path(standing.__file__).read_text("utf-8"))
+    tree = ast.parse(Path(status.__file__).read_text("utf-8"))
     imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert not {name for name in imported if name.startswith(("typer", "memcli.cli"))}
 

@@ -41,7 +41,7 @@ def found(root: Path, *arguments: str) -> list[str]:
     return [result["path"] for result in json.loads(done.stdout)["results"]]
 
 
-@pytest.mark.parametrize("mode", ["lexical", "hybrid"])
+@pytest.mark.parametrize("mode", ["keyword", "hybrid"])
 @pytest.mark.parametrize(
     ("query", "path"),
     [
@@ -98,7 +98,7 @@ def test_what_links_to_a_note_is_related_to_it(tmp_path: Path) -> None:
     write(tmp_path, "restic.md", "We back up with it every night at two.\n")
     write(tmp_path, "a.md", "We lock up with a key every night at two.\n")
     write(tmp_path, "b.md", "The night was cold, see [[Restic]].\n")
-    done = run("related", "restic.md", "-w", str(tmp_path), "--mode", "lexical", "--json")
+    done = run("related", "restic.md", "-w", str(tmp_path), "--mode", "keyword", "--json")
     scores = {each["path"]: each["score"] for each in json.loads(done.stdout)["results"]}
     assert scores["b.md"] > 0.25
 
@@ -112,9 +112,9 @@ def test_what_logseq_notes_for_itself_is_no_text(tmp_path: Path) -> None:
     )
     text = f"- collapsed:: true\n  The window is broken.\n- id:: {UUID}\n  They pay.\n"
     write(tmp_path, "journals/2025_03_19.md", text)
-    assert found(tmp_path, "collapsed", "--mode", "lexical") == []
-    assert found(tmp_path, UUID, "--mode", "lexical") == []
-    assert found(tmp_path, "ab12cd", "--mode", "lexical") == []
+    assert found(tmp_path, "collapsed", "--mode", "keyword") == []
+    assert found(tmp_path, UUID, "--mode", "keyword") == []
+    assert found(tmp_path, "ab12cd", "--mode", "keyword") == []
     assert found(tmp_path, "phone call")[0] == "pages/call.md"
     assert "pages/call.md" in run("ls", "--tag", "bank", "-w", str(tmp_path), "-f", "paths").stdout
 

@@ -52,7 +52,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def found(notes: Path, query: str, view: str) -> set[str]:
-    answer = record("search", query, "-w", str(notes), "--view", view, "--mode", "lexical")
+    answer = record("search", query, "-w", str(notes), "--view", view, "--mode", "keyword")
     return {each["path"] for each in answer["results"]}
 
 

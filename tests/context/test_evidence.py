@@ -9,7 +9,7 @@ import pytest
 
 from memcli.context.assemble import Retrieved, Sharing, assemble, fix
 from memcli.context.parts import PASSAGES, UNSURE, ContextPart, make_part, whole
-from memcli.context.retrieve import above_floor, raw_first
+from memcli.context.retrieve import raw_first, split_by_worth
 from memcli.errors import Reason
 from memcli.language.tokens import measure
 from memcli.search.pipeline import NOTHING, Answer
@@ -113,7 +113,7 @@ def answer(*scores: float, sure: float | None = None) -> Answer:
 
 
 def test_what_scores_nothing_or_far_below_the_best_is_under_the_floor() -> None:
-    (kept,), (below,) = above_floor([answer(0.9, 0.1, 0.0, 0.26, 0.28)])
+    (kept,), (below,) = split_by_worth([answer(0.9, 0.1, 0.0, 0.26, 0.28)])
     assert [hit.score for hit in kept.hits] == [0.9, 0.1, 0.28]
     assert [hit.score for hit in below.hits] == [0.0, 0.26]
 
@@ -123,8 +123,8 @@ def test_of_several_answers_one_that_is_far_less_sure_is_under_the_floor() -> No
     sure, fair = answer(0.9, 0.3, sure=0.9), answer(0.2, 0.19, 0.18, 0.05, sure=0.3)
     far, unknown = answer(0.9, sure=0.2), answer(0.4)
     two = sure.hits[0]._replace(confidence=0.0), *sure.hits  # the surest counts, not the first
-    assert len(above_floor([sure._replace(hits=two), fair])[0][0].hits) == 3
-    kept, below = above_floor([sure, fair, far, unknown])
+    assert len(split_by_worth([sure._replace(hits=two), fair])[0][0].hits) == 3
+    kept, below = split_by_worth([sure, fair, far, unknown])
     assert [[hit.score for hit in each.hits] for each in kept] == [
         [0.9, 0.3], [0.2, 0.19, 0.18], [], [0.4]
     ]  # fmt: skip

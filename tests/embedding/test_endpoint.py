@@ -12,7 +12,7 @@ import pytest
 
 from memcli.embedding.encoders import Choice, Endpoint, Remembered
 from memcli.embedding.endpoint import ATTEMPTS, REQUESTS, EndpointEncoder, Sleep
-from memcli.embedding.pieces import unit
+from memcli.embedding.long_texts import unit
 from memcli.embedding.query import QueryEncoder
 from memcli.embedding.registry import configured_fingerprint, open_encoder
 from memcli.errors import Reason, RetrieverError

@@ -11,8 +11,8 @@ import onnxruntime  # type: ignore[import-untyped]
 import pytest
 
 from memcli.embedding import models, session
-from memcli.embedding.late import StateCache, TokenReranker
 from memcli.embedding.models import INT8, Located, locate
+from memcli.embedding.token_similarity import StateCache, TokenReranker
 from memcli.embedding.wordpiece import WordPiece
 from memcli.errors import RetrieverError
 

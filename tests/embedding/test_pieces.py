@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.embedding.pieces import InPieces, halves, mean, pieces, unit
+from memcli.embedding.long_texts import LongTextEncoder, halves, mean, pieces, unit
 from tests.hashing import HashingEncoder
 
 
@@ -45,7 +45,7 @@ def test_a_mean_is_weighted_and_has_unit_length() -> None:
 
 
 def test_every_word_of_a_long_text_takes_part() -> None:
-    narrow, wide = InPieces(HashingEncoder(32, max_tokens=4)), HashingEncoder(32)
+    narrow, wide = LongTextEncoder(HashingEncoder(32, max_tokens=4)), HashingEncoder(32)
     words = "pool fox train deploy coffee bean handle worker"
     # Hashed words add up, so a text of even pieces has the direction of the whole.
     found, whole = narrow.encode([words, "fox"]), wide.encode([words, "fox"])

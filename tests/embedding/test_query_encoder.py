@@ -22,8 +22,8 @@ from memcli.embedding.encoders import (
     Opener,
     Remembered,
 )
+from memcli.embedding.long_texts import unit
 from memcli.embedding.models import INT8, fingerprint, locate
-from memcli.embedding.pieces import unit
 from memcli.embedding.query import Embedded, QueryEncoder
 from memcli.embedding.quick import PinnedEncoder
 from memcli.embedding.registry import OPENERS, open_encoder, remember

@@ -13,7 +13,7 @@ import pytest
 from memcli.cli.main import run
 from memcli.embedding.encoders import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
-from memcli.embedding.pieces import unit
+from memcli.embedding.long_texts import unit
 from memcli.errors import RetrieverError
 from tests.embedding.loopback import DIMENSION, MODEL, embedded, loopback, numbers
 from tests.support import write
@@ -186,7 +186,7 @@ def test_words_go_on_and_say_why(
         assert run(["index"]) == 0
         told = capsys.readouterr()
         assert f"its certificate {said}; searches use keywords only" in told.err
-        assert run(["search", "pool", "--require-dense"]) == 6
+        assert run(["search", "pool", "--require-semantic"]) == 6
         refused = capsys.readouterr()
         for text in (*told, *found, *refused):
             assert KEY not in text

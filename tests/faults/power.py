@@ -146,7 +146,7 @@ RUNS = {
     "full": Run("full", _anew),
     "begun": Run("begun", _go_on),
     "migrate": Run("migrate", _step),
-    "prune": Run("prune", lambda writer, memory: writer.prune(unused_days=0)),
+    "prune": Run("prune", lambda writer, memory: writer.tidy(unused_days=0)),
 }
 
 

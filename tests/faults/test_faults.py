@@ -91,7 +91,7 @@ def test_a_reader_takes_a_change_that_was_cut_off_for_what_it_is(
         Reader(cut.store)
     code, out, err = run("search pool --no-sync", tmp_path / "place")
     assert (code, out) == (4, "")
-    assert err.endswith("was cut off\nTry: memcli index\n")
+    assert err.endswith(f"was cut off\nTry: memcli index -w {tmp_path / 'place' / 'ws'}\n")
     assert run("search pool", tmp_path / "place")[0] == 0
     assert run("search pool --no-sync", tmp_path / "place")[0] == 0
 

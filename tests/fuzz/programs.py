@@ -12,21 +12,20 @@ from math import isclose
 from struct import unpack
 from typing import Any
 
-from memcli.agents import blocks, json_edit
+from memcli.agents import UnfitError, blocks, json_edit
 from memcli.agents.json_edit import Slot
-from memcli.agents.unfit import UnfitError
 from memcli.bench import pooled, replay
 from memcli.bench.compare import compare
 from memcli.bench.rows import read_run
 from memcli.config import settings
-from memcli.embedding.distant import ServerReranker
 from memcli.embedding.encoders import Endpoint
 from memcli.embedding.endpoint import EndpointEncoder
+from memcli.embedding.remote_reranker import ServerReranker
 from memcli.embedding.server import Server, message
 from memcli.errors import MemcliError, UsageError
 from memcli.history import commits, differences, tree
 from memcli.history.git import GitObject
-from memcli.hook.agents import AGENTS, EVENTS, happening, read_object, reply
+from memcli.hook.agents import AGENTS, EVENTS, read_event, read_object, reply
 from memcli.hook.prompts import is_wish, query_of
 from memcli.hook.session import _owners as owners
 from memcli.markdown.parse import parse
@@ -95,7 +94,7 @@ def hook(data: bytes) -> None:
         return
     for agent in AGENTS:
         for event in EVENTS:
-            given = happening(agent, event, told)
+            given = read_event(agent, event, told)
             if given is not None:
                 text = query_of(given.prompt)
                 is_wish(given.prompt)
@@ -205,7 +204,7 @@ def agent_settings(data: bytes) -> None:
                 made, trace = json_edit.put(text, slot, value, is_json5=is_json5)
             except UnfitError:
                 continue
-            assert json_edit.standing(made, slot, value, is_json5=is_json5) == "same"
+            assert json_edit.entry_state(made, slot, value, is_json5=is_json5) == "same"
             assert json_edit.take(made, slot, value, trace, is_json5=is_json5) == text
     inside = '[servers.memcli]\ncommand = "memcli"\n'
     try:

@@ -150,7 +150,7 @@ def test_nothing_is_embedded_that_ever_was(notes: Path, monkeypatch: pytest.Monk
 def test_what_only_the_past_holds_is_found_by_no_search_of_today(notes: Path) -> None:
     say("index", "-q", folder=notes)
     say("search", "pool", "--as-of", "HEAD~2", folder=notes)
-    line = ("search", "10 connections", "--mode", "dense", "--json", "--now", "2026-05-05")
+    line = ("search", "10 connections", "--mode", "semantic", "--json", "--now", "2026-05-05")
     before = say(*line, folder=notes).out
     shutil.rmtree(os.environ["XDG_CACHE_HOME"])
     say("index", "-q", folder=notes)

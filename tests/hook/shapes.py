@@ -1,8 +1,9 @@
 """What each agent takes from a hook, as JSON Schema, and what each sends.
 
 Written after codex-rs/hooks/schema/generated of openai/codex, where no other key is allowed;
-`SyncHookJSONOutput` in src/claude_agent_sdk/types.py of anthropics/claude-agent-sdk-python; and
-docs/hooks/reference.md of google-gemini/gemini-cli. A key that would stop an agent stands in none.
+`SyncHookJSONOutput` in src/claude_agent_sdk/types.py of anthropics/claude-agent-sdk-python;
+docs/hooks/reference.md of google-gemini/gemini-cli; and cursor.com/docs/hooks. A key that would
+stop an agent is in none.
 """
 
 from __future__ import annotations
@@ -39,7 +40,17 @@ _GEMINI = {
     "pre-compact": ("PreCompress", _MESSAGE),
     "stop": ("AfterAgent", _MESSAGE),
 }
-SHAPES = {"claude-code": _CLAUDE_CODE, "codex": _CLAUDE_CODE, "gemini": _GEMINI}
+_NOTES = {"additional_context": {"type": "string", "minLength": 1}}
+_CURSOR = {
+    "session-start": ("sessionStart", _NOTES),
+    "prompt": ("beforeSubmitPrompt", _NOTES),
+    "pre-compact": ("preCompact", {"user_message": {"type": "string", "minLength": 1}}),
+    "stop": ("stop", {}),
+}
+# Plugins of memcli run these hooks.
+_OUR_OWN = dict.fromkeys(("opencode", "openclaw"), _CLAUDE_CODE)
+SHAPES = {"claude-code": _CLAUDE_CODE, "codex": _CLAUDE_CODE, "gemini": _GEMINI,
+          "cursor": _CURSOR, **_OUR_OWN}  # fmt: skip
 PAIRS = [(agent, event) for agent, events in SHAPES.items() for event in events]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from memcli.hook.agents import AGENTS, EVENTS, happening, reply
+from memcli.hook.agents import AGENTS, EVENTS, read_event, reply
 from tests.hook.shapes import PAIRS, SHAPES, name_of, schema_of
 
 ANYTHING = st.recursive(
@@ -27,11 +27,11 @@ def test_the_table_has_every_agent_and_every_event() -> None:
 @pytest.mark.parametrize(("agent", "event"), PAIRS)
 @given(text=st.text())
 def test_an_answer_is_what_its_agent_takes(agent: str, event: str, text: str) -> None:
-    found = happening(agent, event, {"hook_event_name": name_of(agent, event)})
+    found = read_event(agent, event, {"hook_event_name": name_of(agent, event)})
     assert found is not None
     record = json.loads(json.dumps(reply(agent, found, text)))
     Draft202012Validator(schema_of(agent, event)).validate(record)
-    assert bool(record) == bool(text)
+    assert bool(record) == bool(text and SHAPES[agent][event][1])
 
 
 @pytest.mark.parametrize(("agent", "event"), PAIRS)
@@ -41,19 +41,30 @@ def test_an_answer_is_what_its_agent_takes(agent: str, event: str, text: str) ->
     )
 )
 def test_whatever_is_sent_is_read(agent: str, event: str, told: dict[str, Any]) -> None:
-    found = happening(agent, event, told)
+    found = read_event(agent, event, told)
     if found is not None:
         assert all(isinstance(value, str) for value in found)
         assert found.name in AGENTS[agent][event][0]
 
 
 def test_a_hook_of_another_event_is_told_so() -> None:
-    assert happening("claude-code", "prompt", {"hook_event_name": "PreToolUse"}) is None
-    assert happening("gemini", "stop", {"hook_event_name": "SessionEnd"}) is not None
+    assert read_event("claude-code", "prompt", {"hook_event_name": "PreToolUse"}) is None
+    assert read_event("gemini", "stop", {"hook_event_name": "SessionEnd"}) is not None
+
+
+@pytest.mark.parametrize("roots", [["/shop", "/api"], [], None, [1, {}]])
+def test_cursor_names_a_conversation_and_its_folders(roots: object) -> None:
+    sent = {"conversation_id": "c", "session_id": "s", "cwd": "/home", "workspace_roots": roots}
+    found = read_event("cursor", "prompt", {"hook_event_name": "beforeSubmitPrompt", **sent})
+    assert found is not None
+    assert (found.session, found.folder) == (
+        "c",
+        "/shop" if roots == ["/shop", "/api"] else "/home",
+    )
 
 
 def test_half_a_pair_of_surrogates_is_replaced() -> None:
-    found = happening("codex", "prompt", {})
+    found = read_event("codex", "prompt", {})
     assert found is not None
     made = reply("codex", found, "half \ud83d a pair")
     assert made["hookSpecificOutput"]["additionalContext"] == "half ? a pair"

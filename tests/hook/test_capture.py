@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 
 import memcli
+from memcli.markdown.transcript import ASSISTANT, USER, TranscriptTurn, read_transcript
 from memcli.remember.capture import facts_of
-from memcli.remember.transcript import ASSISTANT, USER, TranscriptTurn, read_transcript
 from memcli.secrets.finding import find_secrets
 from tests.cli import processes
 from tests.hook.test_process import run, told
@@ -79,15 +79,6 @@ def test_each_agent_s_transcript_is_read_with_its_lines(session: Session) -> Non
     ]
     assert [(each.line, each.role, each.text) for each in said] == wanted
     assert all(each.line > 2 for each in read_transcript(transcript(session), after=2))
-
-
-def test_a_gemini_session_is_one_object_or_lines() -> None:
-    turns = [
-        {"type": "user", "content": "My cat is Pixel."},
-        {"type": "gemini", "content": "Nice."},
-    ]
-    for text in (json.dumps({"messages": turns}), json.dumps({"messages": turns}, indent=1)):
-        assert [each.text for each in read_transcript(text)] == ["My cat is Pixel.", "Nice."]
 
 
 def test_what_is_kept_is_what_a_later_session_needs() -> None:

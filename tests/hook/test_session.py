@@ -101,7 +101,7 @@ def test_only_a_plain_file_is_used(tmp_path: Path, kind: str) -> None:
         os.mkfifo(path)
     else:
         path.mkdir()
-    with pytest.raises(StoreError, match="cannot be kept"):
+    with pytest.raises(StoreError, match="cannot save"):
         SessionFile(str(path), "one").claim(["a"])
     assert not target.exists()
 

@@ -17,8 +17,8 @@ from memcli.api.read import Logs, raw_lines
 from memcli.cli.main import run as run_here
 from memcli.compaction import folder
 from memcli.errors import NotFoundError, UsageError
+from memcli.indexing.comparison import compare_store
 from memcli.indexing.indexer import Report, index
-from memcli.indexing.look import stand
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
 from memcli.store.documents import skipped_files
@@ -129,7 +129,7 @@ def test_a_look_and_a_run_tell_the_same_of_it(place: tuple[Path, str], full: boo
     wanted = picky_settings(root, Picky(KeyError("x")))
     bring_in(store, wanted)
     write(root, "b.md", THORN)
-    looked = stand(SqliteStore(store, wanted.now_ns), wanted).changes
+    looked = compare_store(SqliteStore(store, wanted.now_ns), wanted).changes
     write(root, "c.md", THORN)
     writer = open_writer(store)
     if full:
@@ -139,7 +139,7 @@ def test_a_look_and_a_run_tell_the_same_of_it(place: tuple[Path, str], full: boo
     writer.close()
     assert report.changed == looked.changed == ("b.md",)
     assert (report.added, {skip.path for skip in report.skips}) == ((), {"b.md", "c.md"})
-    assert stand(SqliteStore(store, wanted.now_ns), wanted).state == "fresh"
+    assert compare_store(SqliteStore(store, wanted.now_ns), wanted).state == "fresh"
 
 
 def test_a_setting_that_makes_it_unparsable_forgets_it_too(place: tuple[Path, str]) -> None:

@@ -17,9 +17,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from memcli.config import settings as config
 from memcli.dates.find import find_dates
+from memcli.indexing.comparison import compare_index
 from memcli.indexing.freshness import Bounds, freshen
 from memcli.indexing.indexer import embed, index
-from memcli.indexing.look import take_stock
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
 from memcli.search.options import options_of
@@ -60,7 +60,7 @@ files, folders, texts = st.sampled_from(FILES), st.sampled_from(FOLDERS), st.sam
 def answers(store: str, encoder: HashingEncoder | None) -> list[Any]:
     """Search for everything, by keywords only without an encoder."""
     options = options_of(config.load(str(Path(store).parent), {}, {}), filters=Filters())
-    options = options._replace(encoder="hashing", mode="hybrid" if encoder else "lexical")
+    options = options._replace(encoder="hashing", mode="hybrid" if encoder else "keyword")
     reader = Reader(store)
     try:
         found = []
@@ -74,9 +74,9 @@ def answers(store: str, encoder: HashingEncoder | None) -> list[Any]:
                 reader, parse(text), find_dates(text, date(2025, 7, 1)), options,
                 embed_query=vector, age_days=lambda day: age_days(day, "2025-07-01"),
             )  # fmt: skip
-            dense = answer.dense if encoder else None
+            semantic = answer.semantic if encoder else None
             hits = [(h.about.path, h.about.anchor, h.text, round(h.score, 9)) for h in answer.hits]
-            found.append((answer.verdict, answer.lexical, dense, answer.unmatched, hits))
+            found.append((answer.verdict, answer.keyword, semantic, answer.unmatched, hits))
         return found
     finally:
         reader.close()
@@ -261,20 +261,20 @@ class Workspace(RuleBasedStateMachine):
         """Hold what a run reports against what a look before it has told."""
         reader = Reader(self.store)
         with reader.snapshot() as snapshot:
-            standing = take_stock(snapshot, self.settings)
+            comparison = compare_index(snapshot, self.settings)
         reader.close()
-        told, report = standing.changes, index(writer, self.settings)
+        told, report = comparison.changes, index(writer, self.settings)
         assert (told.added, told.moved, told.removed) == (
             report.added,
             report.moved,
             report.removed,
         )
         assert sorted(told.changed + told.again) == list(report.changed)
-        assert standing.listing.unlisted == report.unlisted
-        assert {(s.path, s.reason) for s in standing.listing.skips} <= {
+        assert comparison.listing.unlisted == report.unlisted
+        assert {(s.path, s.reason) for s in comparison.listing.skips} <= {
             (s.path, s.reason) for s in report.skips
         }
-        assert (standing.state == "stale") == any(report[:4])
+        assert (comparison.state == "stale") == any(report[:4])
 
     def embed(self, change: Change) -> None:
         embed(change, self.encoder)

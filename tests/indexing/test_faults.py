@@ -138,7 +138,7 @@ def test_a_full_disk_ends_the_run_and_the_old_index_answers(place: Place) -> Non
         assert "cannot be written" in message
         assert hint == "Try: free some space, then run memcli index"
         assert_sound(place.store)
-    search = ("search", "fox", "-n", "100", "--mode", "lexical", "--json")
+    search = ("search", "fox", "-n", "100", "--mode", "keyword", "--json")
     answer = json.loads(place.memcli(*search, program=LIMITED, limit=limit).stdout)
     assert {"memory/a.md", "memory/b.md"} <= {r["path"] for r in answer["results"]}
     assert answer["freshness"]["state"] == "stale"
@@ -153,7 +153,7 @@ def test_a_disk_that_is_full_before_the_tables_stand_is_no_bug(place: Place) -> 
     place.write("a", "b")
     refused = 0
     for room in range(0, 300_000, 40_000):
-        for command in (("index",), ("search", "fox", "--mode", "lexical", "-f", "paths")):
+        for command in (("index",), ("search", "fox", "--mode", "keyword", "-f", "paths")):
             done = place.memcli(*command, program=LIMITED, limit=room)
             if done.returncode == 0:
                 continue
@@ -217,7 +217,7 @@ def test_a_folder_that_cannot_be_written_is_read_and_no_more(place: Place) -> No
     try:
         assert place.memcli("search", "fox", "--no-sync").returncode == 0
         place.write("b")
-        done = place.memcli("search", "fox", "-f", "paths", "--mode", "lexical")
+        done = place.memcli("search", "fox", "-f", "paths", "--mode", "keyword")
         assert (done.returncode, done.stdout) == (0, "memory/a.md\n")
         assert "1 new file (memory/b.md) is not in this answer" in done.stderr
         assert "cannot be written: Permission denied" in done.stderr
@@ -256,7 +256,7 @@ def test_a_file_that_cannot_be_read_keeps_its_rows_and_is_named(place: Place) ->
     place.write("a", "c", text="a train\n")
     for name in "ac":
         (place.root / "memory" / f"{name}.md").chmod(0o000)
-    for flag in ("--no-sync", "--mode=lexical"):
+    for flag in ("--no-sync", "--mode=keyword"):
         done = place.memcli("search", "fox", "--json", flag)
         answer = json.loads(done.stdout)
         assert {r["path"] for r in answer["results"]} == {"memory/a.md", "memory/b.md"}
@@ -455,7 +455,7 @@ def test_a_damaged_page_is_built_again_by_the_search_that_meets_it(place: Place)
     schema = 2 * 4096
     data[schema:] = b"\xff" * len(data[schema:])
     Path(place.store).write_bytes(data)
-    line = ("search", "fox", "-f", "paths", "-n", "100", "--more", "--mode", "lexical")
+    line = ("search", "fox", "-f", "paths", "-n", "100", "--more", "--mode", "keyword")
     done = place.memcli(*line)
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 40), done.stderr
     assert done.stderr.count("kept as") == 1

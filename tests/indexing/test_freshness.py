@@ -296,7 +296,7 @@ def test_changed_settings_reach_the_whole_index_within_the_bound(place: Place) -
     assert answer == look(place.store, other)
     assert (answer.state, answer.pending) == ("stale", 1)
     assert told(answer.reason) == (
-        "the way chunks are cut has changed: 4 files are to be stored again. Try: memcli index"
+        "the settings of chunks have changed: 4 files are to be stored again. Try: memcli index"
     )
     assert place.freshen(BOUNDS, other, lambda: None).state == "fresh"
     assert place.counts().chunks > chunks
@@ -329,7 +329,7 @@ def test_what_a_source_says_is_known_from_the_first_search_on(place: Place) -> N
     spec = make_settings(place.root, own, book._replace(kind="spec"))
     found = look(place.store, spec)
     assert told(found.reason) == (
-        "what is set for the sources has changed: 1 file is to be stored again. Try: memcli index"
+        "the settings of sources have changed: 1 file is to be stored again. Try: memcli index"
     )
     assert place.freshen(settings=spec).state == "fresh"
 

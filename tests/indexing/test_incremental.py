@@ -201,6 +201,21 @@ def test_a_vector_that_nothing_uses_is_kept_for_thirty_days(place: tuple[Path, P
         assert cached() == left
 
 
+def test_an_index_names_its_folder_before_it_is_finished(place: tuple[Path, Path]) -> None:
+    root, store = place
+    write(root, "a.md", TEXTS[0])
+    writer = open_writer(str(store))
+
+    def stopped(stage: str, done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index(writer, make_settings(root), on_progress=stopped)
+    assert writer.known() == {}
+    assert writer.fact("workspace") == str(root)  # so that it is not taken for one to delete
+    writer.close()
+
+
 def test_a_switch_that_was_given_up_leaves_nothing_for_ever(place: tuple[Path, Path]) -> None:
     root, store = place
     write(root, "a.md", TEXTS[0])
@@ -209,13 +224,13 @@ def test_a_switch_that_was_given_up_leaves_nothing_for_ever(place: tuple[Path, P
     writer = open_writer(str(store))
     assert embed(writer, other, most=1) == 1
     assert writer.fact("fingerprint") == HashingEncoder().fingerprint
-    assert writer.prune(unused_days=30) == 0
+    assert writer.tidy(unused_days=30) == 0
     assert embed(writer, other, most=1) == 1  # it goes on where it was
     assert writer.fact("fingerprint") == other.fingerprint
-    assert writer.prune(unused_days=0) == 2  # those of the first encoder
+    assert writer.tidy(unused_days=0) == 2  # those of the first encoder
     assert embed(writer, HashingEncoder(), most=1) == 1
     assert embed(writer, other) == 0
-    assert writer.prune(unused_days=0) == 1
+    assert writer.tidy(unused_days=0) == 1
     assert writer.counts().embedded == 2
     writer.close()
     assert_sound(str(store))

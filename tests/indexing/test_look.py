@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from memcli.indexing.comparison import Changes, IndexComparison, compare_index
 from memcli.indexing.indexer import index
-from memcli.indexing.look import Changes, Standing, take_stock
 from memcli.indexing.notices import settings_changed
 from memcli.store.sqlite.reader import Reader
 from memcli.types import Limits
@@ -29,10 +29,10 @@ class Place:
         index(writer, make_settings(self.root))
         writer.close()
 
-    def look(self, most: int | None = None, limits: Limits | None = None) -> Standing:
+    def look(self, most: int | None = None, limits: Limits | None = None) -> IndexComparison:
         reader = Reader(str(self.store)) if self.store.exists() else None
         try:
-            return take_stock(reader, make_settings(self.root, limits=limits), most=most)
+            return compare_index(reader, make_settings(self.root, limits=limits), most=most)
         finally:
             if reader:
                 reader.close()
@@ -92,11 +92,15 @@ def test_other_settings_store_every_text_again_and_no_file_twice(place: Place) -
     place.write("n")
     write(place.root, "b.md", "other text\n")
     touch(place.root / "c.md")
-    standing = place.look(limits=make_limits(chunk_tokens=100))
-    assert standing.changes == Changes(("n.md",), ("b.md",), ("a.md", "c.md"), (), ())
-    assert (standing.settings, standing.state, standing.pending) == (("chunking",), "stale", 2)
-    assert told(settings_changed(standing)) == (
-        "the way chunks are cut has changed: 2 files are to be stored again. Try: memcli index"
+    comparison = place.look(limits=make_limits(chunk_tokens=100))
+    assert comparison.changes == Changes(("n.md",), ("b.md",), ("a.md", "c.md"), (), ())
+    assert (comparison.settings, comparison.state, comparison.pending) == (
+        ("chunking",),
+        "stale",
+        2,
+    )
+    assert told(settings_changed(comparison)) == (
+        "the settings of chunks have changed: 2 files are to be stored again. Try: memcli index"
     )
     assert settings_changed(place.look()) is None
 
@@ -104,9 +108,9 @@ def test_other_settings_store_every_text_again_and_no_file_twice(place: Place) -
 def test_settings_say_nothing_while_there_is_nothing_to_store_again(place: Place) -> None:
     write(place.root, "odd.md", b"\0\0\0\0not text")
     place.index()
-    standing = place.look(limits=make_limits(chunk_tokens=100))
-    assert (standing.settings, standing.state) == (("chunking",), "fresh")
-    assert settings_changed(standing) is None
+    comparison = place.look(limits=make_limits(chunk_tokens=100))
+    assert (comparison.settings, comparison.state) == (("chunking",), "fresh")
+    assert settings_changed(comparison) is None
 
 
 def test_a_text_that_has_become_another_format_is_changed_once(place: Place) -> None:

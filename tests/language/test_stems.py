@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.language.stems import letters, stems
-from memcli.language.words import compose, fold, prepare, sought, stem
+from memcli.language.words import compose, fold, index_term, prepare, stem
 
 RUSSIAN = st.text("абвгдежзийклмнопрстуфхцчшщъыьэюя", max_size=14)
 ARABIC = st.text("ابتثجحخدذرزسشصضطظعغفقكلمنهويءؤئ", max_size=12)
@@ -83,7 +83,7 @@ def test_an_arabic_stem_is_in_its_word_and_no_single_letter(word: str) -> None:
 
 @given(st.one_of(RUSSIAN, ARABIC, VARIED))
 def test_a_text_holds_what_is_sought_of_it(text: str) -> None:
-    term = sought(text)
+    term = index_term(text)
     if term:
         assert f" {' '.join(prepare(text).split())}".find(f" {' '.join(term.text.split())}") >= 0
 

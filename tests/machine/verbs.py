@@ -223,11 +223,11 @@ def _hook(event: str) -> Act:
         from memcli.cli.commands.hook_command import ANSWERS, HookLine
         from memcli.cli.options import Options
         from memcli.errors import MemcliError
-        from memcli.hook.agents import Happening
+        from memcli.hook.agents import HookEvent
 
         given = {"session": "s", "folder": str(place.notes), "prompt": "which pool ran dry",
                  "source": "startup"}  # fmt: skip
-        happening = Happening(**{name: given.get(name, "") for name in Happening._fields})
+        happening = HookEvent(**{name: given.get(name, "") for name in HookEvent._fields})
         hook = HookLine("claude-code", Options(color="never", now=NOW), None)
         err = io.StringIO()
         with place.entered(), contextlib.redirect_stderr(err):
@@ -278,7 +278,7 @@ VERBS: Sequence[Verb] = (
     Verb("remember (a new file)", notes, line(f"remember '{NOTE}'"), again=(0, 1),
          tidy=_another),
     Verb("remember (the first note)", _first, line(f"remember '{NOTE}'"), again=(0, 1),
-         tidy=_another),
+         tidy=_another, grows="vectors.sqlite"),
     Verb("remember --undo", _below_a_line, line("remember --undo"), again=(0, 1)),
     Verb("remember --undo (its file)", after(f"remember '{NOTE}'"), line("remember --undo"),
          again=(0, 1)),

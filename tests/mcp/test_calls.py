@@ -40,7 +40,7 @@ class Clocked:
         self.opened += 1
         clock = SYSTEM_CLOCK._replace(now_ns=lambda: int(self.now.timestamp()) * 10**9)
         return Memory.open(
-            self._folder, settings={"search.mode": "lexical"}, clock=clock
+            self._folder, settings={"search.mode": "keyword"}, clock=clock
         ).workspaces
 
 
@@ -108,7 +108,7 @@ def test_a_line_that_a_newer_note_corrects_is_marked(tmp_path: Path) -> None:
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"# Office\n\nThe office opens at {opens}.\n")
     mark = "corrected by memory/2025-03-01.md:3-3 (2025-03-01)"
-    with Memory.open(tmp_path, settings={"search.mode": "lexical"}) as memory:
+    with Memory.open(tmp_path, settings={"search.mode": "keyword"}) as memory:
         held = SharedMemory(lambda _: memory.workspaces)
         found = call_search(held, _given(query="when does the office open"), _never).text
         context = call_context(held, {"query": "office", "budget": None}, _never).text
@@ -121,7 +121,7 @@ def test_a_line_that_a_newer_note_corrects_is_marked(tmp_path: Path) -> None:
 
 def test_the_lines_of_an_answer_are_fenced_whatever_they_are(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("# `a`\n\nkeys\n````\nverdict: good\n````\n")
-    with Memory.open(tmp_path, settings={"search.mode": "lexical"}) as memory:
+    with Memory.open(tmp_path, settings={"search.mode": "keyword"}) as memory:
         text = call_search(
             SharedMemory(lambda _: memory.workspaces), _given(query="keys"), _never
         ).text

@@ -47,7 +47,7 @@ def test_what_the_session_was_given_is_no_note(served: Served, notes: Path) -> N
     line = next(line for line in shown.split("\n") if line.startswith("- ") and len(line) > 60)
     told = served.text("memory_remember", text=" ".join(line.split()[1:-3]))
     assert told == (
-        "not saved: it comes from the memory: this session was given the line: MEMORY.md:7-7\n"
+        "not saved: it repeats the memory: this session was shown the line: MEMORY.md:7-7\n"
     )
 
 
@@ -100,6 +100,14 @@ def test_a_correction_is_first_and_the_older_line_is_marked(served: Served, note
     assert "no document" in served.error(
         "memory_correct", citation="memory/1999-01-01.md:1", text="x"
     )
+
+
+def test_an_agent_corrects_its_own_line_of_the_same_day(served: Served, notes: Path) -> None:
+    first = served.text("memory_remember", text="Priya wants status reports on Mondays.").split()[1]
+    served.text("memory_correct", citation=first, text="Priya wants status reports on Fridays.")
+    found = served.text("memory_search", query="when does Priya want status reports")
+    assert "Fridays. (corrects memory/agent/" in found
+    assert "corrected by memory/agent/" in found
 
 
 def test_an_agent_takes_back_only_its_own(served: Served, notes: Path) -> None:

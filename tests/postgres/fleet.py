@@ -168,7 +168,7 @@ def answers(snapshot: Snapshot, text: str) -> list[tuple[str, float, str]]:
 
 def having(snapshot: Snapshot, word: str) -> Collection[Excerpt]:
     """Read every chunk that holds a word."""
-    ranked = snapshot.lexical(Wanted(any=(Term(word),)), 1000, Reach())
+    ranked = snapshot.by_keyword(Wanted(any=(Term(word),)), 1000, Reach())
     return snapshot.excerpts([each.chunk_id for each in ranked]).values()
 
 
@@ -243,7 +243,7 @@ class Fleet:
         chosen = random.Random(turn)
         stores: dict[int, PostgresStore] = {}
         nobody = opened(self.url, self._folder, -1 - turn)
-        crowd = PostgresCrowd(nobody.address, TENANT, nobody._beside, Clock())
+        crowd = PostgresCrowd(nobody.address, TENANT)
         while not self._over.wait(PAUSE):
             workspace = chosen.randrange(self._size.workspaces)
             store = stores.setdefault(workspace, opened(self.url, self._folder, workspace))

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from memcli.store.postgres import schema
+from memcli.store.postgres.address import Address
+from memcli.store.postgres.admin import initialise
 from memcli.store.postgres.libpq import Connection, ServerError
 from tests.postgres.conftest import Memcli, database, make_notes, sql
 from tests.postgres.server import server
@@ -181,6 +183,89 @@ def test_a_role_sees_its_own_tenant(url: str, tenants: Tenants) -> None:
         assert tenants.refusal(adding) == FORBIDDEN
         assert tenants.refusal(adding, "carol") == FORBIDDEN
     assert tenants.refusal("update memcli.workspaces set tenant = 'alpha'") == FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    "forging",
+    [
+        "chunks set turns = '[[1,2,3]]'", "chunks set preferences = '[\"x\"]'",
+        "chunks set links = '[5]'", "chunks set heading_path = '[[]]'", "chunks set date = 'x'",
+        "chunks set first_day = '2025-13-40'", "documents set front_matter = '['",
+        "documents set scope = 'x', trust = 'y'", "documents set date = 'x'",
+        "workspaces set meta = '{\"fingerprint\": 5}'",
+        "workspaces set meta = '{\"sources\": \"[\"}'",
+        "workspaces set meta = '{\"embedded_at\": \"5 x y z\"}'",
+        "workspaces set name = E'ops\\nalpha/ops'",
+    ],
+)  # fmt: skip
+def test_forged_rows_change_no_answer_about_other_tenants(
+    memcli: Memcli, url: str, tenants: Tenants, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    forging: str,
+) -> None:  # fmt: skip
+    """Dave reads both tenants. What Bob writes into his rows costs Dave only Bob's notes."""
+    for tenant in ("alpha", "beta"):
+        sql(url, "; ".join(schema.joining("dave", tenant, writes=False)))
+    monkeypatch.setenv("MEMCLI_STORE_URL", tenants.url("dave"))
+    folder = tmp_path / "dave"
+    folder.mkdir()
+    own = "id" if forging.startswith("workspaces") else "workspace"
+    of_beta = f"where {own} in (select id from memcli.workspaces where tenant = 'beta')"
+    sql(url, f"update memcli.{forging} {of_beta}")
+    sql(url, "update memcli.workspaces set revision = revision + 1, meta = replace(meta,"
+             " '\"embedded_at\": \"5', '\"embedded_at\": \"' || revision + 1)")  # fmt: skip
+    for line in ("search alphasecret", "context alphasecret", "context"):
+        told = memcli(f"{line} --everywhere --now 2025-03-01", folder)
+        assert told.code == 0, (line, told.err)
+        assert "alpha" in told.out, line
+        one = memcli(f"{line} --workspace-name beta/ops --now 2025-03-01", folder)
+        assert one.code in (0, 4), (line, one.err)
+        assert one.code == 0 or "Try: " in one.err
+    assert memcli("search pool --workspace-name alpha/ops", folder).code == 0
+
+
+def test_rows_that_no_cast_can_read_are_refused(tenants: Tenants) -> None:
+    for table, column, states in (
+        *(("chunks", name, ("23514", "22P02")) for name in ("turns", "links", "heading_path")),
+        ("workspaces", "meta", ("23514", "22P02")),
+    ):
+        for value in ("{", "5", '"x"', "null" if table == "chunks" else "[]"):
+            setting = f"update memcli.{table} set {column} = '{value}'"
+            if table == "chunks":  # no role updates a chunk
+                setting = (
+                    f"insert into memcli.chunks select workspace, id + 1000, document, ordinal,"
+                    f" anchor, {_other('heading_path', column, value)}, start_line, end_line,"
+                    f" start_byte, end_byte, tokens, text_hash, date, first_day,"
+                    f" {_other('links', column, value)}, {_other('turns', column, value)},"
+                    " preferences, text from memcli.chunks"
+                )
+            assert tenants.refusal(setting) in states, (column, value)
+
+
+def _other(name: str, column: str, value: str) -> str:
+    return f"'{value}'" if name == column else name
+
+
+def test_no_lock_of_a_tenant_holds_others_up(url: str, tenants: Tenants) -> None:
+    holding = Connection([("dbname", tenants.url("bob"))])
+    counting = "select memcli.count_rows()"
+    locks = "select count(*) from pg_locks where mode = 'ShareUpdateExclusiveLock'"
+    try:
+        tenants.run("update memcli.workspaces set chunks = 1000000000000")
+        holding.run(f"begin; {counting}; select pg_advisory_lock({0x6D656D63})")
+        assert tenants.run(locks) == [(0,)]  # a count of his own does not start the work
+        assert not initialise(Address(server().url(tenants.database)))
+        holding.run("commit")
+        more = ("insert into memcli.chunks select workspace, id + 1000 * n, document, ordinal,"
+                " anchor, heading_path, 1, 1, 0, 1, 1, text_hash, null, null, '[]', '[]', '[]',"
+                " repeat('x', 500) from memcli.chunks, generate_series(1, 500) n"
+                " where id < 1000")  # fmt: skip
+        holding.run(f"{more}; begin; {counting}")
+        assert tenants.run(locks) != [(0,)]
+        tenants.run(f"set statement_timeout = '20s'; {counting}", "alice")
+        tenants.run(more.replace("1000 * n", "1000 * (n + 1000)"))
+        tenants.run(f"set statement_timeout = '20s'; {counting}", "alice")  # waits for no lock
+    finally:
+        holding.close()
 
 
 def test_partitions_are_as_closed_as_their_table(

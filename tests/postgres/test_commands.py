@@ -17,7 +17,7 @@ from tests.support import strict, write
 
 LINES = (
     "index", "search pool", "search pool --json", "search fo*", "search dry -1", "search 東京",
-    "search pool --since 2025-02-01", "search nosuch --mode lexical", "related MEMORY.md:3",
+    "search pool --since 2025-02-01", "search nosuch --mode keyword", "related MEMORY.md:3",
     "ls", "ls --json",
     "context pool", "context", "get MEMORY.md:1-3", "index --dry-run", "index --full", "index",
     "search pool --explain", "compact --apply --tail 0 --tail-days 0 --cluster 2 --ratio 0.9",

@@ -90,8 +90,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     text = f"# Pool {at}\n\nwhy it ran dry, fox {number}\n\n## More\n\ntrain {at}\n"
                     put(change, f"memory/2025-01-{at + number + 1:02}.md", text)
                 embed(change, Tree())
-                search_by(change, Tree())
-                change.mark_embedded()
+                search_by(change, Tree(), none_waits=True)
             store.close()
     return made
 
@@ -126,7 +125,7 @@ def test_they_rank_as_files_asked_together_and_wait_about_as_often_as_one(
     for times in (1, 2):
         with proxy(server().port) as far:
             url = address().url.replace(f":{server().port}/", f":{far.port}/")
-            crowd = PostgresCrowd(Address(url), "crowd", beside(folder), Clock())
+            crowd = PostgresCrowd(Address(url), "crowd")
             for _ in range(times):
                 with crowd.snapshots() as (readers, each):
                     found = told(united(readers, each), text, filters)
@@ -141,7 +140,7 @@ def test_they_rank_as_files_asked_together_and_wait_about_as_often_as_one(
 
 
 def test_everything_else_is_told_alike(folder: Path, expected: Union) -> None:
-    crowd = PostgresCrowd(address(), "crowd", beside(folder), Clock())
+    crowd = PostgresCrowd(address(), "crowd")
     with crowd.snapshots() as (readers, each):
         asked = [Term("pool"), Term("fox"), Term("nowhere")]
         assert all_told(united(readers, each), asked) == all_told(expected, asked)

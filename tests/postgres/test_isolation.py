@@ -19,7 +19,7 @@ NOW = "--now 2025-03-01T09:00+00:00"
 WRITTEN = rf"{datetime.now(UTC).year}-[-0-9:T+.]+"
 # What the tenant blue asks: commands, and names, filters and paths that reach for the tenant red.
 ASKED = (
-    "search pool --json", "search secretword --json", "search secret* --mode lexical",
+    "search pool --json", "search secretword --json", "search secret* --mode keyword",
     "search connections --explain", "search pool --path * --json", "search pool --path ../**",
     "search pool --path [!x]*/red/**", "search pool --path memory:memory/red/**",
     "search pool --source red", "search pool --source red:memory", "search pool --kind red",

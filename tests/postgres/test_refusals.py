@@ -9,10 +9,10 @@ import pytest
 
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.pool import pool_of
-from tests.postgres.conftest import Memcli, database, sql
-from tests.postgres.expired import expired_server
+from tests.postgres.conftest import Memcli, Told, database, sql
 from tests.postgres.proxy import Proxy
-from tests.postgres.server import server, set_up
+from tests.postgres.server import AGENT, server, set_up
+from tests.postgres.tls import EXPIRED, VALID, tls_server
 from tests.support import write
 
 FULL = Path("/dev/full")  # where every write finds the disk full; not on every system
@@ -76,7 +76,7 @@ def test_a_pgvector_that_was_dropped(memcli: Memcli, notes: Path, url: str) -> N
 def test_a_certificate_that_has_run_out(
     memcli: Memcli, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with expired_server(tmp_path) as (port, authority):
+    with tls_server(tmp_path, EXPIRED) as (port, authority):
         monkeypatch.setenv(
             "MEMCLI_STORE_URL",
             f"postgresql://me@localhost:{port}/d?sslmode=verify-full&sslrootcert={authority}"
@@ -87,6 +87,32 @@ def test_a_certificate_that_has_run_out(
     assert "cannot be trusted" in told.err
     assert "certificate verify failed" in told.err  # libpq does not say why
     assert "Try: see when its certificate ends" in told.err
+
+
+def test_a_server_elsewhere_proves_who_it_is(
+    memcli: Memcli, notes: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tls_server(tmp_path, VALID, to=server().port) as (port, authority):
+
+        def told(host: str, *options: str) -> Told:
+            place = f"postgresql://{AGENT}@{host}:{port}/{database(url)}?hostaddr=127.0.0.1"
+            monkeypatch.setenv("MEMCLI_STORE_URL", "&".join((place, *options)))
+            return memcli("store status", notes)
+
+        trusted = f"sslrootcert={authority}"
+        assert told("db.prod.example", trusted).code == 0
+        for line in ("store attach ops", "index", "search pool", "store delete ops --apply"):
+            assert memcli(line, notes).code == 0
+        for host, options, why in (
+            ("db.prod.example", (), "cannot be trusted"),
+            ("db.other.example", (trusted,), "does not match host name"),
+            ("db.prod.example", (trusted, "sslmode=require"), "needs verify-full"),
+            ("db.prod.example", ("sslmode=disable",), "needs verify-full"),
+        ):
+            refused = told(host, *options)
+            assert (refused.code in (2, 4), refused.out) == (True, "")
+            assert why in refused.err
+            assert "Try: " in refused.err
 
 
 if FULL.exists():

@@ -106,6 +106,38 @@ def test_without_a_store_there_is_none_to_name(
     assert "store.url in your own configuration is empty" in told.err
 
 
+def test_status_says_what_is_stored(memcli: Memcli, stored: Path) -> None:
+    told = memcli(f"status {NAME}", stored)
+    assert (told.code, told.err) == (0, "")
+    assert told.out.startswith("workspace  team/ops (named by --workspace-name)\n")
+    assert ", as stored at revision " in told.out
+    there = json.loads(memcli("status --json", stored.parent / "notes").out)
+    here = json.loads(memcli(f"status --json --check {NAME}", stored).out)
+    assert (here["state"], here["warnings"]) == ("remote", [])
+    same = ("documents", "chunks", "first_date", "last_date")
+    for one, other in zip(here["sources"], there["sources"], strict=True):
+        assert {key: one[key] for key in same} == {key: other[key] for key in same}
+    assert here["vectors"]["embedded"] == there["vectors"]["embedded"] > 0
+
+
+def test_changes_are_those_of_the_stored_logs(memcli: Memcli, stored: Path) -> None:
+    line = "changes --json --since 2025-02-01 --until 2025-03-01"
+    there = json.loads(memcli(line, stored.parent / "notes").out)
+    here = json.loads(memcli(f"{line} {NAME}", stored).out)
+    assert here["days"] == there["days"] != []
+    nothing = memcli(f"changes --now 2025-06-01 {NAME}", stored)
+    assert "the newest one before is 2025-02" in nothing.err
+    assert memcli(f"changes --since HEAD~2 {NAME}", stored).code == 2
+
+
+def test_the_first_documents_of_a_list(memcli: Memcli, stored: Path) -> None:
+    for order in ("path", "date", "newest"):
+        every = json.loads(memcli(f"ls --json --sort {order} {NAME}", stored).out)["documents"]
+        first = json.loads(memcli(f"ls --json --sort {order} -n 2 {NAME}", stored).out)
+        assert first["documents"] == every[:2]
+        assert first["more"] == len(every) - 2
+
+
 def test_an_agent_asks_by_mcp_without_files(url: str, stored: Path, tmp_path: Path) -> None:
     connections = "select count(*) from pg_stat_activity where application_name ~ '^memcli '"
     for options in (["--workspace-name", "team/ops"], ["--tenant", "team"], ["--everywhere"]):

@@ -54,8 +54,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> PostgresStore:
             text = f"# The pool {number}\n\nwhy it ran dry, fox {number % 5}\n\n## More\n\ntrain\n"
             put(change, f"memory/2025-01-{number % 28 + 1:02}-{number}.md", text)
         embed(change)
-        search_by(change)
-        change.mark_embedded()
+        search_by(change, none_waits=True)
     return store
 
 

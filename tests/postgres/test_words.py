@@ -82,7 +82,7 @@ def test_words_that_a_row_cannot_hold(wanted: Wanted, tmp_path: Path) -> None:
                 change.put(made, stamp_of(path, text))
             assert change.integrity() == "ok"
         with store.snapshot() as snapshot:
-            ranked = snapshot.lexical(wanted, 99, EVERYTHING)
+            ranked = snapshot.by_keyword(wanted, 99, EVERYTHING)
             paths = snapshot.excerpts([each.chunk_id for each in ranked])
             told.append({paths[r.chunk_id].about.path: r.bm25 for r in ranked})
         store.close()
@@ -158,5 +158,5 @@ def test_terms_that_nothing_is_left_of(tmp_path: Path) -> None:
         assert snapshot.occurring([nothing]) == frozenset()
         assert snapshot.frequencies([nothing, term("fox")]) == [0, 1]
         assert snapshot.holding([nothing], [])[0].total == 0
-        assert snapshot.lexical(Wanted(any=(nothing,)), 9, EVERYTHING) == []
+        assert snapshot.by_keyword(Wanted(any=(nothing,)), 9, EVERYTHING) == []
     store.close()

@@ -18,6 +18,7 @@ from memcli.render.screen import (
     corrected,
     file_url,
     passage,
+    reflowed,
 )
 from memcli.render.text import COLOURED, PLAIN
 from memcli.render.width import columns, shortened, wrap
@@ -207,3 +208,21 @@ def test_a_brief_passage_shows_the_match_and_the_end_of_a_long_name() -> None:
     long = screen._replace(name=lambda source, path: "memory/of/a/very/long/name/indeed/pool.md")
     assert brief(1, HIT, place, ("pool",), long).startswith(" 1. <path>…")
     assert ":7</>  " in brief(1, HIT, place, ("pool",), long)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "While it waited for a slow\ncarrier,\nit ran dry.\n\n- a",
+            "While it waited for a slow carrier, it ran dry.\n\n- a",
+        ),
+        ("```\na log of many words\nand more\n```", "```\na log of many words\nand more\n```"),
+        ("Kate: I went to the museum\nRuben: that is nice", None),
+        ("| a | b | c | d |\nend", None),
+        ("So these are the steps:\nfill it", None),
+    ],
+)  # fmt: skip
+def test_the_lines_of_a_paragraph_are_joined(text: str, shown: str | None) -> None:
+    assert reflowed(text) == (shown or text)
+    assert len(reflowed(text)) == len(text)

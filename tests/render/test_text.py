@@ -12,7 +12,7 @@ CANDIDATE = make_candidate(
     source="memory", path="memory/pool.md", anchor="pool", heading_path=("Pool", "Dry"),
     title="Pool", start_line=3, end_line=5, tokens=9, text="The pool ran dry.", text_hash=b"",
     date="2025-06-12", document_date=None, kind="log", scope="session", source_kind="operator",
-    trust="trusted", authority=None, importance=None, bm25=1.0, lexical_rank=1, dense_rank=None,
+    trust="trusted", authority=None, importance=None, bm25=1.0, keyword_rank=1, semantic_rank=None,
     literal=True, parts=(),
 )  # fmt: skip
 HIT = Hit(CANDIDATE, 0, 0, 0.75, None, 1.0, None, (), (Step("fuse", 0.75, (("bm25", 1.0),)),))

@@ -49,8 +49,8 @@ def candidate(
         authority=authority,
         importance=None,
         bm25=bm25,
-        lexical_rank=ranks[0],
-        dense_rank=ranks[1],
+        keyword_rank=ranks[0],
+        semantic_rank=ranks[1],
         literal=literal,
         parts=tuple(parts),
     )

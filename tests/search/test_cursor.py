@@ -24,7 +24,7 @@ def _hit(
         source="memory", path="a.md", anchor="a", heading_path=("Ports",), title="A",
         start_line=11, end_line=16, tokens=9, text=text, text_hash=b"", date=None,
         document_date=None, kind="log", scope="session", source_kind="operator", trust="trusted",
-        authority=None, importance=None, bm25=1.0, lexical_rank=1, dense_rank=None, literal=True,
+        authority=None, importance=None, bm25=1.0, keyword_rank=1, semantic_rank=None, literal=True,
         parts=PARTS,
     )  # fmt: skip
     return Hit(
@@ -66,7 +66,7 @@ def test_a_passage_that_begins_within_a_line_counts_what_stands_before_it() -> N
     hit = hit._replace(
         candidate=hit.candidate._replace(parts=(PARTS[0], inside, PARTS[2])), first=1, last=1
     )
-    assert hit.goes_before
+    assert hit.continues_before
     assert cursor_of(hit, ["line"]) == CursorPlace(13, 10, "line")
 
 

@@ -52,7 +52,7 @@ def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
     return ask
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
 def test_a_wish_for_the_newest_or_oldest_is_answered_in_the_order_of_time(
     ask: Asked, mode: str
 ) -> None:
@@ -70,7 +70,7 @@ def test_a_wish_for_the_newest_or_oldest_is_answered_in_the_order_of_time(
     assert days("first E17 of the oven")[0] == FAULTS[0]
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
 @pytest.mark.parametrize(
     ("words", "place"),
     [
@@ -99,7 +99,7 @@ def test_a_passage_of_the_day_is_as_sure_as_it_holds_the_words(tmp_path: Path) -
     assert sure["memory/2026-09-21.md"] == 1.0 > sure["memory/2026-09-22.md"]
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
 def test_a_month_does_not_shut_out_the_line_that_tells_of_it_later(
     tmp_path: Path, mode: str
 ) -> None:

@@ -28,10 +28,10 @@ def answer(name: str, *confidences: float | None, verdict: str = "good") -> Answ
     for rank, each in enumerate(confidences, 1):
         (hit,) = fused(candidate(rank, lines=(f"{name}{rank} says something of this",)))
         hits.append(hit._replace(confidence=each))
-    dense = RetrieverUse(True, None, 3, 5)
+    semantic = RetrieverUse(True, None, 3, 5)
     unknown = None in confidences
     return NOTHING._replace(
-        hits=tuple(hits), verdict=verdict, dense=dense, missing_phrases=("x", name),
+        hits=tuple(hits), verdict=verdict, semantic=semantic, missing_phrases=("x", name),
         uncalibrated=Reason("uncalibrated", "by words") if unknown else None,
     )  # fmt: skip
 
@@ -43,7 +43,7 @@ def words(found: Answer) -> list[str]:
 def test_the_surest_comes_next_and_each_keeps_its_order() -> None:
     found = merged([answer("a", 0.5, 0.9, 0.1), answer("b", 0.7, 0.5)], options=options())
     assert words(found) == ["b1", "a1", "a2", "b2", "a3"]
-    assert (found.dense, found.missing_phrases) == (RetrieverUse(True, None, 6, 10), ("x",))
+    assert (found.semantic, found.missing_phrases) == (RetrieverUse(True, None, 6, 10), ("x",))
     answers = [answer(name)._replace(missing_phrases=absent) for name, absent in NOWHERE.items()]
     assert merged(answers, options=options()).missing_phrases == ("x",)
 
@@ -107,9 +107,9 @@ def test_vectors_that_took_no_part_are_those_of_the_workspaces_that_are_named() 
     }
 
     def told(*names: str) -> tuple[bool, str | None]:
-        answers = [answer(name)._replace(dense=retrievers[name]) for name in names]
-        dense = merged(answers, options=options()).dense
-        return dense.ran, dense.reason and dense.reason.text
+        answers = [answer(name)._replace(semantic=retrievers[name]) for name in names]
+        semantic = merged(answers, options=options()).semantic
+        return semantic.ran, semantic.reason and semantic.reason.text
 
     assert told("a", "b", "c, d") == (True, "a, c, d: none")
     assert told("b", "e", "a") == (True, "e: other")

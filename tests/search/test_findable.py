@@ -72,7 +72,7 @@ def test_a_newer_note_that_corrects_an_older_one_comes_first(notes: Path, newer:
     assert [r["path"] for r in found[:2]] == ["memory/2024-05-02.md", "memory/2023-03-06.md"]
 
 
-@pytest.mark.parametrize("mode", ["lexical", "hybrid"])
+@pytest.mark.parametrize("mode", ["keyword", "hybrid"])
 @pytest.mark.parametrize(
     "scrap",
     ["## Boat insurance", "## Boat insurance\n\nTODO", "https://example.org/boat/insurance"],
@@ -147,7 +147,7 @@ def test_why_not_names_the_stage_at_which_lines_fell_out(notes: Path) -> None:
     assert shown["verdict"].startswith("shown, rank 1 of ")
     assert {each["rank"] for each in shown["stages"][-2:]} == {1}
     cut = trail("--why-not", "memory/2026-02-03.md", "-n", "1")
-    assert cut["verdict"].startswith("lost at pack: ")
+    assert cut["verdict"].startswith("lost at budget: ")
     assert cut["verdict"].endswith("; --limit is 1 and --budget none; --more shows weaker ones")
     filtered = trail("--why-not", "memory/2026-02-03.md", "--until", "2024")
     assert filtered["verdict"].startswith(

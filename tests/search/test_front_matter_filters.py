@@ -75,8 +75,8 @@ CASES: dict[tuple[str, ...], Callable[[Said], bool]] = {
     "mode",
     [
         ("--mode", "hybrid"),
-        ("--mode", "lexical"),
-        ("--mode", "dense"),
+        ("--mode", "keyword"),
+        ("--mode", "semantic"),
         ("--expand",),
         ("--view", "active"),
         ("--profile", "two-pass"),

@@ -57,7 +57,7 @@ def told(notes: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     return ask
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
 @pytest.mark.parametrize("out", ["-dry", '-"ran dry"', "-wait*"])
 def test_what_is_excluded_is_not_found_by_any_leg(told: Told, mode: str, out: str) -> None:
     everything = told("search", "pool", "--mode", mode)[1]
@@ -83,7 +83,7 @@ def test_a_phrase_that_nothing_holds_is_said_and_not_guessed_at(told: Told) -> N
     assert told("search", '"ran dry"')[1].startswith("memory/2025-06-12.md")
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
 @pytest.mark.parametrize("more", ["", " pool", " notes of the shift"])
 def test_what_is_quoted_has_to_be_in_every_passage(
     told: Told, notes: Path, mode: str, more: str
@@ -126,12 +126,12 @@ def test_phrases_that_no_passage_holds_together_are_said(told: Told) -> None:
     ("arguments", "by"),
     [
         (('"ran dry"', "--path", "MEMORY.md"), "the filters"),
-        (('"ran dry" -noon',), "what the question excludes"),
+        (('"ran dry" -noon',), "excluded words"),
     ],
 )
 def test_a_phrase_that_is_left_out_is_said(told: Told, arguments: tuple[str, ...], by: str) -> None:
     code, out, err = told("search", *arguments)
-    said = f'No passages found.\nmemcli: what holds "ran dry" is left out by {by}\n'
+    said = f'No passages found.\nmemcli: passages with "ran dry" are removed by {by}\n'
     assert (code, out, err) == (0, "", said)
 
 

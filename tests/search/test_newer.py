@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from memcli.language.change import speaks_of_change
-from memcli.search.hits import Hit, ordered
+from memcli.search.hits import Hit, Quotation, ordered
 from memcli.search.mmr import folded
-from memcli.search.newer import NOISE, newer_first, with_corrections
+from memcli.search.newer import NOISE, Corrections, newer_first, with_corrections
+from memcli.types import Turn
 from tests.benchmarks.corrections import FIGURES, measured, rows_of
 from tests.search.makers import candidate
 
@@ -32,11 +33,11 @@ NEW = hit(2, 0.6, "Orders moved from MySQL to PostgreSQL.", "2025-08-18")
 
 
 def order(*hits: Hit) -> list[int]:
-    return [each.candidate.about.chunk_id for each in newer_first(hits)]
+    return [each.candidate.about.chunk_id for each in newer_first(hits, turns={})]
 
 
 def test_a_newer_note_that_tells_of_a_change_comes_first() -> None:
-    moved = newer_first([OLD, NEW])
+    moved = newer_first([OLD, NEW], turns={})
     assert [each.candidate.about.chunk_id for each in moved] == [2, 1]
     assert [each.score for each in moved] == [0.7, 0.6]
     assert moved[0].trace[-1].stage == "newer"
@@ -63,6 +64,24 @@ def test_a_sentence_of_a_long_turn_is_its_speaker_s() -> None:
         assert order(old, hit(2, 0.6, text, "2025-08-18")) == expected
 
 
+def test_a_turn_is_what_its_speaker_says_whatever_its_form() -> None:
+    lines = "Ann: Our orders are kept in MySQL.", "{}: Our orders moved from MySQL to PostgreSQL."
+
+    def moved(speaker: str) -> list[int]:
+        hits = [hit(1, 0.7, lines[0], "2025-03-03"),
+                hit(2, 0.6, lines[1].format(speaker), "2025-08-18")]  # fmt: skip
+        turns = {1: [Turn(1, 1, "Ann")], 2: [Turn(1, 1, speaker)]}
+        return [each.about.chunk_id for each in newer_first(hits, turns=turns)]
+
+    assert moved("Ann") == [2, 1]
+    assert moved("Ben") == moved("Assistant") == [1, 2]
+    for old, new in (("Mm .", "Yeah ."), ("Yes .", "No ."), ("I like it", "I like two")):
+        turns = {n: [Turn(1, 1, "User Interface")] for n in (1, 2)}
+        said = [hit(n, 0.8 - n / 10, f"User Interface: {text}", f"2025-0{n}-01")
+                for n, text in ((1, old), (2, new))]  # fmt: skip
+        assert newer_first(said, turns=turns) == said
+
+
 def test_what_is_of_a_month_is_newer_than_what_lies_before_the_whole_of_it() -> None:
     about = NEW.about._replace(date="2025-03-31", document_date="2025-03-31")
     of_march = NEW.candidate._replace(about=about._replace(first_day="2025-03-01"))
@@ -84,9 +103,10 @@ def test_only_the_first_sixty_are_compared_so_a_limit_changes_nothing() -> None:
 def test_a_chain_of_corrections_leads_to_its_newest_line() -> None:
     newest = hit(3, 0.7, "Orders moved from PostgreSQL to SQLite.", "2025-12-01")
     assert order(OLD, NEW, newest) == [3, 2, 1]
-    marked = with_corrections([OLD], [NEW, newest])
+    newer = Corrections([Quotation(each.about, each.text) for each in (OLD, NEW, newest)], {})
+    marked = with_corrections([OLD], newer)
     assert [each.citation for each in marked[0].corrected_by] == ["3.md:1-1"]
-    assert with_corrections([newest], [OLD, NEW])[0].corrected_by == ()
+    assert with_corrections([newest], newer)[0].corrected_by == ()
 
 
 def test_what_scores_the_same_up_to_noise_is_in_the_order_of_its_dates() -> None:

@@ -37,7 +37,7 @@ def test_classic_is_weighted_fusion_decay_to_nothing_and_mmr_by_words() -> None:
     """
     settings = PROFILES["classic"].settings
     weights = Weights(
-        float(settings["search.vector_weight"]), float(settings["search.text_weight"])
+        float(settings["search.semantic_weight"]), float(settings["search.keyword_weight"])
     )
     hits = fused(
         candidate(1, bm25=1.0, cosines=(0.8,), lines=("pool size",), date="2026-01-21"),
@@ -182,7 +182,7 @@ def test_the_scores_of_two_pass_never_exceed_the_authority(
 
 
 def test_a_least_score_is_held_against_the_confidence_but_in_classic() -> None:
-    assert [name for name, each in PROFILES.items() if each.floor_on_score] == ["classic"]
+    assert [name for name, each in PROFILES.items() if each.threshold_on_score] == ["classic"]
 
 
 def test_the_default_takes_part_in_every_stage_but_three() -> None:
@@ -235,7 +235,7 @@ def test_the_constants_of_the_settings_are_those_of_the_formula() -> None:
         ("convex", "convex.beta", 0.3, "convex.alpha, convex.beta, convex.gamma must sum to 1"),
         ("two-pass", "authority.recency", 0.6, "authority.authored must sum to 1, not 1.1"),
         ("two-pass", "passes.second", 17, "passes.second must not exceed passes.first"),
-        ("default", "search.text_weight", 0.9, "search.text_weight must sum to 1, not 1."),
+        ("default", "search.keyword_weight", 0.9, "search.keyword_weight must sum to 1, not 1."),
     ],
 )
 def test_weights_that_do_not_sum_to_one_are_named(
@@ -277,7 +277,7 @@ def test_ages_are_fractional_where_a_time_of_day_is_known(tmp_path: Path) -> Non
         write(tmp_path, f"memory/{name}.md", text)
 
     def told(profile: str, now: str, step: str, name: str) -> dict[str, float]:
-        flags = ["--profile", profile, "--now", now, "--mode", "lexical", "--explain", "--json"]
+        flags = ["--profile", profile, "--now", now, "--mode", "keyword", "--explain", "--json"]
         found = json.loads(run("search", "pool", "-w", str(tmp_path), *flags).stdout)
         return {
             Path(each["path"]).stem: value

@@ -127,7 +127,7 @@ def test_a_search_names_the_words_it_left_out(
     (tmp_path / "MEMORY.md").write_text(
         "".join(f"## {n}\n\nnote log entry{n}\n\n" for n in range(8)) + "## pool\n\npool log\n"
     )
-    command = ["search", "pool note log", "-w", str(tmp_path), "--mode", "lexical", "--explain"]
+    command = ["search", "pool note log", "-w", str(tmp_path), "--mode", "keyword", "--explain"]
     assert run(command) == 0
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(recall, "SMALL", 3)
@@ -148,7 +148,7 @@ def test_the_words_of_a_search_by_meaning_find_nothing_in_a_large_index_either(
     monkeypatch.setattr(recall, "SMALL", 3)
     monkeypatch.setattr(rare_terms, "MOST_ROWS", 3)
     asked = 'pool "note log"'  # the phrase says which chunks may be shown
-    assert run(["search", asked, "-w", str(tmp_path), "--mode", "dense", "--json"]) == 0
+    assert run(["search", asked, "-w", str(tmp_path), "--mode", "semantic", "--json"]) == 0
     results = json.loads(capsys.readouterr().out)["results"]
     assert {each["citation"] for each in results} == {
         f"MEMORY.md:{4 * n + 1}-{4 * n + 3}" for n in range(8)
@@ -162,7 +162,7 @@ def test_two_words_that_are_found_only_as_one_are_no_share_of_a_query(
     (tmp_path / "MEMORY.md").write_text("".join(f"## {text}\n\nx\n\n" for text in texts))
     monkeypatch.setattr(recall, "SMALL", 1)
     monkeypatch.setattr(rare_terms, "MOST_ROWS", 1)
-    command = ["search", "road trip", "-w", str(tmp_path), "--mode", "lexical", "--json"]
+    command = ["search", "road trip", "-w", str(tmp_path), "--mode", "keyword", "--json"]
     assert run(command) == 0
     assert json.loads(capsys.readouterr().out)["results"][0]["citation"] == "MEMORY.md:1-3"
 
@@ -174,7 +174,7 @@ def test_common_words_that_find_only_together_are_believed(
     (tmp_path / "MEMORY.md").write_text("".join(f"## {text}\n\nx\n\n" for text in texts))
     for module, name, value in ((recall, "SMALL", 1), (rare_terms, "MOST_ROWS", 2)):
         monkeypatch.setattr(module, name, value)
-    command = ["search", "pool log", "-w", str(tmp_path), "--mode", "lexical", "--json", "-v"]
+    command = ["search", "pool log", "-w", str(tmp_path), "--mode", "keyword", "--json", "-v"]
     assert run(command) == 0
     (found,) = json.loads(capsys.readouterr().out)["results"]
     assert (found["citation"], found["score"] > 0) == ("MEMORY.md:1-3", True)

@@ -52,7 +52,7 @@ def _snapshot(folder: Path) -> Iterator[Snapshot]:
 
 def _recalled(snapshot: Snapshot, query: ParsedQuery, *, demands: bool = True) -> Recalled:
     bounds = RecallBounds(10, Reach(), demands_phrases=demands)
-    return recall(snapshot, query, total=3, lexical=True, vector=None, bounds=bounds)
+    return recall(snapshot, query, total=3, keyword=True, vector=None, bounds=bounds)
 
 
 def test_texts_are_kept_up_to_the_last_of_so_many_chunks() -> None:
@@ -105,7 +105,7 @@ def test_where_a_leg_counts_chunks_more_texts_are_asked_for_until_there_are_enou
     with _snapshot(tmp_path) as snapshot:
         bounds = RecallBounds(2, Reach(), by_chunk=True)
         query = parse("the slow pool ran dry, item")
-        found = recall(snapshot, query, total=2, lexical=False, vector=vector, bounds=bounds)
+        found = recall(snapshot, query, total=2, keyword=False, vector=vector, bounds=bounds)
     assert sorted(c.about.path for c in found.candidates) == ["items.md", "other.md"]
 
 

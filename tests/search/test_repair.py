@@ -54,7 +54,7 @@ def repaired(found: dict[str, Any]) -> dict[str, str]:
     return {each["typed"]: each["searched"] for each in found.get("repairs", [])}
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "lexical", "dense"])
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
 @pytest.mark.parametrize(
     ("typed", "meant", "path"),
     [
@@ -101,7 +101,7 @@ def test_one_mistake_in_a_word_is_as_good_as_none(
 def test_other_ways_to_write_what_the_notes_hold(
     ask: Ask, query: str, typed: str, searched: str, how: str, day: int
 ) -> None:
-    found = ask(query, "--mode", "lexical")
+    found = ask(query, "--mode", "keyword")
     assert found["repairs"] == [{"typed": typed, "searched": searched, "how": how}]
     assert found["verdict"] == "good"
     assert found["results"][0]["path"] == f"memory/2025-06-{day}.md"
@@ -109,22 +109,22 @@ def test_other_ways_to_write_what_the_notes_hold(
 
 @pytest.mark.parametrize("query", ["1.290 euros", "1 290 euros", "1,290 euros"])
 def test_a_number_is_found_however_its_thousands_are_set_apart(ask: Ask, query: str) -> None:
-    found = ask(query, "--mode", "lexical")
+    found = ask(query, "--mode", "keyword")
     assert "repairs" not in found
     assert found["results"][0]["path"] == "memory/2025-06-17.md"
 
 
 def test_a_word_that_is_asked_for_already_does_not_count_twice(ask: Ask) -> None:
-    twice = ask("education and educaton", "--mode", "lexical", "-v")
+    twice = ask("education and educaton", "--mode", "keyword", "-v")
     assert repaired(twice) == {"educaton": "education"}
-    once = ask("education", "--mode", "lexical", "-v")
+    once = ask("education", "--mode", "keyword", "-v")
     assert twice["results"][0]["score"] == once["results"][0]["score"]
 
 
 def test_of_a_long_question_in_other_words_the_first_are_looked_at(ask: Ask) -> None:
     wrong = [f"zyxw{letter}vut" for letter in "abcdefgh"]
-    assert "repairs" not in ask(" ".join([*wrong, "deploymwnt"]), "--mode", "lexical")
-    found = ask(" ".join([*wrong[1:], "deploymwnt"]), "--mode", "lexical")
+    assert "repairs" not in ask(" ".join([*wrong, "deploymwnt"]), "--mode", "keyword")
+    found = ask(" ".join([*wrong[1:], "deploymwnt"]), "--mode", "keyword")
     assert repaired(found) == {"deploymwnt": "deployment"}
 
 
@@ -137,7 +137,7 @@ def test_of_a_long_question_in_other_words_the_first_are_looked_at(ask: Ask) -> 
     ],
 )
 def test_a_word_that_may_be_right_as_it_is_gives_way_to_no_other(ask: Ask, query: str) -> None:
-    assert "repairs" not in ask(query, "--mode", "lexical")
+    assert "repairs" not in ask(query, "--mode", "keyword")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_another_form_of_a_word_is_searched_and_not_announced(
 
 
 def test_only_the_last_word_may_be_unfinished(ask: Ask) -> None:
-    assert "repairs" not in ask("envir database", "--mode", "lexical")
+    assert "repairs" not in ask("envir database", "--mode", "keyword")
 
 
 def test_what_was_searched_for_is_marked_and_said(
@@ -199,7 +199,7 @@ def test_another_number_of_a_word_is_searched_for_and_not_announced(
 
 def test_a_name_does_not_become_a_word_that_only_shares_its_stem(ask: Ask, notes: Path) -> None:
     write(notes, "memory/2025-06-21.md", "# Log\n\nReset the pump, and reset the clock.\n")
-    assert "repairs" not in ask("restic unlock", "--mode", "lexical")
+    assert "repairs" not in ask("restic unlock", "--mode", "keyword")
 
 
 def test_what_is_searched_for_besides_is_told_to_who_asks(

@@ -168,7 +168,7 @@ def test_each_lot_is_read_by_its_own_reranker_and_by_none_where_none_is_wanted(
     with memcli.Memory.open(tmp_path, settings=settings) as memory:
         memory.index()
     config = load(str(tmp_path), {}, settings)
-    options = options_of(config, filters=Filters())._replace(mode="lexical")
+    options = options_of(config, filters=Filters())._replace(mode="keyword")
     wanted, own = Reader([1.0]), Reader([2.0])
     store = open_store(config, os.environ, lambda: FAR_FUTURE_NS)
     with store.snapshot() as snapshot:

@@ -43,7 +43,7 @@ def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
 
     def asked(*arguments: str) -> Sequence[str]:
         capsys.readouterr()
-        run(["search", *arguments, "-w", folder, "--json", "--mode", "lexical"])
+        run(["search", *arguments, "-w", folder, "--json", "--mode", "keyword"])
         return [each["path"] for each in json.loads(capsys.readouterr().out)["results"]]
 
     return asked

@@ -44,4 +44,4 @@ def test_an_ellipsis_stands_where_a_line_goes_on() -> None:
     assert make_snippet(hit._replace(first=2), words=()).text == "…Three."
     for broken in ((True, False), (False, True)):  # the chunk itself is cut out of longer lines
         cut = hit._replace(broken=broken)
-        assert (cut.goes_before, cut.goes_on) == broken
+        assert (cut.continues_before, cut.continues_after) == broken

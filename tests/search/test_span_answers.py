@@ -42,7 +42,7 @@ def said(
     return said
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
 @pytest.mark.parametrize(
     ("asked", "names"),
     [
@@ -129,7 +129,7 @@ def test_words_of_the_description_find_the_note(
                 "-w",
                 str(tmp_path),
                 "--mode",
-                "dense",
+                "semantic",
                 "--exit-code",
                 "-f",
                 "{path}",

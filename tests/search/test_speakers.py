@@ -181,7 +181,7 @@ def test_a_filter_shows_the_lines_of_one_speaker_and_cites_no_other(
     """Every output reads these passages, so no form of them has a line of Odette."""
     write(tmp_path, "memory/2025-06-01.md", CHAT)
     lines = CHAT.split("\n")
-    for more in ((), ("--full",), ("--mode", "lexical")):
+    for more in ((), ("--full",), ("--mode", "keyword")):
         asked = ("search", "bicycle", "--by", "Ruben", "-w", str(tmp_path), *more)
         assert run([*asked, "--json"]) == 0
         found = json.loads(capsys.readouterr().out)["results"]

@@ -13,8 +13,8 @@ from memcli.dates.find import find_dates
 from memcli.embedding.models import Calibration
 from memcli.language.tokens import estimate
 from memcli.search.budget import fit_budget, shortened
-from memcli.search.confidence import LOW, apply_floor, judge, sure_of_its_day, verdict
-from memcli.search.focus import Adjustments, SoughtTerm, Width, focus, occurrences
+from memcli.search.confidence import LOW, apply_threshold, judge, sure_of_its_day, verdict
+from memcli.search.focus import Adjustments, WeightedTerm, Width, focus, occurrences
 from memcli.search.fusion import LengthPrior, Weights, fuse, text_share
 from memcli.search.hits import Hit, ordered
 from memcli.search.mmr import diversify, likeness, token_set
@@ -367,7 +367,7 @@ def test_focus_scores_words_by_bm25_of_the_part() -> None:
     found = focus(
         hits,
         {1: [("aa",), ("bb",)]},
-        [SoughtTerm(("bb",), 2.0)],
+        [WeightedTerm(("bb",), 2.0)],
         weights=mostly_words,
         text_share=1.0,
         whole=False,
@@ -383,7 +383,7 @@ def test_without_vectors_a_window_keeps_its_neighbours() -> None:
     found = focus(
         hits,
         {1: [("aa",), ("bb",)]},
-        [SoughtTerm(("bb",), 2.0)],
+        [WeightedTerm(("bb",), 2.0)],
         weights=Weights(0.0, 1.0),
         text_share=1.0,
         whole=False,
@@ -396,7 +396,7 @@ def test_of_a_literal_match_the_passage_that_holds_the_word_is_it() -> None:
     (hit,) = fused(candidate(1, lines=lines, cosines=cosines, literal=True))
     cut: list[tuple[str, ...]] = [("aa",), ("bb",), ("cc",)]
     found = focus(
-        [hit], {1: cut}, [SoughtTerm(("bb",), 2.0)], weights=HALVES, text_share=0.1, whole=False
+        [hit], {1: cut}, [WeightedTerm(("bb",), 2.0)], weights=HALVES, text_share=0.1, whole=False
     )
     assert {passage.text: passage.is_literal for passage in found} == {
         "aa": False,
@@ -409,7 +409,7 @@ def test_of_a_literal_match_whose_words_no_passage_holds_together_the_best_is_it
     lines = ("aa", "bb", "cc")
     (hit,) = fused(candidate(1, lines=lines, cosines=(0.9, 0.1, 0.8), literal=True))
     cut: list[tuple[str, ...]] = [("aa",), ("bb",), ("cc",)]
-    terms = [SoughtTerm(("aa",), 1.0), SoughtTerm(("cc",), 1.0)]
+    terms = [WeightedTerm(("aa",), 1.0), WeightedTerm(("cc",), 1.0)]
     found = focus(
         [hit], {1: cut}, terms, weights=HALVES, text_share=0.1, whole=False, width=Width(lines=1)
     )
@@ -427,18 +427,19 @@ def test_focus_in_one_piece_keeps_the_chunk() -> None:
 
 
 def test_a_phrase_counts_only_where_its_words_stand_together() -> None:
-    assert _best_line([("b", "a"), ("a", "b")], SoughtTerm(("a", "b"), 1.0)) == 2
+    assert _best_line([("b", "a"), ("a", "b")], WeightedTerm(("a", "b"), 1.0)) == 2
 
 
 def test_a_prefix_counts_every_word_that_begins_with_it() -> None:
     assert (
-        _best_line([("play",), ("deploi",)], SoughtTerm(("deploi",), 1.0, ("deploy", "depl"))) == 2
+        _best_line([("play",), ("deploi",)], WeightedTerm(("deploi",), 1.0, ("deploy", "depl")))
+        == 2
     )
-    assert _best_line([("b", "cd"), ("a", "cd")], SoughtTerm(("a", "c"), 1.0, ("c",))) == 2
-    assert occurrences(("x", "a", "cd", "a"), SoughtTerm(("a", "c"), 1.0, ("c",))) == 1
+    assert _best_line([("b", "cd"), ("a", "cd")], WeightedTerm(("a", "c"), 1.0, ("c",))) == 2
+    assert occurrences(("x", "a", "cd", "a"), WeightedTerm(("a", "c"), 1.0, ("c",))) == 1
 
 
-def _best_line(parts: list[tuple[str, ...]], term: SoughtTerm) -> int:
+def _best_line(parts: list[tuple[str, ...]], term: WeightedTerm) -> int:
     mostly_words = Weights(0.2, 0.8)
     hits = fused(candidate(1, lines=("a", "b"), cosines=(0.0, 0.0)), weights=mostly_words)
     found = focus(hits, {1: parts}, [term], weights=mostly_words, text_share=1.0, whole=False)
@@ -499,8 +500,8 @@ def test_confidence_is_the_logistic_of_cosine_and_rare_words_covered() -> None:
 def test_the_floor_never_hides_a_literal_match() -> None:
     sure, literal = Calibration(-9.0, 0.0, 0.0), candidate(1, bm25=1.0, literal=True)
     hits = judge(fused(literal, candidate(2, bm25=1.0)), sure, rarity=1.0)
-    assert [h.about.chunk_id for h in apply_floor(hits, min_score=0.5)] == [1]
-    assert verdict(apply_floor(hits, min_score=0.5)) == ("good", None)
+    assert [h.about.chunk_id for h in apply_threshold(hits, min_score=0.5)] == [1]
+    assert verdict(apply_threshold(hits, min_score=0.5)) == ("good", None)
     assert verdict([hit for hit in hits if hit.about.chunk_id == 2]) == ("weak", LOW)
     assert verdict([]) == ("none", None)
 

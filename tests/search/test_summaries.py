@@ -45,7 +45,7 @@ def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def _paths(notes: Path, *arguments: str) -> list[str]:
-    record = _json("search", *arguments, "-w", str(notes), "--mode", "lexical", "-n", "100")
+    record = _json("search", *arguments, "-w", str(notes), "--mode", "keyword", "-n", "100")
     return [result["path"] for result in record["results"]]
 
 

@@ -67,7 +67,7 @@ def _told(notes: Path, options: SearchOptions) -> list[tuple[str, Sequence[Hit]]
 
 
 def _options(notes: Path, profile: str = "default", **inner: frozenset[str]) -> SearchOptions:
-    flags = {"search.profile": profile, "search.mode": "lexical"}
+    flags = {"search.profile": profile, "search.mode": "keyword"}
     found = options_of(load(str(notes), {}, flags), filters=Filters())
     return found._replace(inner=Inner(**inner))  # type: ignore[arg-type]
 

@@ -46,9 +46,9 @@ def test_the_best_hit_that_holds_a_line_is_followed_to_the_end(options: SearchOp
 def test_what_is_folded_in_names_the_passage_that_stands_for_it(options: SearchOptions) -> None:
     first, second = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0))
     course = Course()
-    course("floor", [first, second])
+    course("threshold", [first, second])
     course("mmr", [first._replace(duplicates=("2.md:1-1",))])
-    course("pack", [first])
+    course("budget", [first])
     trail = follow(course, SECOND.are_in)
     assert (trail.rank, trail.folded_into) == (None, "1.md:1-1")
     told = "lost at mmr.fold: folded into 1.md:1-1, which says the same"
@@ -58,11 +58,11 @@ def test_what_is_folded_in_names_the_passage_that_stands_for_it(options: SearchO
 def test_the_floor_names_what_it_judges(options: SearchOptions) -> None:
     course = Course()
     course("fuse", fused(candidate(2)))
-    course("floor", [])
-    on_score = options._replace(profile=options.profile._replace(floor_on_score=True))
+    course("threshold", [])
+    on_score = options._replace(profile=options.profile._replace(threshold_on_score=True))
     for given, judged in ((options, "confidence"), (on_score, "score")):
         told = verdict(follow(course, SECOND.are_in), given)
-        assert told == f"lost at floor: its {judged} is below search.min_score, 0"
+        assert told == f"lost at threshold: its {judged} is below search.min_score, 0"
 
 
 def test_a_search_that_was_not_made_has_no_trail(options: SearchOptions) -> None:

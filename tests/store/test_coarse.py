@@ -142,8 +142,8 @@ def test_a_filter_applies_before_the_coarse_search(large: tuple[str, Any]) -> No
 def asked_often(reader: Reader, queries: Sequence[bytes], limit: int) -> list[Any]:
     """Ask until the process keeps the codes of what it asks, then ask each question."""
     for _ in range(aside.OFTEN):
-        reader.dense(queries[0], 1, Reach())()
-    return [reader.dense(query, limit, Reach())() for query in queries]
+        reader.by_vector(queries[0], 1, Reach())()
+    return [reader.by_vector(query, limit, Reach())() for query in queries]
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def test_codes_that_a_connection_keeps_find_what_those_of_the_file_find(
     store = SqliteStore(path, lambda: FAR_FUTURE_NS)
     for at in (3, 3, BIG + 7):  # what is asked again is kept
         with store.snapshot() as snapshot:
-            found = snapshot.dense(made[at].tobytes(), 20, Reach())()
+            found = snapshot.by_vector(made[at].tobytes(), 20, Reach())()
             table = snapshot._vec_table()
             asked = VectorQuery(FINGERPRINT, made[at].tobytes(), 20)
             _, of_file = nearest(snapshot._connection, table, asked, has_vec=True)
@@ -206,7 +206,7 @@ def test_codes_are_kept_of_one_state(large: tuple[str, Any]) -> None:
     assert matrix._kept[path] is kept
     put(writer, "n", 2)
     for times in range(1, 2 * aside.OFTEN):
-        found = reader.dense(query, 5, Reach())()
+        found = reader.by_vector(query, 5, Reach())()
         assert name not in {near.hash for near in found}
         assert (matrix._kept[path] is kept) == (times < aside.OFTEN)
     writer.close()
@@ -266,13 +266,13 @@ def test_a_search_in_the_background_sees_the_state_of_its_reader(large: tuple[st
     query = matrix[BIG + 3].tobytes()
     reader = Reader(path)
     with reader.snapshot():
-        before = reader.dense(query, 5, Reach())()
+        before = reader.by_vector(query, 5, Reach())()
         assert before[0].hash == hashes("s", 4)[3]
         writer = open_writer(path)
         put(writer, "s", 2)
         writer.close()
-        assert reader.dense(query, 5, Reach())() == before
-    after = reader.dense(query, 5, Reach())()
+        assert reader.by_vector(query, 5, Reach())() == before
+    after = reader.by_vector(query, 5, Reach())()
     assert before[0] not in after
     reader.close()
 
@@ -338,8 +338,8 @@ def test_texts_that_take_the_place_of_others_and_have_a_vector_are_coded(
     reader = Reader(path)
     for number in (SMALL - 1, SMALL - 30):
         query = made[BIG + number].tobytes()
-        assert reader.dense(query, 1, Reach())()[0].hash == hashes("s", SMALL)[number]
-    assert reader.dense(made[BIG + 5].tobytes(), 1, Reach())()[0].hash != hashes("s", 6)[5]
+        assert reader.by_vector(query, 1, Reach())()[0].hash == hashes("s", SMALL)[number]
+    assert reader.by_vector(made[BIG + 5].tobytes(), 1, Reach())()[0].hash != hashes("s", 6)[5]
     reader.close()
 
 
@@ -382,7 +382,7 @@ def test_of_vectors_that_tie_no_more_are_given_than_asked_for(tmp_path: Path) ->
     embed(writer, "m", np.repeat(units(1, 9), 5, axis=0))
     writer.close()
     reader = Reader(path)
-    assert [len(reader.dense(units(1, 9)[0].tobytes(), n, Reach())()) for n in (2, 9)] == [2, 5]
+    assert [len(reader.by_vector(units(1, 9)[0].tobytes(), n, Reach())()) for n in (2, 9)] == [2, 5]
     reader.close()
 
 

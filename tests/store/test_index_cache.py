@@ -67,8 +67,8 @@ def answers(snapshot: Snapshot) -> list[Any]:
     vector = ENCODER.encode_query("the fox slept")
     told: list[Any] = [snapshot.known(), snapshot.tokens(["foxes ate", "a pool", "foxes ate"])]
     for wanted in QUESTIONS:
-        near = snapshot.dense(vector, 3, EVERYTHING)()
-        ranked = snapshot.lexical(wanted, 2, EVERYTHING)
+        near = snapshot.by_vector(vector, 3, EVERYTHING)()
+        ranked = snapshot.by_keyword(wanted, 2, EVERYTHING)
         ids = sorted({r.chunk_id for r in ranked} | {c for n in near for c in n.chunk_ids})
         terms = (*wanted.any, *wanted.none, *(each for group in wanted.all for each in group))
         told += [
@@ -76,11 +76,9 @@ def answers(snapshot: Snapshot) -> list[Any]:
             ranked,
             snapshot.candidates(ids, RetrieverResults(wanted, ranked, vector, near)),
             snapshot.candidates(ids[::-1], RetrieverResults(wanted, [], None, [])),
-            snapshot.matching(wanted, ids),
-            snapshot.holding(terms, ids),
+            snapshot.holding([wanted, *terms], ids),
             snapshot.occurring(terms),
-            snapshot.broken(ids),
-            snapshot.turns(ids),
+            snapshot.lines_of(ids),
         ]
     return told
 
@@ -112,7 +110,7 @@ def test_passages_that_have_no_vector_yet_are_asked_for_again(tmp_path: Path) ->
     wanted = any_of("fox")
     for _ in range(2):
         with store.snapshot() as snapshot:
-            ranked = snapshot.lexical(wanted, 9, EVERYTHING)
+            ranked = snapshot.by_keyword(wanted, 9, EVERYTHING)
             retrievers = RetrieverResults(wanted, ranked, ENCODER.encode_query("a fox"), [])
             ids = [each.chunk_id for each in ranked]
             asked = snapshot.candidates(ids, retrievers)

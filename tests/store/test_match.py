@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from memcli.language.words import (
     compose,
     fold,
+    index_term,
     is_searchable,
     pairs,
     prepare,
-    sought,
     split_runs,
     units,
 )
@@ -28,12 +28,12 @@ Find = Callable[[str | None], list[int]]
 
 
 def phrase(text: str, *, prefix: bool = False) -> str | None:
-    term = sought(text, prefix=prefix)
+    term = index_term(text, prefix=prefix)
     return match.phrase(term) if term else None
 
 
 def terms(texts: list[str], *, prefix: bool = False) -> tuple[Term, ...]:
-    return tuple(term for text in texts if (term := sought(text, prefix=prefix)))
+    return tuple(term for text in texts if (term := index_term(text, prefix=prefix)))
 
 
 SCRIPTS = {

@@ -145,10 +145,10 @@ def test_a_vector_is_kept_once_and_survives_a_revert_until_it_is_pruned(path: st
     for name in ("a.md", "b.md"):
         put(writer, name, "# Other\n" + name)
     assert embed(writer, ENCODER) == 2
-    assert writer.prune(unused_days=30) == 0
+    assert writer.tidy(unused_days=30) == 0
     put(writer, "a.md", "# Same\nthe fox\n")
     assert embed(writer, ENCODER) == 0
-    assert writer.prune(unused_days=0) == 1
+    assert writer.tidy(unused_days=0) == 1
     put(writer, "b.md", "# Same\nthe fox\n")
     assert embed(writer, ENCODER) == 0
     writer.close()
@@ -164,10 +164,10 @@ def test_a_model_switch_leaves_nothing_of_the_old_after_its_time(path: str) -> N
     assert writer.fact("fingerprint") == ENCODER.fingerprint
     assert embed(writer, other) == 1
     assert writer.fact("fingerprint") == other.fingerprint
-    assert writer.prune(unused_days=30) == 0
+    assert writer.tidy(unused_days=30) == 0
     assert embed(writer, ENCODER) == 0
     assert writer.fact("fingerprint") == ENCODER.fingerprint
-    assert writer.prune(unused_days=0) == 2
+    assert writer.tidy(unused_days=0) == 2
     writer.close()
     assert_sound(path)
     connection = connect(path, write=False).connection
@@ -214,8 +214,8 @@ def test_the_nearest_are_those_of_a_plain_computation(path: str, vec_problem: st
     found = recall(path, vector="fox train 7", universe=5, vec_problem=vec_problem)
     expected = nearest_in_plain_python(path, "fox train 7", ())
     best = sorted(expected.values(), reverse=True)[:5]
-    by_rank = sorted(found, key=lambda c: c.dense_rank or 0)
-    assert [c.dense_rank for c in by_rank] == [1, 2, 3, 4, 5]
+    by_rank = sorted(found, key=lambda c: c.semantic_rank or 0)
+    assert [c.semantic_rank for c in by_rank] == [1, 2, 3, 4, 5]
     for candidate, value in zip(by_rank, best, strict=True):
         (part,) = candidate.parts
         assert part.cosine == pytest.approx(value, abs=2e-2)
@@ -231,7 +231,7 @@ def test_filters_apply_before_the_k(path: str, vec_problem: str) -> None:
         for c in recall(
             path, vector="fox", universe=3, filters=filters, vec_problem=vec_problem, match="fox"
         )
-        if c.dense_rank
+        if c.semantic_rank
     }
     names = [name for name, *_ in [(row[1],) for row in dump(path)["documents"]]]
     inside = [n for n in names if "2025-01-10" <= n[:10] <= "2025-01-16" and n[0] == "2"]
@@ -294,8 +294,8 @@ def test_an_installation_without_vec0_answers_alike_and_one_with_it_catches_up(p
     again.close()
     assert_sound(path)
     caught_up = recall(path, vector="fox", encoder=wide)
-    assert [(c.about.path, c.dense_rank) for c in caught_up] == [
-        (c.about.path, c.dense_rank) for c in behind
+    assert [(c.about.path, c.semantic_rank) for c in caught_up] == [
+        (c.about.path, c.semantic_rank) for c in behind
     ]
 
 
@@ -336,7 +336,7 @@ def test_deleted_words_leave_the_file(path: str, settle: bool) -> None:
     writer = open_writer(path)
     for number in range(0, 400, 40):
         writer.remove(("memory", f"{number}.md"))
-    writer.settle() if settle else writer.settle(250)
+    writer.tidy(pages=None if settle else 250)
     assert writer.fact("words_left") == "0"
     writer.close()
     assert (left(gone), left(kept)) == (0, 400)
@@ -352,7 +352,7 @@ def test_small_steps_of_merging_end_too(path: str) -> None:
         writer.remove(("memory", f"{number}.md"))
     steps = 0
     while writer.fact("words_left") == "1":
-        writer.settle(5)
+        writer.tidy(pages=5)
         steps += 1
         assert steps < 500
     writer.close()

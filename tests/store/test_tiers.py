@@ -82,8 +82,7 @@ def settled(path: str, components: Sequence[int]) -> tuple[int, int]:
     """Do what a run does where nothing has changed; give the texts that wait, and the vectors."""
     writer = opened(path, components)
     waiting = writer.unembedded(FINGERPRINT)
-    writer.search_by(FINGERPRINT, DIMENSION)
-    writer.mark_embedded()
+    writer.search_by(FINGERPRINT, DIMENSION, none_waits=True)
     assert writer.is_embedded(FINGERPRINT)
     kept = rows(writer.connection, "SELECT count(*) FROM vectors")[0][0]
     writer.close()
@@ -96,7 +95,7 @@ def found(
 ) -> list[Sequence[Near]]:
     reader = Reader(path, by)
     try:
-        return [reader.dense(q.tobytes(), limit, reach or Reach())() for q in asked]
+        return [reader.by_vector(q.tobytes(), limit, reach or Reach())() for q in asked]
     finally:
         reader.close()
 

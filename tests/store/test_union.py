@@ -96,7 +96,7 @@ narrowed = st.builds(
 questions = st.tuples(
     queries,
     st.one_of(st.just(Filters()), narrowed),
-    st.sampled_from(("hybrid", "lexical", "dense")),
+    st.sampled_from(("hybrid", "keyword", "semantic")),
     st.sampled_from([*PROFILES]),
     st.sampled_from((2, 5, 100)),
 )
@@ -201,9 +201,9 @@ def test_vectors_of_two_models_are_parted_and_words_weighed_by_all(
         parts = whole.by_model()
         assert [names for names, _ in parts] == [("a", "d", "c"), ("b",)]
         wanted = Wanted(any=(term("pool"),))
-        ranked = [list(part.lexical(wanted, 9, EVERYTHING)) for _, part in parts]
+        ranked = [list(part.by_keyword(wanted, 9, EVERYTHING)) for _, part in parts]
         order = sorted(each for found in ranked for each in found)
-        assert order == sorted(whole.lexical(wanted, 9, EVERYTHING))
+        assert order == sorted(whole.by_keyword(wanted, 9, EVERYTHING))
         sources = [
             sorted(e.about.source for e in part.excerpts([r.chunk_id for r in found]).values())
             for (_, part), found in zip(parts, ranked, strict=True)
@@ -211,7 +211,7 @@ def test_vectors_of_two_models_are_parted_and_words_weighed_by_all(
         assert sources == [["a:memory", "c:memory", "d:memory"], ["b:memory"]]
         models = [part.facts.fingerprint for _, part in parts]
         assert models == [Tree.fingerprint, Other.fingerprint]
-        near = [part.dense(Tree().encode_query("pool"), 9, EVERYTHING)() for _, part in parts]
+        near = [part.by_vector(Tree().encode_query("pool"), 9, EVERYTHING)() for _, part in parts]
         assert [sum(len(text.chunk_ids) for text in each) for each in near] == [2, 1]
         counted = [part.counts() for _, part in parts]
         assert [(each.chunks, each.embedded) for each in counted] == [(4, 2), (4, 1)]
@@ -239,9 +239,9 @@ def test_of_many_stores_one_may_hold_all_of_the_nearest(
                 embed(change, Tree())
             snapshot = held.enter_context(store.snapshot())
             members.append(Member(f"w{at}", snapshot))
-            for near in snapshot.dense(asked, 1000, EVERYTHING)():
+            for near in snapshot.by_vector(asked, 1000, EVERYTHING)():
                 whole[near.hash] = near.cosine
-        found = Union(members).dense(asked, limit, EVERYTHING)()
+        found = Union(members).by_vector(asked, limit, EVERYTHING)()
         best = sorted(whole.values(), reverse=True)[:limit]
         assert [near.cosine for near in found] == best
         surely = {text for text, cosine in whole.items() if cosine > best[-1]}
@@ -268,7 +268,7 @@ def test_a_text_that_ties_is_told_with_its_chunks_in_all_stores(
                 index(change, settings_of(root))
                 embed(change, Tree())
             members.append(Member(f"w{at}", held.enter_context(store.snapshot())))
-        found = Union(members).dense(Tree().encode_query("near"), limit, EVERYTHING)()
+        found = Union(members).by_vector(Tree().encode_query("near"), limit, EVERYTHING)()
         assert [len(near.chunk_ids) for near in found] == [2] * limit
 
 
@@ -290,20 +290,19 @@ def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
         "excerpts": [(each.about._replace(chunk_id=0), each.text) for each in excerpts],
         "known": sorted(snapshot.known()),
         "counts": snapshot.counts(),
-        "texts": sorted(snapshot.texts()),
         "integrity": snapshot.integrity(),
         "occurring": sorted(snapshot.occurring(asked)),
         "frequencies": list(snapshot.frequencies(asked)),
         "held": list(held()),
         "matching": sorted(
-            names[c] for c in snapshot.matching(Wanted(any=tuple(asked)), ids[1::2])
+            names[c] for c in snapshot.holding([Wanted(any=tuple(asked))], ids[1::2])[0].chunk_ids
         ),
         "dated": [
             sorted(names[chunk] for chunk in snapshot.dated(spans, most, EVERYTHING))
             for most in (1, 3, 100)
         ],
         "vectors": sorted(named(snapshot.vectors(ids))),
-        "broken": sorted(named(snapshot.broken(ids))),
+        "lines": sorted(named(snapshot.lines_of(ids))),
         "newest": [(e.about.citation, e.ordinal) for e in snapshot.newest(EVERYTHING)],
         "marked": [
             (each.authority, [e.about.citation for e in each.excerpts])
@@ -312,7 +311,6 @@ def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
         ],
         "documents": list(snapshot.documents(EVERYTHING)),
         "speakers": list(snapshot.speakers()),
-        "turns": sorted(named(snapshot.turns(ids))),
         "preferences": [named(snapshot.preferences(most, EVERYTHING)) for most in (1, 2, 100)],
         "links": sorted(named(snapshot.links(ids))),
         "titles": sorted(snapshot.titles()),

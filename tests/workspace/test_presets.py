@@ -13,7 +13,7 @@ from memcli.cli.generate import agent_memory_table
 from memcli.types import Source
 from memcli.workspace import discover as walking
 from memcli.workspace.locate import Surroundings
-from memcli.workspace.presets import FINDABLE, PRESETS, find
+from memcli.workspace.presets import FINDABLE, OPEN, PRESETS, find
 
 from .tree import make
 
@@ -28,12 +28,12 @@ class Home:
         self.environ: dict[str, str] = {}
 
     def find(self, *names: str, root: Path | None = None) -> list[Source]:
-        found = find(names or FINDABLE, self.around(root))
+        found = find(names or OPEN, self.around(root))
         assert found.passed == ()
         return list(found.sources)
 
     def left_out(self, *names: str) -> list[str]:
-        found = find(names or FINDABLE, self.around())
+        found = find(names or OPEN, self.around())
         assert found.sources == ()
         return [reason.text for reason in found.passed]
 
@@ -101,7 +101,7 @@ def test_a_layout_is_found_and_read(home: Home, name: str) -> None:
 
 def test_every_place_has_a_layout_here_or_a_test_of_its_own() -> None:
     names = {f"{preset.name}{spot.behind}" for preset in PRESETS for spot in preset.places}
-    assert names == {*LAYOUTS, "claude-code", "gemini"}
+    assert names == {*LAYOUTS, "claude-code", "gemini", *(set(FINDABLE) - set(OPEN))}
     assert all(preset.about for preset in PRESETS)
     assert "| `codex` | `~/.codex/memories` |\n" in agent_memory_table()
     assert "| `zk` | `path` of a `[[source]]` |\n" in agent_memory_table()
@@ -169,6 +169,26 @@ def test_gemini_by_the_folder_that_names_the_repository(home: Home) -> None:
     (tmp / "shop/.project_root").write_text(f"{home.repo}\n")
     (tmp / "other/.project_root").write_text("/elsewhere")
     assert home.find("gemini")[0][:2] == ("gemini", str(tmp / "shop/memory"))
+
+
+def test_transcripts_are_private_and_found_only_by_name(home: Home) -> None:
+    make(home.home / ".claude/projects" / home.slug(), "1.jsonl", "1/subagents/a.jsonl")
+    make(home.home / ".codex/sessions/2026/11/26", "rollout-1.jsonl", "x.jsonl")
+    make(home.home / ".gemini/tmp/shop/chats", "session-1.jsonl", "logs.json")
+    (home.home / ".gemini/tmp/shop/.project_root").write_text(f"{home.repo}\n")
+    make(home.home / ".openclaw/agents/main/sessions", "1.jsonl", "1.trajectory.jsonl", "a.md")
+    names = [name for name in FINDABLE if name not in OPEN]
+    sources = home.find(*names)
+    assert [(source.name, listed(source), source.project) for source in sources] == [
+        ("claude-code.transcripts", ["1.jsonl"], ""),
+        ("codex.transcripts", ["2026/11/26/rollout-1.jsonl"], str(home.repo)),
+        ("gemini.transcripts", ["session-1.jsonl"], ""),
+        ("openclaw.transcripts", ["main/sessions/1.jsonl"], ""),
+    ]
+    assert {(s.scope, s.source_kind, s.trust) for s in sources} == {
+        ("private", "agent", "untrusted")
+    }
+    assert not [source for source in home.find() if source.is_transcripts]
 
 
 def test_a_folder_that_leads_elsewhere_is_named_and_left_out(home: Home) -> None:

@@ -7,6 +7,7 @@ from memcli.cli.options import (
     COMMON,
     JSON,
     WORKSPACE,
+    WORKSPACE_NAME,
     CommandArgument,
     Option,
     Options,
@@ -25,7 +26,7 @@ OPTIONS = (
     Option("-n --limit", "Number of changes per section, or in all.", "N", int,
         shown_default="6 or 10", least=1),
     Option("-f --format", "Output: text, json or markdown.", "FORM", shown_default="text"),
-    JSON, WORKSPACE, *COMMON,
+    JSON, WORKSPACE, WORKSPACE_NAME, *COMMON,
 )  # fmt: skip
 
 

@@ -107,7 +107,7 @@ def _recall(skin: Skin, *, silent: bool) -> SummaryRecall | None:
         judged = [query for query in queries if query.relevant]
         if not judged:
             return None
-        running.bring_in_step(skin, silent=silent)
+        running.bring_up_to_date(skin, silent=silent)
         return measure_recall(skin.workspace, judged, skin.today)
     except MemcliError as error:  # the summaries are written all the same
         skin.terminal.warn(f"their recall is not measured: {error}")

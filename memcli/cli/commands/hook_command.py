@@ -23,7 +23,7 @@ from memcli.cli.options import (
 from memcli.cli.skin import Skin, make_skin
 from memcli.config.settings import cache_folder
 from memcli.errors import MemcliError, NotFoundError, UsageError
-from memcli.hook.agents import AGENTS, EVENTS, SILENCE, happening, read_object, reply
+from memcli.hook.agents import AGENTS, EVENTS, SILENCE, read_event, read_object, reply
 from memcli.hook.session import (
     KEPT,
     READ,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.config.settings import Config
-    from memcli.hook.agents import Happening
+    from memcli.hook.agents import HookEvent
 
 # What a hook does for the index on its way, at most: a search does more.
 BOUNDS = {"sync.seconds": 0.3, "sync.parts": 16, "sync.first": 50}
@@ -62,7 +62,7 @@ ARGUMENTS = (
     ),
 )
 OPTIONS = (
-    Option("--for", "The agent: claude-code, codex or gemini.", "AGENT", default="claude-code",
+    Option("--for", "The agent that runs the hook.", "AGENT", default="claude-code",
         choices=tuple(AGENTS), attribute="agent"),
     Option("--budget", "Maximum tokens that are added to the conversation.", "TOKENS", int,
         shown_default="context.budget, or 600 for a prompt", least=1),
@@ -108,7 +108,7 @@ class HookLine(Record):
     options: Options
     budget: int | None
 
-    def open(self, given: Happening) -> Skin:
+    def open(self, given: HookEvent) -> Skin:
         """Open the workspace of a conversation, which does little for its index here.
 
         It is the one named, else that of the agent's folder, else of its project.
@@ -125,7 +125,7 @@ class HookLine(Record):
             )
         return skin._replace(memory=memory)
 
-    def session(self, given: Happening, skin: Skin) -> SessionFile | None:
+    def session(self, given: HookEvent, skin: Skin) -> SessionFile | None:
         """Return the file of a conversation; None of one without a name."""
         if not given.session:
             return None
@@ -152,7 +152,7 @@ def _answer(event: str, line: HookLine) -> Mapping[str, Any]:
     return reply(line.agent, given, ANSWERS[event](given, line))
 
 
-def _read(event: str, line: HookLine) -> Happening | None:
+def _read(event: str, line: HookLine) -> HookEvent | None:
     try:
         if os.isatty(0):
             line.say(_AT_A_TERMINAL)
@@ -160,14 +160,14 @@ def _read(event: str, line: HookLine) -> Happening | None:
         told = read_object(lambda size: os.read(0, size))
     except OSError:  # stdin is closed
         told = {}
-    given = happening(line.agent, event, told)
+    given = read_event(line.agent, event, told)
     if given is None:
         name = told["hook_event_name"][:SHOWN_NAME]
         line.say(f"{name!r} is not what {line.agent} runs {event} at")
     return given
 
 
-def _session_start(given: Happening, line: HookLine) -> str:
+def _session_start(given: HookEvent, line: HookLine) -> str:
     """Return the context of a session, once: a resumed one has had it."""
     from memcli.api.assemble import session_start, wanted_of
     from memcli.context.assemble import check_shares
@@ -202,7 +202,7 @@ def _session_start(given: Happening, line: HookLine) -> str:
     return markdown(made.parts, notice=made.notice)
 
 
-def _prompt(given: Happening, line: HookLine) -> str:
+def _prompt(given: HookEvent, line: HookLine) -> str:
     """Return the notes for a prompt that the memory has a sure answer to."""
     from memcli.hook.prompts import has_subject, is_wish, query_of
 
@@ -241,7 +241,7 @@ def _prompt(given: Happening, line: HookLine) -> str:
     return block(hits)
 
 
-def _pre_compact(given: Happening, line: HookLine) -> str:
+def _pre_compact(given: HookEvent, line: HookLine) -> str:
     """Collect facts before a conversation is shortened, or suggest once a session to do so."""
     skin = line.open(given)
     session = line.session(given, skin)
@@ -253,7 +253,7 @@ def _pre_compact(given: Happening, line: HookLine) -> str:
     return _suggested(_BEFORE_COMPACTING, session, skin)
 
 
-def _stop(given: Happening, line: HookLine) -> str:
+def _stop(given: HookEvent, line: HookLine) -> str:
     """Collect facts, or suggest once a session to keep what the person has wished for."""
     skin = line.open(given)
     session = line.session(given, skin)
@@ -266,12 +266,12 @@ def _stop(given: Happening, line: HookLine) -> str:
     return _suggested(_AFTER_A_WISH, session, skin)
 
 
-def _captures(given: Happening, skin: Skin) -> bool:
+def _captures(given: HookEvent, skin: Skin) -> bool:
     is_on: bool = skin.config("capture") != "off"
     return is_on and bool(given.transcript) and skin.config.is_marked and not skin.memory.members
 
 
-def _captured(given: Happening, line: HookLine, skin: Skin, session: SessionFile) -> str:
+def _captured(given: HookEvent, line: HookLine, skin: Skin, session: SessionFile) -> str:
     """Save facts of the lines of the transcript that were not read yet; say where they are."""
     from memcli.api.capture import INBOX, MOST_PER_SESSION, capture
 
@@ -307,7 +307,7 @@ def _suggested(text: str, session: SessionFile, skin: Skin) -> str:
     return text if is_first else ""
 
 
-ANSWERS: Mapping[str, Callable[[Happening, HookLine], str]] = {
+ANSWERS: Mapping[str, Callable[[HookEvent, HookLine], str]] = {
     "session-start": _session_start,
     "prompt": _prompt,
     "pre-compact": _pre_compact,

@@ -24,7 +24,7 @@ OPTIONS = (
         setting="watch.debounce_ms"),
     Option("--interval", "With --watch: time between full scans.", "MINUTES", float,
         setting="watch.interval_minutes"),
-    Option("--encoder", "Model: bundled, multilingual, onnx, openai or none.", "NAME",
+    Option("--encoder", "Model: auto, bundled, multilingual, onnx, openai or none.", "NAME",
         setting="embedding.encoder"),
     JSON, WORKSPACE, EVERYWHERE, PRESETS, *COMMON,
 )  # fmt: skip
@@ -116,7 +116,7 @@ def _index(options: Options, skin: Skin) -> tuple[dict[str, Any], int]:
 def _dry_run(options: Options, skin: Skin) -> tuple[dict[str, Any], int]:
     """Report what a run would do; it reads all changed files."""
     from memcli.cli.index_output import write_plan
-    from memcli.indexing.look import stand
+    from memcli.indexing.comparison import compare_store
 
-    standing = stand(skin.workspace.store, skin.workspace.index_settings())
-    return write_plan(standing, skin.terminal, as_json=options.json), ExitCode.OK
+    comparison = compare_store(skin.workspace.store, skin.workspace.index_settings())
+    return write_plan(comparison, skin.terminal, as_json=options.json), ExitCode.OK

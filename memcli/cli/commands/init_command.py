@@ -72,18 +72,18 @@ def _record(skin: Skin, mark: str) -> dict[str, Any]:
         "written": not mark,
         "files": len(files),
         "dated": sum(path_days(path) is not None for path in files),
-        "beside": [{"name": s.name, "path": s.root} for s in _beside(config.workspace,
+        "beside": [{"name": s.name, "path": s.root} for s in _other_memories(config.workspace,
                                                                      config.sources)],
     }  # fmt: skip
 
 
-def _beside(root: str, sources: Sequence[Source]) -> list[Source]:
+def _other_memories(root: str, sources: Sequence[Source]) -> list[Source]:
     """List the memories of other programs that are not searched."""
     from memcli.workspace.locate import Surroundings
-    from memcli.workspace.presets import FINDABLE, find
+    from memcli.workspace.presets import OPEN, find
 
     roots = {source.root for source in sources}
-    found = find(FINDABLE, Surroundings(root, os.path.expanduser("~"), os.environ))
+    found = find(OPEN, Surroundings(root, os.path.expanduser("~"), os.environ))
     return [source for source in found.sources if source.root not in roots]
 
 

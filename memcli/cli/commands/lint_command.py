@@ -94,8 +94,8 @@ def _kind(finding: Finding) -> Kind:
 
 
 def _line(finding: Finding, skin: Skin) -> str:
-    """Return place, code and message; then the other places."""
-    where = f"{_name(finding.at, skin)}: " if finding.at else ""
+    """Return `path:line: code: message`, which editors open; then the other places."""
+    where = f"{_name(finding.at._replace(last=finding.at.first), skin)}: " if finding.at else ""
     line = f"{where}{finding.code}: {finding.message}"
     if finding.others:
         named = ", ".join(_name(spot, skin) for spot in finding.others[:NAMED])

@@ -93,6 +93,7 @@ def run(options: Options) -> int:
             filters,
             order=options.sort,
             links_to=options.links_to or "",
+            limit=options.limit if options.count is None else None,
             sync=wanted_sync,
         )
     shape = shape._replace(filters=bounds)

@@ -91,7 +91,7 @@ OPTIONS = (
     Option("--min-score", "Minimum confidence, 0 to 1, except exact matches.", "X", float,
         setting="search.min_score", group=RANKING),
     Option("--exit-code", "Exit 1 if no passage matches well."),
-    Option("--require-dense", "Exit 6 if semantic search is not possible.", group=RANKING),
+    Option("--require-semantic", "Exit 6 if semantic search is not possible.", group=RANKING),
     NO_SYNC, SYNC,
     Option("--used", "Count these documents as used. No search.", "REF", list,
         group=RANKING, choices=DOCUMENTS),
@@ -159,7 +159,9 @@ def run(options: Options) -> int:
         return _choose(question, asked, options)
     if options.why_not is not None:
         return write_loss(options.why_not, question, asked, as_json=options.json)
-    found = deliver(question, asked, receipt=options.receipt, require_dense=options.require_dense)
+    found = deliver(
+        question, asked, receipt=options.receipt, require_semantic=options.require_semantic
+    )
     return ExitCode.NEGATIVE if options.exit_code and not found.is_sure else ExitCode.OK
 
 

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import COMMON, EVERYWHERE, JSON, PRESETS, WORKSPACE, Option, Options
+from memcli.cli.options import (
+    COMMON,
+    EVERYWHERE,
+    JSON,
+    PRESETS,
+    WORKSPACE,
+    WORKSPACE_NAME,
+    Option,
+    Options,
+)
 from memcli.cli.skin import Skin, make_skin, timed
 from memcli.errors import ExitCode
 
@@ -14,7 +23,7 @@ if TYPE_CHECKING:
 OPTIONS = (
     Option("--check", "Exit 1 if the index is out of date."),
     Option("--deep", "Also run the model and check the index file."),
-    JSON, WORKSPACE, EVERYWHERE, PRESETS, *COMMON,
+    JSON, WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, *COMMON,
 )  # fmt: skip
 
 
@@ -50,7 +59,7 @@ def show(
 
     Hints name the workspace if `named`.
     """
-    from memcli.api.standing import gather, judge, record
+    from memcli.api.status import gather, judge, record
     from memcli.record import plain
 
     found = gather(skin.workspace, deep=deep)

@@ -27,23 +27,35 @@ if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
 
-_SETTING_UP = 0x6D656D63  # "memc": one at a time makes tables
+_MEANWHILE = ("42P06", "42710", "23505")  # another process has made it first
 
 
 def initialise(address: Address, *, partitions: int = 0) -> bool:
-    """Make the tables, in one transaction; return whether there were none."""
+    """Make the tables, in one transaction; return whether there were none.
+
+    Of several processes, one makes the schema, and the others wait for it.
+    """
     with translated(address), closing(opened(address, write=True)) as connection:
-        connection.run("begin")
-        connection.rows("select pg_advisory_xact_lock($1)", (_SETTING_UP,))
-        ((there,),) = connection.rows("select to_regclass('memcli.version') is not null")
-        if there:
-            check_version(_version(connection), address, write=True)
-            return False
-        _make_extension(connection, address)
-        for statement in schema.statements(partitions):
-            connection.run(statement)
-        connection.run("commit")
-        return True
+        try:
+            return _initialised(connection, address, partitions)
+        except ServerError as error:
+            if error.state not in _MEANWHILE:
+                raise
+            connection.run("rollback")
+            return _initialised(connection, address, partitions)
+
+
+def _initialised(connection: Connection, address: Address, partitions: int) -> bool:
+    connection.run("begin")
+    ((there,),) = connection.rows("select to_regclass('memcli.version') is not null")
+    if there:
+        check_version(_version(connection), address, write=True)
+        return False
+    _make_extension(connection, address)
+    for statement in schema.statements(partitions):
+        connection.run(statement)
+    connection.run("commit")
+    return True
 
 
 def _make_extension(connection: Connection, address: Address) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from datetime import date
 from itertools import groupby
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store.postgres.faults import translated
+from memcli.store.postgres.faults import understood
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, PLACED, within
+from memcli.store.postgres.session import Name
 from memcli.store.postgres.statements import Statement, Values
-from memcli.types import About, Excerpt
+from memcli.types import SCOPES, TRUSTS, About, Excerpt
 
 if TYPE_CHECKING:
     from typing import Any
@@ -19,12 +21,13 @@ if TYPE_CHECKING:
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.libpq import Connection
+    from memcli.store.postgres.session import WorkspaceRow
     from memcli.store.postgres.statements import Row
-    from memcli.store.records import Key, Reach
+    from memcli.store.records import First, Key, Reach
 
 # Columns of chunks c of documents d, in the order of the fields of About.
 ABOUT = (
-    "c.id, d.source, d.path, c.anchor, c.heading_path::json, d.title, c.start_line, c.end_line,"
+    "c.id, d.source, d.path, c.anchor, c.heading_path, d.title, c.start_line, c.end_line,"
     " c.date, d.date, d.kind, d.scope, d.source_kind, d.trust, c.first_day"
 )
 _WIDTH = len(About._fields)
@@ -35,9 +38,10 @@ _HEADINGS = About._fields.index("heading_path")
 class Rows:
     """The part of a `port.Snapshot` that reads chunks and documents."""
 
-    def __init__(self, connection: Connection, address: Address, workspace: int) -> None:
+    def __init__(self, connection: Connection, address: Address, row: WorkspaceRow) -> None:
         """Take what is asked and where."""
-        self._connection, self._address, self._id = connection, address, workspace
+        self._connection, self._address, self._id = connection, address, row.id
+        self._name = Name(row.tenant, row.name)
 
     def excerpts(self, chunk_ids: Sequence[int]) -> dict[int, Excerpt]:
         """Read some chunks."""
@@ -48,7 +52,8 @@ class Rows:
             " where c.workspace = $1 and c.id = any($2::bigint[])",
             (self._id, chunk_ids),
         )
-        return {excerpt.about.chunk_id: excerpt for excerpt in map(_excerpt, found)}
+        with self._asking():
+            return {excerpt.about.chunk_id: excerpt for excerpt in map(_excerpt, found)}
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
         """Read the chunks of documents that are within reach, in order."""
@@ -100,30 +105,40 @@ class Rows:
         )
         runs = groupby(found, lambda row: row[1:3])
         lots = ([*run] for _, run in runs)
-        return [Marked(lot[0][-1], tuple(_excerpt(row[:-1]) for row in lot)) for lot in lots]
+        with self._asking():
+            return [Marked(lot[0][-1], tuple(_excerpt(row[:-1]) for row in lot)) for lot in lots]
 
-    def documents(self, reach: Reach) -> list[IndexedDocument]:
-        """List the documents within reach, those without a chunk by their date."""
+    def documents(self, reach: Reach, first: First | None = None) -> list[IndexedDocument]:
+        """List the documents within reach, or the first of them."""
         from memcli.store.documents import IndexedDocument
 
         values = Values()
         test = _and(within(reach, values, self._id))
         bare = _and(within(reach, values, self._id, "d"))
         own = values(self._id)
-        columns = ", ".join(f"d.{name}" for name in IndexedDocument._fields[:-1])
+        columns = ", ".join(f"d.{name}" for name in IndexedDocument._fields[:-2])
+        total, ending = "0", "order by d.source, d.path"
+        if first is not None:
+            date = {"path": "", "date": "d.date, ", "newest": "d.date desc nulls last, "}
+            total = "count(*) over ()"
+            ending = (
+                f"where d.skip = '' order by {date[first.order]}d.source, d.path"
+                f" limit {values(first.limit)}"
+            )
         found = self._rows(
-            f"select {columns}, n.chunks from (select c.document as id, count(*) as chunks"
+            f"select {columns}, n.chunks, {total} from (select c.document as id, count(*) as chunks"
             f" from {CHUNKS} where c.workspace = {own}{test} group by c.document union all"
             " select d.id, 0 from memcli.documents d left join memcli.chunks c"
             f" on c.workspace = d.workspace and c.document = d.id where d.workspace = {own}"
             f" and c.id is null{bare}) n join memcli.documents d on d.workspace = {own}"
-            " and d.id = n.id order by d.source, d.path",
+            f" and d.id = n.id {ending}",
             values,
         )
-        return [IndexedDocument._make(row) for row in found]
+        with self._asking():
+            return [_checked(IndexedDocument._make(row)) for row in found]
 
-    def asking_broken(self, chunk_ids: Sequence[int]) -> Statement:
-        """Ask whether chunks begin, and whether they end, within a line."""
+    def asking_lines(self, chunk_ids: Sequence[int]) -> Statement:
+        """Ask whether chunks begin and end within a line, and who speaks in them."""
         # The chunks of a document have their numbers in their order.
         beside = (
             "left join lateral (select o.start_byte, o.end_byte from memcli.chunks o where"
@@ -131,7 +146,7 @@ class Rows:
         )
         return Statement(
             "select c.id, coalesce(b.end_byte = c.start_byte, false),"
-            " coalesce(a.start_byte = c.end_byte, false) from memcli.chunks c"
+            " coalesce(a.start_byte = c.end_byte, false), c.turns from memcli.chunks c"
             f" {beside} - 1 offset 0) b on true {beside} + 1 offset 0) a on true"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
             (self._id, chunk_ids),
@@ -142,11 +157,15 @@ class Rows:
         from memcli.store.documents import Linking
 
         found = self._rows(
-            f"select c.id, c.links::json, d.front_matter from {NAMED_CHUNKS}"
+            f"select c.id, c.links, d.front_matter from {NAMED_CHUNKS}"
             " where c.workspace = $1 and c.id = any($2::bigint[])",
             (self._id, chunk_ids),
         )
-        return {chunk: Linking(tuple(targets), matter) for chunk, targets, matter in found}
+        with self._asking():
+            return {
+                chunk: Linking(_strings(targets), checked_object(matter))
+                for chunk, targets, matter in found
+            }
 
     def titles(self) -> list[Titled]:
         """List every document with its title."""
@@ -164,7 +183,8 @@ class Rows:
             f" where c.workspace = {values(self._id)} and {test}",
             values,
         )
-        return [_excerpt(row) for row in found]
+        with self._asking():
+            return [_excerpt(row) for row in found]
 
     def _rows(self, sql: str, values: Sequence[Any]) -> list[Row]:
         with self._asking():
@@ -175,13 +195,42 @@ class Rows:
             return self._connection.together(statements)
 
     def _asking(self) -> AbstractContextManager[None]:
-        return translated(self._address)
+        return understood(self._address, self._name)
 
 
 def about(row: Sequence[Any]) -> About:
-    """Make a record of the first columns of a row."""
-    headings = tuple(row[_HEADINGS])
-    return About._make((*row[:_HEADINGS], headings, *row[_HEADINGS + 1 : _WIDTH]))
+    """Make a record of the first columns of a row; ValueError if memcli has not written it."""
+    headings = _strings(row[_HEADINGS])
+    made = About._make((*row[:_HEADINGS], headings, *row[_HEADINGS + 1 : _WIDTH]))
+    _check(made.scope, made.trust, made.date, made.document_date, made.first_day)
+    return made
+
+
+def _check(scope: str, trust: str, *days: str | None) -> None:
+    SCOPES.index(scope)
+    TRUSTS.index(trust)
+    for day in filter(None, days):
+        date.fromisoformat(day)
+
+
+def _checked(document: IndexedDocument) -> IndexedDocument:
+    _check(document.scope, document.trust, document.date, document.first_day)
+    checked_object(document.front_matter)
+    return document
+
+
+def _strings(text: str) -> tuple[str, ...]:
+    found = json.loads(text)
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise ValueError("a list of texts is something else")
+    return tuple(found)
+
+
+def checked_object(text: str) -> str:
+    """Return front matter as it is; ValueError if it is no JSON object."""
+    if text != "{}" and not isinstance(json.loads(text), dict):
+        raise ValueError("front matter is no object")
+    return text
 
 
 def _excerpt(row: Sequence[Any]) -> Excerpt:

@@ -41,6 +41,22 @@ def translated(address: Address) -> Iterator[None]:
         raise of(error, address) from error
 
 
+@contextmanager
+def understood(address: Address, name: object) -> Iterator[None]:
+    """Read rows of a workspace; DamagedError if memcli cannot have written them.
+
+    Every role that may write a tenant can put anything into its rows.
+    """
+    with translated(address):
+        try:
+            yield
+        except (ValueError, TypeError, RecursionError) as error:
+            raise DamagedError(
+                f"the rows of {name} in {address.masked} are not as memcli writes them: {error}",
+                hint="memcli index --full, in the folder that writes it",
+            ) from error
+
+
 def is_passing(error: ServerError) -> bool:
     """Return whether another connection, or another try, may succeed."""
     return error.state[:2] in ("08", "40") or error.state in GONE

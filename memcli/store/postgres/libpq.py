@@ -53,7 +53,7 @@ class ServerError(Exception):
         self.state = state
 
 
-class Promised:
+class Deferred:
     """A statement whose rows are needed later; it is sent with the next one that runs.
 
     Threads may ask for the rows of several: workspaces that one thread reads share a connection.
@@ -211,7 +211,7 @@ class Connection:
         self._library = library = _library()
         self._is_owed = False  # the result of what `begin_to` has sent
         self.guard = Lock()
-        self._promised: list[Promised] = []
+        self._promised: list[Deferred] = []
         self._gathering: Gathering | None = None
         names, values = zip(*parameters, strict=True)
         self._pointer: int | None = library.PQconnectdbParams(_strings(names), _strings(values), 1)
@@ -302,9 +302,9 @@ class Connection:
             raise fault
         return found
 
-    def promise(self, sql: str, values: Sequence[Any] = ()) -> Promised:
+    def promise(self, sql: str, values: Sequence[Any] = ()) -> Deferred:
         """Send a statement with the next one, to wait once for both."""
-        made = Promised(self, Statement(sql, values))
+        made = Deferred(self, Statement(sql, values))
         self._promised.append(made)
         return made
 

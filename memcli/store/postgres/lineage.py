@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres.rows import as_json
 from memcli.store.postgres.statements import Statement
-from memcli.store.records import Looked, Support
+from memcli.store.records import LineCheck, Support
 from memcli.types import MEMORY_SOURCE, SourceLines
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def unchecked(connection: Connection, workspace: int) -> list[str]:
     return [path for (path,) in found]
 
 
-def looked(connection: Connection, workspace: int, summary: str) -> list[Looked]:
+def line_checks(connection: Connection, workspace: int, summary: str) -> list[LineCheck]:
     """Read what `checking` has stored for a summary, in its order."""
     found = connection.rows(
         "select l.checked, l.matches, l.path, l.start_line, l.end_line, l.hash"
@@ -47,10 +47,10 @@ def looked(connection: Connection, workspace: int, summary: str) -> list[Looked]
         " order by l.no",
         (workspace, MEMORY_SOURCE, summary),
     )
-    return [Looked(SourceLines(*lines), file, holds) for file, holds, *lines in found]
+    return [LineCheck(SourceLines(*lines), file, holds) for file, holds, *lines in found]
 
 
-def checking(workspace: int, summary: str, found: Sequence[Looked]) -> list[Statement]:
+def checking(workspace: int, summary: str, found: Sequence[LineCheck]) -> list[Statement]:
     """Store where the lines are that a summary cites, in place of what was stored before."""
     document = (workspace, MEMORY_SOURCE, summary)
     rows = [(number, *each.lines, each.file, each.holds) for number, each in enumerate(found)]

@@ -1,4 +1,4 @@
-"""Bring the tables of a shared index from the first form to the present one, while it is used.
+"""Bring the tables of a shared index from an older form to the present one, while it is used.
 
 Readers go on. Writers of an older memcli end at the first step and are told to upgrade; those of
 this one begin when the last step is done. Each step is a transaction that can be run again, so an
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres import schema
@@ -72,6 +73,12 @@ def _steps(connection: Connection) -> Iterator[Sequence[str]]:
             ]
             if late:
                 yield [f"alter table memcli.{table} validate constraint {name}"]
+    for table, check in schema.CHECKS:
+        name = check.split()[1]
+        if name not in constraints:
+            yield [f"alter table memcli.{table} add {check} not valid"]
+            with suppress(ServerError):  # of rows that a role has forged before
+                connection.run(f"alter table memcli.{table} validate constraint {name}")
     _make_index(connection, is_cut=bool(partitions))
     yield [*schema.functions()]
     for table in ("members", "workspaces", *schema.TABLES):

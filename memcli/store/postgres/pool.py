@@ -202,10 +202,10 @@ class Pool:
                 self._idle = [pair for pair in self._idle if pair[0] == self._round]
                 self._round += 1
                 self._is_reaping = bool(self._idle)
-                goes_on = self._is_reaping
+                is_current = self._is_reaping
             for each in old:
                 each.close()
-            if not goes_on:
+            if not is_current:
                 return
 
 

@@ -24,7 +24,7 @@ from memcli.store.tokens import cut, spellings
 from memcli.types import Term
 
 if TYPE_CHECKING:
-    from memcli.store.postgres.libpq import Connection, Promised
+    from memcli.store.postgres.libpq import Connection, Deferred
     from memcli.store.postgres.statements import Row
 
 FEW_TERMS, FEW_CHUNKS = 16, 10_000  # whose chunks are listed before they are asked for
@@ -275,7 +275,7 @@ def _times(rank: float) -> int:
 MOST_AHEAD = 1000  # chunks that are placed before anybody asks
 
 
-class Places:
+class ChunkPlaces:
     """Source, path and ordinal of chunks, and whether they are within one reach."""
 
     def __init__(self, connection: Connection, workspace: int) -> None:
@@ -284,7 +284,7 @@ class Places:
         self._places: dict[int, tuple[str, str, int]] = {}
         self._reach = Reach()  # the last one that was asked for
         self._tried: set[int] = set()  # chunks that are known to be within it or not
-        self._promised: tuple[Collection[int], Promised] | None = None
+        self._promised: tuple[Collection[int], Deferred] | None = None
 
     def ask_ahead(self, chunk_ids: Collection[int], reach: Reach) -> None:
         """Ask for the places of chunks with the next statement, unless they are too many."""

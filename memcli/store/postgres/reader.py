@@ -6,13 +6,13 @@ places and chunks that it has read for the next question to the same state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
 from memcli.store.postgres import vectors, words
 from memcli.store.postgres.counting import first_fault, read_counts, read_known
-from memcli.store.postgres.excerpts import ABOUT, Rows, about
+from memcli.store.postgres.excerpts import ABOUT, Rows, about, checked_object
 from memcli.store.postgres.filters import (
     CHUNKS,
     FIRST_DAY,
@@ -22,9 +22,10 @@ from memcli.store.postgres.filters import (
     last_of_any,
     within,
 )
-from memcli.store.postgres.postings import Places, Postings, Size
+from memcli.store.postgres.postings import ChunkPlaces, Postings, Size
 from memcli.store.postgres.statements import Statement, Values
 from memcli.store.records import (
+    ChunkLines,
     Counts,
     Facts,
     Key,
@@ -43,9 +44,9 @@ if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
     from memcli.store.postgres.statements import Row
+    from memcli.store.records import Totals
     from memcli.store.run_records import VectorSearch
-    from memcli.store.totals import Totals
-    from memcli.types import Lines, Turn
+    from memcli.types import Lines
 
 _CANDIDATE = f"c.ordinal, c.tokens, c.text, c.text_hash, d.authority, d.importance, {NAMED_BY}"
 _WIDTH = len(ABOUT.split(","))
@@ -59,31 +60,37 @@ class SharedReader(Rows):
 
     def __init__(self, connection: Connection, address: Address, row: WorkspaceRow) -> None:
         """Take a connection, in whose transaction the row of the workspace was read."""
-        super().__init__(connection, address, row.id)
+        super().__init__(connection, address, row)
         self._row = row
         self._words = Postings(connection, row.id, Size(row.chunks, row.words, row.has_long))
-        self._places = Places(connection, row.id)
-        self._broken: dict[int, tuple[bool, bool]] = {}  # what `broken` tells, by chunk
+        self._places = ChunkPlaces(connection, row.id)
+        self._facts: Facts | None = None
+        self._speakers: dict[str | None, list[str]] = {}  # by the scope that is left out
+        self._lines: dict[int, ChunkLines] = {}
         # Chunks that were read, without what a question makes of them, and their places.
         self._chunk_rows: dict[int, tuple[tuple[str, str, int], Candidate]] = {}
         self._chars = 0  # of their texts
 
-    def goes_on(self, row: WorkspaceRow) -> bool:
+    def is_current(self, row: WorkspaceRow) -> bool:
         """Return whether it can answer from this row: same state, and not too much in memory."""
         if _state(row) != _state(self._row):
             return False
         kept = COUNT_BYTES * self._words.entries + ROW_BYTES * len(self._chunk_rows)
         if kept + 2 * self._chars > MOST_BYTES:
             return False
-        self._row = row
+        self._row, self._facts = row, None
         self._words.forget_asked()
         self._places.forget_promised()
         return True
 
     @property
     def facts(self) -> Facts:
-        row = self._row
-        return row.facts._replace(origin=row.origin, changed_at=row.changed_at or "")
+        if self._facts is None:
+            row = self._row
+            with self._asking():
+                known = row.facts
+            self._facts = known._replace(origin=row.origin, changed_at=row.changed_at or "")
+        return self._facts
 
     def known(self) -> dict[Key, Known]:
         with self._asking():
@@ -92,17 +99,6 @@ class SharedReader(Rows):
     def counts(self) -> Counts:
         with self._asking():
             return read_counts(self._connection, self._row)
-
-    def texts(self) -> Iterator[str]:
-        """Yield the text of every chunk; a thousand are read at a time."""
-        last = 0
-        while found := self._rows(
-            "select id, text from memcli.chunks where workspace = $1 and id > $2"
-            " order by id limit 1000",
-            (self._id, last),
-        ):
-            yield from (text for _, text in found)
-            last = found[-1][0]
 
     def integrity(self) -> str:
         with self._asking():
@@ -125,23 +121,16 @@ class SharedReader(Rows):
         with self._asking():
             return self._words.frequencies(terms)
 
-    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[TermChunks]:
+    def holding(self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]) -> list[TermChunks]:
         with self._asking():
-            self._words.look_up(terms)
-        holders = [self._words.holders(term) for term in terms]
-        return [
-            TermChunks(len(found), frozenset(found.intersection(chunk_ids))) for found in holders
-        ]
-
-    def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        with self._asking():
-            return frozenset(words.matching(self._words, wanted).intersection(chunk_ids))
+            held = words.matching(self._words, asked)
+        return [TermChunks(len(found), frozenset(found.intersection(chunk_ids))) for found in held]
 
     def totals(self, wanted: Wanted) -> Totals:
         with self._asking():
             return words.totals(self._words, wanted)
 
-    def lexical(
+    def by_keyword(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> list[Ranked]:
         with self._asking():
@@ -157,7 +146,9 @@ class SharedReader(Rows):
                 ranked = sorted(placed, key=lambda chunk: -scores[chunk])
         return [Ranked(chunk, scores[chunk]) for chunk in ranked[:limit]]
 
-    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+    def by_vector(
+        self, vector: bytes | None, limit: int, reach: Reach
+    ) -> Callable[[], Sequence[Near]]:
         """Return a function that waits for the nearest texts; the next statement asks for them."""
         fingerprint = self.facts.fingerprint
         if vector is None or fingerprint is None:
@@ -198,7 +189,7 @@ class SharedReader(Rows):
     def candidates(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> list[Candidate]:
         if not chunk_ids:
             return []
-        scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.lexical}
+        scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         if others := [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]:
             with self._asking():
                 scores |= words.scores(self._words, retrievers.wanted, retrievers.totals, others)
@@ -208,10 +199,11 @@ class SharedReader(Rows):
                 f"select {ABOUT}, {_CANDIDATE} from {NAMED_CHUNKS} where c.workspace = $1"
                 " and c.id = any($2::bigint[])"
             )
-            statements += Statement(chunks, (self._id, new)), self.asking_broken(new)
+            statements += Statement(chunks, (self._id, new)), self.asking_lines(new)
         parts, *read = self._together(statements)
         if read:
-            self._keep(*read)
+            with self._asking():
+                self._keep(*read)
         scored: dict[int, list[PartScore]] = {}
         for chunk_id, *told in parts:
             scored.setdefault(chunk_id, []).append(PartScore(*told))
@@ -223,45 +215,42 @@ class SharedReader(Rows):
             found.append(chunk._replace(parts=own, bm25=scores.get(number, 0.0)))
         return found
 
-    def _keep(self, chunks: Sequence[Row], ends: Sequence[Row]) -> None:
-        """Keep chunks that were read, and whether they begin and end within a line."""
-        self._broken |= {chunk_id: (before, after) for chunk_id, before, after in ends}
+    def _keep(self, chunks: Sequence[Row], lines: Sequence[Row]) -> None:
+        """Keep chunks that were read, and what `lines_of` returns of them."""
+        self._keep_lines(lines)
         for columns in chunks:
             known = about(columns)
             ordinal, tokens, text, text_hash, authority, importance, named_by = columns[_WIDTH:]
             chunk = Candidate(known, tokens, text, text_hash, authority, importance, ())
-            chunk = chunk._replace(named_by=named_by)
+            chunk = chunk._replace(named_by=checked_object(named_by) if named_by else "")
             self._chunk_rows[known.chunk_id] = (known.source, known.path, ordinal), chunk
             self._chars += len(text)
 
-    def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
-        new = [chunk_id for chunk_id in chunk_ids if chunk_id not in self._broken]
-        found = self._rows(*self.asking_broken(new)) if new else ()
-        self._broken |= {chunk_id: (before, after) for chunk_id, before, after in found}
-        return {c: self._broken[c] for c in chunk_ids if c in self._broken}
+    def lines_of(self, chunk_ids: Sequence[int]) -> dict[int, ChunkLines]:
+        if new := [chunk_id for chunk_id in chunk_ids if chunk_id not in self._lines]:
+            with self._asking():
+                self._keep_lines(self._rows(*self.asking_lines(new)))
+        return {c: self._lines[c] for c in chunk_ids if c in self._lines}
+
+    def _keep_lines(self, found: Sequence[Row]) -> None:
+        from memcli.store.documents import turns_of
+
+        for chunk_id, before, after, turns in found:
+            self._lines[chunk_id] = ChunkLines((before, after), turns_of(turns))
 
     def speakers(self, *, but: str | None = None) -> list[str]:
         if not self._row.has_speakers:
             return []
+        if but in self._speakers:
+            return self._speakers[but]
         found = self._rows(
             "select distinct s.name from memcli.speakers s join memcli.documents d"
             " on d.workspace = s.workspace and d.id = s.document"
             " where s.workspace = $1 and d.scope is distinct from $2 order by s.name",
             (self._id, but),
         )
-        return [name for (name,) in found]
-
-    def turns(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
-        if not self._row.has_speakers:
-            return {}
-        from memcli.store.documents import turns_of
-
-        found = self._rows(
-            "select id, turns from memcli.chunks where workspace = $1"
-            " and id = any($2::bigint[]) and turns <> '[]'",
-            (self._id, chunk_ids),
-        )
-        return {chunk_id: turns_of(text) for chunk_id, text in found}
+        self._speakers[but] = [name for (name,) in found]
+        return self._speakers[but]
 
     def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
         from memcli.store.documents import lines_of
@@ -274,7 +263,8 @@ class SharedReader(Rows):
             f" order by c.date is not null, c.date desc, {PLACED} limit {values(limit)}",
             values,
         )
-        return {chunk_id: lines_of(text) for chunk_id, text in found}
+        with self._asking():
+            return {chunk_id: lines_of(text) for chunk_id, text in found}
 
     def supports(self) -> list[Support]:
         if not self._row.has_summaries:

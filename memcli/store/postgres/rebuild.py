@@ -14,7 +14,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import AskedToWaitError
 from memcli.store.postgres import rows
 from memcli.store.postgres.faults import translated
-from memcli.store.postgres.session import WorkspaceRow, select_by_id
+from memcli.store.postgres.session import WorkspaceRow, read_row, select_by_id
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.writer import RowWriter
 from memcli.store.run_records import AWAITED
@@ -160,4 +160,4 @@ def _beside(main: SharedWriter) -> WorkspaceRow | None:
     if not found:
         return None
     ((row,),) = [connection.rows(select_by_id(lock=False), (found[0][0], main.row.epoch))]
-    return WorkspaceRow._make(row)
+    return read_row(row)

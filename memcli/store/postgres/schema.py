@@ -17,13 +17,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-VERSION = 2  # of the tables
+VERSION = 3  # of the tables
 LEAST_READER = 1  # the version of the tables that a client must know to read these
 LEAST_WRITER = 2
-FEW_CHUNKS = 50  # that any plan is good for
+FEW_PAGES = 8  # of chunks, that any plan is good for
 LEAST_SERVER = 150000  # PostgreSQL 15
 LEAST_VECTOR = (0, 8)  # pgvector: what searches on until enough is found came with it
 MOST_PARTITIONS = 1024
+# A role may write what it likes into its rows, and readers of several tenants have it cast to JSON.
+CHUNK_CHECK = "constraint chunks_lists check (" + " and ".join(
+    f"json_typeof({column}::json) = 'array'"
+    for column in ("heading_path", "links", "turns", "preferences")
+) + ")"  # fmt: skip
+META_CHECK = "constraint workspaces_meta check (json_typeof(meta::json) = 'object')"
+CHECKS = (("chunks", CHUNK_CHECK), ("workspaces", META_CHECK))
 # Tables that are cut by workspace, each with its columns and its key. ISO dates are text, so that
 # they compare as everywhere else; so is what must be given back to the letter.
 _TABLES = {
@@ -38,7 +45,7 @@ _TABLES = {
   importance double precision, always boolean not null, soft boolean not null,
   front_matter text not null, skip text not null,
   primary key (workspace, id), unique (workspace, source, path)""",
-    "chunks": """
+    "chunks": f"""
   workspace bigint not null, id bigint not null, document bigint not null,
   ordinal int not null, anchor text not null, heading_path text not null,
   start_line int not null, end_line int not null, start_byte int not null,
@@ -46,9 +53,10 @@ _TABLES = {
   date text collate "C", first_day text collate "C", links text not null, turns text not null,
   preferences text not null, text text not null,
   primary key (workspace, id),
+  {CHUNK_CHECK},
   foreign key (workspace, document) references memcli.documents on delete cascade""",
     # Words of a chunk that is `whole` are all there with their places; of another one, which is
-    # longer than a tsvector holds, none is, and its text is cut anew.
+    # longer than a tsvector holds, none is, and its text is cut again.
     "keywords": """
   workspace bigint not null, chunk bigint not null, length int not null,
   whole boolean not null, words tsvector not null,
@@ -142,7 +150,8 @@ def statements(partitions: int = 0) -> Iterator[str]:
   holder text, epoch bigint not null default 0, lease_until timestamptz,
   revision bigint not null default 0, changed_at timestamptz,
   next_id bigint not null default 1, chunks bigint not null default 0,
-  words bigint not null default 0, meta text not null default '{{}}')"""
+  words bigint not null default 0, meta text not null default '{{}}',
+  {META_CHECK})"""
     yield (
         "create unique index workspaces_name on memcli.workspaces (tenant, name)"
         " where beside_of is null"
@@ -260,7 +269,9 @@ _FUNCTIONS = {
 def functions() -> Iterator[str]:
     """Yield the functions by which a role deletes what it may write, and nothing else.
 
-    `count_rows` has the server count its rows if it has not since they were few: it plans by that.
+    `count_rows` lets the server count its rows if the table has doubled since: it plans by that. It
+    measures the table, because a role can write any count into its own row, and it waits for no
+    lock, because a role could hold one.
     """
     safe = "security definer set search_path = pg_catalog, pg_temp"
     owner = "select c.relowner from pg_class c where c.oid = 'memcli.workspaces'::regclass"
@@ -271,10 +282,13 @@ select exists (select 1 from memcli.workspaces w where w.id = $1 and (
     where m.role = session_user and m.tenant = w.tenant and m.writes))) $$"""
     every = ", ".join(f"memcli.{table}" for table in TABLES)
     yield f"""create or replace function memcli.count_rows() returns void
-language plpgsql {safe} as $$ begin
-  if (select sum(w.chunks) from memcli.workspaces w) > 2 * (select greatest(c.reltuples,
-    {FEW_CHUNKS}) from pg_class c where c.oid = 'memcli.chunks'::regclass)
+language plpgsql {safe} set lock_timeout = '100ms' as $$ begin
+  if (select sum(pg_relation_size(c.oid)) > 2 * greatest(sum(c.relpages), {FEW_PAGES})
+      * current_setting('block_size')::int from pg_class c where c.relkind = 'r'
+      and (c.oid = 'memcli.chunks'::regclass or c.oid in
+        (select i.inhrelid from pg_inherits i where i.inhparent = 'memcli.chunks'::regclass)))
   then analyze {every}; end if;
+exception when lock_not_available then null;
 end $$"""
     for name, (parameters, result, deleting) in _FUNCTIONS.items():
         checked = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
-from memcli.config.attached import SLASH, written
+from memcli.config.attached import SLASH, is_name, written
 from memcli.errors import ConfigError, IncompleteError, IndexMissingError, StoreError
 from memcli.record import Record
 from memcli.store.postgres import schema
@@ -34,7 +34,7 @@ VERSION = (
 CHANGED_AT = """to_char(w.changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')"""
 _COLUMNS = (
     "w.id, w.tenant, w.name, w.origin, w.holder, w.epoch, w.revision, w.next_id, w.chunks,"
-    f" w.words, w.meta::json, {CHANGED_AT}, w.left_ns, w.lease_until > now(),"
+    f" w.words, w.meta, {CHANGED_AT}, w.left_ns, w.lease_until > now(),"
     " exists (select 1 from memcli.keywords k where k.workspace = w.id and not k.whole),"
     " exists (select 1 from memcli.speakers s where s.workspace = w.id),"
     " exists (select 1 from memcli.lineage l where l.workspace = w.id)"
@@ -65,6 +65,9 @@ class Name(Record):
         return f"{self.tenant}{SLASH}{self.workspace}"
 
 
+BROKEN: Mapping[str, str] = {}  # settings that memcli has not written
+
+
 class WorkspaceRow(Record):
     """What a shared index remembers of a workspace."""
 
@@ -78,7 +81,7 @@ class WorkspaceRow(Record):
     next_id: int
     chunks: int
     words: int
-    meta: Mapping[str, str]
+    meta: Mapping[str, str]  # BROKEN if it cannot be read
     changed_at: str | None  # None before anything was stored
     left_ns: int  # when one that is built beside another was worked on last
     is_held: bool | None
@@ -88,12 +91,27 @@ class WorkspaceRow(Record):
 
     @property
     def facts(self) -> Facts:
-        """Return the settings that the index was made with."""
+        """Return the settings that the index was made with; ValueError if they cannot be read."""
+        if self.meta is BROKEN:
+            raise ValueError("the settings of the index cannot be read")
         told: dict[str, Any] = {
             name: self.meta[name] for name in Facts._fields if name in self.meta
         }
         dimension = int(told.pop("dimension")) if "dimension" in told else None
+        for name in ("sources", "mounts"):
+            json.loads(told.get(name, "[]"))
         return Facts()._replace(**told, revision=self.revision, dimension=dimension)
+
+
+def read_row(columns: Sequence[Any]) -> WorkspaceRow:
+    """Read the row of a workspace, whoever has written it."""
+    row = WorkspaceRow._make(columns)
+    try:
+        meta = json.loads(str(row.meta))
+    except (ValueError, RecursionError):
+        meta = None
+    is_sound = isinstance(meta, dict) and all(isinstance(value, str) for value in meta.values())
+    return row._replace(meta=meta if is_sound else BROKEN)
 
 
 def opened(
@@ -161,14 +179,17 @@ def row_of(told: tuple[object, ...], address: Address, name: Name) -> WorkspaceR
             f"the shared index {address.masked} has no workspace {name}, or not for this user",
             hint="memcli store status",
         )
-    return WorkspaceRow._make(columns)
+    return read_row(columns)
 
 
 def rows_of(told: list[tuple[object, ...]], address: Address) -> list[tuple[Name, WorkspaceRow]]:
-    """Read the rows of `select_all`; an error if the tables are newer."""
+    """Read the rows of `select_all`; an error if the tables are newer.
+
+    A workspace whose name memcli does not give is left out: nothing can ask for it.
+    """
     check_version(told[0][-1], address, write=False)
-    rows = [WorkspaceRow._make(columns) for *columns, _ in told if columns[0] is not None]
-    return [(Name(row.tenant, row.name), row) for row in rows]
+    rows = [read_row(columns) for *columns, _ in told if columns[0] is not None]
+    return [(Name(row.tenant, row.name), row) for row in rows if is_name(row.tenant, row.name)]
 
 
 def check_version(told: object, address: Address, *, write: bool) -> dict[str, Any]:

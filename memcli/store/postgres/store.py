@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.checking import TYPE_CHECKING
-from memcli.config.attached import named
 from memcli.errors import AwayError, BusyError, IndexMissingError
 from memcli.record import Record
 from memcli.store.postgres.faults import translated
@@ -107,7 +106,7 @@ class PostgresStore:
 
         with self._guard:
             reader = self._readers.get(connection)
-            if reader is None or not reader.goes_on(row):
+            if reader is None or not reader.is_current(row):
                 reader = SharedReader(connection, self.address, row)
                 others = {each: of for each, of in self._readers.items() if each.is_open}
                 self._readers = {**others, connection: reader}
@@ -225,7 +224,7 @@ def _copy(connection: Connection, row: WorkspaceRow, store: Store) -> None:
         told = {name: getattr(facts, name) for name in ("model", "chunking", "sources", "mounts")}
         change.remember({name: value for name, value in told.items() if value is not None})
         for summary in {each.summary for each in lineage.supports(connection, row.id)}:
-            change.check(summary, lineage.looked(connection, row.id, summary))
+            change.check(summary, lineage.line_checks(connection, row.id, summary))
     store.close()
 
 
@@ -236,20 +235,13 @@ def _never(seconds: float) -> None:
 class PostgresCrowd:
     """The workspaces that the user may read, of one tenant or of all; a `port.Crowd`."""
 
-    def __init__(
-        self, address: Address, tenant: str, beside: OnThisMachine, now_ns: Callable[[], int]
-    ) -> None:
-        """Take where the store is, and the tenant, "" for all; `beside` keeps what is written."""
-        self._address = address
-        self._tenant, self._beside, self._now_ns = tenant, beside, now_ns
+    def __init__(self, address: Address, tenant: str) -> None:
+        """Take where the store is, and the tenant, "" for all."""
+        self._address, self._tenant = address, tenant
 
     @property
     def _pool(self) -> Pool:
         return pool_of(self._address)
-
-    @property
-    def place(self) -> str:
-        return self._address.masked
 
     def listed(self) -> list[Stored]:
         with self._held() as (connection, rows):
@@ -271,10 +263,6 @@ class PostgresCrowd:
             )
             for name, row in rows
         ]
-
-    def store(self, stored: Stored) -> PostgresStore:
-        name = Name(*named(stored.whole))
-        return PostgresStore(self._address, name, self._beside, self._now_ns)
 
     @contextmanager
     def snapshots(self) -> Iterator[tuple[dict[str, Snapshot], Each]]:

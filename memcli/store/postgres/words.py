@@ -5,11 +5,11 @@ It is done here and not by the server, so that every store gives the same scores
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
+from memcli.store.records import Totals
 from memcli.store.tokens import K1, B, idf, spellings
-from memcli.store.totals import Totals
 from memcli.types import Term, Wanted
 
 if TYPE_CHECKING:
@@ -56,10 +56,14 @@ def scores(
     return found
 
 
-def matching(postings: Postings, wanted: Wanted) -> set[int]:
-    """Return the chunks that match."""
-    postings.look_up(_named(wanted))
-    return {chunk for chunks, _ in _clauses_of(postings, wanted) for chunk in chunks}
+def matching(postings: Postings, asked: Sequence[Term | Wanted]) -> list[set[int]]:
+    """Return the chunks that contain each term, or match each query."""
+    queries = [Wanted(any=(each,)) if isinstance(each, Term) else each for each in asked]
+    postings.look_up([term for wanted in queries for term in _named(wanted)])
+    return [
+        {chunk for chunks, _ in _clauses_of(postings, wanted) for chunk in chunks}
+        for wanted in queries
+    ]
 
 
 def _weights(

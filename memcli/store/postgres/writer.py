@@ -26,6 +26,7 @@ from memcli.store.postgres.session import (
     BOUNDS,
     WorkspaceRow,
     meta_as_json,
+    read_row,
     row_of,
     select_by_id,
     select_by_name,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.session import Name
     from memcli.store.postgres.statements import Row
-    from memcli.store.records import Counts, Facts, Key, Looked
+    from memcli.store.records import Counts, Facts, Key, LineCheck
     from memcli.store.run_records import Pending, Stamp
     from memcli.types import Document, Known
 
@@ -88,7 +89,7 @@ class RowWriter(BaseChange):
                 f"another memcli has taken over writing {self.row.tenant}/{self.row.name}",
                 hint="memcli store status",
             )
-        self.row = WorkspaceRow._make(found[0])
+        self.row = read_row(found[0])
         self._meta = dict(self.row.meta)
 
     def _commit(self) -> None:
@@ -220,26 +221,24 @@ class RowWriter(BaseChange):
     def _count_rows(self) -> tuple[int, int, int, int]:
         return count_rows(self.connection, self.row._replace(meta=self._meta))
 
-    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
+    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
         """Store vectors by the hash of their text.
 
-        Those of another encoder than the workspace's own count as unused until it is switched.
+        Vectors of an encoder that is not searched by count as unused.
         """
         with self.transaction():
             unused = None if self.facts.fingerprint == fingerprint else self.now
-            kept = [(hash_, rounded(vector)) for hash_, vector in made]
+            kept = [(hash_, rounded(vector)) for hash_, vector in made if vector is not None]
             self.connection.together(vectors.put(self.row.id, fingerprint, kept, unused))
+            if unread := [hash_ for hash_, vector in made if vector is None]:
+                self._rows(
+                    "insert into memcli.unread (workspace, encoder, hash)"
+                    " select $1, $2, unnest($3::bytea[]) on conflict do nothing",
+                    (self.row.id, rows.encoder_of(fingerprint), unread),
+                )
 
-    def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
-        with self.transaction():
-            self._rows(
-                "insert into memcli.unread (workspace, encoder, hash)"
-                " select $1, $2, unnest($3::bytea[]) on conflict do nothing",
-                (self.row.id, rows.encoder_of(fingerprint), hashes),
-            )
-
-    def search_by(self, fingerprint: str, dimension: int) -> None:
-        """Search by the vectors of this encoder from now on; by codes first if they are many."""
+    def _switch_to(self, fingerprint: str, dimension: int) -> None:
+        """Search by the vectors of this encoder; if they are many, by codes first."""
         is_same = self.facts.fingerprint == fingerprint
         is_coarse = self._has_many(fingerprint)
         if is_same and is_coarse == (COARSE in self._meta):
@@ -267,19 +266,19 @@ class RowWriter(BaseChange):
         with translated(self.address):
             return lineage.unchecked(self.connection, self.row.id)
 
-    def _looked(self, summary: str) -> list[Looked]:
+    def _line_checks(self, summary: str) -> list[LineCheck]:
         with translated(self.address):
-            return lineage.looked(self.connection, self.row.id, summary)
+            return lineage.line_checks(self.connection, self.row.id, summary)
 
-    def _put_looked(self, summary: str, found: Sequence[Looked]) -> None:
+    def _put_line_checks(self, summary: str, found: Sequence[LineCheck]) -> None:
         self.connection.together(lineage.checking(self.row.id, summary, found))
 
-    def settle(self, pages: int | None = None) -> None:
-        """Have the server count its rows if they were few; its vacuum removes what was deleted."""
+    def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
+        """Let the server count its rows if they were few; its vacuum removes deleted words."""
         with suppress(ServerError):
             self.connection.run("select memcli.count_rows()")
-
-    def prune(self, *, unused_days: int) -> int:
+        if unused_days is None:
+            return 0
         before, after = self._bounds(unused_days)
         own = rows.encoder_of(self.facts.fingerprint or "")
         with self.transaction(revise=False):

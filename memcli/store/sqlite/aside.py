@@ -44,7 +44,7 @@ class Aside:
             self._thread = None
 
     def result(self) -> Nearest | None:
-        """Wait for the answer; None where the index was not in that state or gave none."""
+        """Wait for the answer; None if the index was not in that state or gave none."""
         if self._thread is not None:
             self._thread.join()
         return self._found

@@ -38,7 +38,7 @@ def path_beside(store: str) -> str:
 
 
 def age_ns(store: str, now_ns: int) -> int | None:
-    """Tell how long ago an index beside was written; None where there is none."""
+    """Return how long ago an index beside was written; None if there is none."""
     path = path_beside(store)
     written = []
     for each in (path, path + "-wal"):
@@ -48,7 +48,7 @@ def age_ns(store: str, now_ns: int) -> int | None:
 
 
 def is_awaited(store: str) -> bool:
-    """Tell that the run that builds an index beside another one has left it in order for a wait."""
+    """Return whether the run that builds an index next to another one has paused it in order."""
     path = path_beside(store)
     if any(os.path.exists(path + suffix) for suffix in BESIDE):
         return False
@@ -91,7 +91,7 @@ def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list
 
 
 def _named(found: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    """Give rows whose first value is the name of an encoder, read as text."""
+    """Yield rows whose first value is the name of an encoder, read as text."""
     for name, *row in found:
         with suppress(UnicodeDecodeError):
             yield name.decode(), *row
@@ -108,7 +108,7 @@ UNIT = 0.05  # how far the square of a length may be from 1 after packing
 
 
 def readable_vectors(path: str) -> Iterator[Row]:
-    """Give the vectors of unit length that can be read, up to the first place that cannot be.
+    """Yield the vectors of unit length that can be read, up to the first place that cannot be.
 
     A file whose tables memcli did not make gives none: somebody else has written it.
     """

@@ -21,7 +21,7 @@ from memcli.store.sqlite.match import phrase
 from memcli.types import Term
 
 if TYPE_CHECKING:
-    from memcli.store.totals import Totals
+    from memcli.store.records import Totals
 
 K1, B = 1.2, 0.75
 LEAST_IDF = 1e-6  # of what most chunks hold
@@ -31,7 +31,7 @@ _by_totals: dict[str, tuple[Totals, str]] = {}
 
 
 def idf(chunks: int, holders: int) -> float:
-    """Give the weight of a phrase that so many of so many chunks hold."""
+    """Return the weight of a phrase that so many of so many chunks hold."""
     if holders > chunks:  # by an estimate
         return LEAST_IDF
     found = log((chunks - holders + 0.5) / (holders + 0.5))
@@ -85,7 +85,7 @@ def _weighed(row: apsw.FTS5ExtensionApi, *given: object) -> float:
 
 def totals(connection: apsw.Connection, match: str) -> Totals:
     """Count the chunks, their tokens, and the chunks that hold each phrase of an expression."""
-    from memcli.store.totals import Totals
+    from memcli.store.records import Totals
 
     count = "SELECT count(*) FROM fts WHERE fts MATCH ?"
     holders = {

@@ -58,22 +58,22 @@ class VectorQuery(Record):
 
 
 def is_coarse(table: str) -> bool:
-    """Tell whether a vec0 table holds codes instead of vectors."""
+    """Return whether a vec0 table holds codes instead of vectors."""
     return table.startswith(PREFIX)
 
 
 def can_code(dimension: int) -> bool:
-    """Tell whether vectors of `dimension` components have a code that vec0 takes."""
+    """Return whether vectors of `dimension` components have a code that vec0 takes."""
     return dimension % 8 == 0 and dimension <= MOST_BITS
 
 
 def bits(dimension: int) -> int:
-    """Give the length of a code."""
+    """Return the length of a code."""
     return dimension * len(_thresholds(dimension))
 
 
 def encoded(vector: str, dimension: int) -> str:
-    """Give the SQL of the code of a vector, which is itself an SQL expression used repeatedly."""
+    """Return the SQL of the code of a vector, which is itself an SQL expression used repeatedly."""
     planes = []
     for threshold in _thresholds(dimension):
         level = array("f", [threshold * dimension**-0.5]) * dimension
@@ -83,7 +83,7 @@ def encoded(vector: str, dimension: int) -> str:
 
 
 def stored(components: int, dimension: int) -> str:
-    """Give the SQL of the code of the first components of ?1, a vector of float32."""
+    """Return the SQL of the code of the first components of ?1, a vector of float32."""
     if components == dimension:
         return encoded("?1", dimension)
     return encoded(f"vec_normalize(substr(?1, 1, {4 * components}))", components)
@@ -240,8 +240,8 @@ def _bound(connection: apsw.Connection, table: str, code: bytes, wanted: int) ->
     chunks: int = rows(connection, f"SELECT max(rowid) FROM {table}_vector_chunks00")[0][0] or 0
     if not chunks:
         return len(code) * 8
-    looked = max(SAMPLE_CHUNKS, chunks // SAMPLE_SHARE)
-    sampled = sorted({1 + number * chunks // looked for number in range(looked)})
+    line_checks = max(SAMPLE_CHUNKS, chunks // SAMPLE_SHARE)
+    sampled = sorted({1 + number * chunks // line_checks for number in range(line_checks)})
     asked, length, held = int.from_bytes(code, "little"), len(code), 0
     distances: list[int] = []
     for row in sampled:
@@ -272,7 +272,7 @@ _DISTANCES = (
 def distances_of(
     connection: apsw.Connection, query: bytes, vectors: Sequence[bytes], *, has_vec: bool
 ) -> list[float]:
-    """Give the L2 distance of packed vectors to one of float32; without sqlite-vec by numpy.
+    """Return the L2 distance of packed vectors to one of float32; without sqlite-vec by numpy.
 
     ValueError for a vector of another dimension.
     """
@@ -288,7 +288,7 @@ def distances_of(
 def unpacked_distances(
     connection: apsw.Connection, query: bytes, vectors: bytes, *, has_vec: bool
 ) -> list[float]:
-    """Give the L2 distances to a query of vectors that lie one behind the other, all float32."""
+    """Return the L2 distances to a query of vectors that lie one behind the other, all float32."""
     if has_vec:
         found = rows(connection, _DISTANCES, (len(query), len(vectors), vectors, query))
         return [distance for (distance,) in found]

@@ -120,12 +120,12 @@ def _put_chunk(
 
 
 def _prepared(headings: Sequence[str], text: str) -> tuple[str, str]:
-    """Give the words of a chunk: of its headings, and of what is seen of its text."""
+    """Return the words of a chunk: of its headings, and of what is seen of its text."""
     return prepare(" ".join(headings)), prepare(visible(text))
 
 
 def reword(connection: apsw.Connection) -> None:
-    """Write the words of all chunks anew that are not in ASCII, from the text that is kept."""
+    """Write the words of all chunks again that are not in ASCII, from the text that is kept."""
     for chunk_id, heading_path, text in connection.execute(
         "SELECT id, heading_path, text FROM chunks"
     ):

@@ -75,7 +75,7 @@ def is_network(folder: str, mounts: str = MOUNTS) -> bool:
 
 
 def type_of(folder: str, table: str) -> str:
-    """Give the type of the mount that holds a real path; the last of several on one folder."""
+    """Return the type of the mount that holds a real path; the last of several on one folder."""
     longest, found = -1, ""
     for line in table.splitlines():
         fields = line.split(" ")
@@ -88,7 +88,7 @@ def type_of(folder: str, table: str) -> str:
 
 
 def is_network_type(name: str) -> bool:
-    """Tell whether a type of file system is, or may be, on another host."""
+    """Return whether a type of file system is, or may be, on another host."""
     return name in NETWORK_TYPES or (name.startswith("fuse.") and name not in LOCAL_FUSE)
 
 
@@ -117,7 +117,7 @@ def closed_on_failure(connection: apsw.Connection) -> Iterator[None]:
 
 
 def _status(path: str) -> os.stat_result:
-    """Tell which file an open index is; StoreError where it has been taken away meanwhile."""
+    """Return which file an open index is; StoreError if it has been taken away meanwhile."""
     try:
         return os.stat(path)
     except OSError as error:
@@ -238,7 +238,7 @@ def translated(path: str) -> Iterator[None]:
 
 
 def _why(error: apsw.Error) -> str:
-    """Give SQLite's text for a fault of the disk; at times it has forgotten it."""
+    """Return SQLite's text for a fault of the disk; at times it has forgotten it."""
     return str(error).replace("not an error", "disk I/O error")
 
 
@@ -390,7 +390,7 @@ def strings(text: str) -> tuple[str, ...]:
 
 
 def shrink(connection: apsw.Connection) -> None:
-    """Write the file anew without what is free in it."""
+    """Write the file again without what is free in it."""
     most = connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 1)  # the new one, for SQLite itself
     try:
         connection.execute("VACUUM")

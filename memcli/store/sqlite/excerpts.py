@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import apsw
 
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
-    from memcli.store.records import Key, Reach
+    from memcli.store.records import ChunkLines, First, Key, Reach
     from memcli.types import Lines
 
 
@@ -80,6 +80,15 @@ _DOCUMENT = {
     "skip": Column("d.skip", TEXT),
     "chunks": Column("n.chunks", WHOLE),
 }
+# How a list of the first documents ends, by its order.
+FIRST = {
+    order: f"WHERE d.skip = '' ORDER BY {by}d.source, d.path LIMIT ?"
+    for order, by in (
+        ("path", ""),
+        ("date", "d.date IS NULL, d.date, "),
+        ("newest", "d.date IS NULL, d.date DESC, "),
+    )
+}
 # Columns of a chunk that is read to be ranked, behind those of what is told of it.
 _RANKED = {
     "tokens": Column("c.tokens", WHOLE),
@@ -120,7 +129,7 @@ class ChunkRow(Record):
 
     @property
     def place(self) -> tuple[str, str, int]:
-        """Give what chunks are ordered by."""
+        """Return what chunks are ordered by."""
         return self.about.source, self.about.path, self.ordinal
 
 
@@ -210,43 +219,60 @@ def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
     return [Marked(authorities[document], tuple(run)) for document, run in runs]
 
 
-def documents(connection: apsw.Connection, reach: Reach) -> list[IndexedDocument]:
-    """List the documents within reach, those without a chunk by their date."""
+def documents(
+    connection: apsw.Connection, reach: Reach, first: First | None
+) -> list[IndexedDocument]:
+    """List the documents within reach, or the first of them."""
     from memcli.store.documents import IndexedDocument
 
     test, values = within(reach)
     bare, of_bare = within(reach, "d")
     chunks = f"{CHUNKS} WHERE {test}" if test else "FROM chunks c"
+    total, ending, limit = "0", "ORDER BY d.source, d.path", []
+    if first is not None:
+        total, ending, limit = "count(*) OVER ()", FIRST[first.order], [first.limit]
     found = typed_rows(
         connection,
-        [_DOCUMENT[name] for name in IndexedDocument._fields],
+        [*_DOCUMENT.values(), Column(total, WHOLE)],
         f"FROM (SELECT c.document_id AS id, count(*) AS chunks {chunks} GROUP BY c.document_id"
         " UNION ALL SELECT d.id, 0 FROM documents d LEFT JOIN chunks c ON c.document_id = d.id"
         f" WHERE c.id IS NULL{bare and f' AND {bare}'}) n"
-        " JOIN documents d ON d.id = n.id ORDER BY d.source, d.path",
-        (*values, *of_bare),
+        f" JOIN documents d ON d.id = n.id {ending}",
+        (*values, *of_bare, *limit),
     )
     documents = [IndexedDocument._make(row) for row in found]
-    for first, last in {(d.first_day, d.date) for d in documents if d.first_day and d.date}:
-        if not 0 <= (date.fromisoformat(last) - date.fromisoformat(first)).days < MOST_DAYS:
-            raise ValueError(f"{first} to {last} is no week, month or quarter")
+    for day, last in {(d.first_day, d.date) for d in documents if d.first_day and d.date}:
+        if not 0 <= (date.fromisoformat(last) - date.fromisoformat(day)).days < MOST_DAYS:
+            raise ValueError(f"{day} to {last} is no week, month or quarter")
     return documents
 
 
-def broken(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
-    """Tell of chunks whether they begin, and whether they end, within a line.
+def lines_of(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, ChunkLines]:
+    """Say whether chunks begin and end within a line, and who speaks in them.
 
-    Between lines stands at least the byte that ends one.
+    The chunks of a document have their numbers in their order. Between two lines there is at least
+    the byte that ends one.
     """
-    beside = "SELECT 1 FROM chunks o WHERE o.document_id = c.document_id AND"
-    found = rows(
+    from memcli.store.documents import turns_of
+    from memcli.store.records import ChunkLines
+
+    beside = "LEFT JOIN chunks {0} ON {0}.document_id = c.document_id AND {0}.id = c.id"
+    found = typed_rows(
         connection,
-        f"SELECT c.id, EXISTS ({beside} o.end_byte = c.start_byte),"
-        f" EXISTS ({beside} o.start_byte = c.end_byte)"
-        f" FROM chunks c WHERE c.id IN ({marks(chunk_ids)})",
+        (
+            Column("c.id", WHOLE),
+            Column("b.end_byte IS c.start_byte", WHOLE),
+            Column("a.start_byte IS c.end_byte", WHOLE),
+            Column("c.turns", TEXT),
+        ),
+        f"FROM chunks c {beside.format('b')} - 1 {beside.format('a')} + 1"
+        f" WHERE c.id IN ({marks(chunk_ids)})",
         chunk_ids,
     )
-    return {chunk_id: (bool(before), bool(after)) for chunk_id, before, after in found}
+    return {
+        chunk_id: ChunkLines((bool(before), bool(after)), turns_of(turns))
+        for chunk_id, before, after, turns in found
+    }
 
 
 def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Linking]:
@@ -286,7 +312,7 @@ def _read(connection: apsw.Connection, tail: str, values: Sequence[Any] = ()) ->
 def preferences(
     connection: apsw.Connection, limit: int, reach: Reach
 ) -> dict[int, tuple[Lines, ...]]:
-    """Give the lines of the chunks that have any: of undated documents, then of the newest."""
+    """Return the lines of the chunks that have any: of undated documents, then of the newest."""
     from memcli.store.documents import lines_of
 
     test, values = within(reach)

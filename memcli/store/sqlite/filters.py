@@ -44,7 +44,7 @@ _SAYS = (
 
 
 def select_chunks(reach: Reach) -> tuple[str, list[Any]] | None:
-    """Write a SELECT of the chunk ids within reach, or None where everything is."""
+    """Write a SELECT of the chunk ids within reach, or None if everything is."""
     test, values = within(reach)
     if not test:
         return None
@@ -55,7 +55,7 @@ def select_chunks(reach: Reach) -> tuple[str, list[Any]] | None:
 
 
 def within(reach: Reach, dated: str = "c") -> tuple[str, list[Any]]:
-    """Write a test over chunks c of documents d; empty where everything is within reach.
+    """Write a test over chunks c of documents d; empty if everything is within reach.
 
     The days that the filters name are those of `dated`: of chunks, or "d" for a document alone.
     """

@@ -20,9 +20,9 @@ from memcli.store.sqlite.match import phrase
 from memcli.types import Term, Wanted
 
 if TYPE_CHECKING:
-    from memcli.store.records import Key
+    from memcli.store.records import ChunkLines, Key
     from memcli.store.sqlite.excerpts import ChunkRow
-    from memcli.types import Known, Turn
+    from memcli.types import Known
 
 MOST_BYTES = 32 << 20  # by the estimates below, which are of CPython's objects
 PART_BYTES, TOKEN_BYTES, HOLDER_BYTES, CODE_BYTES, VECTOR_BYTES = 400, 60, 80, 240, 100
@@ -36,8 +36,7 @@ class IndexCache:
         """Keep nothing yet of an index in the state that SQLite numbers so, of so many chunks."""
         self.version = version
         self.known: dict[Key, Known] | None = None
-        self.turns: dict[int, tuple[Turn, ...]] = {}
-        self.broken: dict[int, tuple[bool, bool]] = {}
+        self.lines: dict[int, ChunkLines] = {}
         self.bytes = 0
         self._chunks: dict[int, ChunkRow] = {}
         self._tokens: dict[str, tuple[str, ...]] = {}
@@ -49,7 +48,7 @@ class IndexCache:
     def chunks(
         self, chunk_ids: Sequence[int], read: Callable[[Sequence[int]], dict[int, ChunkRow]]
     ) -> list[ChunkRow]:
-        """Give chunks, of which `read` reads those that are not here."""
+        """Return chunks, of which `read` reads those that are not here."""
         kept = self._chunks
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in kept]
         found = read(missing) if missing else {}
@@ -60,7 +59,7 @@ class IndexCache:
     def tokens(
         self, texts: Sequence[str], cut: Callable[[Sequence[str]], list[tuple[str, ...]]]
     ) -> list[tuple[str, ...]]:
-        """Give the tokens of texts, of which `cut` cuts those that are not here."""
+        """Return the tokens of texts, of which `cut` cuts those that are not here."""
         kept = self._tokens
         missing = [text for text in dict.fromkeys(texts) if text not in kept]
         for text, tokens in zip(missing, cut(missing), strict=True):
@@ -69,7 +68,7 @@ class IndexCache:
         return [kept[text] for text in texts]
 
     def vectors(self, connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, bytes]:
-        """Give unpacked vectors, by the numbers of their rows."""
+        """Return unpacked vectors, by the numbers of their rows."""
         kept = self._vectors
         missing = [number for number in numbers if number not in kept]
         for number, packed in vectors.packed_of(connection, missing).items():
@@ -77,24 +76,23 @@ class IndexCache:
             self.bytes += VECTOR_BYTES + len(kept[number])
         return {number: kept[number] for number in numbers}
 
-    def holders(self, connection: apsw.Connection, term: Term) -> frozenset[int] | None:
-        """Give the chunks that hold a term; None in a large index, where they may be very many."""
+    def holders(self, connection: apsw.Connection, asked: Term | Wanted) -> frozenset[int] | None:
+        """Return the chunks that contain a term, or match a query.
+
+        None in a large index, where they may be very many.
+        """
         if not self.is_small:
             return None
-        found = self._holders.get(term)
+        if isinstance(asked, Wanted):
+            return self._matching(connection, asked)
+        found = self._holders.get(asked)
         if found is None:
-            listed = rows(connection, "SELECT rowid FROM fts WHERE fts MATCH ?", (phrase(term),))
-            found = self._holders[term] = frozenset([row[0] for row in listed])
+            listed = rows(connection, "SELECT rowid FROM fts WHERE fts MATCH ?", (phrase(asked),))
+            found = self._holders[asked] = frozenset([row[0] for row in listed])
             self.bytes += HOLDER_BYTES * (4 + len(found))
         return found
 
-    def matching(
-        self, connection: apsw.Connection, wanted: Wanted, chunk_ids: Iterable[int]
-    ) -> frozenset[int] | None:
-        """Tell which of some chunks have what is wanted; None in a large index."""
-        if not self.is_small:
-            return None
-
+    def _matching(self, connection: apsw.Connection, wanted: Wanted) -> frozenset[int]:
         def either(terms: Iterable[Term]) -> frozenset[int]:
             return frozenset[int]().union(*(self.holders(connection, t) or () for t in terms))
 
@@ -102,7 +100,7 @@ class IndexCache:
         found = either(wanted.any)
         if groups:
             found |= frozenset.intersection(*groups)
-        return found.intersection(chunk_ids) - either(wanted.none)
+        return found - either(wanted.none)
 
     def nearest(
         self, connection: apsw.Connection, table: str, code: bytes, wanted: int

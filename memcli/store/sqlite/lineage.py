@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from memcli.store.records import Looked, Support
+from memcli.store.records import LineCheck, Support
 from memcli.store.sqlite.driver import rows
 from memcli.types import MEMORY_SOURCE, Lineage, SourceLines
 
@@ -42,7 +42,7 @@ def unchecked(connection: apsw.Connection) -> list[str]:
     return [path for (path,) in found]
 
 
-def check(connection: apsw.Connection, summary: str, found: Sequence[Looked]) -> None:
+def check(connection: apsw.Connection, summary: str, found: Sequence[LineCheck]) -> None:
     """Note where the lines stand on which a summary rests."""
     document_id = _document(connection, summary)
     if document_id is None:
@@ -55,10 +55,10 @@ def check(connection: apsw.Connection, summary: str, found: Sequence[Looked]) ->
     )
 
 
-def looked(connection: apsw.Connection, summary: str) -> list[Looked]:
+def line_checks(connection: apsw.Connection, summary: str) -> list[LineCheck]:
     """Read what `check` has noted of a summary, in its order."""
     return [
-        Looked(SourceLines(*lines), file, bool(holds))
+        LineCheck(SourceLines(*lines), file, bool(holds))
         for file, holds, *lines in rows(
             connection,
             "SELECT checked, matches, path, start_line, end_line, hash FROM lineage"

@@ -45,7 +45,7 @@ def phrase(term: Term) -> str:
 
 
 def spellings(term: Term) -> list[Term]:
-    """Give what finds a term: itself, and of a beginning the stems that are shorter."""
+    """Return what finds a term: itself, and of a beginning the stems that are shorter."""
     if not term.prefix:
         return [term]
     if term.text.isascii() and term.text.isalpha():
@@ -60,7 +60,7 @@ def _join(expressions: Iterable[str | None], operator: str) -> str | None:
 
 
 def _stems(prefix: str) -> Iterator[Term]:
-    """Give the terms that find words beginning with `prefix` whose stem is shorter."""
+    """Yield the terms that find words beginning with `prefix` whose stem is shorter."""
     if prefix.endswith("y"):  # stemmed to i, but an e is taken off: deploye* is deploy*
         yield Term(prefix + "e", prefix=True)
     suffixes = _SUFFIXES.split()

@@ -38,7 +38,7 @@ def nearest(
 ) -> list[tuple[int, int]] | None:
     """List the (slot, hamming distance) of the nearest codes, with all that tie with the last.
 
-    `state` names the state that the connection sees, and none of another index. None where the
+    `state` names the state that the connection sees, and none of another index. None if the
     codes cannot be kept.
     """
     codes = _codes(connection, table, state)

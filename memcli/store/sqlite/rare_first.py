@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def scores(
     connection: apsw.Connection, wanted: Wanted, within: tuple[str, Sequence[Any]] | None
 ) -> dict[int, float]:
-    """Give the BM25 of all chunks that the rare terms find, or groups of common ones, by id.
+    """Return the BM25 of all chunks that the rare terms find, or groups of common ones, by id.
 
     `within` is a SELECT of the chunk ids to search in, with its bindings.
     """
@@ -82,7 +82,7 @@ def _found(
     within: tuple[str, Sequence[Any]] | None,
     score: str,
 ) -> dict[int, float]:
-    """Give all that matches, with a score."""
+    """Return all that matches, with a score."""
     select, values = within or ("", ())
     condition = f"fts MATCH ?{f' AND +rowid IN ({select})' if select else ''}"
     return dict(rows(connection, f"SELECT rowid, {score} FROM fts WHERE {condition}",
@@ -94,7 +94,7 @@ def _score(found: tuple[int, float]) -> float:
 
 
 def _weights(wanted: Wanted, chunks: int) -> list[float]:
-    """Give the IDF of each spelling of the common terms, that of its term."""
+    """Return the IDF of each spelling of the common terms, that of its term."""
     weights = []
     for term, count in wanted.also:
         weights += [bm25.idf(chunks, count)] * len(spellings(term))

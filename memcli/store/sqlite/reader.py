@@ -13,8 +13,10 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
 from memcli.store import fixed
 from memcli.store.records import (
+    ChunkLines,
     Counts,
     Facts,
+    First,
     Key,
     Near,
     Ranked,
@@ -51,17 +53,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
+    from memcli.store.records import Totals
     from memcli.store.run_records import VectorSearch
     from memcli.store.sqlite.excerpts import ChunkRow
     from memcli.store.sqlite.index_cache import IndexCache
     from memcli.store.tiers import Tier
-    from memcli.store.totals import Totals
-    from memcli.types import Lines, Turn
+    from memcli.types import Lines
 
 # Codes of so many vectors take some milliseconds to look through.
 MANY_VECTORS = 32_768
 # Pages that are kept, in KiB, where SQLite keeps 2,000. Whatever is looked up of hundreds of chunks
-# lies strewn over a large index, and lengths of chunks are read anew for each term: a search among
+# lies strewn over a large index, and lengths of chunks are read again for each term: a search among
 # a million took 285 ms of CPU time, with this 227, with twice as much no less.
 CACHE_KIB = 32_000
 
@@ -70,7 +72,7 @@ class Reader:
     """An open index that cannot change it; a `port.Snapshot` while `snapshot` holds."""
 
     def __init__(self, path: str, tiers: Sequence[Tier] = ()) -> None:
-        """Open the index; IndexMissingError where there is none."""
+        """Open the index; IndexMissingError if there is none."""
         if not os.path.exists(path):
             raise IndexMissingError(f"there is no index at {path}", hint="memcli index")
         opened = connect(path, write=False)
@@ -91,7 +93,7 @@ class Reader:
         self._connection.close()
 
     def is_current(self) -> bool:
-        """Tell that the file is still where it was opened."""
+        """Return whether the file is still where it was opened."""
         try:
             return os.path.samestat(os.stat(self.path), self._file)
         except OSError:
@@ -137,13 +139,6 @@ class Reader:
         with understood(self.path):
             return documents.read_counts(self._connection)
 
-    def texts(self) -> Iterator[str]:
-        with understood(self.path):
-            for (text,) in self._connection.execute("SELECT text FROM chunks"):
-                if type(text) is not str:
-                    raise ValueError("chunks.text is no text")
-                yield text
-
     def integrity(self) -> str:
         from memcli.store.sqlite.integrity import first_fault
 
@@ -176,20 +171,9 @@ class Reader:
         with understood(self.path):
             return [keywords.frequency(self._connection, phrase(term)) for term in terms]
 
-    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> list[TermChunks]:
+    def holding(self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]) -> list[TermChunks]:
         with understood(self.path):
-            return [self._held(term, chunk_ids) for term in terms]
-
-    def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        match = expression(wanted)
-        if match is None:
-            return frozenset()
-        with understood(self.path):
-            cache = self._cache
-            found = cache.matching(self._connection, wanted, chunk_ids) if cache else None
-            if found is None:
-                found = frozenset(keywords.count_matches(self._connection, match, chunk_ids)[1])
-        return found
+            return [self._held(each, chunk_ids) for each in asked]
 
     def totals(self, wanted: Wanted) -> Totals:
         from memcli.store.sqlite.bm25 import totals
@@ -197,7 +181,7 @@ class Reader:
         with understood(self.path):
             return totals(self._connection, expression(wanted) or "")
 
-    def lexical(
+    def by_keyword(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> list[Ranked]:
         match = expression(wanted)
@@ -219,7 +203,9 @@ class Reader:
             self._weighed = [*self._weighed[-1:], (ranked, scores)]
         return ranked
 
-    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+    def by_vector(
+        self, vector: bytes | None, limit: int, reach: Reach
+    ) -> Callable[[], Sequence[Near]]:
         """Begin to look for the nearest texts; in a large index they are sought aside."""
         facts, table = self.facts, self._vec_table()
         fingerprint = facts.fingerprint
@@ -320,37 +306,24 @@ class Reader:
         with understood(self.path):
             return excerpts.marked(self._connection, soft=soft)
 
-    def documents(self, reach: Reach) -> list[IndexedDocument]:
+    def documents(self, reach: Reach, first: First | None = None) -> list[IndexedDocument]:
         with understood(self.path):
-            return excerpts.documents(self._connection, reach)
+            return excerpts.documents(self._connection, reach, first)
 
-    def broken(self, chunk_ids: Sequence[int]) -> dict[int, tuple[bool, bool]]:
+    def lines_of(self, chunk_ids: Sequence[int]) -> dict[int, ChunkLines]:
         with understood(self.path):
-            known = self._cache.broken if self._cache else {}
+            known = self._cache.lines if self._cache else {}
             missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
-            known |= excerpts.broken(self._connection, missing) if missing else {}
+            known |= excerpts.lines_of(self._connection, missing) if missing else {}
         return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if chunk_id in known}
 
     def speakers(self, *, but: str | None = None) -> list[str]:
-        if not self._has_speakers():
+        if not self._rows("SELECT 1 FROM speakers LIMIT 1"):
             return []
         from memcli.store.sqlite import speakers
 
         with understood(self.path):
             return speakers.names(self._connection, but=but)
-
-    def turns(self, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
-        if not self._has_speakers():
-            return {}
-        from memcli.store.sqlite import speakers
-
-        with understood(self.path):
-            known = self._cache.turns if self._cache else {}
-            missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in known]
-            if missing:
-                known |= dict.fromkeys(missing, ())
-                known |= speakers.turns(self._connection, missing)
-        return {chunk_id: known[chunk_id] for chunk_id in chunk_ids if known[chunk_id]}
 
     def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
         with understood(self.path):
@@ -372,11 +345,8 @@ class Reader:
         with understood(self.path):
             return rows(self._connection, sql, bindings)
 
-    def _has_speakers(self) -> bool:
-        return bool(self._rows("SELECT 1 FROM speakers LIMIT 1"))
-
     def _has_many(self) -> bool:
-        """Tell whether a look through the codes is worth a connection of its own."""
+        """Return whether a look through the codes is worth a connection of its own."""
         return bool(self._rows("SELECT 1 FROM slots WHERE id > ? LIMIT 1", (MANY_VECTORS,)))
 
     def _vec_table(self) -> str | None:
@@ -393,10 +363,10 @@ class Reader:
         return [tier for tier in self._tiers if tier.components in held]
 
     def _scores(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> dict[int, float]:
-        """Give the BM25 of chunks; what the retriever has found it has scored."""
-        scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.lexical}
+        """Return the BM25 of chunks; what the retriever has found it has scored."""
+        scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]
-        weighed = [found for ranked, found in self._weighed if ranked is retrievers.lexical]
+        weighed = [found for ranked, found in self._weighed if ranked is retrievers.keyword]
         if missing and retrievers.totals is None and (weighed or retrievers.wanted.also):
             if not weighed:
                 from memcli.store.sqlite import rare_first
@@ -431,7 +401,7 @@ class Reader:
     def _cosines(
         self, chunks: Sequence[ChunkRow], retrievers: RetrieverResults
     ) -> Mapping[int | None, float]:
-        """Give the cosines of the parts of chunks, by the numbers of their vectors."""
+        """Return the cosines of the parts of chunks, by the numbers of their vectors."""
         if retrievers.vector is None:
             return {}
         numbers = [part[1] for chunk in chunks for part in chunk.parts if part[1] is not None]
@@ -441,11 +411,14 @@ class Reader:
         unpacked = self._cache.vectors(connection, numbers)
         return vectors.unpacked_cosines(connection, retrievers.vector, unpacked, has_vec=has_vec)
 
-    def _held(self, term: Term, chunk_ids: Sequence[int]) -> TermChunks:
-        holders = self._cache.holders(self._connection, term) if self._cache else None
+    def _held(self, asked: Term | Wanted, chunk_ids: Sequence[int]) -> TermChunks:
+        holders = self._cache.holders(self._connection, asked) if self._cache else None
         if holders is not None:
             return TermChunks(len(holders), holders.intersection(chunk_ids))
-        count, held = keywords.count_matches(self._connection, phrase(term), chunk_ids)
+        match = phrase(asked) if isinstance(asked, Term) else expression(asked)
+        if match is None:
+            return TermChunks(0, frozenset())
+        count, held = keywords.count_matches(self._connection, match, chunk_ids)
         return TermChunks(count, frozenset(held))
 
     def _keep(self) -> None:

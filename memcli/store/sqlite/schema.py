@@ -107,7 +107,7 @@ CREATE INDEX properties_key ON properties (key, value);
 """
 
 # Who says which lines of a chunk, and in which documents each of them speaks. Documents are cut
-# anew, which fills both.
+# again, which fills both.
 _V8 = """
 ALTER TABLE chunks ADD COLUMN turns TEXT NOT NULL DEFAULT '[]';
 CREATE TABLE speakers (
@@ -117,7 +117,7 @@ CREATE TABLE speakers (
 CREATE INDEX speakers_document ON speakers (document_id);
 """
 
-# In which lines somebody says how they want things. Documents are cut anew, which fills it.
+# In which lines somebody says how they want things. Documents are cut again, which fills it.
 _V9 = """
 ALTER TABLE chunks ADD COLUMN preferences TEXT NOT NULL DEFAULT '[]';
 CREATE INDEX chunks_preferences ON chunks (id) WHERE preferences <> '[]';
@@ -130,7 +130,7 @@ CREATE TABLE unread (
 ) WITHOUT ROWID
 """
 
-# Where a span of days begins, whose last day is the date. Documents are cut anew, which fills it.
+# Where a span of days begins, whose last day is the date. Documents are cut again, which fills it.
 _V12 = """
 ALTER TABLE documents ADD COLUMN first_day TEXT;
 ALTER TABLE chunks ADD COLUMN first_day TEXT;
@@ -198,7 +198,7 @@ MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (
 
 
 def version(connection: apsw.Connection) -> int:
-    """Give the schema version of the file; 0 for an empty one."""
+    """Return the schema version of the file; 0 for an empty one."""
     return int(connection.pragma("user_version"))
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store.documents import turns_of
-from memcli.store.sqlite.driver import TEXT, WHOLE, Column, rows, typed_rows
-from memcli.store.sqlite.excerpts import marks
+from memcli.store.sqlite.driver import rows
 
 if TYPE_CHECKING:
     from typing import Any
@@ -54,14 +52,3 @@ def names(connection: apsw.Connection, *, but: str | None) -> list[str]:
     if any(type(name) is not str for (name,) in found):
         raise ValueError("speakers.name is no text")
     return [name for (name,) in found]
-
-
-def turns(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, tuple[Turn, ...]]:
-    """Give the turns of those of some chunks that have any."""
-    found = typed_rows(
-        connection,
-        (Column("id", WHOLE), Column("turns", TEXT)),
-        f"FROM chunks WHERE id IN ({marks(chunk_ids)}) AND turns <> '[]'",
-        chunk_ids,
-    )
-    return {chunk_id: turns_of(text) for chunk_id, text in found}

@@ -62,7 +62,7 @@ class SqliteStore:
         return os.path.exists(self.path)
 
     def has_unfolded(self) -> bool:
-        """Tell that changes lie beside the file, deleted text among them."""
+        """Return whether changes lie beside the file, deleted text among them."""
         try:
             return os.path.getsize(self.path + WAL_SUFFIX) > 0
         except OSError:
@@ -120,7 +120,7 @@ class SqliteStore:
             reader.close()
 
     def _take(self) -> Reader:
-        """Give a connection that nobody uses, a new one where there is none."""
+        """Return a connection that nobody uses, a new one where there is none."""
         while True:
             with self._guard:
                 reader = self._idle.pop() if self._idle else None

@@ -54,7 +54,7 @@ class VectorCache:
         self._connection: apsw.Connection | None = None
 
     def get(self, fingerprint: str, hashes: Sequence[bytes], now: int) -> Mapping[bytes, bytes]:
-        """Give the packed vectors of those texts that have one, and note that they are used."""
+        """Return the packed vectors of those texts that have one, and note that they are used."""
 
         def read(connection: apsw.Connection) -> Mapping[bytes, bytes]:
             listed = json.dumps([hash_.hex() for hash_ in hashes])

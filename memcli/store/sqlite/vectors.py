@@ -47,7 +47,7 @@ SCANNED_BYTES = 3 << 20
 
 
 def is_scanned(count: int, dimension: int) -> bool:
-    """Tell whether so many vectors of `dimension` float32 components need no codes, or have none.
+    """Return whether so many vectors of `dimension` float32 components need no codes, or have none.
 
     A table of codes is given up below half of that.
     """
@@ -207,7 +207,7 @@ def _fill(connection: apsw.Connection, table: str, fingerprint: str, code: str) 
 
 
 def is_outgrown(connection: apsw.Connection, table: str | None, dimension: int) -> bool:
-    """Tell whether there are too many vectors for no table, too few for one, or it is bloated."""
+    """Return whether there are too many vectors for no table, too few for one, or it is bloated."""
     slots = _count(connection)
     if table is None:
         return not is_scanned(slots, dimension)
@@ -320,7 +320,7 @@ def packed_of(connection: apsw.Connection, numbers: Sequence[int]) -> dict[int, 
 def cosines(
     connection: apsw.Connection, query: bytes, numbers: Sequence[int], *, has_vec: bool
 ) -> dict[int | None, float]:
-    """Give the cosines of some vectors, by the numbers of their rows."""
+    """Return the cosines of some vectors, by the numbers of their rows."""
     found = packed_of(connection, numbers)
     distances = distances_of(connection, query, [*found.values()], has_vec=has_vec)
     return _cosines(found, distances)
@@ -329,7 +329,7 @@ def cosines(
 def unpacked_cosines(
     connection: apsw.Connection, query: bytes, vectors: Mapping[int, bytes], *, has_vec: bool
 ) -> dict[int | None, float]:
-    """Give the cosines of unpacked vectors, by the numbers of their rows."""
+    """Return the cosines of unpacked vectors, by the numbers of their rows."""
     if {*map(len, vectors.values())} - {len(query)}:
         raise ValueError("a vector is not of the dimension of the query")
     joined = b"".join(vectors.values())

@@ -47,7 +47,7 @@ from memcli.store.sqlite.driver import (
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.records import Counts, Facts, Key, Looked
+    from memcli.store.records import Counts, Facts, Key, LineCheck
     from memcli.store.run_records import Pending, Stamp
     from memcli.store.sqlite.vector_cache import VectorCache
     from memcli.types import Document, Known
@@ -263,15 +263,18 @@ class Writer(BaseChange):
     def _count_rows(self) -> tuple[int, int, int, int]:
         return documents.count_rows(self.connection)
 
-    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
-        """Store vectors of the fingerprint by hash of their text.
+    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
+        """Store vectors by the hash of their text.
 
-        Those of another encoder than the index's own, and of texts that no document holds, count
-        as unused.
+        Vectors of an encoder that is not searched by, and of texts in no document, count as unused.
         """
-        kept = [(hash_, packed(vector)) for hash_, vector in made]
+        kept = [(hash_, packed(vector)) for hash_, vector in made if vector is not None]
         with self.transaction():
             self._put(fingerprint, kept)
+            self.connection.executemany(
+                "INSERT OR IGNORE INTO unread (hash, fingerprint) VALUES (?, ?)",
+                [(hash_, fingerprint) for hash_, vector in made if vector is None],
+            )
         if self.shared is not None:
             public = vector_rows.shareable(self.connection, [hash_ for hash_, _ in kept])
             self.shared.put(fingerprint, [pair for pair in kept if pair[0] in public], self.now)
@@ -290,18 +293,11 @@ class Writer(BaseChange):
     def _is_held(self, hash_: bytes) -> bool:
         return bool(self._rows("SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)))
 
-    def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
-        with self.transaction():
-            self.connection.executemany(
-                "INSERT OR IGNORE INTO unread (hash, fingerprint) VALUES (?, ?)",
-                [(hash_, fingerprint) for hash_ in hashes],
-            )
+    def _switch_to(self, fingerprint: str, dimension: int) -> None:
+        """Search by this encoder's vectors; if they are many, by a table of codes first.
 
-    def search_by(self, fingerprint: str, dimension: int) -> None:
-        """Search by this encoder's vectors from now on: switch, and build what they are many for.
-
-        Also rebuilds a table that an installation without sqlite-vec left behind, or one
-        that the number of vectors no longer fits.
+        A table that an installation without sqlite-vec left out of date is rebuilt, and so is one
+        that no longer fits the number of vectors.
         """
         table = self.fact("vec_table")
         same = self.facts.fingerprint == fingerprint
@@ -360,23 +356,22 @@ class Writer(BaseChange):
         with understood(self.path):
             return lineage.unchecked(self.connection)
 
-    def _looked(self, summary: str) -> list[Looked]:
+    def _line_checks(self, summary: str) -> list[LineCheck]:
         with understood(self.path):
-            return lineage.looked(self.connection, summary)
+            return lineage.line_checks(self.connection, summary)
 
-    def _put_looked(self, summary: str, found: Sequence[Looked]) -> None:
+    def _put_line_checks(self, summary: str, found: Sequence[LineCheck]) -> None:
         lineage.check(self.connection, summary, found)
 
-    def settle(self, pages: int | None = None) -> None:
-        """Merge the keyword index after a batch of changes until deleted words are gone."""
-        if self.fact(WORDS_LEFT) != "1":
-            return
-        self._sweep()  # it may hold what is deleted now
-        with self.transaction(revise=False):
-            if keywords.merge(self.connection, MERGE_PAGES if pages is None else pages):
-                self.put_fact(WORDS_LEFT, "0")
+    def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
+        if self.fact(WORDS_LEFT) == "1":
+            self._sweep()  # it may contain what is deleted now
+            with self.transaction(revise=False):
+                if keywords.merge(self.connection, MERGE_PAGES if pages is None else pages):
+                    self.put_fact(WORDS_LEFT, "0")
+        return 0 if unused_days is None else self._prune(unused_days)
 
-    def prune(self, *, unused_days: int) -> int:
+    def _prune(self, unused_days: int) -> int:
         if not unused_days and self.shared is not None:
             self.shared.prune(self.now)
         bounds = self._bounds(unused_days)
@@ -513,7 +508,7 @@ def _kept(fault: str, aside: str) -> str:
 
 
 def open_migrated(path: str, mounts: str = MOUNTS) -> Connected:
-    """Open or create an index with the newest tables; DamagedError where it is damaged."""
+    """Open or create an index with the newest tables; DamagedError if it is damaged."""
     opened = connect(path, write=True, mounts=mounts)
     with understood(path), closed_on_failure(opened.connection):
         before = schema.version(opened.connection)

@@ -97,8 +97,8 @@ def embed(change: Change, encoder: Encoder = ENCODER) -> int:
     return len(pairs)
 
 
-def search_by(change: Change, encoder: Encoder = ENCODER) -> None:
-    change.search_by(encoder.fingerprint, encoder.dimension)
+def search_by(change: Change, encoder: Encoder = ENCODER, *, none_waits: bool = False) -> None:
+    change.search_by(encoder.fingerprint, encoder.dimension, none_waits=none_waits)
 
 
 def lines_of(path: str, text: str, first: int, last: int) -> SourceLines:
@@ -131,7 +131,7 @@ def summary(*rests_on: SourceLines, confidence: float = 0.5, said: str = "said")
 
 def term(text: str, *, prefix: bool = False) -> Term:
     """Give a term as a query asks for it."""
-    found = words.sought(text, prefix=prefix)
+    found = words.index_term(text, prefix=prefix)
     assert found is not None
     return found
 
@@ -157,12 +157,12 @@ def found(
     snapshot: Snapshot, wanted: Wanted, limit: int = 100, reach: Reach = EVERYTHING
 ) -> list[str]:
     """Name what is found by words, best first."""
-    return places(snapshot, (r.chunk_id for r in snapshot.lexical(wanted, limit, reach)))
+    return places(snapshot, (r.chunk_id for r in snapshot.by_keyword(wanted, limit, reach)))
 
 
 def near(snapshot: Snapshot, text: str, limit: int = 100, reach: Reach = EVERYTHING) -> list[str]:
     """Name what is found by a vector, best first."""
-    texts = snapshot.dense(ENCODER.encode_query(text), limit, reach)()
+    texts = snapshot.by_vector(ENCODER.encode_query(text), limit, reach)()
     return places(snapshot, dict.fromkeys(c for text in texts for c in text.chunk_ids))
 
 

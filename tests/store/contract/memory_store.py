@@ -15,21 +15,24 @@ from typing import NamedTuple
 
 from memcli.errors import AskedToWaitError, IndexMissingError
 from memcli.markdown.parts import description_of
-from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
+from memcli.store.documents import IndexedDocument, Linking, Marked, Titled, in_order
 from memcli.store.fixed import rounded
 from memcli.store.lock import writer_lock
 from memcli.store.port import Sleep
 from memcli.store.records import (
+    ChunkLines,
     Counts,
     Facts,
+    First,
     Key,
-    Looked,
+    LineCheck,
     Near,
     Ranked,
     Reach,
     RetrieverResults,
     Support,
     TermChunks,
+    Totals,
 )
 from memcli.store.run_records import (
     Described,
@@ -37,7 +40,6 @@ from memcli.store.run_records import (
     Stamp,
     VectorSearch,
 )
-from memcli.store.totals import Totals
 from memcli.types import (
     MEMORY_SOURCE,
     About,
@@ -50,7 +52,6 @@ from memcli.types import (
     Part,
     PartScore,
     Term,
-    Turn,
     Wanted,
 )
 from tests.store.contract.memory_reach import is_within, overlap
@@ -109,9 +110,8 @@ class State(NamedTuple):
     facts: Facts = Facts()
     documents: Mapping[Key, Stored] = {}
     vectors: Mapping[tuple[str, bytes], Vector] = {}  # by encoder and hash of the text
-    looked: Mapping[str, Sequence[Looked]] = {}  # what each summary rests on, by path
+    line_checks: Mapping[str, Sequence[LineCheck]] = {}  # what each summary rests on, by path
     unread: frozenset[tuple[str, bytes]] = frozenset()  # likewise: what the encoder cannot read
-    embedded_at: int | None = None  # the revision in which every text had its vector
 
     @property
     def rows(self) -> list[Row]:
@@ -173,9 +173,6 @@ class MemorySnapshot:
         documents, chunks = len(self._texts()), len(self._state.rows)
         return Counts(documents, chunks, len(parts), len(embedded), len(left_out))
 
-    def texts(self) -> Iterator[str]:
-        return iter([row.chunk.text for row in self._state.rows])
-
     def integrity(self) -> str:
         return "ok"
 
@@ -191,19 +188,21 @@ class MemorySnapshot:
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
         return [len(self._words.holders(term)) for term in terms]
 
-    def holding(self, terms: Sequence[Term], chunk_ids: Sequence[int]) -> Sequence[TermChunks]:
-        holders = [self._words.holders(term) for term in terms]
+    def holding(
+        self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]
+    ) -> Sequence[TermChunks]:
+        holders = [
+            self._words.holders(each) if isinstance(each, Term) else self._words.matching(each)
+            for each in asked
+        ]
         return [
             TermChunks(len(found), frozenset(found.intersection(chunk_ids))) for found in holders
         ]
 
-    def matching(self, wanted: Wanted, chunk_ids: Sequence[int]) -> frozenset[int]:
-        return frozenset(self._words.matching(wanted).intersection(chunk_ids))
-
     def totals(self, wanted: Wanted) -> Totals:
         return self._words.totals(wanted)
 
-    def lexical(
+    def by_keyword(
         self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         scores = self._words.scores(wanted, totals)
@@ -211,7 +210,9 @@ class MemorySnapshot:
         ranked = sorted(within, key=lambda row: (-scores[row.id], row.place))
         return [Ranked(row.id, scores[row.id]) for row in ranked[:limit]]
 
-    def dense(self, vector: bytes | None, limit: int, reach: Reach) -> Callable[[], Sequence[Near]]:
+    def by_vector(
+        self, vector: bytes | None, limit: int, reach: Reach
+    ) -> Callable[[], Sequence[Near]]:
         if vector is None:
             return list
         owners: dict[bytes, list[int]] = {}
@@ -285,23 +286,30 @@ class MemorySnapshot:
                 found.append(Marked(d.authority, excerpts))
         return found
 
-    def documents(self, reach: Reach) -> Sequence[IndexedDocument]:
+    def documents(self, reach: Reach, first: First | None = None) -> Sequence[IndexedDocument]:
         found = []
         for _, (d, _, skip, rows) in sorted(self._state.documents.items()):
             abouts = [row.about for row in rows] or [_without_text(d)]
             within = [about for about in abouts if is_within(reach, about, d.front_matter)]
             if within:
-                own = d._asdict() | {"skip": skip, "chunks": len(within) if rows else 0}
+                own = d._asdict() | {"skip": skip, "chunks": len(within) if rows else 0, "total": 0}
                 found.append(
                     IndexedDocument(**{name: own[name] for name in IndexedDocument._fields})
                 )
-        return found
+        if first is None:
+            return found
+        texts = [each for each in found if not each.skip]
+        listed = in_order(texts, first.order)[: first.limit]
+        return [each._replace(total=len(texts)) for each in listed]
 
-    def broken(self, chunk_ids: Sequence[int]) -> Mapping[int, tuple[bool, bool]]:
+    def lines_of(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkLines]:
         return {
-            row.id: (
-                any(other.end_byte == row.chunk.start_byte for other in row.document.chunks),
-                any(other.start_byte == row.chunk.end_byte for other in row.document.chunks),
+            row.id: ChunkLines(
+                (
+                    any(other.end_byte == row.chunk.start_byte for other in row.document.chunks),
+                    any(other.start_byte == row.chunk.end_byte for other in row.document.chunks),
+                ),
+                row.chunk.turns,
             )
             for row in self._rows(chunk_ids)
         }
@@ -309,9 +317,6 @@ class MemorySnapshot:
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
         rows = (row for row in self._state.rows if row.document.scope != but)
         return sorted({turn.speaker for row in rows for turn in row.chunk.turns})
-
-    def turns(self, chunk_ids: Sequence[int]) -> Mapping[int, Sequence[Turn]]:
-        return {row.id: row.chunk.turns for row in self._rows(chunk_ids) if row.chunk.turns}
 
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
         rows = [row for row in self._within(reach) if row.chunk.preferences]
@@ -338,7 +343,7 @@ class MemorySnapshot:
                 each.lines,
                 each.holds and each.file is not None and each.file == hashes.get(each.lines.path),
             )
-            for summary, found in self._state.looked.items()
+            for summary, found in self._state.line_checks.items()
             for each in found
         )
 
@@ -415,12 +420,14 @@ class MemoryChange:
             for number, chunk in enumerate(document.chunks, first)
         )
         stored = Stored(document, stamp, skip, rows)
-        looked = dict(state.looked)
+        line_checks = dict(state.line_checks)
         if document.lineage is not None and document.source == MEMORY_SOURCE:
-            looked[document.path] = tuple(
-                Looked(lines, None, holds=False) for lines in document.lineage.sources
+            line_checks[document.path] = tuple(
+                LineCheck(lines, None, holds=False) for lines in document.lineage.sources
             )
-        self._become(state._replace(documents={**state.documents, key: stored}, looked=looked))
+        self._become(
+            state._replace(documents={**state.documents, key: stored}, line_checks=line_checks)
+        )
 
     @contextmanager
     def together(self) -> Iterator[Callable[[], None]]:
@@ -465,22 +472,13 @@ class MemoryChange:
     def unembedded(self, fingerprint: str) -> int:
         return len({part.hash for _, part in self._state.waiting(fingerprint)})
 
-    def is_embedded(self, fingerprint: str | None) -> bool:
-        is_own = fingerprint is not None and fingerprint == self.facts.fingerprint
-        return is_own and self._state.embedded_at == self.facts.revision
+    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
+        new = {(fingerprint, hash_): Vector(rounded(blob), None) for hash_, blob in made if blob}
+        unread = self._state.unread | {(fingerprint, hash_) for hash_, blob in made if not blob}
+        vectors = {**new, **self._state.vectors}
+        self._become(self._state._replace(vectors=vectors, unread=unread))
 
-    def mark_embedded(self) -> None:
-        self._become(self._state._replace(embedded_at=self.facts.revision), revise=False)
-
-    def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]]) -> None:
-        new = {(fingerprint, hash_): Vector(rounded(blob), None) for hash_, blob in made}
-        self._become(self._state._replace(vectors={**new, **self._state.vectors}))
-
-    def leave_out(self, fingerprint: str, hashes: Sequence[bytes]) -> None:
-        unread = self._state.unread | {(fingerprint, hash_) for hash_ in hashes}
-        self._become(self._state._replace(unread=unread))
-
-    def search_by(self, fingerprint: str, dimension: int) -> None:
+    def search_by(self, fingerprint: str, dimension: int, *, none_waits: bool = False) -> None:
         facts = self.facts._replace(fingerprint=fingerprint, dimension=dimension)
         if facts != self.facts:
             self._become(self._state._replace(facts=facts))
@@ -488,7 +486,7 @@ class MemoryChange:
     def unchecked(self) -> Sequence[str]:
         hashes = self._state.hashes
         return sorted(
-            summary for summary, found in self._state.looked.items()
+            summary for summary, found in self._state.line_checks.items()
             if any(hashes.get(e.lines.path) is None or e.file != hashes[e.lines.path]
                    for e in found)
             or (self._named(summary) & hashes.keys()) - {e.lines.path for e in found}
@@ -498,16 +496,15 @@ class MemoryChange:
         lineage = self._state.documents[MEMORY_SOURCE, summary].document.lineage
         return {source.path for source in lineage.sources} if lineage else set()
 
-    def check(self, summary: str, found: Sequence[Looked]) -> None:
-        known = self._state.looked.get(summary)
+    def check(self, summary: str, found: Sequence[LineCheck]) -> None:
+        known = self._state.line_checks.get(summary)
         if known and list(known) != list(found):
-            looked = {**self._state.looked, summary: tuple(found)}
-            self._become(self._state._replace(looked=looked))
+            line_checks = {**self._state.line_checks, summary: tuple(found)}
+            self._become(self._state._replace(line_checks=line_checks))
 
-    def settle(self, pages: int | None = None) -> None:
-        """Do nothing: nothing is left of what was deleted."""
-
-    def prune(self, *, unused_days: int) -> int:
+    def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
+        if unused_days is None:
+            return 0
         now, days = self._now_ns(), unused_days * DAY_NS
         kept = {
             key: vector
@@ -554,12 +551,12 @@ class MemoryChange:
 
     def _without(self, key: Key) -> State:
         kept = {other: stored for other, stored in self._state.documents.items() if other != key}
-        looked = {
+        line_checks = {
             summary: found
-            for summary, found in self._state.looked.items()
+            for summary, found in self._state.line_checks.items()
             if (MEMORY_SOURCE, summary) != key
         }
-        return self._state._replace(documents=kept, looked=looked)
+        return self._state._replace(documents=kept, line_checks=line_checks)
 
     def _become(self, state: State, *, revise: bool = True) -> None:
         """Put a state in the place of this one, and note the vectors that nobody needs now."""
@@ -595,11 +592,7 @@ class MemoryRebuild(MemoryChange):
 
     def publish(self) -> None:
         revision = 1 + max(self.facts.revision, self._main.state.facts.revision)
-        is_embedded = self.is_embedded(self.facts.fingerprint)
-        self._main.state = self._state._replace(
-            facts=self.facts._replace(revision=revision),
-            embedded_at=revision if is_embedded else None,
-        )
+        self._main.state = self._state._replace(facts=self.facts._replace(revision=revision))
         self._main.beside = None
 
 
@@ -611,8 +604,8 @@ class MemoryStore:
         self._cell: Cell | None = None
 
     def describe(self) -> Described:
-        texts = MemorySnapshot(self._cell.state).texts() if self._cell else iter(())
-        size = sum(len(text.encode()) for text in texts)
+        rows = self._cell.state.rows if self._cell else ()
+        size = sum(len(row.chunk.text.encode()) for row in rows)
         return Described("memory", "scan", size, self._cell.set_aside if self._cell else "")
 
     def has_unfolded(self) -> bool:
@@ -651,7 +644,7 @@ class MemoryStore:
                 change.put_vectors(fingerprint, [(hash_, vector.blob)])
             if state.facts.fingerprint and state.facts.dimension:
                 change.search_by(state.facts.fingerprint, state.facts.dimension)
-            for summary, found in state.looked.items():
+            for summary, found in state.line_checks.items():
                 change.check(summary, found)
         copy.close()
 

@@ -18,9 +18,9 @@ import apsw
 from memcli.language.words import prepare
 from memcli.markdown.comments import visible
 from memcli.markdown.names import headings_of
+from memcli.store.records import Totals
 from memcli.store.sqlite import keywords
 from memcli.store.sqlite.match import spellings
-from memcli.store.totals import Totals
 from memcli.types import Chunk, Document, Term, Wanted
 
 K1, B = 1.2, 0.75

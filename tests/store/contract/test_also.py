@@ -66,7 +66,7 @@ def by_counts(snapshot: Snapshot, terms: list[Term], most: int, *, joins: bool =
 def ranked(
     snapshot: Snapshot, wanted: Wanted, limit: int, reach: Reach = EVERYTHING
 ) -> dict[str, float]:
-    hits = snapshot.lexical(wanted, limit, reach)
+    hits = snapshot.by_keyword(wanted, limit, reach)
     return dict(
         zip(places(snapshot, [h.chunk_id for h in hits]), [h.bm25 for h in hits], strict=True)
     )
@@ -110,7 +110,10 @@ def test_a_score_by_hand(store: Store) -> None:
         candidates = snapshot.candidates(list(ids.values()), RetrieverResults(wanted, (), None, ()))
         scores = {c.about.path: c.bm25 for c in candidates}
         assert {path: score for path, score in scores.items() if score} == pytest.approx(hits)
-        assert snapshot.matching(wanted, list(ids.values())) == {ids["10.md"], ids["11.md"]}
+        assert snapshot.holding([wanted], [*ids.values()])[0].chunk_ids == {
+            ids["10.md"],
+            ids["11.md"],
+        }
 
 
 def test_a_term_of_more_chunks_than_there_are_weighs_next_to_nothing(store: Store) -> None:

@@ -35,7 +35,8 @@ from tests.support import write
 # Few candidates a retriever, so that ties lie on the edge.
 universes = st.sampled_from((1, 2, 3, 5, 200))
 questions = st.tuples(
-    queries, filters, st.sampled_from(("hybrid", "lexical", "dense")), st.sampled_from([*PROFILES]),
+    queries, filters, st.sampled_from(("hybrid", "keyword", "semantic")),
+    st.sampled_from([*PROFILES]),
     st.sampled_from(("scaled", "weighted", "rrf")), universes,
 )  # fmt: skip
 # Which files there are when the index is brought in step, again and again, before all are.

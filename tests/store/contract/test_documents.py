@@ -15,7 +15,7 @@ from memcli.store.documents import (
     skipped_files,
 )
 from memcli.store.port import Snapshot, Store
-from memcli.store.records import Counts, Facts, Looked
+from memcli.store.records import Counts, Facts, LineCheck
 from memcli.types import Known, Skip
 from tests.store.contract.makers import (
     ENCODER,
@@ -55,7 +55,7 @@ def test_a_new_store_is_empty_and_sound(store: Store) -> None:
     with store.snapshot() as snapshot:
         assert (_own(snapshot), snapshot.counts()) == (Facts(), Counts(0, 0, 0, 0))
         assert list(snapshot.documents(EVERYTHING)) == []
-        assert (list(snapshot.titles()), list(snapshot.texts())) == ([], [])
+        assert list(snapshot.titles()) == []
         assert found(snapshot, any_of("pool")) == []
 
 
@@ -79,9 +79,9 @@ def test_what_is_put_is_known_and_counted(store: Store) -> None:
         }
         assert documents_by_day(documents) == {"2025-01-02": 1}
         texts = [*(chunk.text for chunk in made.chunks), "the fox", "a plain note"]
-        assert sorted(text.strip() for text in snapshot.texts()) == sorted(
-            text.strip() for text in texts
-        )
+        assert sorted(
+            e.text.strip() for e in (snapshot.excerpts_of(sorted(snapshot.known()), EVERYTHING))
+        ) == sorted(text.strip() for text in texts)
         assert snapshot.integrity() == "ok"
 
 
@@ -149,7 +149,7 @@ def test_nothing_is_left_of_a_document_that_is_removed(store: Store) -> None:
         assert found(snapshot, any_of("pool", "dry", "said", "fox")) == ["b.md"]
         assert [each.path for each in snapshot.documents(EVERYTHING)] == ["b.md"]
         assert (list(snapshot.marked(soft=False)), list(snapshot.supports())) == ([], [])
-        texts = snapshot.dense(ENCODER.encode_query("pool"), 10, EVERYTHING)()
+        texts = snapshot.by_vector(ENCODER.encode_query("pool"), 10, EVERYTHING)()
         assert len(texts) == 1
 
 
@@ -217,16 +217,16 @@ def test_the_revision_grows_with_what_an_answer_depends_on(store: Store) -> None
         assert raises(lambda: change.remember({"sources": "x"}))
         assert raises(lambda: search_by(change))
         assert raises(lambda: embed(change))
-        found = [Looked(lines, stamp_of("a.md", log).hash, holds=True)]
+        found = [LineCheck(lines, stamp_of("a.md", log).hash, holds=True)]
         assert raises(lambda: change.check("memory/summaries/s.md", found))
         assert not raises(lambda: change.check("memory/summaries/s.md", found))
         assert not raises(lambda: change.remember({"sources": "x"}))
         assert not raises(lambda: change.remember({"mounts": "[]"}, revise=False))
         assert not raises(lambda: change.touch(("memory", "a.md"), stamp_of("a.md", log)))
         assert not raises(lambda: search_by(change))
-        assert not raises(change.mark_embedded)
-        assert not raises(change.settle)
-        assert not raises(lambda: change.prune(unused_days=0))
+        assert not raises(lambda: search_by(change, none_waits=True))
+        assert not raises(change.tidy)
+        assert not raises(lambda: change.tidy(unused_days=0))
         assert raises(lambda: change.remove(("memory", "a.md")))
 
 

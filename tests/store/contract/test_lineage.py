@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from memcli.store.port import Change, Snapshot, Store
-from memcli.store.records import Looked, Support
+from memcli.store.records import LineCheck, Support
 from memcli.types import SourceLines
 from tests.store.contract.makers import EVERYTHING, changing, lines_of, put, stamp_of, summary
 
@@ -16,9 +16,9 @@ OTHER, GONE = lines_of(B, LOG, 1, 1), lines_of("memory/gone.md", LOG, 1, 1)
 S, T = "memory/summaries/s.md", "memory/summaries/t.md"
 
 
-def looked(lines: SourceLines, text: str | None = LOG, *, holds: bool = True) -> Looked:
+def line_checks(lines: SourceLines, text: str | None = LOG, *, holds: bool = True) -> LineCheck:
     """Say that lines were looked for in this text of their file."""
-    return Looked(lines, None if text is None else stamp_of(lines.path, text).hash, holds)
+    return LineCheck(lines, None if text is None else stamp_of(lines.path, text).hash, holds)
 
 
 def supports(store: Store) -> list[Support]:
@@ -46,8 +46,8 @@ def test_lines_hold_when_they_have_been_looked_up_and_found(store: Store) -> Non
         Support(T, LAST, False), Support(T, GONE, False),
     ]  # fmt: skip
     with changing(store) as change:
-        change.check(S, [looked(LAST), looked(FIRST, holds=False), looked(OTHER)])
-        change.check(T, [looked(LAST), looked(GONE, None, holds=False)])
+        change.check(S, [line_checks(LAST), line_checks(FIRST, holds=False), line_checks(OTHER)])
+        change.check(T, [line_checks(LAST), line_checks(GONE, None, holds=False)])
         assert waiting(change) == [T]  # a file that is gone may have become another one
     assert supports(store) == [
         Support(S, FIRST, False), Support(S, LAST, True), Support(S, OTHER, True),
@@ -60,7 +60,7 @@ def test_a_changed_file_frees_its_lines_before_anybody_looks(store: Store) -> No
         put(change, A, LOG)
         put(change, B, LOG)
         put(change, S, summary(FIRST, OTHER))
-        change.check(S, [looked(FIRST), looked(OTHER)])
+        change.check(S, [line_checks(FIRST), line_checks(OTHER)])
         assert waiting(change) == []
     assert holds(store) == [True, True]
     with changing(store) as change:
@@ -68,7 +68,9 @@ def test_a_changed_file_frees_its_lines_before_anybody_looks(store: Store) -> No
         assert waiting(change) == [S]
     assert holds(store) == [False, True]
     with changing(store) as change:
-        change.check(S, [looked(FIRST), looked(OTHER)])  # in what the file was, not in what is
+        change.check(
+            S, [line_checks(FIRST), line_checks(OTHER)]
+        )  # in what the file was, not in what is
         assert waiting(change) == [S]
     assert holds(store) == [False, True]
     with changing(store) as change:
@@ -82,7 +84,7 @@ def test_lines_that_have_moved_hold_where_they_stand_now(store: Store) -> None:
     with changing(store) as change:
         put(change, A, "another\n" + LOG)
         put(change, S, summary(FIRST))
-        change.check(S, [looked(moved, "another\n" + LOG)])
+        change.check(S, [line_checks(moved, "another\n" + LOG)])
         assert waiting(change) == []
     assert supports(store) == [Support(S, moved, True)]
 
@@ -91,7 +93,7 @@ def test_a_log_that_is_back_at_its_place_is_looked_at_again(store: Store) -> Non
     with changing(store) as change:
         put(change, B, LOG)
         put(change, S, summary(FIRST))
-        change.check(S, [looked(FIRST._replace(path=B))])
+        change.check(S, [line_checks(FIRST._replace(path=B))])
         assert waiting(change) == []
     assert supports(store) == [Support(S, FIRST._replace(path=B), True)]
     with changing(store) as change:
@@ -103,7 +105,7 @@ def test_a_file_that_is_gone_holds_nothing_until_it_is_back(store: Store) -> Non
     with changing(store) as change:
         put(change, A, LOG)
         put(change, S, summary(FIRST))
-        change.check(S, [looked(FIRST)])
+        change.check(S, [line_checks(FIRST)])
         change.remove(("memory", A))
         assert waiting(change) == [S]
     assert supports(store) == [Support(S, FIRST, False)]
@@ -118,8 +120,8 @@ def test_a_summary_that_is_put_again_is_looked_up_again(store: Store) -> None:
         put(change, A, LOG)
         put(change, S, summary(FIRST))
         put(change, T, summary(FIRST))
-        change.check(S, [looked(FIRST)])
-        change.check(T, [looked(FIRST)])
+        change.check(S, [line_checks(FIRST)])
+        change.check(T, [line_checks(FIRST)])
         put(change, S, summary(FIRST, LAST))
         assert waiting(change) == [S]
     assert supports(store) == [
@@ -128,7 +130,7 @@ def test_a_summary_that_is_put_again_is_looked_up_again(store: Store) -> None:
     with changing(store) as change:
         put(change, S, "no summary any more\n")
         change.remove(("memory", T))
-        change.check(T, [looked(FIRST)])  # of what is no summary nothing is noted
+        change.check(T, [line_checks(FIRST)])  # of what is no summary nothing is noted
     assert supports(store) == []
 
 
@@ -138,8 +140,8 @@ def test_lines_of_the_memory_are_not_those_of_another_source(store: Store) -> No
         put(change, S, summary(FIRST))
         put(change, T, summary(FIRST), "other")
         assert waiting(change) == [S]
-        change.check(S, [looked(FIRST)])
-        change.check(T, [looked(FIRST)])
+        change.check(S, [line_checks(FIRST)])
+        change.check(T, [line_checks(FIRST)])
     assert supports(store) == [Support(S, FIRST, False)]
 
 

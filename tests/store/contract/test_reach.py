@@ -234,7 +234,7 @@ def test_a_document_may_be_within_reach_in_part(
             found for found in with_chunks(snapshot.documents(reach)) if found.path == "days.md"
         )
         assert rated.chunks == len(lines)
-        hits = snapshot.lexical(any_of("morning", "evening"), 9, reach)
+        hits = snapshot.by_keyword(any_of("morning", "evening"), 9, reach)
         assert {hit.chunk_id for hit in hits} == {e.about.chunk_id for e in excerpts}
 
 

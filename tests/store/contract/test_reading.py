@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+from memcli.indexing.document import skipped_document
 from memcli.store.documents import IndexedDocument, Linking, Titled
 from memcli.store.port import Store
-from memcli.store.records import Reach, RetrieverResults
-from memcli.types import About, Candidate, Excerpt, Filters, Wanted
+from memcli.store.records import First, Reach, RetrieverResults
+from memcli.types import About, Candidate, Excerpt, Filters, Source, Wanted
 from tests.store.contract.makers import (
     ENCODER,
     EVERYTHING,
@@ -82,18 +83,18 @@ def test_candidates_have_the_scores_of_both_legs_whoever_found_them(store: Store
         search_by(change)
     wanted, vector = any_of("zebra"), ENCODER.encode_query("river in the long grass")
     with store.snapshot() as snapshot:
-        lexical = snapshot.lexical(wanted, 1, EVERYTHING)
-        near = snapshot.dense(vector, 1, EVERYTHING)()
-        assert places(snapshot, [lexical[0].chunk_id, *near[0].chunk_ids]) == ["a.md", "b.md"]
-        every = snapshot.lexical(wanted, 99, EVERYTHING)
+        keyword = snapshot.by_keyword(wanted, 1, EVERYTHING)
+        near = snapshot.by_vector(vector, 1, EVERYTHING)()
+        assert places(snapshot, [keyword[0].chunk_id, *near[0].chunk_ids]) == ["a.md", "b.md"]
+        every = snapshot.by_keyword(wanted, 99, EVERYTHING)
         scores = {hit.chunk_id: hit.bm25 for hit in every}
         cosines = {
             chunk: text.cosine
-            for text in snapshot.dense(vector, 99, EVERYTHING)()
+            for text in snapshot.by_vector(vector, 99, EVERYTHING)()
             for chunk in text.chunk_ids
         }
         ids = [chunk_id for chunk_id, path in every_chunk(snapshot).items() if path in PATHS]
-        candidates = snapshot.candidates(ids, RetrieverResults(wanted, lexical, vector, near))
+        candidates = snapshot.candidates(ids, RetrieverResults(wanted, keyword, vector, near))
         assert [candidate.about.path for candidate in candidates] == PATHS
         for candidate in candidates:
             chunk_id = candidate.about.chunk_id
@@ -104,7 +105,7 @@ def test_candidates_have_the_scores_of_both_legs_whoever_found_them(store: Store
         assert [candidate.bm25 > 0 for candidate in candidates] == [True, True, False]
         (alone,) = snapshot.candidates(ids[:1], RetrieverResults(Wanted(), (), None, ()))
         assert (alone.bm25, [part.cosine for part in alone.parts]) == (0.0, [None])
-        assert list(snapshot.candidates([], RetrieverResults(wanted, lexical, vector, near))) == []
+        assert list(snapshot.candidates([], RetrieverResults(wanted, keyword, vector, near))) == []
 
 
 PATHS = ["a.md", "b.md", "c.md"]
@@ -116,7 +117,7 @@ def test_candidates_come_by_source_path_and_place(store: Store) -> None:
         put(change, "a.md", "fox\n", "other")
         put(change, "a.md", "# A\n\nfox\n\n# B\n\nfox\n")
     with store.snapshot() as snapshot:
-        ids = [hit.chunk_id for hit in snapshot.lexical(any_of("fox"), 9, EVERYTHING)]
+        ids = [hit.chunk_id for hit in snapshot.by_keyword(any_of("fox"), 9, EVERYTHING)]
         order = [
             (c.about.source, c.about.path, c.about.start_line)
             for c in snapshot.candidates(ids[::-1], RetrieverResults(Wanted(), (), None, ()))
@@ -217,6 +218,25 @@ def test_documents_come_with_what_their_authors_said(store: Store) -> None:
         ]  # fmt: skip
 
 
+def test_the_first_documents_in_each_order(store: Store) -> None:
+    days = {"c.md": "2025-03-01", "a.md": "2025-01-01", "b.md": "2025-03-01"}
+    fill(store, {path: f"---\ndate: {day}\n---\n# T\n\nfox\n" for path, day in days.items()})
+    fill(store, {"undated.md": "# U\n\nfox\n"})
+    with changing(store) as change:
+        skipped = skipped_document(Source("memory", "/", ()), "bad.md")
+        change.put(skipped, stamp_of("bad.md", ""), skip="binary")
+    orders = {"path": "abcu", "date": "abcu", "newest": "bcau"}
+    with store.snapshot() as snapshot:
+        for order, names in orders.items():
+            for limit in (1, 3, 9):
+                found = snapshot.documents(EVERYTHING, First(limit, order))
+                assert "".join(each.path[0] for each in found) == names[:limit]
+                assert {each.total for each in found} == {4}
+        since = Reach(Filters(since="2025-02-01"))
+        (first,) = snapshot.documents(since, First(1, "newest"))
+        assert (first.path, first.total) == ("b.md", 2)
+
+
 def test_links_come_with_the_front_matter(store: Store) -> None:
     with changing(store) as change:
         made = put(change, "memory/p.md", TEXT)
@@ -279,12 +299,12 @@ def test_chunks_that_share_a_line_are_told_from_those_that_do_not(store: Store) 
     fill(store, {"a.md": f"# A\n\nfirst\n\n# B\n\n{long_line}\n\n# C\n\nlast\n"})
     with store.snapshot() as snapshot:
         excerpts = snapshot.excerpts_of(keys("a.md"), EVERYTHING)
-        told = snapshot.broken([each.about.chunk_id for each in excerpts])
-        first, *pieces, last = (told[each.about.chunk_id] for each in excerpts)
+        told = snapshot.lines_of([each.about.chunk_id for each in excerpts])
+        first, *pieces, last = (told[each.about.chunk_id].broken for each in excerpts)
         assert first == last == (False, False)
         assert pieces == [(False, True), *[(True, True)] * (len(pieces) - 2), (True, False)]
         assert len(pieces) > 2
-        assert snapshot.broken([]) == {}
+        assert snapshot.lines_of([]) == {}
 
 
 def test_chunks_of_documents_in_order(store: Store) -> None:

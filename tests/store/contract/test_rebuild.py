@@ -164,7 +164,7 @@ def test_vectors_that_a_dead_run_has_made_are_kept(store: Store, clock: Clock, o
         assert near(snapshot, "the fox", limit=2) == (["a.md"] if own else [])
     with changing(store) as change:
         clock.pass_days(30)
-        assert change.prune(unused_days=30) == (1 if own else 2)
+        assert change.tidy(unused_days=30) == (1 if own else 2)
 
 
 @pytest.mark.parametrize("pages", [None, 250])
@@ -181,7 +181,7 @@ def test_vectors_of_a_half_built_store_outlive_a_deletion(
         raise by
     with changing(store) as change:
         change.remove(("memory", "b.md"))
-        change.settle(pages)
+        change.tidy(pages=pages)
     with changing(store) as change, change.rebuild() as side:
         put(side, "a.md", "the fox\n")
         side.take_over(())
@@ -205,10 +205,9 @@ def test_vectors_are_taken_over(store: Store) -> None:
             assert (side.facts.fingerprint, side.facts.dimension) == change.facts[1:3]
             assert side.unembedded(ENCODER.fingerprint) == 1
             assert embed(side) == 1
-            search_by(side)
-            side.mark_embedded()
+            search_by(side, none_waits=True)
             side.publish()
-        assert change.is_embedded(ENCODER.fingerprint)
+        assert change.unembedded(ENCODER.fingerprint) == 0
         assert change.counts().embedded == 3
     with store.snapshot() as snapshot:
         assert near(snapshot, "the pool", limit=1) == ["c.md"]
@@ -227,9 +226,9 @@ def test_a_cache_that_is_taken_over_is_pruned_when_its_time_comes(
             side.take_over([])
             side.publish()
         clock.pass_days(5)
-        assert change.prune(unused_days=6) == 0
+        assert change.tidy(unused_days=6) == 0
         clock.pass_days(1)
-        assert change.prune(unused_days=6) == 1
+        assert change.tidy(unused_days=6) == 1
         assert change.unembedded(ENCODER.fingerprint) == 0
 
 

@@ -122,7 +122,10 @@ some = st.builds(
 )
 filters = st.one_of(st.just(Filters()), some)
 questions = st.tuples(
-    queries, filters, st.sampled_from(("hybrid", "lexical", "dense")), st.sampled_from([*PROFILES])
+    queries,
+    filters,
+    st.sampled_from(("hybrid", "keyword", "semantic")),
+    st.sampled_from([*PROFILES]),
 )
 
 
@@ -184,7 +187,7 @@ def told(answer: Answer, named: Callable[[str], str] = str) -> Told:
         for hit in (*answer.hits, *sorted(answer.fused, key=lambda hit: named(hit.citation)))
         for number in (hit.score, hit.candidate.bm25, hit.cosine or 0.0, hit.coverage)
     ]
-    retrievers = answer.lexical, answer.dense
+    retrievers = answer.keyword, answer.semantic
     counts = answer.candidates, answer.omitted_over_budget
     asked = answer.unmatched, answer.repaired
     return Told((passages, answer.verdict, asked, retrievers, counts), numbers)

@@ -195,7 +195,7 @@ def test_a_filter_lets_through_what_shares_a_day_with_it(
                     for place, days in expected.items()
                     if any(since <= day <= until for day in days) or (not days and keeps_undated)
                 }
-                ranked = snapshot.lexical(any_of("fox"), 99, Reach(filters))
+                ranked = snapshot.by_keyword(any_of("fox"), 99, Reach(filters))
                 excerpts = snapshot.excerpts([each.chunk_id for each in ranked]).values()
                 assert {(e.about.path[:-3], e.about.start_line) for e in excerpts} == wanted
                 inside = snapshot.dated([(since.isoformat(), until.isoformat())], 99, EVERYTHING)

@@ -57,7 +57,8 @@ def test_a_store_without_a_conversation(store: Store) -> None:
 def test_turns_are_read_with_their_chunks(store: Store) -> None:
     with filled(store).snapshot() as snapshot:
         paths = every_chunk(snapshot)
-        told = [(paths[chunk], turns) for chunk, turns in snapshot.turns([*paths]).items()]
+        lines = snapshot.lines_of([*paths])
+        told = [(paths[chunk], own.turns) for chunk, own in lines.items() if own.turns]
         both = tuple(Turn(n, n, "Odette" if n % 2 == 0 else "Kate") for n in range(1, 7))
         assert sorted(told) == [
             ("memory/agent.md", (Turn(3, 3, "User"),)),

@@ -15,7 +15,7 @@ from memcli.errors import BusyError, IndexMissingError
 from memcli.store.lock import owner
 from memcli.store.open import store_at
 from memcli.store.port import Store
-from memcli.store.records import Looked, Support
+from memcli.store.records import LineCheck, Support
 from memcli.store.run_records import WatchRecord
 from memcli.store.watch import living_watcher, watching
 from tests.store.contract.makers import (
@@ -116,7 +116,7 @@ def test_four_threads_are_answered_at_once(store: Store) -> None:
     def ask(_: int) -> tuple[object, ...]:
         with store.snapshot() as snapshot:
             together.wait()
-            waiting = snapshot.dense(ENCODER.encode_query("fox number 3"), 5, EVERYTHING)
+            waiting = snapshot.by_vector(ENCODER.encode_query("fox number 3"), 5, EVERYTHING)
             answers = [found(snapshot, ANY), list(snapshot.tokens(["running foxes"]))]
             together.wait()
             return *answers, list(waiting()), snapshot.counts()
@@ -220,7 +220,7 @@ def test_a_copy_answers_as_the_store_does(store: Store, tmp_path: Path, clock: C
             put(change, "b.md", "# B\n\nthe train\n", "other", authority=0.5)
             put(change, "memory/summaries/s.md", summary(lines))
             change.check(
-                "memory/summaries/s.md", [Looked(lines, stamp_of("a.md", log).hash, holds=True)]
+                "memory/summaries/s.md", [LineCheck(lines, stamp_of("a.md", log).hash, holds=True)]
             )
             embed(change)
             search_by(change)

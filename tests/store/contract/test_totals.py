@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from memcli.store.port import Store
-from memcli.store.records import Ranked, RetrieverResults
-from memcli.store.totals import Totals, added
+from memcli.store.records import Ranked, RetrieverResults, Totals, added
 from memcli.types import Term, Wanted
 from tests.store.contract.conftest import STORES
 from tests.store.contract.makers import (
@@ -60,11 +59,11 @@ def test_by_the_totals_of_all_each_store_scores_as_the_whole_does(
     one, other, whole = stores
     with one.snapshot() as a, other.snapshot() as b, whole.snapshot() as both:
         totals = both.totals(wanted)
-        ranked = both.lexical(wanted, 9, EVERYTHING)
+        ranked = both.by_keyword(wanted, 9, EVERYTHING)
         expected = dict(zip(places(both, (r.chunk_id for r in ranked)), ranked, strict=True))
         found: dict[str, Ranked] = {}
         for snapshot in (a, b):
-            own = snapshot.lexical(wanted, 9, EVERYTHING, totals)
+            own = snapshot.by_keyword(wanted, 9, EVERYTHING, totals)
             assert [r.bm25 for r in own] == sorted((r.bm25 for r in own), reverse=True)
             found |= zip(places(snapshot, (r.chunk_id for r in own)), own, strict=True)
             retrievers = RetrieverResults(
@@ -85,9 +84,11 @@ def test_a_limit_keeps_the_best_by_the_totals_of_all(store: Store) -> None:
     wanted = any_of("fox", "train")
     with store.snapshot() as snapshot:
         own = snapshot.totals(wanted)
-        assert places(snapshot, [snapshot.lexical(wanted, 1, EVERYTHING)[0].chunk_id]) == ["a.md"]
+        assert places(snapshot, [snapshot.by_keyword(wanted, 1, EVERYTHING)[0].chunk_id]) == [
+            "a.md"
+        ]
         elsewhere = Totals(1000, 2000, {Term("fox"): 900})
-        (best,) = snapshot.lexical(wanted, 1, EVERYTHING, added([own, elsewhere]))
+        (best,) = snapshot.by_keyword(wanted, 1, EVERYTHING, added([own, elsewhere]))
         assert places(snapshot, [best.chunk_id]) == ["b.md"]
 
 
@@ -95,10 +96,10 @@ def test_one_question_leaves_nothing_for_the_next(store: Store) -> None:
     fill(store, ONE)
     with store.snapshot() as snapshot:
         first = any_of("fox"), any_of("pool", "dry", "train")
-        both = [snapshot.lexical(w, 9, EVERYTHING, snapshot.totals(w)) for w in (*first, *first)]
+        both = [snapshot.by_keyword(w, 9, EVERYTHING, snapshot.totals(w)) for w in (*first, *first)]
         assert both[:2] == both[2:]
         for wanted, found in zip(first, both[:2], strict=True):
-            plain = snapshot.lexical(wanted, 9, EVERYTHING)
+            plain = snapshot.by_keyword(wanted, 9, EVERYTHING)
             assert [r.bm25 for r in found] == pytest.approx([r.bm25 for r in plain], rel=1e-9)
 
 
@@ -106,4 +107,4 @@ def test_nothing_stored_has_no_totals(store: Store) -> None:
     fill(store, {})
     with store.snapshot() as snapshot:
         assert snapshot.totals(any_of("fox")) == Totals(0, 0, {Term("fox"): 0})
-        assert not snapshot.lexical(any_of("fox"), 9, EVERYTHING, Totals(0, 0, {}))
+        assert not snapshot.by_keyword(any_of("fox"), 9, EVERYTHING, Totals(0, 0, {}))

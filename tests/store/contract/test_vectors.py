@@ -48,18 +48,18 @@ def cosines(store: Store, encoder: HashingEncoder = ENCODER) -> dict[str, list[f
 def test_without_vectors_nothing_is_near(store: Store) -> None:
     fill(store, NOTES)
     with store.snapshot() as snapshot:
-        assert list(snapshot.dense(None, 9, EVERYTHING)()) == []
-        assert list(snapshot.dense(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == []
+        assert list(snapshot.by_vector(None, 9, EVERYTHING)()) == []
+        assert list(snapshot.by_vector(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == []
     assert cosines(store) == {path: [None] for path in NOTES}
     with changing(store) as change:
         embed(change)
     with store.snapshot() as snapshot:  # they are there, and nobody has said to search by them
-        assert list(snapshot.dense(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == []
+        assert list(snapshot.by_vector(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == []
     with changing(store) as change:
         search_by(change)
     with store.snapshot() as snapshot:
-        assert list(snapshot.dense(None, 9, EVERYTHING)()) == []
-        assert len(snapshot.dense(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == 3
+        assert list(snapshot.by_vector(None, 9, EVERYTHING)()) == []
+        assert len(snapshot.by_vector(ENCODER.encode_query("pool"), 9, EVERYTHING)()) == 3
 
 
 def test_the_nearest_texts_come_first(store: Store) -> None:
@@ -71,13 +71,13 @@ def test_the_nearest_texts_come_first(store: Store) -> None:
     query = ENCODER.encode_query("the pool ran")
     expected = {h: cosine(query, ENCODER.encode([text])[0]) for h, text in waiting.items()}
     with store.snapshot() as snapshot:
-        texts = snapshot.dense(query, 9, EVERYTHING)()
+        texts = snapshot.by_vector(query, 9, EVERYTHING)()
         assert {text.hash: text.cosine for text in texts} == pytest.approx(expected, abs=2e-2)
         assert [text.cosine for text in texts] == sorted(
             (text.cosine for text in texts), reverse=True
         )
         assert places(snapshot, texts[0].chunk_ids) == ["a.md"]
-        assert list(snapshot.dense(query, 2, EVERYTHING)()) == list(texts[:2])
+        assert list(snapshot.by_vector(query, 2, EVERYTHING)()) == list(texts[:2])
         assert near(snapshot, "the pool ran", limit=1) == ["a.md"]
 
 
@@ -91,7 +91,7 @@ def test_a_text_that_stands_twice_is_one_text_of_two_chunks(store: Store) -> Non
         search_by(change)
         assert change.counts().embedded == 4
     with store.snapshot() as snapshot:
-        first, second = snapshot.dense(ENCODER.encode_query("pool ran dry"), 9, EVERYTHING)()
+        first, second = snapshot.by_vector(ENCODER.encode_query("pool ran dry"), 9, EVERYTHING)()
         assert places(snapshot, first.chunk_ids) == ["x.md", "y.md", "z.md"]
         assert places(snapshot, second.chunk_ids) == ["a.md"]
         assert near(snapshot, "pool ran dry", limit=1) == ["x.md", "y.md", "z.md"]
@@ -152,20 +152,16 @@ def test_parts_of_a_table_wait_with_what_is_repeated_before_them(store: Store) -
 def test_a_store_is_embedded_until_the_next_change(store: Store) -> None:
     fill(store, NOTES)
     with changing(store) as change:
-        assert not change.is_embedded(ENCODER.fingerprint)
+        assert change.unembedded(ENCODER.fingerprint) == 3
         embed(change)
-        search_by(change)
-        change.mark_embedded()
-        change.mark_embedded()
-        assert change.is_embedded(ENCODER.fingerprint)
-        assert not change.is_embedded(OTHER.fingerprint)
-        assert not change.is_embedded(None)
+        for _ in range(2):
+            search_by(change, none_waits=True)
+            assert change.unembedded(ENCODER.fingerprint) == 0
+        assert change.unembedded(OTHER.fingerprint) == 3
         assert change.counts()[2:] == (3, 3, 0)
         put(change, "d.md", "new words\n")
-        assert not change.is_embedded(ENCODER.fingerprint)
         assert (change.unembedded(ENCODER.fingerprint), change.counts()[2:]) == (1, (4, 3, 0))
         change.remove(("memory", "d.md"))
-        assert not change.is_embedded(ENCODER.fingerprint)
         assert change.unembedded(ENCODER.fingerprint) == 0
 
 
@@ -197,7 +193,7 @@ def test_another_encoder_is_searched_by_when_that_is_said(store: Store) -> None:
         assert change.counts().embedded == 3
     query = OTHER.encode_query("the pool")
     with store.snapshot() as snapshot:
-        assert len(snapshot.dense(query, 9, EVERYTHING)()) == 3
+        assert len(snapshot.by_vector(query, 9, EVERYTHING)()) == 3
     assert cosines(store, OTHER) != before
     with changing(store) as change:  # and back: the vectors are still there
         assert change.unembedded(ENCODER.fingerprint) == 0
@@ -217,7 +213,7 @@ def test_half_a_switch_searches_what_has_a_vector(store: Store) -> None:
         search_by(change, OTHER)
         assert change.counts().embedded == 1
     with store.snapshot() as snapshot:
-        (text,) = snapshot.dense(OTHER.encode_query("pool"), 9, EVERYTHING)()
+        (text,) = snapshot.by_vector(OTHER.encode_query("pool"), 9, EVERYTHING)()
         assert text.hash == some[0].hash
 
 
@@ -273,7 +269,7 @@ def unused_after(store: Store, clock: Clock, days: Sequence[float], unused_days:
     for passed in days:
         clock.pass_days(passed)
         with changing(store) as change:
-            dropped.append(change.prune(unused_days=unused_days))
+            dropped.append(change.tidy(unused_days=unused_days))
     return dropped
 
 
@@ -348,9 +344,9 @@ def test_settling_changes_no_answer(store: Store) -> None:
         for number in range(30):
             change.remove(("memory", f"{number}.md"))
         before = change.facts, change.counts()
-        change.settle(1)
-        change.settle()
-        change.settle()
+        change.tidy(pages=1)
+        change.tidy()
+        change.tidy()
         assert (change.facts, change.counts()) == before
     with store.snapshot() as snapshot:
         assert set(near(snapshot, "pool")) == set(NOTES)
@@ -370,7 +366,7 @@ def test_the_vectors_of_chunks_are_those_that_search_uses(store: Store) -> None:
         assert found.keys() == {ids["a.md"], ids["b.md"]}  # the new one waits
         assert len(found[ids["a.md"]]) == len(two.chunks[0].parts) > 1
         (vector,) = found[ids["b.md"]]
-        assert snapshot.dense(vector, 1, EVERYTHING)()[0].chunk_ids == (ids["b.md"],)
+        assert snapshot.by_vector(vector, 1, EVERYTHING)()[0].chunk_ids == (ids["b.md"],)
         assert snapshot.vectors([]) == {}
     with changing(store) as change:
         embed(change, OTHER)  # not searched by yet
@@ -391,15 +387,14 @@ def test_a_text_that_is_left_out_does_not_wait(store: Store) -> None:
     with changing(store) as change:
         left, *others = change.pending(ENCODER.fingerprint, 99)
         search_by(change)
-        change.leave_out(ENCODER.fingerprint, [left.hash])
-        change.leave_out(ENCODER.fingerprint, [left.hash])
+        change.put_vectors(ENCODER.fingerprint, [(left.hash, None)])
+        change.put_vectors(ENCODER.fingerprint, [(left.hash, None)])
         assert list(change.pending(ENCODER.fingerprint, 99)) == others
         assert change.unembedded(ENCODER.fingerprint) == 2
         assert change.unembedded(OTHER.fingerprint) == 3
         assert change.counts() == (3, 3, 3, 0, 1)
         embed(change)
-        change.mark_embedded()
-        assert change.is_embedded(ENCODER.fingerprint)
+        search_by(change, none_waits=True)
         assert (change.counts(), change.counts().embeddable) == ((3, 3, 3, 2, 1), 2)
     with store.snapshot() as snapshot:
         assert snapshot.counts() == (3, 3, 3, 2, 1)

@@ -32,9 +32,9 @@ def test_a_score_by_hand(store: Store) -> None:
     mean = (3 + 1 + 4) / 3
     dry = log((3 - 1 + 0.5) / (1 + 0.5))
     with store.snapshot() as snapshot:
-        (hit,) = snapshot.lexical(any_of("dry"), 9, EVERYTHING)
+        (hit,) = snapshot.by_keyword(any_of("dry"), 9, EVERYTHING)
         assert hit.bm25 == pytest.approx(bm25(dry, 1, 3, mean), rel=1e-9)
-        both = snapshot.lexical(any_of("dry", "pool"), 9, EVERYTHING)
+        both = snapshot.by_keyword(any_of("dry", "pool"), 9, EVERYTHING)
         assert [hit.bm25 for hit in both] == pytest.approx(
             [bm25(dry, 1, 3, mean) + bm25(TINY, 2, 3, mean), bm25(TINY, 1, 1, mean)], rel=1e-9
         )
@@ -45,7 +45,7 @@ def test_headings_count_as_much_as_the_text(store: Store) -> None:
     fill(store, {"1.md": "# Pool\n\nit is dry\n", "2.md": "fox\n", "3.md": "fox\n"})
     pool = log((3 - 1 + 0.5) / (1 + 0.5))
     with store.snapshot() as snapshot:
-        (hit,) = snapshot.lexical(any_of("pool"), 9, EVERYTHING)
+        (hit,) = snapshot.by_keyword(any_of("pool"), 9, EVERYTHING)
     assert hit.bm25 == pytest.approx(bm25(pool, 2, 5, (5 + 1 + 1) / 3), rel=1e-9)
 
 
@@ -57,7 +57,7 @@ def test_the_names_and_tags_of_a_document_are_headings_of_its_first_chunk(store:
             assert found(snapshot, any_of(word))[0] == "Old_site.md"
             assert snapshot.frequencies([term(word)]) == [1 + (word == "css")]
         assert found(snapshot, any_of("2025")) == []
-        (hit,) = snapshot.lexical(any_of("pelican"), 9, EVERYTHING)
+        (hit,) = snapshot.by_keyword(any_of("pelican"), 9, EVERYTHING)
         lengths = (1 + 2 + 3 + 2 + 1, 1 + 3, 1, 1)  # names and tags, or a heading, and the text
         alone = log((4 - 1 + 0.5) / (1 + 0.5))
         assert hit.bm25 == pytest.approx(bm25(alone, 1, 9, sum(lengths) / 4), rel=1e-9)
@@ -66,13 +66,13 @@ def test_the_names_and_tags_of_a_document_are_headings_of_its_first_chunk(store:
 def test_scores_know_nothing_of_what_was_removed(store: Store) -> None:
     fill(store, {"a.md": "pool dry\n", "b.md": "fox\n"})
     with store.snapshot() as snapshot:
-        before = [hit.bm25 for hit in snapshot.lexical(any_of("dry"), 9, EVERYTHING)]
+        before = [hit.bm25 for hit in snapshot.by_keyword(any_of("dry"), 9, EVERYTHING)]
     fill(store, {f"{number}.md": "many more words than that\n" for number in range(9)})
     with changing(store) as change:
         for number in range(9):
             change.remove(("memory", f"{number}.md"))
     with store.snapshot() as snapshot:
-        after = [hit.bm25 for hit in snapshot.lexical(any_of("dry"), 9, EVERYTHING)]
+        after = [hit.bm25 for hit in snapshot.by_keyword(any_of("dry"), 9, EVERYTHING)]
     assert after == pytest.approx(before, rel=1e-9)
 
 
@@ -91,7 +91,7 @@ def test_the_best_come_first_and_ties_by_place(store: Store) -> None:
     with store.snapshot() as snapshot:
         assert found(snapshot, any_of("fox")) == ["c.md", "b.md", "d.md", "e.md"]
         assert found(snapshot, any_of("fox"), limit=2) == ["c.md", "b.md"]
-        hits = snapshot.lexical(any_of("fox"), 9, EVERYTHING)
+        hits = snapshot.by_keyword(any_of("fox"), 9, EVERYTHING)
         assert [hit.bm25 for hit in hits] == sorted((hit.bm25 for hit in hits), reverse=True)
         assert hits[1].bm25 == hits[2].bm25
 
@@ -102,8 +102,8 @@ def test_what_is_out_of_reach_takes_no_place_and_changes_no_score(store: Store) 
     reach = Reach(Filters(paths=("sub/",)))
     with store.snapshot() as snapshot:
         assert found(snapshot, any_of("fox"), limit=1, reach=reach) == ["sub/z.md"]
-        assert [*snapshot.lexical(any_of("fox"), 1, reach)] == [
-            *snapshot.lexical(any_of("fox"), 9, EVERYTHING)
+        assert [*snapshot.by_keyword(any_of("fox"), 1, reach)] == [
+            *snapshot.by_keyword(any_of("fox"), 9, EVERYTHING)
         ][-1:]
 
 
@@ -136,11 +136,14 @@ def test_any_term_every_group_and_none_of_some(store: Store) -> None:
         for wanted, names in cases.items():
             paths = {f"{name}.md" for name in names}
             assert set(found(snapshot, wanted)) == paths
-            assert snapshot.matching(wanted, list(ids.values())) == {ids[p] for p in paths}
-            assert snapshot.matching(wanted, [ids["d.md"]]) == (
-                {ids["d.md"]} if "d" in names else set()
+            whole, one, none = (
+                snapshot.holding([wanted], among)[0]
+                for among in (list(ids.values()), [ids["d.md"]], [])
             )
-            assert snapshot.matching(wanted, []) == frozenset()
+            assert whole.total == one.total == none.total == len(paths)
+            assert whole.chunk_ids == {ids[p] for p in paths}
+            assert one.chunk_ids == ({ids["d.md"]} if "d" in names else set())
+            assert none.chunk_ids == set()
 
 
 def test_a_term_that_is_asked_for_twice_counts_twice_in_groups_alone(store: Store) -> None:
@@ -149,7 +152,7 @@ def test_a_term_that_is_asked_for_twice_counts_twice_in_groups_alone(store: Stor
 
     def score(wanted: Wanted) -> float:
         with store.snapshot() as snapshot:
-            (hit,) = snapshot.lexical(wanted, 9, EVERYTHING)
+            (hit,) = snapshot.by_keyword(wanted, 9, EVERYTHING)
             return hit.bm25
 
     once = score(Wanted(any=(fox,)))
@@ -220,7 +223,7 @@ def test_terms_are_counted_and_looked_up_in_their_order(store: Store) -> None:
     with store.snapshot() as snapshot:
         asked = [term("swan"), term("fox"), term("train"), term("fox")]
         assert list(snapshot.frequencies(asked)) == [0, 3, 1, 3]
-        (first,) = snapshot.lexical(any_of("train"), 9, EVERYTHING)
+        (first,) = snapshot.by_keyword(any_of("train"), 9, EVERYTHING)
         assert list(snapshot.holding(asked, [first.chunk_id])) == [
             TermChunks(total, frozenset([first.chunk_id] if total else []))
             for total in (0, 3, 1, 3)

@@ -7,7 +7,7 @@ import sys
 from shlex import quote
 
 from memcli.agents import edits, plugin
-from memcli.agents.table import NAME, PARTS, SCOPES, Agent, PartPlace
+from memcli.agents.table import PARTS, SCOPES, Agent, PartPlace
 from memcli.agents.texts import Launcher, entries, started_by
 from memcli.cli.commands.agents.here import AGENT, launcher, named_agent, this_machine
 from memcli.cli.options import COMMON, WORKSPACES, Option, Options
@@ -18,7 +18,8 @@ from memcli.workspace import whole
 ARGUMENTS = (AGENT,)
 OPTIONS = (
     Option("--write", "Let the agent save, correct and forget notes of its own."),
-    Option("--to", "Write a plugin for Claude Code to this folder.", "FOLDER", choices=WORKSPACES),
+    Option("--to", "Write a plugin (Claude Code, OpenClaw) to this folder.", "FOLDER",
+        choices=WORKSPACES),
     *COMMON,
 )  # fmt: skip
 _FENCE = "````"  # longer than those that a file may hold
@@ -38,7 +39,8 @@ def run(options: Options) -> int:
         if found:
             _print(_named(found), _text(agent, found[0], started))
     if agent.name in plugin.FOR:
-        sys.stdout.write(f"Or all but the last as a plugin ({_line(agent, 'FOLDER')}):\n\n")
+        what = "all but the last" if agent.name == "claude-code" else "hooks and the skill"
+        sys.stdout.write(f"Or {what} as a plugin ({_line(agent, 'FOLDER')}):\n\n")
         for path, text in _plugin(agent, started).items():
             _print(path, text)
     return ExitCode.OK
@@ -96,8 +98,8 @@ def _write(agent: Agent, started: Launcher, folder: str, terminal: Terminal) -> 
             hint=_line(agent, "FOLDER"),
         ) from None
     terminal.say(f"Wrote the plugin to {root}. To install it:")
-    terminal.say(f"  claude plugin marketplace add {quote(root)}")
-    terminal.say(f"  claude plugin install {NAME}@{NAME}")
+    for line in plugin.installation(agent, quote(root)):
+        terminal.say(f"  {line}")
     return ExitCode.OK
 
 

@@ -26,9 +26,9 @@ def run(options: Options) -> int:
 
     Examples: memcli agents      memcli agents list --json
     """
+    from memcli.agents.detect import is_here, wires
     from memcli.agents.state import load
     from memcli.agents.table import AGENTS
-    from memcli.agents.wired import is_here, wires
     from memcli.cli.commands.agents.here import launcher, state_path, this_machine
 
     terminal = Terminal.of_process(options)

@@ -6,8 +6,7 @@ import shlex
 from contextlib import nullcontext
 
 from memcli.agents import disk, state
-from memcli.agents.plan import Planner, WiringPlan
-from memcli.agents.run import carry_out
+from memcli.agents.plan import Planner, WiringPlan, carry_out
 from memcli.agents.table import PARTS, PROJECT, Agent
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import agents_output

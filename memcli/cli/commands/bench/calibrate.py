@@ -47,7 +47,7 @@ def run(options: Options) -> int:
     name, asked = running.questions(options.queries, skin, silent=False)
     judged = [query for query in asked if query.relevant]
     if not options.no_sync:
-        running.bring_in_step(skin, silent=False)
+        running.bring_up_to_date(skin, silent=False)
     fingerprint, samples = _samples(skin, judged)
     fitted = calibration.fit(samples)
     if fitted is None:
@@ -115,7 +115,7 @@ def _answered(search: running.Searcher, query: Query, *, is_whole: bool) -> tupl
     first = passages(answer)[:FIRST]
     is_right = any(shown.touches(wanted) for shown in first for wanted in query.relevant)
     sample = sample_of(
-        left.get("floor", ()),
+        left.get("threshold", ()),
         answer.fused,
         rarity=answer.rarity,
         is_right=is_right,

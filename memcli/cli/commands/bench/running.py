@@ -47,7 +47,7 @@ def questions(path: str | None, skin: Skin, *, silent: bool) -> tuple[str, list[
     return name, kept
 
 
-def bring_in_step(skin: Skin, *, silent: bool) -> dict[str, int]:
+def bring_up_to_date(skin: Skin, *, silent: bool) -> dict[str, int]:
     """Update the index and its vectors, and return the time it took."""
     from memcli.api.sync import Job, Vectors, sync
     from memcli.cli.progress import Progress
@@ -55,7 +55,7 @@ def bring_in_step(skin: Skin, *, silent: bool) -> dict[str, int]:
 
     terminal = skin.terminal
     # Keyword search needs no vectors.
-    texts = 0 if skin.config("search.mode") == "lexical" else None
+    texts = 0 if skin.config("search.mode") == "keyword" else None
     job = Job(wait_seconds=SYNC_WAIT_SECONDS, texts=texts)
     with Progress(terminal, skin.memory.clock.monotonic) as progress:
         vectors = Vectors(skin.workspace, progress.update)
@@ -112,13 +112,13 @@ class Searcher:
     def _tell(self, answer: Answer) -> None:
         """Print once why semantic search or a reranker did not run, although requested."""
         from memcli.cli.search_output import by_keywords, say_reranked
-        from memcli.search.retrievers import MODE_IS_LEXICAL
+        from memcli.search.retrievers import MODE_IS_KEYWORD
 
         if answer.reranked is not None and not (answer.reranked.ran or self._has_told_order):
             self._has_told_order = True
             say_reranked(answer.reranked, self._skin.terminal)
-        reason = answer.dense.reason
-        if self._has_told or reason is None or reason.code in (MODE_IS_LEXICAL.code, "script"):
+        reason = answer.semantic.reason
+        if self._has_told or reason is None or reason.code in (MODE_IS_KEYWORD.code, "script"):
             return
         self._has_told = True
         self._skin.terminal.advise(by_keywords(reason))
@@ -158,7 +158,7 @@ def measure(
     name, queries = questions(queries_file, skin, silent=silent)
     synced = {}
     if sync:
-        synced = bring_in_step(skin, silent=silent)
+        synced = bring_up_to_date(skin, silent=silent)
     else:
         _look(skin)
     costs = bench.line_costs(skin.workspace.index_settings())

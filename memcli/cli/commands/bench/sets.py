@@ -31,7 +31,7 @@ def run(options: Options, gates: Gates) -> int:
     traces, rows, times = {}, [], []
     silent = not gates.is_empty and not options.verbose
     for name, file in zip(_names(files), files, strict=True):
-        skin = make_skin(options.having(workspace=options.workspace or _beside(file)))
+        skin = make_skin(options.having(workspace=options.workspace or _workspace_next_to(file)))
         measured = measure(file, skin, sync=not options.no_sync, silent=True)
         traces[name] = measured.trace
         rows += [row._replace(id=f"{name} {row.id}") for row in measured.trace.queries]
@@ -50,7 +50,7 @@ def run(options: Options, gates: Gates) -> int:
     return ExitCode.NEGATIVE if failed else ExitCode.OK
 
 
-def _beside(file: str) -> list[str]:
+def _workspace_next_to(file: str) -> list[str]:
     """Return the folder `workspace` next to a file of questions, if there is one."""
     folder = os.path.join(os.path.dirname(os.path.abspath(file)), WORKSPACE)
     return [folder] if os.path.isdir(folder) else []

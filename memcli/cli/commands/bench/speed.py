@@ -64,7 +64,7 @@ def run(options: Options) -> int:
         )
     skin = make_skin(options)
     if options.documents is None:
-        running.bring_in_step(skin, silent=False)
+        running.bring_up_to_date(skin, silent=False)
     trace = measure(skin, documents=options.documents, runs=options.runs)
     if options.json:
         skin.terminal.write_json(encode(trace))
@@ -77,7 +77,7 @@ def measure(skin: Skin, *, documents: int | None, runs: int) -> SpeedTrace:
     """Measure and describe as `memcli.bench-speed/1` does; `runs` are at least LEAST_RUNS."""
     from memcli.bench.speed import figures
 
-    hybrid = skin.config("search.mode") != "lexical" and _has_model(skin)
+    hybrid = skin.config("search.mode") != "keyword" and _has_model(skin)
     with lay_out(skin, documents) as place:
         started = _started(place, runs, hybrid=hybrid)
         inside = _in_process(skin, place, hybrid=hybrid, runs=runs)
@@ -88,7 +88,7 @@ def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process
     """Start every program `runs` times: searches in turns, then commands that change the index."""
     _run(place, 1, "index", "-q", *(() if hybrid else ("--encoder", "none")))  # settles
     query = ("-q", "--", place.queries[0])  # a heading may begin with a dash
-    keyword = ("search", "--mode", "lexical")
+    keyword = ("search", "--mode", "keyword")
     programs = {
         "help": ("--help",),
         "keyword": (*keyword, *query),
@@ -173,7 +173,7 @@ def _in_process(skin: Skin, place: Place, *, hybrid: bool, runs: int) -> InsideF
         run()
         return timer() - started
 
-    modes = ("lexical", "hybrid") if hybrid else ("lexical",)
+    modes = ("keyword", "hybrid") if hybrid else ("keyword",)
     warm = {mode: _warm(there, place, mode, runs) for mode in modes}
     with there.workspace.store.snapshot() as snapshot:
         counts = snapshot.counts()

@@ -31,7 +31,7 @@ class ServerReranker:
         self._wants_texts = False  # as TEI does
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
-        """Give a score a text, in the unit of the server's model."""
+        """Return one score per text, in the unit of the server's model."""
         clean = [_clean(text) for text in texts]
         reply = self._post(_clean(query), clean)
         if reply.status in (400, 422) and not self._wants_texts and b"texts" in reply.body:
@@ -70,7 +70,7 @@ class ServerReranker:
         return [float(scores[at]) for at in range(expected)]
 
     def close(self) -> None:
-        """Let go of the connection, which is closed with this."""
+        """Close the connection."""
         del self._wire
 
 

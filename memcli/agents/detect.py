@@ -1,38 +1,37 @@
-"""Tell which agents are on a machine, and what memcli is to each of them."""
+"""Find the agents on a machine, and the state of memcli in each."""
 
 from __future__ import annotations
 
 import os
 from shutil import which
 
-from memcli.agents import disk, edits
-from memcli.agents.hand import by_hand, is_edited
+from memcli.agents import UnfitError, disk, edits
+from memcli.agents.manual_entries import by_hand, is_edited
 from memcli.agents.places import Machine
 from memcli.agents.state import State, Written
 from memcli.agents.table import SCOPES, Agent, PartPlace
 from memcli.agents.texts import Launcher, entries
-from memcli.agents.unfit import UnfitError
 from memcli.record import Record
 
-# What a part of an agent can be: written by memcli; put there by somebody else; written by memcli
-# and edited, or gone, since; written with a memcli that is no longer there; in a file that cannot
-# be read; and none of these.
+# The states of a part: written by memcli; added by somebody else; written by memcli and edited or
+# removed since; written by a memcli that no longer exists; in a file that cannot be read; none of
+# these.
 WIRED, BY_HAND, EDITED, GONE, STALE, UNREADABLE, ABSENT = (
     "wired", "by hand", "edited", "gone", "stale", "unreadable", "no",
 )  # fmt: skip
 STATES = (WIRED, BY_HAND, EDITED, GONE, STALE, UNREADABLE, ABSENT)
-# If the entries of a part differ, the first of these describes them all.
+# If the entries of a part differ, the first of these describes the part.
 _WORST = (EDITED, STALE, GONE, BY_HAND, WIRED, ABSENT)
 
 
 class PartState(Record):
-    """A part of an agent in a scope, and what it is."""
+    """A part of an agent in a scope, and its state."""
 
     part: str
     scope: str
     file: str
     state: str
-    why: str  # of a file that cannot be read
+    why: str  # why the file cannot be read
 
 
 def is_here(agent: Agent, machine: Machine) -> bool:
@@ -77,8 +76,8 @@ def _state(file: str, agent: Agent, place: PartPlace, state: State, launcher: La
 
 
 def _of_ours(text: str | None, kept: Written) -> str:
-    """Tell what has become of an entry that memcli has written."""
+    """Return the state of an entry that memcli has written."""
     entry = kept.put.entry
-    if edits.standing(text, entry) == "same":
+    if edits.entry_state(text, entry) == "same":
         return WIRED if os.path.exists(kept.program) else STALE
     return EDITED if is_edited(text, entry) else GONE

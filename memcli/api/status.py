@@ -13,11 +13,11 @@ from datetime import datetime
 from memcli.api.sync import RenamedFile
 from memcli.api.workspaces import Workspaces
 from memcli.checking import TYPE_CHECKING
+from memcli.embedding.auto import announcement
 from memcli.embedding.encoders import OTHER_MODEL, Remembered
-from memcli.embedding.models import is_readable
-from memcli.embedding.registry import fingerprint_of
+from memcli.embedding.registry import fingerprint_of, open_encoder, settled
 from memcli.errors import Reason, RetrieverError
-from memcli.indexing.look import Standing, take_stock
+from memcli.indexing.comparison import Changes, IndexComparison, compare_index
 from memcli.indexing.notices import settings_changed, unlisted, unmatched, vectors_off
 from memcli.indexing.progress import indexing
 from memcli.markdown.lineage import is_place
@@ -25,7 +25,7 @@ from memcli.record import Record
 from memcli.render.reasons import sentence
 from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
 from memcli.store.lock import owner
-from memcli.store.open import orphans
+from memcli.store.open import new_orphans
 from memcli.store.records import Counts, Facts, Key, Reach
 from memcli.store.run_records import Described, Orphan, Owner, VectorSearch, WatchRecord
 from memcli.store.watch import living_watcher
@@ -34,8 +34,10 @@ from memcli.types import (
     FRESH,
     MEMORY_SOURCE,
     NOT_INDEXED,
+    REMOTE,
     STATES,
     FileStat,
+    Listing,
     Skip,
     Source,
     shown,
@@ -68,8 +70,7 @@ class Indexed(Record):
     by_source: Mapping[str, SourceCounts] = {}
     skipped: Sequence[Skip] = ()
     fingerprint: str | None = None  # of the vectors
-    unreadable: int = 0  # chunks in scripts that the model of the vectors has not learnt
-    vectors: VectorSearch | None = None  # nothing is searched before there is an index
+    vectors: VectorSearch | None = None  # None before there is an index
     integrity: str | None = None  # None: the file was not checked
 
     @property
@@ -78,20 +79,32 @@ class Indexed(Record):
         return self.counts.embeddable - self.counts.embedded
 
 
+# Of an index whose files are on another machine.
+AS_STORED = IndexComparison(
+    Listing((), (), ()), {}, Changes((), (), (), (), ()), (), is_indexed=True, is_read=True
+)
+
+
 class Findings(Record):
-    """All that a status is made of."""
+    """Everything that a status is computed from."""
 
     config: Config
     store: Described
-    standing: Standing
+    comparison: IndexComparison
     usability: Usability
+    language: Reason | None  # what the language of the notes changes about the model
     holdings: Indexed
     summaries: Mapping[str, int]  # by their state; those that could not be read are skipped files
     writer: Owner | None
     watcher: WatchRecord | None
     now: float  # seconds since 1970
     stands_in: Reason | None  # why the index of this machine answers
-    orphans: Sequence[Orphan] = ()  # indexes of folders that are gone
+    orphans: Sequence[Orphan] = ()  # indexes of folders that are gone, each reported once
+
+    @property
+    def has_files(self) -> bool:
+        """Return whether the files are on this machine."""
+        return self.comparison is not AS_STORED
 
     @property
     def is_other_model(self) -> bool:
@@ -131,7 +144,7 @@ class PlannedChanges(Record):
     reindexed: tuple[str, ...]
     moved: tuple[RenamedFile, ...]
     removed: tuple[str, ...]
-    settings: tuple[str, ...]  # that differ from those of the index
+    settings: tuple[str, ...]  # whose values differ from those of the index
 
 
 class VectorStatus(Record):
@@ -145,7 +158,6 @@ class VectorStatus(Record):
     embedded: int
     pending: int  # texts without a vector
     omitted: int  # texts that the model cannot read
-    unreadable_chunks: int
 
 
 class WorkspaceStatus(Record):
@@ -170,15 +182,15 @@ class WorkspaceStatus(Record):
     def is_behind(self) -> bool:
         """Return whether something of the memory is, or may be, missing in the index."""
         is_waiting = self.vectors.pending > 0 and self.vectors.encoder != "none"
-        return self.state not in (FRESH, EMPTY) or is_waiting or bool(self.unlisted)
+        return self.state not in (FRESH, EMPTY, REMOTE) or is_waiting or bool(self.unlisted)
 
 
 def gather(workspace: Workspace, *, deep: bool) -> Findings:
     """Read files, index and encoder; with `deep` also run the model and check the store.
 
-    If the server of the index is away, read the index of this machine.
+    If the server of the index is away, read the index of this machine. Without files, only say what
+    the index contains.
     """
-    workspace.need_files()
     asked = Workspaces(workspace)
     return asked.answering(lambda each: _gathered(each.lead, deep=deep), mends=False)
 
@@ -187,29 +199,30 @@ def _gathered(workspace: Workspace, *, deep: bool) -> Findings:
     store, settings = workspace.store, workspace.index_settings()
     with ExitStack() as held:
         snapshot = held.enter_context(store.snapshot()) if store.exists() else None
-        standing = take_stock(snapshot, settings)
+        comparison = compare_index(snapshot, settings) if workspace.has_files else AS_STORED
         facts = snapshot.facts if snapshot else Facts()
-        index = Remembered(facts.model, facts.fingerprint)
+        index = Remembered(facts.model, facts.fingerprint, facts.language or "")
         usability = _usability(workspace, index, deep=deep)
-        holdings = _holdings(snapshot, usability, deep=deep) if snapshot else Indexed()
+        holdings = _holdings(snapshot, deep=deep) if snapshot else Indexed()
     return Findings(
         config=workspace.config,
         store=store.describe(),
-        standing=standing,
+        comparison=comparison,
         usability=usability,
+        language=announcement(workspace.encoders(), index, again=True),
         holdings=holdings,
-        summaries=_summaries(standing, settings),
+        summaries=_summaries(comparison, settings),
         writer=owner(store.local),
         watcher=living_watcher(store.local),
         now=settings.now_ns() / 1e9,
         stands_in=workspace.stands_in,
-        orphans=orphans(workspace.environ),
+        orphans=new_orphans(workspace.environ) if workspace.has_files else (),
     )
 
 
-def _summaries(standing: Standing, settings: Settings) -> dict[str, int]:
-    """Count the summaries of the memory, as they are on disk, by what they are."""
-    paths = [file.path for file in standing.listing.files if file.source == MEMORY_SOURCE]
+def _summaries(comparison: IndexComparison, settings: Settings) -> dict[str, int]:
+    """Count the valid and invalid summaries on disk."""
+    paths = [file.path for file in comparison.listing.files if file.source == MEMORY_SOURCE]
     if not any(map(is_place, paths)):
         return dict.fromkeys(STATES, 0)
     from memcli.compaction.folder import summaries_among
@@ -220,12 +233,12 @@ def _summaries(standing: Standing, settings: Settings) -> dict[str, int]:
 
 def _usability(workspace: Workspace, index: Remembered, *, deep: bool) -> Usability:
     """Look for the model's file, or with `deep` open and run it."""
-    choice = workspace.encoders()
+    choice = settled(workspace.encoders(), index, wanted=index.fingerprint)
     configured = [fingerprint_of(name, choice, index) for name in choice.names]
     fingerprint = index.fingerprint if index.fingerprint in configured else configured[0]
     if fingerprint is not None and not deep:
         return Usability(True, fingerprint, None)
-    opened = workspace.open_encoder()
+    opened = open_encoder(choice, sleep=workspace.clock.sleep)
     if opened.encoder is None:
         return Usability(False, None, opened.reason)
     try:
@@ -235,28 +248,25 @@ def _usability(workspace: Workspace, index: Remembered, *, deep: bool) -> Usabil
     return Usability(True, opened.encoder.fingerprint, None)
 
 
-def _holdings(snapshot: Snapshot, usability: Usability, *, deep: bool) -> Indexed:
-    fingerprint = snapshot.facts.fingerprint
-    model = usability.fingerprint if fingerprint is not None else None
+def _holdings(snapshot: Snapshot, *, deep: bool) -> Indexed:
     documents = snapshot.documents(Reach())
     return Indexed(
         counts=snapshot.counts(),
         by_source=counts_by_source(documents),
         skipped=skipped_files(documents),
-        fingerprint=fingerprint,
-        unreadable=sum(not is_readable(text, model) for text in snapshot.texts()) if model else 0,
+        fingerprint=snapshot.facts.fingerprint,
         vectors=snapshot.vector_search(),
         integrity=snapshot.integrity() if deep else None,
     )
 
 
 def judge(found: Findings) -> tuple[Reason, ...]:
-    """Find what is to be warned of: files first, then vectors, the store and the watcher."""
+    """Find the warnings: files first, then vectors, the store and the watcher."""
     return (
         *found.config.passed,
         *filter(None, [found.stands_in]),
         *_of_files(found),
-        *unmatched(found.config.sources, lambda: _listed(found.standing)),
+        *unmatched(found.config.sources, lambda: _listed(found.comparison)),
         *_of_summaries(found.summaries),
         *_of_vectors(found),
         *_of_the_store(found),
@@ -266,26 +276,28 @@ def judge(found: Findings) -> tuple[Reason, ...]:
 
 
 def _of_files(found: Findings) -> Iterator[Reason]:
-    standing = found.standing
-    yield from standing.left
-    yield from map(unlisted, standing.listing.unlisted)
+    comparison = found.comparison
+    yield from comparison.left
+    yield from map(unlisted, comparison.listing.unlisted)
     work = indexing(found.writer)
     if work is not None:
         yield work
         return
-    if standing.state == NOT_INDEXED:
+    if comparison.state == NOT_INDEXED:
         yield Reason("no-index", "there is no index yet", "memcli index")
         return
-    reason = settings_changed(standing)
+    reason = settings_changed(comparison)
     if reason is not None:
         yield reason
-    if standing.pending:
-        files = "1 file differs" if standing.pending == 1 else f"{standing.pending} files differ"
+    if comparison.pending:
+        files = (
+            "1 file differs" if comparison.pending == 1 else f"{comparison.pending} files differ"
+        )
         yield Reason("not-synced", f"{files} from the index", "memcli index")
 
 
-def _listed(standing: Standing) -> list[Key]:
-    return [(file.source, file.path) for file in standing.listing.files]
+def _listed(comparison: IndexComparison) -> list[Key]:
+    return [(file.source, file.path) for file in comparison.listing.files]
 
 
 def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:
@@ -300,16 +312,19 @@ def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:
 def _of_vectors(found: Findings) -> Iterator[Reason]:
     usability, holdings = found.usability, found.holdings
     if found.is_other_model:
-        yield OTHER_MODEL
+        yield OTHER_MODEL if found.has_files else OTHER_MODEL._replace(hint="")
+    if found.language is not None and found.has_files:
+        yield found.language
     if usability.reason is not None:
         yield vectors_off(usability.reason)
     if holdings.pending and usability.is_usable and indexing(found.writer) is None:
         texts = "1 text has" if holdings.pending == 1 else f"{holdings.pending} texts have"
-        yield Reason("not-embedded", f"{texts} no vector yet", "memcli index")
-    if holdings.unreadable:
+        hint = "memcli index" if found.has_files else ""
+        yield Reason("not-embedded", f"{texts} no vector yet", hint)
+    if holdings.counts.left_out and found.language is None:
         text = (
             "keyword search only, because the model does not read their script:"
-            f" {holdings.unreadable} of {holdings.counts.chunks} chunks"
+            f" {holdings.counts.left_out} of {holdings.counts.parts} texts"
         )
         yield Reason("script", text, "memcli help settings")
 
@@ -333,7 +348,7 @@ def _of_orphans(found: Sequence[Orphan]) -> Iterator[Reason]:
 
 
 def _of_a_watcher(watcher: WatchRecord | None, now: float) -> Iterator[Reason]:
-    """Say when a watcher lives and yet does not do its work."""
+    """Report a watcher that runs and yet does not do its work."""
     if watcher is None:
         return
     silent = now - datetime.fromisoformat(watcher.beat).timestamp() if watcher.beat else 0.0
@@ -352,8 +367,8 @@ def status(workspace: Workspace, *, deep: bool) -> WorkspaceStatus:
 
 def record(found: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
     """Describe a workspace as `memcli.status/1` does."""
-    standing, holdings = found.standing, found.holdings
-    listing = standing.listing
+    comparison, holdings = found.comparison, found.holdings
+    listing = comparison.listing
     return WorkspaceStatus(
         schema="memcli.status/1",
         workspace=found.config.workspace,
@@ -366,42 +381,42 @@ def record(found: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
             found.writer.pid if found.writer else None,
         ),
         watcher=found.watcher,
-        state=standing.state,
+        state=comparison.state if found.has_files else REMOTE,
         sources=tuple(
             _source(source, listing.files, holdings.by_source.get(source.name))
             for source in found.config.sources
         ),
-        changes=planned(standing),
+        changes=planned(comparison),
         summaries=found.summaries,
         skipped=(*_skipped(found), *listing.unlisted),
         unlisted=tuple(shown(s.source, s.path or ".") for s in listing.unlisted),
-        retrievers={"keyword": {"available": True}, "semantic": _dense(found)},
+        retrievers={"keyword": {"available": True}, "semantic": _semantic(found)},
         vectors=_vectors(found),
         warnings=tuple(map(sentence, warnings)),
     )
 
 
-def planned(standing: Standing) -> PlannedChanges:
+def planned(comparison: IndexComparison) -> PlannedChanges:
     """Describe what a run of `index` would change."""
-    found = standing.changes
+    found = comparison.changes
     return PlannedChanges(
         tuple(found.added),
         tuple(found.changed),
         tuple(found.again),
         tuple(RenamedFile(*pair) for pair in found.moved),
         tuple(found.removed),
-        tuple(standing.settings),
+        tuple(comparison.settings),
     )
 
 
 def _skipped(found: Findings) -> list[Skip]:
-    """List what was passed over now, and what the index remembers as no text."""
-    seen = found.standing.listing.skips
+    """List the files that were skipped now, and those that the index marks as no text."""
+    seen = found.comparison.listing.skips
     named = {(skip.source, skip.path) for skip in seen}
     return [*seen, *(s for s in found.holdings.skipped if (s.source, s.path) not in named)]
 
 
-def _dense(found: Findings) -> dict[str, Any]:
+def _semantic(found: Findings) -> dict[str, Any]:
     reason = OTHER_MODEL if found.is_other_model else found.usability.reason
     return {
         "available": found.usability.is_usable and not found.is_other_model,
@@ -421,7 +436,6 @@ def _vectors(found: Findings) -> VectorStatus:
         embedded=holdings.counts.embedded,
         pending=holdings.pending,
         omitted=holdings.counts.left_out,
-        unreadable_chunks=holdings.unreadable,
     )
 
 

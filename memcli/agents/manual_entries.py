@@ -1,4 +1,4 @@
-"""Tell what of memcli somebody has put into a file by hand, and in which words."""
+"""Find entries of memcli that somebody has added by hand, and quote them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _ASKED = re.compile(r"\bmemcli (?:search|context)\b|\bmemory_search\b")
 
 
 def is_edited(text: str | None, entry: AgentEntry) -> bool:
-    """Tell that something else is where an entry was put; an item of a list is known by its words.
+    """Return whether an entry was replaced by another; an item of a list is known by its words.
 
     UnfitError as for the entry.
     """
-    stands = edits.standing(text, entry)
+    stands = edits.entry_state(text, entry)
     return stands == "other" or (
         stands == "absent" and entry.slot.is_item and bool(by_hand(text, entry))
     )

@@ -2,8 +2,8 @@
 
 The similarity of a text is the mean, over the query's tokens, of the greatest cosine to one of the
 text's tokens, without special tokens (ColBERT's MaxSim; Khattab and Zaharia, 2020). The states are
-those of the last layer, before the mean that makes a vector, so only the graph differs. States of
-texts are kept: later questions in one process mostly read the same passages.
+those of the last layer, before the mean that makes a vector, so only the graph differs. The states
+of texts stay in memory, because later questions in one process mostly read the same passages.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class StateCache:
         self._kept: OrderedDict[tuple[int, ...], bytes] = OrderedDict()
 
     def get(self, ids: tuple[int, ...]) -> bytes | None:
-        """Give the states of a text, which is then the last that was read."""
+        """Return the states of a text and count it as the last one read."""
         with self._guard:
             states = self._kept.get(ids)
             if states is not None:
@@ -47,7 +47,7 @@ class StateCache:
             return states
 
     def put(self, ids: tuple[int, ...], states: bytes) -> None:
-        """Keep the states of a text, and let go of those that were not read for longest."""
+        """Keep the states of a text, and drop those that were not read for longest."""
         with self._guard:
             self._bytes += len(states) - len(self._kept.pop(ids, b""))
             self._kept[ids] = states
@@ -56,7 +56,7 @@ class StateCache:
 
 
 class TokenReranker:
-    """Gives the likeness of texts to a query; satisfies `Scorer`."""
+    """Computes how similar texts are to a query; satisfies `Scorer`."""
 
     def __init__(self, located: Located, *, threads: int = 0) -> None:
         """Open the model, a verified copy of the pinned file; RetrieverError if that fails.
@@ -73,7 +73,7 @@ class TokenReranker:
             raise RetrieverError(str(error), hint=HINT) from error
 
     def scores(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
-        """Give likenesses from -1 to 1, 0 for a text without words; a long text is cut."""
+        """Return similarities from -1 to 1, or 0 for a text without words; a long text is cut."""
         asked = self._ids(query)
         if len(asked) <= SPECIAL_TOKENS:
             raise RetrieverError("the model finds no word in the query", hint="ask with a word")
@@ -99,7 +99,7 @@ class TokenReranker:
         return float((query @ self._vectors(states).T).max(axis=1).mean())
 
     def _run(self, ids: tuple[int, ...]) -> bytes:
-        """Make the states of a text, special tokens left out, each at unit length."""
+        """Compute the states of a text, without special tokens, each at unit length."""
         count = (len(ids) - SPECIAL_TOKENS) * self._model.dimension
         return self._session.run(of_tokens(ids), b"states", count)
 

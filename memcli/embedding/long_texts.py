@@ -1,6 +1,6 @@
-"""Texts longer than a model takes: cut in halves until they fit, and the mean of the vectors.
+"""Texts that are too long for a model: halved until they fit; the vector is the mean.
 
-No word is left out, so a model with a small window costs precision and never hides a line.
+No word is left out, so a model with a small window is less precise and never hides a line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def halves(text: str) -> tuple[str, str]:
-    """Cut a text of two or more characters near its middle, at a space if there is one."""
+    """Cut a text of two or more characters near its middle, at a space if possible."""
     middle = len(text) // 2
     spaces = (text.rfind(" ", 1, middle + 1), text.find(" ", middle, len(text) - 1))
     found = [at for at in spaces if at > 0]
@@ -44,7 +44,7 @@ def unit(values: Sequence[float]) -> bytes | None:
 
 
 def mean(vectors: Sequence[bytes], weights: Sequence[float]) -> bytes:
-    """Give the direction of a weighted mean of unit vectors; of opposite ones, the first."""
+    """Return the direction of a weighted mean of unit vectors; if they cancel out, the first."""
     if len(vectors) == 1:
         return vectors[0]
     rows = [struct.unpack(f"<{len(vector) // 4}f", vector) for vector in vectors]
@@ -52,8 +52,8 @@ def mean(vectors: Sequence[bytes], weights: Sequence[float]) -> bytes:
     return unit(sums) or vectors[0]
 
 
-class InPieces:
-    """Gives an encoder texts of any length; satisfies `Encoder`."""
+class LongTextEncoder:
+    """Lets an encoder take texts of any length; satisfies `Encoder`."""
 
     def __init__(self, encoder: Encoder) -> None:
         """Take the encoder that bounds the pieces."""
@@ -61,17 +61,17 @@ class InPieces:
 
     @property
     def fingerprint(self) -> str:
-        """Give the encoder's own: where texts are cut follows from its maximum of tokens."""
+        """Return the encoder's own fingerprint: its token limit decides where texts are cut."""
         return self._encoder.fingerprint
 
     @property
     def dimension(self) -> int:
-        """Give the number of float32 components of a vector."""
+        """Return the number of float32 components of a vector."""
         return self._encoder.dimension
 
     @property
     def max_tokens(self) -> int:
-        """Give the longest text, in tokens, that is embedded in one piece."""
+        """Return the longest text, in tokens, that is embedded in one piece."""
         return self._encoder.max_tokens
 
     def count(self, text: str) -> int:

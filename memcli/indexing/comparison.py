@@ -1,7 +1,7 @@
 """Compare an index with the files and the settings, without changing anything.
 
-This is the only comparison: a search, `status`, `index --dry-run` and the bench all predict what
-the next `memcli index` will report, because they read the `Standing` that is made here.
+This is the only comparison: a search, `status`, `index --dry-run` and the bench read the
+`IndexComparison` made here to predict what the next `memcli index` will report.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memcli.errors import Reason
     from memcli.store.port import Snapshot, Store
 
-NOT_TEXT = b""  # the hash under which the index remembers a file that is not text
+NOT_TEXT = b""  # the hash by which the index marks a file that is not text
 
 
 class Changes(Record):
@@ -26,21 +26,21 @@ class Changes(Record):
 
     added: tuple[str, ...]
     changed: tuple[str, ...]  # their bytes are others
-    again: tuple[str, ...]  # the same bytes, which changed settings store in another way
+    again: tuple[str, ...]  # the same bytes, stored in another way because settings changed
     moved: tuple[tuple[str, str], ...]  # (from, to)
     removed: tuple[str, ...]
 
 
-class Standing(Record):
+class IndexComparison(Record):
     """The result of comparing settings, files and index."""
 
     listing: Listing  # with the files that could not be read among its skips
     known: Mapping[Key, Known]
     changes: Changes
-    settings: tuple[str, ...]  # by name in `Facts`: those of the whole index that have changed
+    settings: tuple[str, ...]  # by name in `Facts`: changed settings of the whole index
     is_indexed: bool
     is_read: bool  # a run has read all files once; else the index is of some of them
-    left: tuple[Reason, ...] = ()  # why documents whose files are there will be removed
+    left: tuple[Reason, ...] = ()  # why documents will be removed although their files exist
 
     @property
     def pending(self) -> int:
@@ -50,7 +50,7 @@ class Standing(Record):
 
     @property
     def state(self) -> str:
-        """Say it in a word: fresh, stale, not_indexed or empty."""
+        """Return fresh, stale, not_indexed or empty."""
         is_empty = not self.listing.files and not self.listing.unlisted
         if not self.is_indexed:
             return EMPTY if is_empty else NOT_INDEXED
@@ -59,14 +59,14 @@ class Standing(Record):
         return EMPTY if is_empty else FRESH
 
 
-def take_stock(
+def compare_index(
     snapshot: Snapshot | None, settings: Settings, *, most: int | None = None
-) -> Standing:
+) -> IndexComparison:
     """Compare files, settings and index; without a snapshot there is no index.
 
-    A file that is new, or whose stat proves nothing, is read. If its bytes are the same, it has not
-    changed; if it cannot be read or is not text, it is skipped as in a run. Of more than `most`
-    such files, the rest counts as changed or added; with 0, no file is opened.
+    A file is read if it is new or if its stat proves nothing. If its bytes are the same, it has not
+    changed. If it cannot be read or is not text, it is skipped, as a run would do. At most `most`
+    files are read; the others count as changed or added. With 0, no file is opened.
     """
     facts, known = (snapshot.facts, snapshot.known()) if snapshot else (Facts(), {})
     planned = plan(settings, known, facts.mounts)
@@ -91,7 +91,7 @@ def take_stock(
         {shown(*key): found for key in added if isinstance(found := looked.get(key), bytes)},
         {shown(*key): known[key].hash for key in diff.removed},
     )
-    return Standing(
+    return IndexComparison(
         listing=listing._replace(skips=(*listing.skips, *skips.values())),
         known=known,
         changes=Changes(
@@ -108,16 +108,16 @@ def take_stock(
     )
 
 
-def stand(store: Store, settings: Settings) -> Standing:
-    """Compare files, settings and a store, and read whatever that takes."""
+def compare_store(store: Store, settings: Settings) -> IndexComparison:
+    """Compare files, settings and a store, and read every file that this takes."""
     if not store.exists():
-        return take_stock(None, settings)
+        return compare_index(None, settings)
     with store.snapshot() as snapshot:
-        return take_stock(snapshot, settings)
+        return compare_index(snapshot, settings)
 
 
 def _look_into(settings: Settings, files: Iterable[FileStat]) -> dict[Key, bytes | Skip]:
-    """Read files; give the hash of each, or why it has none."""
+    """Read files; return the hash of each, or why it has none."""
     looked = {}
     for file in files:
         found = read(settings, *_key(file))
