@@ -187,7 +187,7 @@ def test_figures_in_the_readme_are_those_of_the_benchmarks() -> None:
     measured = {
         row[0]: (row[1], words[5 + 1], row[5 + 1])
         for row, words in pairwise(cells)
-        if len(words) > 6 and row[0] and not words[0]
+        if len(words) > 6 and len(row) > 6 and row[0] and not words[0]
     }
     quoted = re.findall(
         r"^\| ([^|]+) \| (\d+) \| (\.\d+) \| \*\*(\.\d+)\*\* \|$", README, re.MULTILINE

@@ -136,10 +136,8 @@ T = TypeVar("T")
 def cluster(items: Sequence[T], size: int) -> tuple[list[list[T]], list[T]]:
     """Return (clusters, waiting) of items sorted by time.
 
-    c = ceil(n
-    k) and item i goes to cluster floor(i * c
-    n): contiguous and even. The n items fill whole clusters; the others wait for more, so a second
-    run changes nothing.
+    c = ceil(n / k) and item i goes to cluster floor(i * c / n): contiguous and even. The n items
+    fill whole clusters; the others wait for more, so a second run changes nothing.
     """
     n = len(items) - len(items) % size
     count = -(-n // size)

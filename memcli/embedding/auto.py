@@ -72,7 +72,7 @@ def announcement(choice: Choice, index: Remembered, *, again: bool = False) -> R
         return None
     made_by, (name, *_) = model_name(index.fingerprint or ""), names_for(index)
     if name == MULTILINGUAL and made_by != E5.name:
-        text = f"most notes are not in English, so {E5.name} embeds them (about ten times slower)"
+        text = f"most notes are not in English, so {E5.name} embeds them (about eight times slower)"
         return Reason("language", text, "memcli index" if again else "")
     if name == BUNDLED and made_by == E5.name:
         text = f"most notes are in English now, so {RECORDS[BUNDLED].model} embeds them again"

@@ -2,10 +2,9 @@
 
     omega = a_r * r + a_f * f + a_a * a, in [0, 1]; the weights sum to 1
 
-r = e^(-lambda * age in days), 1 for undated records. f = log(1 + uses)
-log(1 + most uses), of the record's document and of the documents ranked with it. a is the authored
-authority, 1 if none is set. If no ranked document has a counted use, the other two share the weight
-of f.
+r = e^(-lambda * age in days), 1 for undated records. f = log(1 + uses) / log(1 + most uses), of the
+record's document and of the documents ranked with it. a is the authored authority, 1 if none is
+set. If no ranked document has a counted use, the other two share the weight of f.
 """
 
 from __future__ import annotations

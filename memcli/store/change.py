@@ -1,6 +1,6 @@
-"""The rules of every writer: transactions, several of which may be together, and what is noted.
+"""The rules of every writer: transactions, which can be grouped, and facts.
 
-Each kind of store says how a transaction begins and ends and how its own rows are written.
+Each kind of store defines how a transaction begins and ends and how its rows are written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memcli.store.records import Facts, LineCheck
 
 DAY_SECONDS = 86_400
-# Of the importance that front matter may tell, 0 to 1: above it a document goes before newer ones.
+# Importance in front matter, 0 to 1: above this, a document comes before newer ones.
 IMPORTANT = 0.5
 
 Clock = Callable[[], int]  # nanoseconds since 1970
@@ -29,13 +29,13 @@ Row = tuple[bytes, str, str, str, Sequence[str], str | None, str | None, str]
 
 
 class BaseChange(ABC):
-    """What a `port.Change` does in the same way in every store."""
+    """The methods of a `port.Change` that are the same in every store."""
 
     def __init__(self, now_ns: Clock, notices: Sequence[str] = ()) -> None:
-        """Take the clock, and what had to be mended to open the store."""
+        """Take the clock, and the repairs that were made to open the store."""
         self.now_ns, self.notices = now_ns, [*notices]
         self._is_together = self._is_torn = False  # see `together`
-        self._revises = False  # what was done since the last commit: answers may differ
+        self._revises = False  # whether answers may differ since the last commit
 
     @contextmanager
     def transaction(self, *, revise: bool = True) -> Iterator[None]:
@@ -55,10 +55,10 @@ class BaseChange(ABC):
 
     @contextmanager
     def together(self) -> Iterator[Callable[[], None]]:
-        """Commit the changes made within at once, and before that when what is given is called.
+        """Commit the changes inside together at the end, or when the yielded function is called.
 
-        An error between two changes loses none of them, one within a change those since the last
-        commit.
+        An error between two changes loses none of them; one within a change loses those since the
+        last commit.
         """
         self._is_together, self._is_torn = True, False
 
@@ -117,20 +117,20 @@ class BaseChange(ABC):
     def _bounds(self, unused_days: int) -> tuple[int, int]:
         """Return the times up to and from which a vector has been unused for some days.
 
-        One of so many days ahead counts too: the clock has been put back since.
+        A time so many days ahead counts, too: the clock has been put back since.
         """
         days = unused_days * DAY_SECONDS
         return self.now - days, self.now + days
 
     def _inherit(self, facts: Facts) -> None:
-        """Take over what another store remembers of its vectors, and search by them."""
+        """Copy what another store remembers of its vectors, and search by them."""
         told = {name: getattr(facts, name) for name in INHERITED}
         self.remember({name: value for name, value in told.items() if value is not None})
         if facts.fingerprint and facts.dimension is not None and self.facts.fingerprint is None:
             self.search_by(facts.fingerprint, facts.dimension)
 
     def _put_embedded(self, revision: int) -> None:
-        """Remember inside a transaction that no text waits, and how much there is."""
+        """Remember inside a transaction that no text waits, and the counts."""
         self.put_fact(EMBEDDED_AT, " ".join(map(str, (revision, *self._count_rows()))))
 
     def _is_searchable(self) -> bool:
@@ -140,7 +140,7 @@ class BaseChange(ABC):
     @property
     @abstractmethod
     def facts(self) -> Facts:
-        """Return what the store remembers of itself."""
+        """Return the facts that the store remembers."""
 
     @abstractmethod
     def _switch_to(self, fingerprint: str, dimension: int) -> None:
@@ -148,7 +148,7 @@ class BaseChange(ABC):
 
     @abstractmethod
     def fact(self, key: str) -> str | None:
-        """Read what is remembered by a name."""
+        """Read a fact by its name."""
 
     @abstractmethod
     def put_fact(self, key: str, value: str) -> None:
@@ -156,7 +156,7 @@ class BaseChange(ABC):
 
     @abstractmethod
     def _count_waiting(self, fingerprint: str) -> int:
-        """Count the distinct texts that wait for a vector, with a look at each."""
+        """Count the distinct texts that wait for a vector by looking at each."""
 
     @abstractmethod
     def _count_rows(self) -> tuple[int, int, int, int]:
@@ -164,15 +164,15 @@ class BaseChange(ABC):
 
     @abstractmethod
     def _line_checks(self, summary: str) -> list[LineCheck]:
-        """Read where what a summary rests on was looked for last."""
+        """Read where the source lines of a summary were looked for last."""
 
     @abstractmethod
     def _put_line_checks(self, summary: str, found: Sequence[LineCheck]) -> None:
-        """Write inside a transaction where what a summary rests on stands."""
+        """Write inside a transaction where the source lines of a summary are."""
 
     @abstractmethod
     def _translated(self) -> AbstractContextManager[None]:
-        """Raise what goes wrong within as an error of memcli."""
+        """Turn errors inside into errors of memcli."""
 
     @abstractmethod
     def _is_open(self) -> bool:
@@ -184,11 +184,11 @@ class BaseChange(ABC):
 
     @abstractmethod
     def _commit(self) -> None:
-        """Commit what is open, if anything is; where that fails nothing of it is left."""
+        """Commit what is open, if anything is; if that fails, roll back."""
 
     @abstractmethod
     def _roll_back(self) -> None:
-        """Undo what is open, if anything is, whatever has become of it."""
+        """Undo what is open, if anything is, in any state."""
 
 
 def waiting(rows: Iterable[Row]) -> list[Pending]:

@@ -1,4 +1,4 @@
-"""What a store tells of whole documents, and what their rows say together; pure."""
+"""Whole documents: what stores return of them, and how their rows are read; pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class IndexedDocument(Record):
     path: str
     title: str
     date: str | None
-    first_day: str | None  # where the date is the last one of a span
+    first_day: str | None  # if the date is the last one of a span
     kind: str
     scope: str
     trust: str
@@ -74,7 +74,7 @@ def turns_of(text: str) -> tuple[Turn, ...]:
 
 
 def lines_of(text: str) -> tuple[Lines, ...]:
-    """Read the lines of preferences as a chunk keeps them; a ValueError like that of turns."""
+    """Read the stored lines of preferences; a ValueError like that of turns."""
     found = tuple((first, last) for first, last in json.loads(text))
     if any((type(first), type(last)) != (int, int) for first, last in found):
         raise ValueError("chunks.preferences holds something else")
@@ -82,7 +82,7 @@ def lines_of(text: str) -> tuple[Lines, ...]:
 
 
 def chunk_of(columns: Mapping[str, Any], parts: Sequence[Part]) -> Chunk:
-    """Read a chunk back as it was put, from its columns by the names of their fields."""
+    """Read a chunk from its columns, by the names of their fields."""
     lists = {name: tuple(json.loads(columns[name])) for name in ("heading_path", "links")}
     turns, preferences = turns_of(columns["turns"]), lines_of(columns["preferences"])
     fields = {**columns, **lists, "turns": turns, "preferences": preferences}
@@ -90,7 +90,7 @@ def chunk_of(columns: Mapping[str, Any], parts: Sequence[Part]) -> Chunk:
 
 
 def document_of(columns: Mapping[str, Any], chunks: Sequence[Chunk]) -> Document:
-    """Read a document back as it was put, from its columns by the names of their fields."""
+    """Read a document from its columns, by the names of their fields."""
     fields = {name: columns[name] for name in Document._fields if name in columns}
     fields |= {name: bool(fields[name]) for name in ("always", "soft")}
     lineage = None

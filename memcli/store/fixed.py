@@ -12,13 +12,13 @@ from array import array
 from bisect import bisect
 from itertools import pairwise
 
-LEAST_CODES = 200  # of a large index that are compared by vectors: one number, so one answer
+LEAST_CODES = 200  # of a large index, compared by vectors; fixed, so answers repeat
 _MIDDLE = 127  # the byte of 0
 _CURVE = 50.0  # how much closer levels are near 0; best for vectors of 384 components
 
 
 def _level(byte: int) -> float:
-    """Return the component that a byte stands for."""
+    """Return the component of a byte."""
     apart = abs(min(byte, 2 * _MIDDLE) - _MIDDLE) / _MIDDLE
     size: float = ((1.0 + _CURVE) ** apart - 1.0) / _CURVE
     return size if byte >= _MIDDLE else -size
@@ -43,5 +43,5 @@ def unpacked(packed: bytes) -> bytes:
 
 
 def rounded(vector: bytes) -> bytes:
-    """Return a vector of float32 as it is after it was kept; every store gives the same."""
+    """Return a vector of float32 as a store returns it; all stores round alike."""
     return unpacked(packed(vector))

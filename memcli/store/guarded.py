@@ -1,4 +1,4 @@
-"""Say of an error of one of several stores whose it is."""
+"""Add the name of the store to errors when several are searched."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class FailedStoreError(Exception):
-    """One of several stores cannot be read, or all that one server has; the others can."""
+    """One of several stores cannot be read, or all of one server; the others can."""
 
     def __init__(self, names: Sequence[str], cause: MemcliError) -> None:
-        """Keep the names of the workspaces, and what went wrong."""
+        """Take the names of the workspaces, and the error."""
         super().__init__(f"{', '.join(names)}: {cause.message}")
         self.names, self.cause = names, cause
 
 
 @contextmanager
 def failing(*names: str) -> Iterator[None]:
-    """Say of an error of a store whose it is."""
+    """Add the name of a store to its errors."""
     try:
         yield
     except MemcliError as error:
@@ -33,7 +33,7 @@ def failing(*names: str) -> Iterator[None]:
 
 
 class Guarded:
-    """A snapshot whose errors say of which store they are; a `port.Snapshot`."""
+    """A snapshot whose errors name its store; a `port.Snapshot`."""
 
     def __init__(self, name: str, snapshot: Snapshot, others: Sequence[str] = ()) -> None:
         """Take the snapshot of a workspace, and the others on its server, which fail with it.
@@ -54,7 +54,7 @@ class Guarded:
             raise self._failed(error) from error
 
     def _watched(self, told: Any) -> Any:  # noqa: ANN401
-        """Look after what is read later, too: what is called, or iterated over."""
+        """Guard what is called or iterated over later, too."""
         if callable(told):
 
             def call(*values: Any, **named: Any) -> Any:  # noqa: ANN401

@@ -20,16 +20,16 @@ from memcli.workspace.openat import let_go
 
 RETRY_SECONDS = 0.05
 MOST_BYTES = 512  # of what the file contains
-_shown: dict[str, Callable[[Work], None]] = {}  # what shows the work on a store locked here
+_shown: dict[str, Callable[[Work], None]] = {}  # show the work on stores locked here
 
 
 @contextmanager
 def writer_lock(
     store: str, *, wait_seconds: float, sleep: Callable[[float], None]
 ) -> Iterator[Callable[[Work], None]]:
-    """Hold the writer lock of a store, waiting for it up to `wait_seconds`; else BusyError.
+    """Take the writer lock of a store, waiting for it up to `wait_seconds`; else BusyError.
 
-    Gives what shows other processes how far the work is.
+    Yields a function that shows other processes the progress of the work.
     """
     descriptor = _acquire(store + ".lock", wait_seconds, sleep)
     pid = str(os.getpid())
@@ -42,7 +42,7 @@ def writer_lock(
             os.utime(store + ".lock", ns=(since, since))
 
     try:
-        with suppress(OSError):  # a full disk: the lock holds without its message
+        with suppress(OSError):  # a full disk: the lock works without its message
             os.ftruncate(descriptor, 0)
             os.write(descriptor, pid.encode())
         _shown[store] = show
@@ -78,7 +78,7 @@ def _acquire(path: str, wait_seconds: float, sleep: Callable[[float], None]) -> 
         except BaseException:
             os.close(descriptor)
             raise
-        os.close(descriptor)  # held by another, or deleted since it was opened: open it again
+        os.close(descriptor)  # taken by another, or deleted since it was opened: open it again
 
 
 def _open(path: str) -> int:
@@ -97,7 +97,7 @@ def _open(path: str) -> int:
 
 
 def owner(store: str) -> Owner | None:
-    """Return which process holds the lock now, None when nobody does."""
+    """Return the process that has the lock now, None if none has."""
     try:
         descriptor = os.open(store + ".lock", os.O_RDWR | FILE_FLAGS)
     except OSError:
@@ -109,7 +109,7 @@ def owner(store: str) -> Owner | None:
 
 
 def owner_pid(store: str) -> int | None:
-    """Return the pid of the lock's owner, None when there is none."""
+    """Return the pid of the lock's owner, None if there is none."""
     found = owner(store)
     return None if found is None else found.pid
 
@@ -133,7 +133,7 @@ def _work(words: list[str]) -> Work | None:
 
 
 def _is_at(path: str, descriptor: int) -> bool:
-    """Return whether the locked file is the one that others will find."""
+    """Return whether the locked file is still at its path."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Tell apart by its workspace what several stores that are asked as one call alike; pure.
+"""Return apart by its workspace what several stores that are asked as one call alike; pure.
 
 source of a document    workspace:source      e.g. `notes:memory`, `work:handbook`
 path in a lineage       workspace:path        (`types.memory_path`)
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Qualified(str):
-    """The name of a source behind that of its workspace: it sorts by the turn of the workspace."""
+    """The name of a source after that of its workspace; sorts in the order of workspaces."""
 
     turn: int
     __slots__ = ("turn",)
@@ -43,10 +43,10 @@ class Qualified(str):
 
 
 class Naming(Record):
-    """How one of several stores calls things, and how all of them together do."""
+    """The names that one of several stores uses, and those of all together."""
 
     turn: int  # of the store
-    workspaces: Sequence[str]  # of all stores, by their turn; none holds a colon
+    workspaces: Sequence[str]  # of all stores, in order; none has a colon
 
     @property
     def workspace(self) -> str:
@@ -70,11 +70,11 @@ class Naming(Record):
         return map(self.chunk, chunks)
 
     def about(self, about: About) -> About:
-        """Say of which workspace lines are."""
+        """Add the name of the workspace to lines."""
         return about._replace(chunk_id=self.chunk(about.chunk_id), source=self.source(about.source))
 
     def excerpt(self, excerpt: Excerpt) -> Excerpt:
-        """Say of which workspace an excerpt is."""
+        """Add the name of the workspace to an excerpt."""
         return excerpt._replace(about=self.about(excerpt.about))
 
     def own_keys(self, keys: Sequence[Key]) -> list[Key]:
@@ -87,9 +87,10 @@ class Naming(Record):
         ]
 
     def own_reach(self, reach: Reach, hidden: Collection[str] | None) -> Reach | None:
-        """Say what the store can find of what is within reach; None if it is nothing.
+        """Return what the store can find within reach; None if it is nothing.
 
-        Where there are `hidden` summaries these and what is private stay out; None: it is open.
+        If there are `hidden` summaries, they and private notes are left out; None: everything may
+        be shown.
         """
         filters = self._filters(reach.filters, is_open=hidden is None)
         if filters is None:
@@ -99,9 +100,9 @@ class Naming(Record):
         return Reach(filters, (*without, *sorted(hidden or ())), self._lines(reach.beyond))
 
     def _filters(self, filters: Filters, *, is_open: bool) -> Filters | None:
-        """Return the filters of the store; None if they let nothing of it through.
+        """Return the filters of the store; None if no document of it passes.
 
-        A source or a path may begin with the name of a workspace; without one it is of all.
+        A source or a path may begin with the name of a workspace; without one it applies to all.
         """
         sources = tuple(self._unnamed(filters.sources))
         paths = tuple(self._unnamed(filters.paths))
@@ -120,7 +121,7 @@ class Naming(Record):
         return filters._replace(sources=sources, paths=paths, scopes=scopes, within=lines)
 
     def _unnamed(self, names: Iterable[str]) -> Iterator[str]:
-        """Take the name of the workspace off sources and paths, and leave out those of another."""
+        """Remove the workspace's name from sources and paths; leave out those of others."""
         for name in names:
             workspace, colon, own = name.partition(":")
             if not colon or workspace not in self.workspaces:
@@ -138,7 +139,7 @@ class Naming(Record):
 
 
 def split(chunk_ids: Sequence[int], stores: int) -> dict[int, list[int]]:
-    """Return the numbers that each of so many stores knows chunks by, by its turn."""
+    """Return the chunk numbers that each store uses, by its position."""
     found: dict[int, list[int]] = {}
     for chunk in chunk_ids:
         found.setdefault(chunk % stores, []).append(chunk // stores)

@@ -1,4 +1,4 @@
-"""Open the store that a configuration names: the one place that knows which kinds there are."""
+"""Open the store of a configuration; only this module knows which kinds exist."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VECTORS = "vectors.sqlite"  # in the cache folder: vectors that all indexes of t
 
 
 def open_store(config: Config, environ: Mapping[str, str], now_ns: Callable[[], int]) -> Store:
-    """Open the store of a workspace; nothing is read before it is asked.
+    """Open the store of a workspace; nothing is read yet.
 
     The index of an attached folder is the shared one.
     """
@@ -63,7 +63,7 @@ def _tiers(config: Config) -> Sequence[Tier]:
 
 
 def address_of(config: Config) -> Address:
-    """Return where the shared index is; ConfigError if none is named."""
+    """Return where the shared index is; ConfigError if none is configured."""
     from memcli.config.keys import BY_NAME
     from memcli.store.postgres.address import HINT, checked
 
@@ -76,15 +76,15 @@ def address_of(config: Config) -> Address:
 
 
 def named_store(config: Config, name: str, place: str, now_ns: Callable[[], int]) -> Store:
-    """Open a workspace of the shared index by its name there, to be read.
+    """Open a workspace of the shared index by its name there, for reading.
 
-    `place` is a folder of its own. UsageError for what is no name.
+    `place` is a folder of its own. UsageError if the name is not valid.
     """
     return _shared(config, name, store_at(os.path.join(place, FILE), now_ns), now_ns)
 
 
 def open_crowd(config: Config, tenant: str) -> Crowd:
-    """Open all workspaces of a tenant of the shared index, or with "" of every one."""
+    """Open all workspaces of a tenant of the shared index, or with "" of every tenant."""
     from memcli.store.postgres.store import PostgresCrowd
 
     return PostgresCrowd(address_of(config), tenant)
@@ -93,7 +93,7 @@ def open_crowd(config: Config, tenant: str) -> Crowd:
 def _shared(
     config: Config, name: str, local: Store, now_ns: Callable[[], int], origin: str = ""
 ) -> Store:
-    """Open a workspace of the shared index, whose index would be the `local` one without it."""
+    """Open a workspace of the shared index; `local` would be its index without a server."""
     from memcli.config.attached import named
     from memcli.store.postgres.session import Name
     from memcli.store.postgres.store import PostgresStore
@@ -130,7 +130,7 @@ def store_path(config: Config, environ: Mapping[str, str]) -> str:
             )
         return os.path.join(config.workspace, os.path.expanduser(configured))
     wanted = config.values["files.presets"]
-    # What is asked together once does not come and go in the index of the workspace.
+    # Several workspaces are searched together; their presets do not change the stored sources.
     together = "\0".join(wanted.value) if wanted.origin == FLAG_ORIGIN else ""
     name = f"{config.workspace}\0{together}" if together else config.workspace
     return os.path.join(folder_of(name, environ), FILE)
@@ -173,7 +173,7 @@ def _is_new(orphan: Orphan) -> bool:
 
 
 def remove_orphan(orphan: Orphan) -> str:
-    """Remove an index with all that lies next to it; return why not, empty if it was removed."""
+    """Remove an index with all its files; return why not, empty if it was removed."""
     from shutil import rmtree
 
     from memcli.store.lock import writer_lock
@@ -189,7 +189,7 @@ def remove_orphan(orphan: Orphan) -> str:
 
 
 def _workspace_of(index: str) -> str | None:
-    """Read which folder an index is of; None if it cannot be read."""
+    """Read the folder of an index; None if it cannot be read."""
     from memcli.store.sqlite.documents import meta
     from memcli.store.sqlite.driver import connect, translated
 

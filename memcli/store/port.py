@@ -43,15 +43,15 @@ Sleep = Callable[[float], None]
 
 
 class Stock(Protocol):
-    """What a state of a store says of all that is stored."""
+    """The facts about everything in one state of a store."""
 
     @property
     def facts(self) -> Facts:
-        """Return what the store remembers of itself."""
+        """Return the facts that the store remembers."""
         ...
 
     def known(self) -> Mapping[Key, Known]:
-        """Return what is remembered of every document."""
+        """Return the stamp and hash of every document."""
         ...
 
     def counts(self) -> Counts:
@@ -71,25 +71,25 @@ class Snapshot(Stock, Protocol):
         ...
 
     def tokens(self, prepared: Sequence[str]) -> Sequence[tuple[str, ...]]:
-        """Cut texts that `words.prepare` has made into tokens, stemmed as the store holds them."""
+        """Cut texts that `words.prepare` has made into tokens, stemmed as in the index."""
         ...
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
-        """Return which of some terms any chunk holds."""
+        """Return which of some terms are in any chunk."""
         ...
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
-        """Count the chunks that hold each term; in a large store by estimate."""
+        """Count the chunks that contain each term; a large store estimates."""
         ...
 
     def holding(
         self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]
     ) -> Sequence[TermChunks]:
-        """Count the chunks that contain each term, or match each query; say which of some do."""
+        """Count the chunks that contain each term, or match each query; name which of some do."""
         ...
 
     def totals(self, wanted: Wanted) -> Totals:
-        """Count what BM25 weighs the words of `wanted` by; those of several stores add up."""
+        """Count what BM25 needs for the words of `wanted`; counts of several stores add up."""
         ...
 
     def by_keyword(
@@ -105,17 +105,17 @@ class Snapshot(Stock, Protocol):
     def by_vector(
         self, vector: bytes | None, limit: int, reach: Reach
     ) -> Callable[[], Sequence[Near]]:
-        """Begin to look for the texts nearest to a vector, and give what waits for them.
+        """Start to look for the texts nearest to a vector; return a function that waits for them.
 
-        The nearest come first; texts that are equally near go by the place of their first chunk.
-        Without a vector, or before anything is embedded, there are none.
+        The nearest come first; ties go by the place of their first chunk. Without a vector, or
+        before anything is embedded, there are none.
         """
         ...
 
     def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
-        """List chunks that have a day of a span of ISO dates: the newest of each span.
+        """List chunks with a day of a span of ISO dates: the newest of each span.
 
-        Those of one date go by source, path and place.
+        Those of one date are ordered by source, path and place.
         """
         ...
 
@@ -128,7 +128,7 @@ class Snapshot(Stock, Protocol):
     ) -> Sequence[Candidate]:
         """Read chunks with the raw scores of both retrievers, ordered by source, path and place.
 
-        What a retriever has found it has scored; the others are scored here, never taken for 0.
+        Scores that a retriever has not computed are computed here; none is assumed to be 0.
         """
         ...
 
@@ -137,7 +137,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def lines_of(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkLines]:
-        """Say whether chunks begin and end within a line, and give their turns."""
+        """Return whether chunks begin and end within a line, and their turns."""
         ...
 
     def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
@@ -152,7 +152,7 @@ class Snapshot(Stock, Protocol):
         ...
 
     def marked(self, *, soft: bool) -> Sequence[Marked]:
-        """Read the documents marked `always`, or those marked `soft` alone."""
+        """Read the documents marked `always`, or with `soft` those marked `soft`."""
         ...
 
     def documents(self, reach: Reach, first: First | None = None) -> Sequence[IndexedDocument]:
@@ -166,19 +166,19 @@ class Snapshot(Stock, Protocol):
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
         """List everybody who speaks in a conversation, each once, by name.
 
-        Without those who speak in documents of the scope `but` alone.
+        Those who speak only in documents of the scope `but` are left out.
         """
         ...
 
     def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
         """Return the lines of chunks in which somebody says how they want things.
 
-        Those of undated documents come first, then the newest; what is equal goes by place.
+        Those of undated documents come first, then the newest; ties go by place.
         """
         ...
 
     def links(self, chunk_ids: Sequence[int]) -> Mapping[int, Linking]:
-        """Read what some chunks link to."""
+        """Read the links of some chunks."""
         ...
 
     def titles(self) -> Sequence[Titled]:
@@ -195,34 +195,35 @@ class Change(Stock, Protocol):
 
     @property
     def notices(self) -> Sequence[str]:
-        """Return what had to be mended to open the store."""
+        """Return the repairs that were made to open the store."""
         ...
 
     def remember(self, facts: Mapping[str, str], *, revise: bool = True) -> None:
         """Remember facts by the names of their fields, and `workspace`: the folder of its memory.
 
-        `workspace` tells which index in a file is that of a folder that is gone; no snapshot
-        gives it.
+        `workspace` shows which folder a file belongs to if the folder is gone; no snapshot returns
+        it.
         """
         ...
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
-        """Store a document in place of what was known of it; a whole one or none."""
+        """Replace a document, atomically."""
         ...
 
     def together(self) -> AbstractContextManager[Callable[[], None]]:
-        """Let others see the changes made within at once, at the end or when this is called.
+        """Make the changes inside visible together, at the end or when the function is called.
 
-        Who is killed loses those that were not seen; a single change stays a whole one or none.
+        If the process is killed, changes that were not visible yet are lost; each single change is
+        atomic.
         """
         ...
 
     def touch(self, key: Key, stamp: Stamp) -> None:
-        """Remember that a file with a new stat still holds the same bytes."""
+        """Remember that a file with a new stat has the same bytes."""
         ...
 
     def remove(self, key: Key) -> None:
-        """Remove all that is known of a document."""
+        """Remove everything about a document."""
         ...
 
     def pending(
@@ -237,7 +238,7 @@ class Change(Stock, Protocol):
         ...
 
     def borrow(self, fingerprint: str) -> int:
-        """Take the vectors that other workspaces have of texts that wait; give how many."""
+        """Take the vectors that other workspaces have of waiting texts; return how many."""
         ...
 
     def unembedded(self, fingerprint: str) -> int:
@@ -247,7 +248,7 @@ class Change(Stock, Protocol):
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
         """Store vectors by the hash of their text.
 
-        A text with None is one that this encoder cannot read; it no longer waits for a vector.
+        None means that this encoder cannot read the text; it no longer waits for a vector.
         """
         ...
 
@@ -259,67 +260,66 @@ class Change(Stock, Protocol):
         ...
 
     def unchecked(self) -> Sequence[str]:
-        """Name the summaries to look at again, by path.
+        """Name the summaries to check again, by path.
 
-        A file they rest on is not the one that was looked at, is gone, or is back at its place.
+        One of their source files has changed, is gone, or is back.
         """
         ...
 
     def check(self, summary: str, found: Sequence[LineCheck]) -> None:
-        """Note where all that a summary rests on stands now; nothing where it is so already."""
+        """Remember where the source lines of a summary are now; writes nothing if that is known."""
         ...
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
         """Remove what nothing uses, and return how many vectors that were.
 
         The words of deleted text go; `pages` limits the work, and the next call continues. With
-        `unused_days`, so do the vectors that no text has used for so many days.
+        `unused_days`, vectors that no text has used for so many days go, too.
         """
         ...
 
     def start_over(self, fault: str) -> str:
-        """Go on with a sound store and say so: this one, if a second look finds it whole.
+        """Continue with a sound store, and describe it: this one, if a second check finds no fault.
 
-        Else it is set aside, an empty one takes its place, and what can be believed of the
-        vectors is taken over.
+        Otherwise it is set aside, an empty one takes its place, and sound vectors are copied.
         """
         ...
 
     def rebuild(self) -> AbstractContextManager[Rebuild]:
-        """Build a store again beside this one, or go on where that was left."""
+        """Build a store again next to this one, or continue a build that was interrupted."""
         ...
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
-        """Remove a half-built store that nobody has gone on with for so long; keep its vectors.
+        """Remove a half-built store that has not been continued for so long; keep its vectors.
 
-        One whose run waits for a server, and comes back to it, is removed after `awaited_seconds`:
-        AskedToWaitError went through `rebuild`.
+        If its run waits for a server, it is removed after `awaited_seconds`: AskedToWaitError went
+        through `rebuild`.
         """
         ...
 
 
 class Rebuild(Change, Protocol):
-    """A store that is built beside another one."""
+    """A store that is built next to another one."""
 
     def take_over(self, hidden: Iterable[Key]) -> None:
-        """Copy vectors, and documents whose files nobody could see, from the other store."""
+        """Copy vectors, and documents whose files could not be read, from the other store."""
         ...
 
     def publish(self) -> None:
-        """Put this store in the place of the other one, at once."""
+        """Replace the other store by this one, atomically."""
         ...
 
 
 class Store(Protocol):
-    """An index of one workspace, wherever it is kept."""
+    """The index of one workspace."""
 
     @property
     def local(self) -> str:
-        """Name a path of this machine; who works on the store is kept next to it, by `lock`."""
+        """Return a path of this machine; the files of `lock` are next to it."""
         ...
 
     def describe(self) -> Described:
-        """Return where the store is, and how large."""
+        """Return the place and size of the store."""
         ...
 
     def exists(self) -> bool:
@@ -331,7 +331,7 @@ class Store(Protocol):
         ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """Hold one state; IndexMissingError if there is none."""
+        """Open one state; IndexMissingError if there is none."""
         ...
 
     def change(self, *, wait_seconds: float, sleep: Sleep) -> AbstractContextManager[Change]:
@@ -343,15 +343,15 @@ class Store(Protocol):
         ...
 
     def stand_in(self) -> Store | None:
-        """Return the index that answers where the server of this one is away, if there is any."""
+        """Return the index that answers if the server of this one is away, or None."""
         ...
 
     def copy_to(self, path: str) -> None:
-        """Copy what is stored to a file of its own, which `MEMCLI_STORE` may name."""
+        """Copy the store to a file, which `MEMCLI_STORE` may name."""
         ...
 
     def close(self) -> None:
-        """Let go of whatever is held open."""
+        """Close what is open."""
         ...
 
 
@@ -363,7 +363,7 @@ class Crowd(Protocol):
         ...
 
     def snapshots(self) -> AbstractContextManager[tuple[Mapping[str, Snapshot], Each]]:
-        """Hold one state of each, by both of its names, with what asks each of several."""
+        """Open a snapshot of each workspace, by its two names, and a function that asks several."""
         ...
 
     def close(self) -> None:

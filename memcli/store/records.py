@@ -1,4 +1,4 @@
-"""What a search asks of a store, and is answered."""
+"""The records that a search exchanges with a store."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from memcli.record import Record
 from memcli.types import Filters, SourceLines, Term, Turn, Wanted
 
 Key = tuple[str, str]  # (source, path) of a document
-MOST_DAYS = 92  # of a span that a date names, which is no longer than a quarter
+MOST_DAYS = 92  # of a span that a date names: at most a quarter
 
 
 class Facts(Record):
-    """What a store remembers of itself; None if it was never told."""
+    """The facts that a store remembers; None if unknown."""
 
     revision: int = 0  # grows with every change that an answer can depend on
     fingerprint: str | None = None  # of the vectors that are searched
@@ -20,21 +20,21 @@ class Facts(Record):
     model: str | None = None  # the files of the model that made them, as they were verified
     language: str | None = None  # of most texts; see `embedding.auto`
     chunking: str | None = None  # how documents were cut
-    sources: str | None = None  # what was said of the sources
+    sources: str | None = None  # the settings of the sources
     mounts: str | None = None  # folders that were mount points, as JSON, once all was read
-    # A change does not tell these two, which a server keeps.
+    # A change does not write these two, which a server sets.
     origin: str = ""  # machine and folder that store it; "" if only this user does
     changed_at: str = ""  # ISO time with zone; "" if the store does not keep it
 
 
 class Counts(Record):
-    """How much a store holds."""
+    """The counts of a store."""
 
     documents: int
     chunks: int
     parts: int
     embedded: int  # parts with a vector of the store's own fingerprint
-    left_out: int = 0  # parts that its encoder cannot read, which get none
+    left_out: int = 0  # segments that its encoder cannot read
 
     @property
     def embeddable(self) -> int:
@@ -42,13 +42,13 @@ class Counts(Record):
         return self.parts - self.left_out
 
 
-# What is remembered of the revision at which no text waited for a vector: its number, and how many
-# documents, chunks, parts and parts left out there were.
+# The last revision at which no text waited for a vector: its number, and the counts of documents,
+# chunks, segments and segments left out.
 EMBEDDED_AT = "embedded_at"
 
 
 def counts_at(revision: int | str, told: str) -> Counts | None:
-    """Return what is remembered by EMBEDDED_AT, if it is of this revision."""
+    """Return the counts in EMBEDDED_AT, if they are of this revision."""
     at, *counted = told.split(" ")
     if at != str(revision) or len(counted) < 3:
         return None
@@ -57,7 +57,7 @@ def counts_at(revision: int | str, told: str) -> Counts | None:
 
 
 class Reach(Record):
-    """What may be found: what the filters let through, less what stands aside."""
+    """What may be found: documents that pass the filters, without chunks that summaries replace."""
 
     filters: Filters = Filters()
     without: tuple[str, ...] = ()  # documents of the memory, by path
@@ -72,19 +72,19 @@ class First(Record):
 
 
 class Ranked(Record):
-    """A chunk that was found by words."""
+    """A chunk that keyword search found."""
 
     chunk_id: int
     bm25: float  # larger is better
 
 
 class Near(Record):
-    """A text that lies near a query, and the chunks within reach that hold it."""
+    """A text near a query, and the chunks within reach that contain it."""
 
     hash: bytes
     cosine: float
     chunk_ids: tuple[int, ...]  # by source, path and place
-    tier: int = 0  # first components by which it was found; 0: all
+    tier: int = 0  # first components that found it; 0: all
 
 
 class Totals(Record):
@@ -92,7 +92,7 @@ class Totals(Record):
 
     chunks: int
     tokens: int  # of all chunks, headings included
-    holders: Mapping[Term, int]  # chunks that contain each spelling that is looked for
+    holders: Mapping[Term, int]  # chunks that contain each spelling of the search
 
 
 def added(totals: Iterable[Totals]) -> Totals:
@@ -105,24 +105,24 @@ def added(totals: Iterable[Totals]) -> Totals:
 
 
 class RetrieverResults(Record):
-    """What the retrievers of a search were asked and have found."""
+    """The searches of both retrievers and their results."""
 
     wanted: Wanted
     keyword: Sequence[Ranked]
     vector: bytes | None
     near: Sequence[Near]
-    totals: Totals | None = None  # that scores are by, where several stores are asked as one
+    totals: Totals | None = None  # for the scores, if several stores are searched together
 
 
 class TermChunks(Record):
-    """The chunks that hold a term: how many there are, and which of some."""
+    """The chunks that contain a term: their number, and which of some."""
 
     total: int
     chunk_ids: frozenset[int]
 
 
 class ChunkLines(Record):
-    """How a chunk is cut out of its document, and who speaks in it."""
+    """Whether a chunk begins and ends within a line, and who speaks in it."""
 
     broken: tuple[bool, bool]  # whether it begins, and whether it ends, within a line
     turns: tuple[Turn, ...] = ()
@@ -132,13 +132,13 @@ class Support(Record):
     """Lines of the memory that a summary rests on."""
 
     summary: str  # its path
-    lines: SourceLines  # where they stand now
-    holds: bool  # they do in the file as it is stored, and the summary was found valid by it
+    lines: SourceLines  # their present place
+    holds: bool  # they are in the stored file, and the summary was valid
 
 
 class LineCheck(Record):
-    """Lines that a summary rests on, where they were looked for last."""
+    """Source lines of a summary, and the last check of them."""
 
-    lines: SourceLines  # where they stand now; where they stood, if nowhere
-    file: bytes | None  # hash of the file they were looked for in; None: there was none
-    holds: bool  # they stand there, and all else that makes the summary valid
+    lines: SourceLines  # their present place; their last place if they are gone
+    file: bytes | None  # hash of the checked file; None: it did not exist
+    holds: bool  # they are there, and the summary is valid otherwise

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     Made = TypeVar("Made")
 
     class Each(Protocol):
-        """Asks each, and gives the answers in their order."""
+        """Asks several, and returns the answers in order."""
 
         def __call__(self, ask: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
-            """Ask each of those that are given."""
+            """Ask each of those in `given`."""
             ...
 
 
 class NotYetError(Exception):
-    """What was asked has been put down; it is answered when it is asked again."""
+    """The question was noted; ask again after it was sent."""
 
 
 def one_by_one(ask: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
@@ -37,7 +37,7 @@ def one_by_one(ask: Callable[[Given], Made], given: Sequence[Given]) -> list[Mad
 def in_rounds(
     ask: Callable[[Given], Made], given: Sequence[Given], send: Callable[[], None]
 ) -> list[Made]:
-    """Ask until all have answered; `send` gets the answers of all that was put down."""
+    """Ask until all have answered; `send` gets the answers to the noted questions."""
     made: dict[int, Made] = {}
     while True:
         for place, each in enumerate(given):

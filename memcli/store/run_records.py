@@ -1,4 +1,4 @@
-"""What a run tells a store, and what a store tells of itself and of who works on it."""
+"""What a run reports to a store, and the status of a store and of those who work on it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from memcli.types import FileStat
 
-# A run that waits for a server comes back to what it has half built within so long: 60 s that it
-# may be asked to wait, and for other writers.
+# A run that waits for a server continues its half-built index within this time: it may be asked to
+# wait 60 s, and other writers may come first.
 AWAITED_SECONDS = 600.0
-AWAITED = "awaited"  # meta key of what is half built: its run waits for a server, and comes back
-# Facts that a store takes over from another: the vectors rest on them.
+AWAITED = "awaited"  # meta key of a half-built index whose run waits for a server
+# Facts that a store copies from another, because the vectors depend on them.
 INHERITED = ("model", "language")
 
 
 class Stamp(Record):
-    """What identifies the file state a document was read from."""
+    """The state of the file that a document was read from."""
 
     stat: FileStat
     hash: bytes
@@ -29,8 +29,8 @@ class Stamp(Record):
 class VectorSearch(Record):
     """How vectors are searched."""
 
-    by: str  # the name of what does it
-    is_exact: bool  # every vector is compared; else coarse codes come first
+    by: str  # the name of the program or library
+    is_exact: bool  # every vector is compared; otherwise coarse codes choose candidates
     problem: str  # why it is not the usual way
 
 
@@ -52,13 +52,13 @@ class Work(Record):
     stage: str  # reading | embedding
     done: int
     total: int
-    seconds_left: float | None  # None if that cannot be told yet
+    seconds_left: float | None  # None if unknown
 
 
 class Owner(Record):
     """The process that writes a store now."""
 
-    pid: int  # 0 if it cannot be told
+    pid: int  # 0 if unknown
     since: float  # seconds since 1970
     work: Work | None = None  # as the process has written it last
 
@@ -81,20 +81,20 @@ class WatchRecord(Record):
 
 
 class Described(Record):
-    """Where a store is, and what is to be said of it."""
+    """The place and state of a store."""
 
     address: str  # as messages name it
-    vectors_by: str  # the name of what searches vectors in it, where nothing hinders that
+    vectors_by: str  # what searches its vectors, if that works
     bytes: int
-    set_aside: str  # a damaged store that was kept; empty if there is none
+    set_aside: str  # a damaged store that was set aside; empty if there is none
     shared_bytes: int = 0  # of the vectors that the indexes of one user share
 
 
 class Stored(Record):
-    """What a server tells of a workspace that is read from it."""
+    """What a server reports about a stored workspace."""
 
     name: str
-    whole: str  # its name with its tenant, which no workspace of this machine has
+    whole: str  # its name with its tenant, unique on this machine
     origin: str
     revision: int
     changed_at: str

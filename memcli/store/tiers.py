@@ -25,14 +25,14 @@ CUTS = {"onnx": "onnx.matryoshka", "openai": "openai.matryoshka"}  # settings, b
 
 
 class Tier(Record):
-    """The first components of all vectors, and the score from which on they are believed."""
+    """The first components of all vectors, and the score from which they decide."""
 
     components: int
     threshold: float
 
 
 class Scored(Record):
-    """The best score of a tier, 0 if it is empty, and what scores its finds by whole vectors."""
+    """The best score of a tier, 0 if empty; and a function that scores its finds exactly."""
 
     best: float
     rescored: Callable[[], Sequence[tuple[bytes, float]]]
@@ -55,9 +55,9 @@ def tiers_of(config: Config) -> tuple[Tier, ...]:
 def first_sure(
     tiers: Sequence[Tier], search: Callable[[Tier], Scored]
 ) -> tuple[int, Sequence[tuple[bytes, float]]] | None:
-    """Search tier by tier; give the components and the finds of the first that is sure enough.
+    """Search tier by tier; return the components and the finds of the first sure one.
 
-    No score passes a threshold of 1, so that such a tier never answers.
+    No score passes a threshold of 1, so such a tier never answers.
     """
     for tier in tiers:
         best, rescored = search(tier)

@@ -1,4 +1,4 @@
-"""Cut and weigh words as every store does: as SQLite's FTS5 does, wherever the rows are kept."""
+"""Cut and weigh words as SQLite's FTS5 does, in every store."""
 
 from __future__ import annotations
 

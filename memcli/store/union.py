@@ -64,11 +64,11 @@ UNDATED = "9999-99-99"  # behind every day
 # Of the nearest texts of all, so many times its share is asked of a store first. Each of them is
 # looked up by its place, which costs as much as to compare a store of twenty documents.
 SHARES = 4
-SMALL_BYTES = 1 << 20  # of vectors: every store compares with each, whatever it is asked for
+SMALL_BYTES = 1 << 20  # of vectors: smaller stores compare all, whatever is asked
 
 
 class StoreState(Record):
-    """How the index of one of several workspaces stands as they are asked."""
+    """The state of the index of one of several workspaces."""
 
     name: str
     folder: str
@@ -81,9 +81,9 @@ class StoreState(Record):
 
 
 class Member(Record):
-    """A workspace that is asked with others."""
+    """A workspace that is searched with others."""
 
-    name: str  # no other one's; holds no colon
+    name: str  # unique; has no colon
     snapshot: Snapshot
 
 
@@ -299,7 +299,7 @@ class Union:
         limit: int,
         last: float,
     ) -> tuple[int, Reach, Sequence[Near]]:
-        """Ask a store for more than its share where that ends with what is as near as `last`."""
+        """Ask a store for more than its share if that ends with a text as near as `last`."""
         if most < limit and len(told) == most and told[-1].cosine >= last:
             told = self._all[turn].by_vector(vector, limit, own)()
         return turn, own, told
@@ -307,7 +307,7 @@ class Union:
     def _with_ties(
         self, turn: int, own: Reach, texts: Sequence[Near], *, vector: bytes | None, last: float
     ) -> Sequence[Near]:
-        """Ask a store for more until it has told all that is as near as `last`."""
+        """Ask a store for more until it has returned all texts as near as `last`."""
         most = len(texts)
         while len(texts) == most and texts[-1].cosine >= last:
             most *= 2
@@ -315,7 +315,7 @@ class Union:
         return texts
 
     def _nearest(self, found: Iterable[tuple[int, Sequence[Near]]], last: float) -> list[Near]:
-        """Put texts as near as `last` in one order; one that several stores hold is one text."""
+        """Order texts as near as `last`; one that several stores contain is one text."""
         texts: dict[bytes, Near] = {}
         for turn, own in found:
             for each in own:
@@ -429,7 +429,7 @@ class Union:
         return found if first is None else in_order(found, first.order)[: first.limit]
 
     def speakers(self, *, but: str | None = None) -> Sequence[str]:
-        """List who speaks in a conversation that the workspace which asks may be told of."""
+        """List the speakers of conversations that the asking workspace may know of."""
         found = self._each(
             lambda turn: self._all[turn].speakers(but=PRIVATE if turn in self._hiding else but),
             range(self._count),
@@ -481,7 +481,7 @@ class Union:
         }
 
     def _is_hidden(self, turn: int, marked: Marked) -> bool:
-        """Return whether a document of a store may not be told of."""
+        """Return whether a document of a store must not be shown."""
         summaries = self._hiding.get(turn)
         return summaries is not None and any(
             e.about.scope == PRIVATE or (is_memory(e.about.source) and e.about.path in summaries)
@@ -498,7 +498,7 @@ class Union:
         return 4 * dimension * self._own_counts[turn].embedded <= SMALL_BYTES
 
     def _told(self, ask: Callable[[Snapshot], Made]) -> Iterator[tuple[int, Made]]:
-        """Ask every store; give what each tells, by its turn."""
+        """Ask every store; return the answers by number of the store."""
         return enumerate(self._each(ask, self._all))
 
     def _reached(
@@ -512,7 +512,7 @@ class Union:
     def _of_chunks(
         self, chunk_ids: Sequence[int], ask: Callable[[Snapshot, Sequence[int]], Made]
     ) -> Iterator[tuple[int, Made]]:
-        """Ask the stores that hold some chunks, each of its own."""
+        """Ask the stores that contain some chunks, each of its own."""
         parts = [*split(chunk_ids, self._count).items()]
         found = self._each(lambda each: ask(self._all[each[0]], each[1]), parts)
         return ((turn, told) for (turn, _), told in zip(parts, found, strict=True))
