@@ -1,4 +1,4 @@
-"""Tell apart by its workspace what several stores that are asked as one call alike; pure.
+"""Return apart by its workspace what several stores that are asked as one call alike; pure.
 
 source of a document    workspace:source      e.g. `notes:memory`, `work:handbook`
 path in a lineage       workspace:path        (`types.memory_path`)

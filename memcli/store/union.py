@@ -498,7 +498,7 @@ class Union:
         return 4 * dimension * self._own_counts[turn].embedded <= SMALL_BYTES
 
     def _told(self, ask: Callable[[Snapshot], Made]) -> Iterator[tuple[int, Made]]:
-        """Ask every store; give what each tells, by its turn."""
+        """Ask every store; return the answers by number of the store."""
         return enumerate(self._each(ask, self._all))
 
     def _reached(
@@ -512,7 +512,7 @@ class Union:
     def _of_chunks(
         self, chunk_ids: Sequence[int], ask: Callable[[Snapshot, Sequence[int]], Made]
     ) -> Iterator[tuple[int, Made]]:
-        """Ask the stores that hold some chunks, each of its own."""
+        """Ask the stores that contain some chunks, each of its own."""
         parts = [*split(chunk_ids, self._count).items()]
         found = self._each(lambda each: ask(self._all[each[0]], each[1]), parts)
         return ((turn, told) for (turn, _), told in zip(parts, found, strict=True))

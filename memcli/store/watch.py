@@ -1,7 +1,7 @@
 """Say who watches: a lock beside the store for one watcher, and a record of how it is doing.
 
 The lock is the proof, because the system frees it however its holder dies; the record only
-says more about the process that holds it.
+says more about the process that has it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def watching(store: str, *, sleep: Callable[[float], None]) -> Iterator[Watching
 
 
 def living_watcher(store: str) -> WatchRecord | None:
-    """Tell who watches now, None when nobody does; a record left by a dead one says nothing."""
+    """Return who watches now, None when nobody does; a record left by a dead one says nothing."""
     pid = owner_pid(store + SUFFIX)
     if pid is None:
         return None
@@ -86,7 +86,7 @@ def living_watcher(store: str) -> WatchRecord | None:
 
 
 def _read(store: str) -> WatchRecord:
-    """Read the record; one of nobody (pid 0) where there is none or it cannot be read."""
+    """Read the record; one of nobody (pid 0) if there is none or it cannot be read."""
     with suppress(OSError, ValueError, TypeError, RecursionError):
         with open(os.open(store + SUFFIX, os.O_RDONLY | FILE_FLAGS), "rb") as file:
             found: dict[str, Any] = json.loads(file.read(MOST_BYTES) or b"{}")

@@ -109,7 +109,7 @@ def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> Wor
 
 
 def detach(address: Address, name: Name, origin: str) -> bool:
-    """Let a workspace be written by another folder; tell whether this one did write it."""
+    """Let another folder write a workspace; return whether this one was its writer."""
     with translated(address), closing(opened(address, write=True)) as connection:
         found = connection.rows(
             "update memcli.workspaces set origin = '', holder = null, lease_until = null,"

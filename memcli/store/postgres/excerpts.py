@@ -227,7 +227,7 @@ def _strings(text: str) -> tuple[str, ...]:
 
 
 def checked_object(text: str) -> str:
-    """Return front matter as it is; ValueError if it is no JSON object."""
+    """Return front matter as it is; ValueError if it is not a JSON object."""
     if text != "{}" and not isinstance(json.loads(text), dict):
         raise ValueError("front matter is no object")
     return text

@@ -43,7 +43,7 @@ def last_of_any(day: str) -> str:
 def within(reach: Reach, values: Values, workspace: int, dated: str = "c") -> str:
     """Write a test over chunks c of documents d of a workspace; empty if all are within reach.
 
-    The days that the filters name are those of `dated`: of chunks, or "d" for a document alone.
+    The days that the filters name are those of `dated`: of chunks, or "d" for a document only.
     """
     filters = reach.filters
     first_day, day = f"coalesce({dated}.first_day, {dated}.date)", f"{dated}.date"

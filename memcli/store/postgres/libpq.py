@@ -256,7 +256,7 @@ class Connection:
 
     @property
     def may_write(self) -> bool:
-        """Return whether the server reports that it is no standby."""
+        """Return whether the server reports that it is not a standby."""
         if self._pointer is None:
             return False
         told = (

@@ -1,4 +1,4 @@
-"""A workspace that is built beside another one, and how it takes that one's place.
+"""A workspace that is built next to another one, and how it takes that one's place.
 
 It has a row of its own in `workspaces`, which no search finds by name, and its own rows in all
 tables. One transaction gives it the name and deletes the old one. A reader that has begun goes on
@@ -67,7 +67,7 @@ class SharedWriter(RowWriter):
 
 
 class SharedRebuild(SharedWriter):
-    """A workspace that is built beside another one; a `port.Rebuild`."""
+    """A workspace that is built next to another one; a `port.Rebuild`."""
 
     def __init__(self, main: SharedWriter, row: WorkspaceRow) -> None:
         """Take the writer of the other one, whose connection and right to write it shares."""
@@ -122,7 +122,7 @@ class SharedRebuild(SharedWriter):
 
 @contextmanager
 def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
-    """Open the half-built workspace beside another one, or a new one."""
+    """Open the half-built workspace next to another one, or a new one."""
     with translated(main.address):
         found = _beside(main)
     if found is None:

@@ -41,7 +41,7 @@ class EncodedQuery:
 
 
 def asking_nearest(asked: EncodedQuery, limit: int, reach: Reach, *, is_coarse: bool) -> Statement:
-    """Ask for the nearest texts and the chunks within reach that hold them, the nearest first.
+    """Ask for the nearest texts and the chunks within reach that contain them, the nearest first.
 
     What is equally near goes by the place of its first chunk, and none of the equal ones is left
     out before that.
@@ -144,7 +144,7 @@ def put(
 def borrow(
     connection: Connection, row: WorkspaceRow, fingerprint: str, unused_since: int | None
 ) -> int:
-    """Copy the vectors that other workspaces of a tenant have of texts that wait; give how many.
+    """Copy the vectors that other workspaces of a tenant have of texts that wait; return how many.
 
     Other tenants are not asked: a role could learn what they have written.
     """

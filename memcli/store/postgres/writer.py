@@ -55,7 +55,7 @@ _WAITING = (
 
 
 class RowWriter(BaseChange):
-    """The one writer of a workspace; a `port.Change` but for what is built beside it."""
+    """The one writer of a workspace; a `port.Change` without rebuilding."""
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class RowWriter(BaseChange):
         return waiting(found)
 
     def borrow(self, fingerprint: str) -> int:
-        """Take over the vectors that the tenant has of texts that wait; give how many."""
+        """Take over the vectors that the tenant has of texts that wait; return how many."""
         if self.is_embedded(fingerprint):
             return 0
         unused = None if self.facts.fingerprint == fingerprint else self.now
@@ -303,7 +303,7 @@ class RowWriter(BaseChange):
         return f"{fault}; what is stored of the workspace was deleted and is built again"
 
     def _drop(self, key: Key) -> list[bytes]:
-        """Delete a document inside a transaction; give the hashes that its parts had."""
+        """Delete a document inside a transaction; return the hashes that its parts had."""
         ((chunks, words, hashes),) = self.connection.rows(*rows.dropping(self.row.id, key))
         self.row = self.row._replace(chunks=self.row.chunks - chunks, words=self.row.words - words)
         return [bytes.fromhex(hash_) for hash_ in hashes]

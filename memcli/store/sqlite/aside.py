@@ -23,7 +23,7 @@ _asked: dict[str, tuple[str, int]] = {}  # by path, the state and how often it w
 
 
 def often(path: str, state: str) -> bool:
-    """Count a question about a state of an index; tell whether there were many."""
+    """Count a question about a state of an index; return whether there were many."""
     before, count = _asked.get(path, ("", 0))
     count = count + 1 if before == state else 1
     _asked[path] = (state, count)

@@ -1,4 +1,4 @@
-"""The files and rows of a store that is built beside another one, and how it takes its place.
+"""The files and rows of a store that is built next to another one, and how it takes its place.
 
 Of a damaged store it reads what cost most to make: its vectors, as far as they can be believed.
 
@@ -33,7 +33,7 @@ PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy tak
 
 
 def path_beside(store: str) -> str:
-    """Name the index that is built beside another one."""
+    """Name the index that is built next to another one."""
     return store + NEXT_SUFFIX
 
 
@@ -62,12 +62,12 @@ def is_awaited(store: str) -> bool:
 
 
 def sweep(store: str) -> None:
-    """Remove the index beside another one."""
+    """Remove the index next to another one."""
     remove_files(path_beside(store))
 
 
 def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list[bytes]:
-    """Copy the embedding cache; give the texts of `side` whose vectors are not searched yet.
+    """Copy the embedding cache; return the texts of `side` whose vectors are not searched yet.
 
     `now` is in seconds since 1970. What is of no encoder's name is left behind.
     """

@@ -84,7 +84,7 @@ def _weighed(row: apsw.FTS5ExtensionApi, *given: object) -> float:
 
 
 def totals(connection: apsw.Connection, match: str) -> Totals:
-    """Count the chunks, their tokens, and the chunks that hold each phrase of an expression."""
+    """Count the chunks, their tokens, and the chunks that contain each phrase of an expression."""
     from memcli.store.records import Totals
 
     count = "SELECT count(*) FROM fts WHERE fts MATCH ?"

@@ -165,7 +165,7 @@ def drop(connection: apsw.Connection, key: Key) -> None:
 
 
 def read_counts(connection: apsw.Connection) -> Counts:
-    """Count what the index holds."""
+    """Count what the index contains."""
     meta = dict(
         rows(
             connection,

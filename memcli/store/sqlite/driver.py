@@ -65,7 +65,7 @@ LOCAL_FUSE = {"fuse.fuse-overlayfs", "fuse.ntfs", "fuse.ntfs-3g", "fuse.exfat", 
 
 
 def is_network(folder: str, mounts: str = MOUNTS) -> bool:
-    """Look up the mount that holds a folder in a table as Linux keeps it."""
+    """Look up the mount that contains a folder in a table as Linux keeps it."""
     try:
         with open(mounts, "rb") as file:
             table = file.read().decode("utf-8", "surrogateescape")
@@ -286,7 +286,7 @@ def _open(path: str, flags: int) -> apsw.Connection:
 
 
 def connect_unchanged(path: str) -> apsw.Connection:
-    """Open a file that nobody changes, making no file beside it."""
+    """Open a file that nobody changes, making no file next to it."""
     from urllib.parse import quote
 
     uri = f"file:{quote(os.path.abspath(path))}?immutable=1"
@@ -413,7 +413,7 @@ def set_aside(path: str) -> str:
 
 
 def remove_files(path: str) -> None:
-    """Remove a store and what SQLite keeps beside it, as far as they exist."""
+    """Remove a store and what SQLite keeps next to it, as far as they exist."""
     for suffix in ("", *BESIDE):
         with suppress(FileNotFoundError):
             os.remove(path + suffix)

@@ -202,7 +202,7 @@ def newest(connection: apsw.Connection, reach: Reach) -> Iterator[Excerpt]:
 
 
 def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
-    """Read the documents marked `always`, or those marked `soft` alone."""
+    """Read the documents marked `always`, or those marked `soft` only."""
     from memcli.store.documents import Marked
 
     which = "soft AND NOT always" if soft else "always"

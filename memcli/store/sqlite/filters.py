@@ -57,7 +57,7 @@ def select_chunks(reach: Reach) -> tuple[str, list[Any]] | None:
 def within(reach: Reach, dated: str = "c") -> tuple[str, list[Any]]:
     """Write a test over chunks c of documents d; empty if everything is within reach.
 
-    The days that the filters name are those of `dated`: of chunks, or "d" for a document alone.
+    The days that the filters name are those of `dated`: of chunks, or "d" for a document only.
     """
     filters = reach.filters
     first_day, date = f"coalesce({dated}.first_day, {dated}.date)", f"{dated}.date"

@@ -152,7 +152,7 @@ def frequency(connection: apsw.Connection, match: str) -> int:
 
 
 def merge(connection: apsw.Connection, pages: int) -> bool:
-    """Merge segments within `pages`; tell whether all are one and no deleted word is left.
+    """Merge segments within `pages`; return whether all are one and no deleted word is left.
 
     FTS5 marks a deleted row and keeps its words until all older segments are merged into one.
     """

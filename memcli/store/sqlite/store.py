@@ -103,7 +103,7 @@ class SqliteStore:
             yield
 
     def stand_in(self) -> None:
-        """Give nothing: a file has no server that could be away."""
+        """Return nothing: a file has no server that could be away."""
 
     def copy_to(self, path: str) -> None:
         """Copy the file and what SQLite has not folded into it yet; nobody may write meanwhile."""

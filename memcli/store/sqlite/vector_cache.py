@@ -133,7 +133,7 @@ class VectorCache:
 
 
 def _opened(path: str) -> apsw.Connection:
-    """Open or make the file; one of an older version is emptied, a newer one is left alone."""
+    """Open or make the file; one of an older version is emptied, a newer one is not touched."""
     connection = connect(path, write=True).connection
     with translated(path), closed_on_failure(connection):
         if connection.pragma("user_version") == VERSION:

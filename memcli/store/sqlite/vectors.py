@@ -288,7 +288,7 @@ def shareable(connection: apsw.Connection, hashes: Sequence[bytes]) -> set[bytes
 def owners(
     connection: apsw.Connection, hashes: Sequence[bytes], reach: Reach
 ) -> dict[bytes, tuple[int, ...]]:
-    """List the chunks within reach that hold each of some texts, all in the order of their places.
+    """List the chunks within reach that contain each of some texts, in the order of their places.
 
     Places are ordered by source, path and line; a text stands where the first of its chunks does.
     """

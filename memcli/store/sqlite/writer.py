@@ -1,4 +1,4 @@
-"""Change the index file, or build one beside it: a transaction a document, batches of vectors.
+"""Change the index file, or build one next to it: one transaction per document.
 
 The caller holds the writer lock, hands in the clock, and has read the files. A file of the index
 that is no longer where it was opened is noticed before a change is committed.
@@ -441,7 +441,7 @@ class Writer(BaseChange):
                 self.refresh((), found)
 
     def _sweep(self) -> None:
-        """Remove the index beside this one but for its vectors, or say that it cannot be.
+        """Remove the index next to this one except its vectors, or say why not.
 
         It is in nobody's way.
         """
@@ -522,7 +522,7 @@ def open_migrated(path: str, mounts: str = MOUNTS) -> Connected:
 
 
 class Beside(Writer):
-    """An index that is built beside another one; a `port.Rebuild`."""
+    """An index that is built next to another one; a `port.Rebuild`."""
 
     def __init__(self, main: Writer, opened: Connected) -> None:
         """Wrap the open copy of an index."""
@@ -569,7 +569,7 @@ class Beside(Writer):
 
 @contextmanager
 def _rebuilding(main: Writer) -> Iterator[Beside]:
-    """Open the half-built index beside another one, or a new one where it cannot be used."""
+    """Open the half-built index next to another one, or a new one where it cannot be used."""
     side = _usable(main)
     if side is None:
         beside.sweep(main.path)

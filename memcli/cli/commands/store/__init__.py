@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.options import CommandArgument
 
 if TYPE_CHECKING:
     from memcli.cli.skin import Skin
@@ -12,6 +13,7 @@ NAMES = (
     "status", "init", "grants", "members", "attach", "detach", "rename", "delete", "upgrade",
 )  # fmt: skip
 USUAL = "status"
+NAME = CommandArgument("name", "NAME", "Its name there, such as ops or team/ops.", is_required=True)
 
 
 def tell(

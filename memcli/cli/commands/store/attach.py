@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from memcli.cli.commands.store import tell
-from memcli.cli.options import COMMON, JSON, WORKSPACE, CommandArgument, Option, Options
+from memcli.cli.commands.store import NAME, tell
+from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
 from memcli.cli.skin import make_skin, marked
 from memcli.errors import ExitCode
 
-ARGUMENTS = (
-    CommandArgument("name", "NAME", "Its name there, such as ops or team/ops.", is_required=True),
-)
+ARGUMENTS = (NAME,)
 OPTIONS = (
     Option("--take-over", "Also if another folder or machine writes it."),
     JSON, WORKSPACE, *COMMON,
