@@ -113,8 +113,6 @@ class KnownModel(Record):
     # usual.
     documents: float = 1.0
     length: float = 0.0
-    # In conversations: characters of a segment below which a cosine says less than keywords do.
-    turn: float = 0.0
     calibration: Calibration | None = None  # see `search.confidence`
 
 
@@ -130,28 +128,23 @@ DOCUMENTS = 0.875
 # on chunking_evaluation; .04 adds .004 and .001. In conversations it does not pay: R@1000 tokens
 # falls by .014 on BEAM, R@500 by .007 on LoCoMo.
 LENGTH = 0.02
-# The vector of a turn of a few words says little. Where turns have 80 to 100 characters (QMSum),
-# five sixths of the weight of cosines add .023 [.006, .043] to nDCG@10 on 109 questions, two thirds
-# add .033 [.004, .063], one half adds .005. Where they have more than 120, nothing changes.
-TURN = 120.0
 
 
 def _minilm(name: str) -> KnownModel:
     return KnownModel(
-        name,
-        latin_only=True,
-        documents=DOCUMENTS,
-        length=LENGTH,
-        turn=TURN,
-        calibration=_MINILM,
+        name, latin_only=True, documents=DOCUMENTS, length=LENGTH, calibration=_MINILM
     )
 
 
 KNOWN: dict[str, KnownModel] = {
     model.name: model
     for model in (
-        _minilm(INT8.name),
-        _minilm(FP32.name),
+        KnownModel(
+            INT8.name, latin_only=True, documents=DOCUMENTS, length=LENGTH, calibration=_MINILM
+        ),
+        KnownModel(
+            FP32.name, latin_only=True, documents=DOCUMENTS, length=LENGTH, calibration=_MINILM
+        ),
         # Its cosines are all between 0.75 and 0.93, and it ranks long chats badly: of weights 0.1
         # to 0.6, only 0.3 harmed none of four collections (see help/benchmarks.md).
         KnownModel(E5.name, belief=0.5),

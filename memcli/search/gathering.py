@@ -113,8 +113,7 @@ def gather(
     keyword = _keyword_use(found.common, counts.chunks, runs=wants_keyword)
     turns, heard, documents = _heard(snapshot, query.text, options, found.candidates)
     share = len(documents) / max(1, len(found.candidates))
-    turn = _turn_length(found.candidates, documents) if turns else 0.0
-    weights = retriever_weights(options, vector, keyword=wants_keyword, documents=share, turn=turn)
+    weights = retriever_weights(options, vector, keyword=wants_keyword, documents=share)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
     prior = length_prior(options, vector, documents)
     fused = _with_repairs(_fused(found, options.fusion, weights, believed, prior), repaired)
@@ -171,13 +170,6 @@ def _fused(
         told = ", ".join(map(str, found.tiers))
         fused = [hit.noted("tier", told) for hit in fused]
     return fused
-
-
-def _turn_length(candidates: Sequence[Candidate], documents: frozenset[int]) -> float:
-    """Return the mean characters of the segments in which somebody speaks."""
-    spoken = (c.parts for c in candidates if c.about.chunk_id not in documents)
-    lengths = [part.end - part.start for parts in spoken for part in parts]
-    return sum(lengths) / max(1, len(lengths))
 
 
 def _with_repairs(fused: Sequence[Hit], repaired: tuple[Repair, ...]) -> Sequence[Hit]:

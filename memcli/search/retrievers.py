@@ -49,18 +49,12 @@ class Vector(Record):
 
 
 def retriever_weights(
-    options: SearchOptions,
-    vector: Vector | None,
-    *,
-    keyword: bool,
-    documents: float = 0.0,
-    turn: float = 0.0,
+    options: SearchOptions, vector: Vector | None, *, keyword: bool, documents: float = 0.0
 ) -> Weights:
     """Return the weights of the retrievers that ran.
 
     Keywords count for more if the model reads the query badly, and by the share of candidates that
-    are `documents`: those in which nobody speaks. In the others they count for more if a `turn`,
-    their mean segment, has few characters.
+    are `documents`: those in which nobody speaks.
     """
     if vector is None:
         return Weights(0.0, 1.0)
@@ -71,8 +65,6 @@ def retriever_weights(
         trust = model.belief * min(1.0, FERTILITY_LIMIT / vector.fertility)
     if options.has("fuse.documents"):
         trust *= 1.0 - (1.0 - model.documents) * documents
-    if 0.0 < turn < model.turn and options.has("fuse.turns"):
-        trust *= 1.0 - (1.0 - turn / model.turn) * (1.0 - documents)
     return Weights(options.weights.vector * trust, 1.0 - options.weights.vector * trust)
 
 

@@ -54,11 +54,6 @@ TABLE = (
         switch="fuse.documents",
     ),
     Stage(
-        "fuse.turns",
-        "in conversations with short turns, gives keywords more weight",
-        switch="fuse.turns",
-    ),
-    Stage(
         "fuse.speaker",
         "gives an assistant's lines less weight if the question is in the first person",
         switch="speaker",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memcli.config.settings import load
-from memcli.embedding.models import LENGTH, TURN
+from memcli.embedding.models import LENGTH
 from memcli.embedding.multilingual import e5_fingerprint
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.retrievers import FERTILITY_LIMIT, Vector, length_prior, retriever_weights
@@ -52,12 +52,3 @@ def test_in_documents_the_bundled_model_counts_for_less(options: SearchOptions) 
     assert retriever_weights(options, unknown, keyword=True, documents=1.0) == (0.6, 0.4)
     assert length_prior(options, bundled, {1}).weight == LENGTH
     assert length_prior(options, unknown, {1}).weight == 0.0
-
-
-def test_short_turns_count_for_less(options: SearchOptions) -> None:
-    bundled, unknown = vector("all-MiniLM-L6-v2-int8;x"), vector("bge-m3;x")
-    short = TURN / 2
-    for turn, documents, expected in ((TURN, 0.0, 0.6), (short, 0.0, 0.3), (short, 1.0, 0.525)):
-        weights = retriever_weights(options, bundled, keyword=True, documents=documents, turn=turn)
-        assert weights == pytest.approx((expected, 1 - expected))
-    assert retriever_weights(options, unknown, keyword=True, turn=short) == (0.6, 0.4)
