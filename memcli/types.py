@@ -435,9 +435,14 @@ def split_name(name: str, sources: Collection[str]) -> tuple[str, str]:
     return (source, rest) if colon and source in sources else (MEMORY_SOURCE, name)
 
 
+def lines_of(first: int | None, last: int | None) -> str:
+    """Name lines by their numbers. Example: `3-9`, or `3` for one line."""
+    return f"{first}" if first == last else f"{first}-{last}"
+
+
 def cite(source: str, path: str, first: int, last: int) -> str:
-    """Name lines of a document. Example: `memory/2026-02-05.md:3-9`, `handbook:MEMORY.md:1-3`."""
-    return f"{shown(source, path)}:{first}-{last}"
+    """Name lines of a document. Example: `memory/2026-02-05.md:3-9`, `handbook:MEMORY.md:1`."""
+    return f"{shown(source, path)}:{lines_of(first, last)}"
 
 
 class Candidate(Record):

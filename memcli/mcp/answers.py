@@ -18,7 +18,7 @@ from memcli.render.sanitize import broken_up, fence_for, visible_line
 from memcli.search.hits import mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import make_snippet
-from memcli.types import EMPTY, FRESH, shown
+from memcli.types import EMPTY, FRESH, lines_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -250,7 +250,7 @@ def of_note(noted: Noted, *, corrects: str = "") -> str:
 
 def of_forgotten(done: UndoResult) -> str:
     """Write which note was removed, or why it stays."""
-    lines = visible_line(f"{done.path}:{done.start_line}-{done.end_line}")
+    lines = visible_line(f"{done.path}:{lines_of(done.start_line, done.end_line)}")
     return f"not removed: {lines}: {done.reason}\n" if done.reason else f"removed: {lines}\n"
 
 

@@ -22,7 +22,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, zip_longest
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.terms import content
@@ -56,8 +56,8 @@ CROWD = 24  # lines with one word, from which on the word finds nothing
 SHORT = 5  # words of a line of which one shared word is enough
 LEAST_PART = 4  # one word in so many of a longer line must be shared
 STEM = 5  # letters by which two forms of a word are compared
-BEGINNING = 8  # letters of lines that begin alike
-HAN_BEGINNING = 2
+LONGEST_WORD = 40  # characters
+HAN_BEGINNING = 2  # signs that lines begin with
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
 _SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
@@ -108,14 +108,15 @@ def newer_first(hits: Sequence[Hit], *, turns: Turns) -> list[Hit]:
 def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> list[Quotation]:
     """Look up what may correct dated passages, whatever the question was.
 
-    These are the chunks that have the rarest of the long words, and documents whose front matter
-    names what they replace.
+    These are the chunks that have the rarest of the long words of each passage, and documents whose
+    front matter names what they replace.
     """
     dated = [each.text for each in passages if each.about.date or each.about.document_date]
     if not dated:
         return []
-    words = sorted(frozenset[str]().union(*map(content, dated)))
-    longest = [Term(word) for word in sorted(words, key=len, reverse=True)[:LOOKED_UP]]
+    in_turns = zip_longest(*(sorted(content(text), key=_longest_first) for text in dated))
+    words = list(dict.fromkeys(filter(None, chain.from_iterable(in_turns))))
+    longest = [Term(word) for word in words[:LOOKED_UP]]
     counts = zip(snapshot.frequencies(longest), longest, strict=True) if longest else ()
     shared = [word for _, word in sorted(each for each in counts if each[0] > 1)]
     wanted = Wanted(any=tuple(shared[:MOST_WORDS]))
@@ -123,6 +124,10 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> lis
     chunks = snapshot.excerpts(found) if found else {}
     like = [Quotation(chunks[each].about, chunks[each].text) for each in found if each in chunks]
     return [*like, *_superseding(snapshot, reach)]
+
+
+def _longest_first(word: str) -> tuple[int, str]:
+    return -len(word), word
 
 
 def _superseding(snapshot: Snapshot, reach: Reach) -> Iterator[Quotation]:
@@ -186,16 +191,18 @@ class Claims:
     def __init__(self, claims: Sequence[Claim]) -> None:
         """Take the lines that may correct others.
 
-        A line without a word of change corrects only lines that begin as it does.
+        A line without a word of change corrects only lines that begin with the same word.
         """
         self._claims = claims
-        self._by_stem: defaultdict[str, list[int]] = defaultdict(list)
-        self._by_start: defaultdict[str, list[int]] = defaultdict(list)
+        self._changing: defaultdict[str, list[int]] = defaultdict(list)  # places by stem
+        self._alike: defaultdict[tuple[str, str], list[int]] = defaultdict(list)  # and first word
         for place, claim in enumerate(claims):
-            self._by_start[_start(claim.text)].append(place)
-            if has_change(claim.text):
-                for stem in claim.stems:
-                    self._by_stem[stem].append(place)
+            first = _first_word(claim.text)
+            is_change = has_change(claim.text)
+            for stem in claim.stems:
+                self._alike[first, stem].append(place)
+                if is_change:
+                    self._changing[stem].append(place)
 
     def correcting(self, text: str, may: Callable[[int], bool]) -> Iterator[tuple[int, float]]:
         """Give the places of the lines that correct a text, and how sure that is.
@@ -212,20 +219,13 @@ class Claims:
 
     def _near(self, text: str) -> list[int]:
         """List the lines that are worth comparing with a text, by the words that both have."""
-        stems = stems_of(text)
-        found = (self._by_stem[stem] for stem in stems if stem in self._by_stem)
-        counts = Counter(chain.from_iterable(each for each in found if len(each) <= CROWD))
+        stems, first = stems_of(text), _first_word(text)
         least = 1 if len(stems) <= SHORT else max(2, len(stems) // LEAST_PART)
-        near = {place for place, count in counts.items() if count >= least}
-
-        def is_half(place: int) -> bool:
-            theirs = self._claims[place].stems
-            return 2 * len(stems & theirs) + 1 >= max(len(stems), len(theirs))
-
-        alike = self._by_start.get(_start(text), ())
-        if len(alike) > CROWD:  # the name of a speaker, not of a value
-            alike = ()
-        return sorted(near.union(filter(is_half, alike)))
+        changing = _counted(self._changing.get(stem, ()) for stem in stems)
+        alike = _counted(self._alike.get((first, stem), ()) for stem in stems)
+        near = {place for place, count in changing.items() if count >= least}
+        near |= {place for place, count in alike.items() if 2 * count + 1 >= len(stems)}
+        return sorted(near)
 
 
 class Corrections:
@@ -355,11 +355,17 @@ def _cited(chunk: Quotation, unit: Claim) -> tuple[str, int, int] | None:
     return corrected_lines(unit.text) if may_say else None
 
 
-def _start(text: str) -> str:
-    """Give the first signs of a line, without its speaker and the mark of a list."""
+def _counted(found: Iterable[Sequence[int]]) -> Counter[int]:
+    """Count places, without those of words that too many lines have."""
+    return Counter(chain.from_iterable(each for each in found if len(each) <= CROWD))
+
+
+def _first_word(text: str) -> str:
+    """Give the beginning of the first word of a line, without its speaker and mark of a list."""
     line = text.lstrip("-*+> ")
-    start = (line.partition(": ")[2] if "**" in text[:4] else line)[:BEGINNING]
-    return start.casefold() if start.isascii() else start[:HAN_BEGINNING]
+    said = line.partition(": ")[2] if "**" in text[:MARK] else line
+    word = said[:LONGEST_WORD].partition(" ")[0]
+    return word[:STEM].casefold() if word.isascii() else word[:HAN_BEGINNING]
 
 
 def _correction(about: About, unit: Claim) -> Correction:

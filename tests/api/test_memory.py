@@ -162,7 +162,7 @@ def test_it_keeps_in_step_and_says_what_is_behind(folder: Path, tmp_path: Path) 
         assert behind.freshness.reason is not None
         assert behind.freshness.reason.hint
         found = memory.search("kingfisher")
-        assert found.results[0].citation == "memory/2026-02-01.md:1-1"
+        assert found.results[0].citation == "memory/2026-02-01.md:1"
         assert found.freshness.state == "fresh"
 
 

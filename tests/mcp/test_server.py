@@ -72,8 +72,17 @@ def test_a_list_has_a_line_for_each_passage(served: Served) -> None:
     assert first.startswith("verdict: good; index: fresh")
     lines = rest.splitlines()
     assert len(lines) > 4
-    assert all(re.match(r"\S+\.md:\d+-\d+ \| ", line) for line in lines)
+    assert all(re.match(r"\S+\.md:\d+(-\d+)? \| ", line) for line in lines)
     assert estimate(text) <= 400
+
+
+def test_a_question_for_a_number_gets_a_list_unless_that_is_refused(served: Served) -> None:
+    asked = "how many times did the pool run dry"
+    shown = [served.text("memory_search", query=asked, brief=brief) for brief in (True, False)]
+    assert served.text("memory_search", query=asked) == shown[0] != shown[1]
+    assert "```" in shown[1]
+    assert "```" not in shown[0]
+    assert "```" in served.text("memory_search", query="why did the pool run dry")
 
 
 def test_arguments_have_the_names_that_other_servers_give_them(served: Served) -> None:
@@ -300,7 +309,7 @@ def test_a_page_of_a_memory_that_has_changed_says_so(served: Served, folder: Pat
 def test_a_note_is_found_as_soon_as_it_is_written(served: Served, folder: Path) -> None:
     note = folder / "memory" / "2026-03-02.md"
     note.write_text("The quokka has the keys.\n", "utf-8")
-    assert "2026-03-02.md:1-1" in served.text("memory_search", query="quokka")
+    assert "2026-03-02.md:1" in served.text("memory_search", query="quokka")
     note.unlink()
     assert "2026-03-02.md" not in served.text("memory_search", query="quokka")
 

@@ -145,7 +145,7 @@ def run(options: Options) -> int:
         and not (options.open or options.interactive),
         lists=options.list,
     )._replace(apart=options.brief)
-    if options.rest and not wanted.ends:
+    if options.rest and not (wanted.ends or options.list):
         raise UsageError("--rest is what a search without such options leaves out", hint="--more")
     shape = _filled(shape, options)._replace(filters=bounds, ends=wanted.ends)
     asked = Asking(skin, wanted, shape, options.expand, wanted_sync, options.open)
@@ -203,7 +203,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
         budget=options.budget or (LIST_BUDGET if options.list else None),
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
-        brief=options.brief or options.list,
+        brief=options.brief,
         lists=options.list,
         around=options.context,
         superseded=options.superseded,
