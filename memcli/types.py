@@ -23,7 +23,9 @@ PRIVATE = "private"  # never shown to other workspaces, and never offered unaske
 OPEN_SCOPES = ("session", "user", "global")  # may be offered unasked
 SCOPES = (*OPEN_SCOPES, PRIVATE)
 # States of an index.
-FRESH, STALE, EMPTY, NOT_INDEXED = "fresh", "stale", "empty", "not_indexed"
+UP_TO_DATE, OUT_OF_DATE, EMPTY, NOT_INDEXED = (
+    "up_to_date", "out_of_date", "empty", "not_indexed",
+)  # fmt: skip
 REMOTE = "remote"  # the files are elsewhere
 AS_OF = "as_of"  # the index of a commit
 FAILED = "failed"  # this one of several workspaces did not answer
@@ -435,9 +437,14 @@ def split_name(name: str, sources: Collection[str]) -> tuple[str, str]:
     return (source, rest) if colon and source in sources else (MEMORY_SOURCE, name)
 
 
+def lines_of(first: int | None, last: int | None) -> str:
+    """Name lines by their numbers. Example: `3-9`, or `3` for one line."""
+    return f"{first}" if first == last else f"{first}-{last}"
+
+
 def cite(source: str, path: str, first: int, last: int) -> str:
-    """Name lines of a document. Example: `memory/2026-02-05.md:3-9`, `handbook:MEMORY.md:1-3`."""
-    return f"{shown(source, path)}:{first}-{last}"
+    """Name lines of a document. Example: `memory/2026-02-05.md:3-9`, `handbook:MEMORY.md:1`."""
+    return f"{shown(source, path)}:{lines_of(first, last)}"
 
 
 class Candidate(Record):

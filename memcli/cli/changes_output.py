@@ -10,7 +10,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.history.differences import ADDED, CHANGED, MOVED, REMOVED
 from memcli.record import Record
 from memcli.render.sanitize import fence_for
-from memcli.types import shown
+from memcli.types import lines_of, shown
 
 if TYPE_CHECKING:
     from typing import Any
@@ -98,7 +98,7 @@ def _sections(changes: Sequence[MemoryChange], most: int) -> list[Section]:
         where = shown(*name)
         if now:
             first, last = now[0].start_line, max(each.end_line for each in now)
-            where += f":{first}" if first == last else f":{first}-{last}"
+            where += f":{lines_of(first, last)}"
         lines = [line for change in told[:most] for line in _lines(change)]
         if len(told) > most:
             lines.append(f"… and {len(told) - most} more")

@@ -11,6 +11,7 @@ from memcli.errors import Reason
 from memcli.language.tokens import estimate
 from memcli.render.reasons import match_line, repaired, sentence
 from memcli.search.budget import fit_budget, shortened
+from memcli.search.confidence import GOOD
 from memcli.search.hits import mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import Snippet, make_snippet
@@ -262,17 +263,20 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
     if terminal.verbose:
         terminal.say(
             f"{len(answer.hits)} of {answer.candidates} candidates, verdict {answer.verdict}, "
-            f"index {found.freshness.state}, revision {answer.revision}"
+            f"index {found.freshness.state.replace('_', ' ')}, revision {answer.revision}"
         )
         if answer.unmatched:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))
 
 
 def _say_budget(answer: Answer, terminal: Terminal, *, has_rest: bool) -> None:
-    """Say how many passages are left out, and with -v also what a full budget leaves out."""
-    over = answer.omitted_over_budget
-    if has_rest and answer.hits and (count := answer.weaker + over):
-        terminal.say(f"{count} {'more' if over else 'weaker'}: --rest")
+    """Say how many good passages did not fit, and with -v how many passages are left out."""
+    over = answer.left[: answer.omitted_over_budget]
+    good = sum(1 for hit in over if hit.confidence is None or hit.confidence >= GOOD)
+    if has_rest and answer.hits and good:
+        terminal.say(f"{good} more: --rest")
+    elif has_rest and answer.hits and answer.left and terminal.verbose:
+        terminal.say(f"{len(answer.left)} weaker: --rest")
     elif answer.omitted_over_budget and answer.hits and terminal.verbose:
         more = (
             "1 more passage"

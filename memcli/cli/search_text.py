@@ -60,7 +60,8 @@ def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
     terminal, hits = skin.terminal, found.answer.hits
     make = _for_screen if terminal.out_is_terminal else _for_pipe
     shows = make(found, skin, shape, link)
-    if shape.brief:
+    is_brief = shape.brief or (shape.lists and terminal.out_is_terminal)
+    if is_brief:
         shows = shows._replace(heading=None)
     if shape.in_days:
         shows = shows._replace(day=lambda hit: plain.day(hit.about.days, terminal.style))
@@ -69,14 +70,14 @@ def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
     if shape.is_fitted and terminal.rows:
         rows = max(1, terminal.rows - ROWS_BELOW - _messages(found))
         hits = _cut_to(hits, wanted[:1], rows, terminal.width)
-    blocks, whole = fitted(hits, shows, Fitting(rows, wanted, shape.brief))
+    blocks, whole = fitted(hits, shows, Fitting(rows, wanted, is_brief))
     terminal.write("".join(blocks))
     if shape.lists and hits:
         terminal.write(plain.count(len(blocks), len(hits) + found.answer.omitted_over_budget))
     for each in found.expanded:
         terminal.write(shows.behind(each))
     whole -= hits != found.answer.hits
-    if cut := len(hits) - (len(blocks) if shape.brief else whole):
+    if cut := len(hits) - (len(blocks) if is_brief else whole):
         terminal.flush()
         terminal.say(_more(cut, len(hits) - len(blocks)))
 
@@ -237,7 +238,8 @@ def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
 
         at = cursor_of(hit, words)
         where = f"{skin.name(*hit.about.document)}:{at.line}"
-        return plain.brief(hit, where, marked(at.text, words), style=style, safe=safe)
+        text = f"{at.text} {hit.claim_at(at.line)}".rstrip()
+        return plain.brief(hit, where, marked(text, words), style=style, safe=safe)
 
     def behind(each: Expanded) -> str:
         where, summary = skin.cite(each.hit), skin.name(MEMORY_SOURCE, each.summary)
@@ -265,7 +267,9 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
         from memcli.search.cursor import cursor_of
 
         is_alone = len(beside) < 2
-        return screen.brief(rank, hit, cursor_of(hit, words), words, made, is_alone=is_alone)
+        shown = screen.brief(rank, hit, cursor_of(hit, words), words, made, is_alone=is_alone)
+        newer = list(_corrections(hit, found, skin))[: len(hit.corrected_by)]
+        return shown + "".join(screen.corrected(head, text, made) for head, text in newer)
 
     def behind(each: Expanded) -> str:
         return screen.behind(each, made)

@@ -14,7 +14,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.terminal import Terminal
 from memcli.errors import NotFoundError, UsageError
 from memcli.record import Record
-from memcli.types import MEMORY_SOURCE, shown
+from memcli.types import MEMORY_SOURCE, lines_of, shown
 from memcli.workspace.dating import age_days
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Skin(Record):
 
     def cite(self, hit: Hit) -> str:
         """Name the lines of a passage from here."""
-        return f"{self.name(*hit.about.document)}:{hit.start_line}-{hit.end_line}"
+        return f"{self.name(*hit.about.document)}:{lines_of(hit.start_line, hit.end_line)}"
 
     def age_days(self, day: str) -> int:
         """Count the calendar days from `day` to today."""

@@ -15,7 +15,7 @@ from memcli.language.tokens import quotient
 from memcli.markdown.evidence import CitedFile, unmarked, weigh
 from memcli.markdown.lineage import citations, cited
 from memcli.record import Record
-from memcli.types import Lineage, SourceLines
+from memcli.types import Lineage, SourceLines, lines_of
 
 SHOWN_CHARS = 80  # characters of a line in a message
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -128,7 +128,7 @@ def _invented(line: str) -> str:
     cite = cited(line)
     if cite is None:
         return f"cites nothing: {line[:SHOWN_CHARS]}"
-    at = f"{cite.path}:{cite.first}-{cite.last}"
+    at = f"{cite.path}:{lines_of(cite.first, cite.last)}"
     return f"is not in {at}: {cite.text[:SHOWN_CHARS]}"
 
 

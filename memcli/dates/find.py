@@ -13,7 +13,15 @@ from collections.abc import Iterator
 from datetime import date
 
 from memcli.dates import absolute, english_german, holidays
-from memcli.dates.words import SEASONS, Reading
+from memcli.dates.words import (
+    LAST_WORDS,
+    MONTHS,
+    NEXT_WORDS,
+    SEASONS,
+    THIS_WORDS,
+    Reading,
+    as_year,
+)
 from memcli.record import Record
 
 # Times that have a name; the seasons of Chinese and Japanese are single characters.
@@ -23,6 +31,8 @@ _MONTH = re.compile(
     r"^(?:[^\W\d]+ )?(january|february|march|april|may|june|july|august|september|october|november"
     r"|december|januar|februar|märz|mai|juni|juli|oktober|dezember)(?:,? (?:of )?\d{4})?$"
 )
+# A day or a month, and not of which year: 7/12, 7.12., Q3, 8月.
+_IN_NUMBERS = r"(?<![\d/.])\d\d?[/.]\d\d?(?![\d/]|\.\d)|\bq[1-4]\b|[\d一二三四五六七八九十] ?月"
 MAX_CHARS = 10_000  # dates stand in questions, not in pasted documents
 
 
@@ -57,6 +67,25 @@ class DateSpan(Record):
             return month.end(1)
         beside = re.match(r".+?\s(?:before|after|vor|nach)\s", low)
         return beside.end() if beside else 0
+
+
+def names_no_year(span: DateSpan) -> bool:
+    """Tell whether a date is a day or a month of any year: Aug 15th, in March, Q3."""
+    low = span.text.lower()
+    words = re.findall(r"\w+", low)
+    is_relative = any(word in (*LAST_WORDS, *THIS_WORDS, *NEXT_WORDS) for word in words)
+    if span.order or is_relative or "年" in low or any(as_year(word[:4]) for word in words):
+        return False
+    is_named = any(word in MONTHS or word in holidays.NAMES for word in words)
+    return is_named or re.search(_IN_NUMBERS, low) is not None
+
+
+def read_again(span: DateSpan, today: date) -> DateSpan | None:
+    """Read a date as on another day; None if its words are not a date then."""
+    for found in find_dates(span.text, today, day_first=span.read == "day first"):
+        if found.at == 0 and found.text == span.text:
+            return found._replace(at=span.at, excluded=span.excluded)
+    return None
 
 
 def find_dates(text: str, today: date, *, day_first: bool = False) -> tuple[DateSpan, ...]:

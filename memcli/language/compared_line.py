@@ -65,6 +65,32 @@ TIME = (
     周一 周二 周三 周四 周五 周六 周日 上午 下午 今天"""
     )
 )
+# What values are, by their words.
+_TYPES = {
+    "day": DAYS,
+    "time of day": table("uhr am pm noon"),
+    "date": table(
+        """january february march april june july august september october november december
+        januar februar märz mai juni juli oktober dezember"""
+    ),
+    "price": table("euro euros dollars pounds francs percent prozent"),
+}
+_UNITS_OF_TIME = table(
+    """second seconds minute minutes hour hours day days week weeks month months year years sekunden
+    minuten stunde stunden tag tage tagen woche wochen monat monate monaten jahr jahre jahren"""
+)
+_A = table("a an ein eine einen")
+_HAN_TYPES = {
+    "day": [day + sign for day in ("周", "星期") for sign in "一二三四五六日天"],
+    "time of day": ("点", "上午", "下午"),
+    "date": [month + "月" for month in "一二三四五六七八九十0123456789"],
+    "duration": [
+        number + unit
+        for number in "一二两三四五六七八九十半0123456789"
+        for unit in ("天", "年", "分钟", "小时", "个月")
+    ],
+    "price": ("元", "块"),
+}
 # A question and a request change nothing.
 _REQUESTS = phrases(
     "can you, could you, help me, trying to, feel free, let me know, let s, kannst du, hilf mir"
@@ -182,6 +208,11 @@ class ComparedLine(Record):
         return next(iter(self.things), "")
 
     @property
+    def value_types(self) -> frozenset[str]:
+        """Name what its values are: a day, a time of day, a date, a duration or a price."""
+        return _value_types(self.text)
+
+    @property
     def kinds(self) -> frozenset[str]:
         """Give the kinds of its words of change."""
         return frozenset(cue.kind for _, found in self.cues for cue in found)
@@ -205,6 +236,24 @@ def _names_of(text: str) -> tuple[tuple[str, ...], ...]:
         if ends := _ENDS.intersection(words):
             names.append(tuple(filter(is_content, words[: min(map(words.index, ends))])))
     return tuple(filter(None, names)) or (tuple(filter(is_content, terms(label_of(text)))),)
+
+
+@lru_cache(maxsize=1024)
+def _value_types(text: str) -> frozenset[str]:
+    if has_han(text):
+        return frozenset(
+            kind for kind, signs in _HAN_TYPES.items() if any(map(text.__contains__, signs))
+        )
+    words = terms(text)
+    types = {kind for kind, table_of in _TYPES.items() if not table_of.isdisjoint(words)}
+    numbered = [b for a, b in pairwise(words) if is_number(a) or a in _A]
+    if not _UNITS_OF_TIME.isdisjoint(numbered):
+        types.add("duration")
+    if ":" in text and any(a.isdigit() and b.isdigit() for a, b in pairwise(words)):
+        types.add("time of day")
+    if any(map(text.__contains__, "€$£%")):
+        types.add("price")
+    return frozenset(types)
 
 
 def has_time(line: ComparedLine) -> bool:

@@ -56,6 +56,7 @@ def call_search(
     from memcli.search.follow_up import question_after
     from memcli.search.options import options_of
     from memcli.search.passages import passages_of
+    from memcli.search.worth import counts
 
     memory = held.warm(given.get("workspace"))
     moment = memory.clock.now()
@@ -72,7 +73,7 @@ def call_search(
         moment,
         hint="memory_search with words in query",
     )
-    brief = bool(given["brief"])
+    brief = counts(question.text) if given["brief"] is None else given["brief"]
     options = options_of(memory.config, filters=filters, budget=given["budget"], lists=brief)
 
     # The page is cut here, because the next one continues after the passages of this one.

@@ -110,7 +110,7 @@ SEARCH = ToolDefinition(
         Argument("until", "string", "Last day"),
         Argument("on", "string", "Only this day, month or year"),
         Argument("path", "string", "Only this file, folder or glob: memory/2025-*"),
-        Argument("brief", "boolean", "One line per passage: for how many, which, all"),
+        Argument("brief", "boolean", "One line per passage: for which, all (how many: by itself)"),
         _BUDGET._replace(help="Most tokens; 500 do for one fact", default=SEARCH_BUDGET),
         Argument("cursor", "string", "From the last answer, for passages that did not fit"),
         Argument("limit", "integer", "Most passages", most=MOST_PASSAGES, is_listed=False),
@@ -238,7 +238,7 @@ def _unknown(name: str, given: str, known: Sequence[str]) -> UsageError:
         return UsageError(f"{name} takes no argument, and not {given!r:.80}", hint=name)
     return UsageError(
         f"{name} has no argument {given!r:.80}; it takes {', '.join(known)}",
-        hint=nearest(given, known),
+        hint=f"{name} with {nearest(given, known)}",
     )
 
 

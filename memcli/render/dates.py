@@ -22,9 +22,11 @@ def line(dates: Sequence[DateSpan]) -> str:
 
     Example: `Read "last week" as 2026-02-02 to 2026-02-08.`
     """
-    told = dict.fromkeys(
-        f'"{span.text}" as {_meaning(span)}' for span in dates if not re.fullmatch(_ISO, span.text)
-    )
+    read: dict[str, dict[str, None]] = {}
+    for span in dates:
+        if not re.fullmatch(_ISO, span.text):
+            read.setdefault(span.text, {})[_meaning(span)] = None
+    told = [f'"{text}" as {" or ".join(meanings)}' for text, meanings in read.items()]
     return f"Read {', '.join(told)}." if told else ""
 
 

@@ -61,7 +61,7 @@ def doubt(answer: Answer) -> str:
         return (
             f"No passage contains all of {quoted(answer.split_phrases)}; these contain one of them."
         )
-    if answer.is_doubtful:
+    if answer.is_doubtful and not answer.is_long:
         return "No sure match; these are the nearest."
     if answer.is_of_others:
         return f"The best match is not by {' or '.join(answer.named_speakers)}."
@@ -69,15 +69,17 @@ def doubt(answer: Answer) -> str:
 
 
 def match_line(answer: Answer) -> str:
-    """Say in one line how well the passages match; "" if they match well."""
-    weak = "Weak match." * (bool(answer.hits) and answer.verdict == "weak")
-    return " ".join(filter(None, (doubt(answer) or weak, absent(answer))))
+    """Say in a line that the passages may not answer; "" if they probably do."""
+    return " ".join(filter(None, (doubt(answer), absent(answer))))
 
 
 def absent(answer: Answer) -> str:
-    """Name the words that no note contains, unless the passages match well without them."""
+    """Name the words that no note contains, unless the passages match well without them.
+
+    A long question always has such words.
+    """
     words = [word for word in answer.unmatched if word not in answer.missing_phrases]
-    if not answer.hits or answer.verdict == "good" or not words:
+    if not answer.hits or answer.verdict == "good" or answer.is_long or not words:
         return ""
     return f"No note contains: {', '.join(words[:MOST_MISSING])}."
 

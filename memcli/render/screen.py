@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours, other_speakers
+from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours
 from memcli.render.width import columns, shortened, wrap
-from memcli.search.hits import mark_of
 from memcli.search.snippet import Snippet, marked
-from memcli.types import MEMORY_SOURCE
+from memcli.types import MEMORY_SOURCE, lines_of
 
 if TYPE_CHECKING:
     from memcli.search.cursor import CursorPlace
@@ -69,14 +68,15 @@ def passage(
     A `heading` that several passages next to each other share is not repeated.
     """
     style = screen.style
-    notes = [(screen.safe(by), style.term)] if (by := other_speakers(hit)) else []
+    claims = [hit.claim_at(line) for line in range(hit.start_line, hit.end_line + 1)]
+    notes = [(screen.safe(claim), style.term) for claim in dict.fromkeys(claims) if claim]
     if hit.duplicates:
         notes.append((f"(+{len(hit.duplicates)} alike)", style.dim))
     names = [_on_a_line(name, screen) for name in hit.about.heading_path]
     if len(beside) > 1:
-        place = f"{style.path}:{hit.start_line}-{hit.end_line}{style.end}"
+        place = f"{style.path}:{lines_of(hit.start_line, hit.end_line)}{style.end}"
         head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document, hit.start_line), place)}"
-        taken = columns(f"{rank:>2}. :{hit.start_line}-{hit.end_line}")
+        taken = columns(f"{rank:>2}. :{lines_of(hit.start_line, hit.end_line)}")
         facts = [(f"{hit.score:.2f}", style.dim), *notes]
         lines = _flow(facts, names[_shared(beside) :], screen, head=head, taken=taken)
     else:
@@ -152,8 +152,7 @@ def brief(
     cited = f"{screen.style.path}{shown}{screen.style.end}"
     head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document, place.line), cited)}  "
     room = screen.width - columns(f"{rank:>2}. {shown}  ")
-    mark = f"[{mark_of(hit.corrected_by)}] " if hit.corrected_by else ""
-    text = " ".join(screen.safe(f"{mark}{place.text}").split())
+    text = " ".join(screen.safe(place.text).split())
     marks = marked(text, words).marks
     if marks and columns(text[: marks[0][1]]) > room:
         first = max(0, marks[0][0] - room // 3)
@@ -264,7 +263,7 @@ def file_url(template: str, *, host: str, path: str, line: int) -> str:
 
 def _where(hit: Hit, screen: Screen) -> str:
     document = hit.about.document
-    cited = f"{screen.name(*document)}:{hit.start_line}-{hit.end_line}"
+    cited = f"{screen.name(*document)}:{lines_of(hit.start_line, hit.end_line)}"
     citation = f"{screen.style.path}{_on_a_line(cited, screen)}{screen.style.end}"
     return hyperlink(screen.link(*document, hit.start_line), citation)
 

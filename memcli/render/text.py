@@ -49,7 +49,10 @@ def passage(
     style: Style, safe: Callable[[str], str],
 ) -> str:  # fmt: skip
     """Write the lines of a passage after their numbers, as grep does."""
-    shown = [f"{number}: {marked(line, style, safe)}".rstrip() for number, line in lines]
+    shown = []
+    for number, line in lines:
+        claim = safe(one_line(hit.claim_at(number)))
+        shown.append(f"{number}: {marked(line, style, safe)} {claim}".rstrip())
     return (
         "\n".join(
             [
@@ -78,20 +81,9 @@ def above(hit: Hit, *, style: Style, safe: Callable[[str], str]) -> str:
         pieces.append(f"{style.heading}{safe(one_line(heading))}{style.end}")
     if about.trust != "trusted":
         pieces.append("[untrusted]")
-    if by := other_speakers(hit):
-        pieces.append(safe(by))
     if hit.duplicates:
         pieces.append(f"{style.dim}(+{len(hit.duplicates)} alike){style.end}")
     return "".join(f"  {piece}" for piece in pieces)
-
-
-def other_speakers(hit: Hit) -> str:
-    """Name the speakers of the lines if none of them is a speaker that the query names."""
-    if hit.speaker_match is None or hit.speaker_match >= 0:
-        return ""
-    others = [name for name in hit.spoken if name not in hit.named_speakers]
-    named = " or ".join(hit.named_speakers)
-    return one_line(f"[{' and '.join(others)}, not {named}]") if others else ""
 
 
 def brief(hit: Hit, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]) -> str:
@@ -108,7 +100,7 @@ def brief(hit: Hit, where: str, text: Snippet, *, style: Style, safe: Callable[[
 def count(shown: int, every: int) -> str:
     """Write the number of lines of a list, and how many are shown."""
     lines = "1 line" if every == 1 else f"{every} lines"
-    return f"{shown} of {lines}\n" if shown < every else f"{lines}\n"
+    return f"{shown} of {lines}; for more: --rest\n" if shown < every else f"{lines}\n"
 
 
 def neighbours(

@@ -38,6 +38,10 @@ WORDS_ALONE = Calibration(bias=-2.37, cosine=0.0, coverage=12.24, lead=0.2)
 LOW = Reason("low", "low confidence")
 ONE_WORD = Reason("one-word", "the best passage contains only one of the words")
 SEVERAL_WORDS = 3
+# A passage contains few of more words than these, whether it answers or not. If the first one has a
+# low confidence, 3 in 10 questions with fewer words are answered, in chats and in meetings, and 7
+# in 10 longer ones.
+MANY_WORDS = 8
 GOOD = 0.4
 WEAK = 0.2
 LARGEST = 700.0  # the greatest exponent of a float

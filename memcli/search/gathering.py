@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from functools import partial
 
 from memcli.checking import TYPE_CHECKING
@@ -50,9 +51,11 @@ if TYPE_CHECKING:
     from memcli.search.repair import Repair
     from memcli.search.speakers import Heard, Voices
     from memcli.store.port import Snapshot
+    from memcli.store.records import Reach
     from memcli.types import Candidate, Turn
 
 FOCUS_POOL = 100  # chunks that are examined segment by segment; --limit is at most this
+MOST_YEARS = 5  # in which a date without a year is looked for
 
 
 class Gathered(Record):
@@ -153,6 +156,37 @@ def gather(
         revision=str(facts.revision),
         fingerprint=(facts.fingerprint or "") if semantic.ran else "",
     )
+
+
+def in_years_of(
+    snapshot: Snapshot, dates: Sequence[DateSpan], reach: Reach
+) -> tuple[DateSpan, ...]:
+    """Read a date without a year in the years of the notes if the last such day is after them.
+
+    It may then be of any of these years, but a date with an open end is of the last.
+    """
+    return tuple(read for span in dates for read in _in_years(snapshot, span, reach))
+
+
+def _in_years(snapshot: Snapshot, span: DateSpan, reach: Reach) -> Sequence[DateSpan]:
+    from memcli.dates.find import names_no_year, read_again
+
+    begins = span.start or span.end
+    if begins is None or not names_no_year(span):
+        return (span,)
+    excerpt = next(iter(snapshot.newest(reach)), None)
+    newest = excerpt.about.document_date if excerpt else None
+    if newest is None or begins <= newest:
+        return (span,)
+    year, found = int(newest[:4]), []
+    for day in (newest, *(f"{year - back}-12-31" for back in range(1, MOST_YEARS))):
+        read = read_again(span, date.fromisoformat(day))
+        if read is None or not snapshot.dated([(FIRST_DAY, read.end or LAST_DAY)], 1, reach):
+            break
+        found += [read] * (read not in found)
+        if not (read.start and read.end):
+            break
+    return found or (span,)
 
 
 def _fused(

@@ -76,6 +76,8 @@ class Hit(Record):
     turns: tuple[Turn, ...] = ()  # the speakers in its chunk; only of shown passages
     # Lines with a speaker, each with its share of the query's IDF without speakers' names.
     shares: tuple[tuple[int, float], ...] = ()
+    # Lines in which another speaker claims what is asked about `named_speakers`.
+    claims: tuple[int, ...] = ()
     broken: tuple[bool, bool] = (False, False)  # the chunk begins, and ends, within a line
     assumed: float | None = None  # a cosine assumed for a missing one
     faded: float = 1.0  # the factor of its age, if ages count
@@ -169,6 +171,15 @@ class Hit(Record):
             if lines > 0:
                 counts[turn.speaker] = counts.get(turn.speaker, 0) + lines
         return counts
+
+    @property
+    def is_claimed(self) -> bool:
+        """Return whether one of its lines is among its claims."""
+        return any(self.start_line <= line <= self.end_line for line in self.claims)
+
+    def claim_at(self, line: int) -> str:
+        """Return the mark of a line in which another speaker claims what is asked; or ""."""
+        return f"[not {' or '.join(self.named_speakers)}]" if line in self.claims else ""
 
     @property
     def citation(self) -> str:

@@ -22,7 +22,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, zip_longest
 
 from memcli.checking import TYPE_CHECKING
 from memcli.language.terms import content
@@ -56,8 +56,7 @@ CROWD = 24  # lines with one word, from which on the word finds nothing
 SHORT = 5  # words of a line of which one shared word is enough
 LEAST_PART = 4  # one word in so many of a longer line must be shared
 STEM = 5  # letters by which two forms of a word are compared
-BEGINNING = 8  # letters of lines that begin alike
-HAN_BEGINNING = 2
+HAN_BEGINNING = 2  # signs that lines begin with
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
 _SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
@@ -108,14 +107,15 @@ def newer_first(hits: Sequence[Hit], *, turns: Turns) -> list[Hit]:
 def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> list[Quotation]:
     """Look up what may correct dated passages, whatever the question was.
 
-    These are the chunks that have the rarest of the long words, and documents whose front matter
-    names what they replace.
+    These are the chunks that have the rarest of the long words of each passage, and documents whose
+    front matter names what they replace.
     """
     dated = [each.text for each in passages if each.about.date or each.about.document_date]
     if not dated:
         return []
-    words = sorted(frozenset[str]().union(*map(content, dated)))
-    longest = [Term(word) for word in sorted(words, key=len, reverse=True)[:LOOKED_UP]]
+    in_turns = zip_longest(*(sorted(content(text), key=_longest_first) for text in dated))
+    words = list(dict.fromkeys(filter(None, chain.from_iterable(in_turns))))
+    longest = [Term(word) for word in words[:LOOKED_UP]]
     counts = zip(snapshot.frequencies(longest), longest, strict=True) if longest else ()
     shared = [word for _, word in sorted(each for each in counts if each[0] > 1)]
     wanted = Wanted(any=tuple(shared[:MOST_WORDS]))
@@ -123,6 +123,10 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> lis
     chunks = snapshot.excerpts(found) if found else {}
     like = [Quotation(chunks[each].about, chunks[each].text) for each in found if each in chunks]
     return [*like, *_superseding(snapshot, reach)]
+
+
+def _longest_first(word: str) -> tuple[int, str]:
+    return -len(word), word
 
 
 def _superseding(snapshot: Snapshot, reach: Reach) -> Iterator[Quotation]:
@@ -219,13 +223,10 @@ class Claims:
         near = {place for place, count in counts.items() if count >= least}
 
         def is_half(place: int) -> bool:
-            theirs = self._claims[place].stems
-            return 2 * len(stems & theirs) + 1 >= max(len(stems), len(theirs))
+            return 2 * len(stems & self._claims[place].stems) + 1 >= len(stems)
 
         alike = self._by_start.get(_start(text), ())
-        if len(alike) > CROWD:  # the name of a speaker, not of a value
-            alike = ()
-        return sorted(near.union(filter(is_half, alike)))
+        return sorted(near.union(filter(is_half, alike if len(alike) <= CROWD else ())))
 
 
 class Corrections:
@@ -355,11 +356,19 @@ def _cited(chunk: Quotation, unit: Claim) -> tuple[str, int, int] | None:
     return corrected_lines(unit.text) if may_say else None
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def _start(text: str) -> str:
-    """Give the first signs of a line, without its speaker and the mark of a list."""
+    """Give the beginning of the first word of a line, and of the second if the first is short.
+
+    The speaker and the mark of a list are left out.
+    """
     line = text.lstrip("-*+> ")
-    start = (line.partition(": ")[2] if "**" in text[:4] else line)[:BEGINNING]
-    return start.casefold() if start.isascii() else start[:HAN_BEGINNING]
+    said = line.partition(": ")[2] if "**" in text[:MARK] else line
+    if not said.isascii() and (start := said[:HAN_BEGINNING]) and not start.isascii():
+        return start
+    first, second, *_ = [*said.casefold().split(None, 2), "", ""]
+    is_enough = len(first) > STEM or first.endswith(":")
+    return first[:STEM] if is_enough else f"{first} {second.strip('.,:;')[:STEM]}"
 
 
 def _correction(about: About, unit: Claim) -> Correction:

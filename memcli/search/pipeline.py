@@ -16,6 +16,7 @@ from memcli.record import Record
 from memcli.search.budget import fit_budget
 from memcli.search.confidence import (
     LOW,
+    MANY_WORDS,
     ONE_WORD,
     WORDS_ALONE,
     apply_threshold,
@@ -28,7 +29,7 @@ from memcli.search.confidence import (
     verdict,
 )
 from memcli.search.focus import Adjustments, focus
-from memcli.search.gathering import gather
+from memcli.search.gathering import gather, in_years_of
 from memcli.search.hits import Hit
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
@@ -88,8 +89,10 @@ class Answer(Record):
     reranked: Reranked | None = None  # if a reranker is configured
     named_speakers: tuple[str, ...] = ()  # speakers that the query names
     speaker_match: float | None = None  # see `speakers.lead_of`
-    is_of_others: bool = False  # others say what matches best, see `_lead`
+    others_lead: bool = False  # others say what matches best, see `_lead`
     verdict_reason: Reason | None = None  # why the verdict is weak
+    is_long: bool = False  # the query has many words, see `confidence.MANY_WORDS`
+    of_several: bool = False  # the query asks for several things
     of_writer: bool = False  # the query is about its writer, and somebody speaks
     rarity: float = 0.0  # of the words of the query, see `Recalled`
     constants: Calibration | None = None  # to judge the model's cosines
@@ -99,6 +102,11 @@ class Answer(Record):
     def is_doubtful(self) -> bool:
         """Return whether nothing was found, or every confidence is low."""
         return self.verdict == "none" or self.verdict_reason == LOW
+
+    @property
+    def is_of_others(self) -> bool:
+        """Return whether others say what matches best, and one claims it in a passage."""
+        return self.others_lead and any(hit.is_claimed for hit in self.hits)
 
 
 _NOTHING_RAN = (RetrieverUse(True, None, 0, 0), RetrieverUse(False, None, 0, 0))
@@ -116,12 +124,17 @@ def search(
     observe: Observer = unobserved,
 ) -> Answer:
     """Answer a query from one state of the index; `observe` gets the hits that each stage left."""
-    dates = tuple(dates) if options.has("date") else ()
+    reach = reach_within(snapshot, options.filters)
+    dates = in_years_of(snapshot, dates, reach) if options.has("date") else ()
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-    reach = reach_within(snapshot, options.filters)
     newer = corrections_of(snapshot, answer.hits, gathered.fused, reach)
-    answer = answer._replace(hits=tuple(with_corrections(answer.hits, newer)), dates=dates)
+    answer = answer._replace(
+        hits=tuple(with_corrections(answer.hits, newer)),
+        dates=dates,
+        is_long=len(gathered.recalled.terms) > MANY_WORDS,
+        of_several=_asks_for_several(gathered.question),
+    )
     answer = answer._replace(hits=_with_ends(snapshot, gathered, answer))
     if options.ends:
         answer = ended(answer, apart=options.apart, budget=options.budget)
@@ -142,6 +155,7 @@ def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> 
         is_measured=answer.is_measured,
         is_exact=answer.is_exact,
         of_writer=answer.of_writer,
+        of_several=answer.of_several,
         apart=apart,
     )
     idle = (hit for hit in answer.hits if not any(map(hit.contains, hits)))
@@ -187,7 +201,7 @@ def _rank(
     constants = calibration(gathered.fingerprint, options.calibrations)
     best_first = sorted(packed or judged, key=lambda hit: -hit.score)
     found, reason = _level(gathered, best_first, is_measured=bool(constants))
-    lead, is_doubtful, is_of_others = _lead(gathered, shown)
+    lead, is_doubtful, others_lead = _lead(gathered, shown)
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
     if found == "good" and is_doubtful:
         reason = Reason("others", f"the best match is not by {' or '.join(named)}")
@@ -219,7 +233,7 @@ def _rank(
         reranked=reranked,
         named_speakers=named,
         speaker_match=lead,
-        is_of_others=is_of_others,
+        others_lead=others_lead,
         verdict_reason=reason,
         of_writer=bool(gathered.believed),
         rarity=gathered.recalled.rarity,
@@ -228,6 +242,12 @@ def _rank(
         if constants
         else uncalibrated(gathered.fingerprint, has_words=gathered.keyword.ran),
     )
+
+
+def _asks_for_several(question: str) -> bool:
+    from memcli.search.worth import asks_for_several
+
+    return asks_for_several(question)
 
 
 def _level(

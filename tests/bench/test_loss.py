@@ -113,7 +113,7 @@ def test_each_stage_that_leaves_the_lines_out_is_named(options: SearchOptions) -
 def test_a_folded_passage_is_lost_at_a_part_of_mmr(options: SearchOptions) -> None:
     folding = OTHERS[0]._replace(duplicates=("a.md:4-6",))
     course = _course(floor=[OTHERS[0], HELD], mmr=[folding], budget=[folding])
-    assert _lost(options, course) == Loss("mmr.fold", "folded into b.md:1-1, which says the same")
+    assert _lost(options, course) == Loss("mmr.fold", "folded into b.md:1, which says the same")
 
 
 def test_of_several_ranges_the_one_that_came_furthest_is_told(options: SearchOptions) -> None:

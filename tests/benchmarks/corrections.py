@@ -3,8 +3,9 @@
     python -m tests.benchmarks.corrections [FILE ...] [--mode MODE]
 
 FILE is a part of `fixtures/eval/corrections`: `pairs` (the default), `tuned`, `fresh`, `more`, to
-which the weights of `language.evidence` are fitted, or `unseen`, which is only counted. All notes
-of a file are lines of the daily logs of one workspace, and each row asks one question.
+which the weights of `language.evidence` are fitted, or `unseen` and `blind`, which are only
+counted. All notes of a file are lines of the daily logs of one workspace, and each row asks one
+question.
 
 One row a kind and half:
 

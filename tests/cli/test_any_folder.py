@@ -14,7 +14,6 @@ from tests.store.damage import told
 from tests.support import strict, write
 
 BARE = "No workspace is marked here: searching {}. To mark it: memcli init\n"
-WEAK = "Weak match.\n"  # every note has the word
 
 
 @pytest.fixture
@@ -36,24 +35,24 @@ def paths(line: str = "fox -n 100 --more") -> int:
 def test_what_is_searched_is_said_once_for_each_choice(notes: Path) -> None:
     bare = BARE.format(notes)
     assert told("search fox -n 1 -q")[2] == ""  # who has not read it has not been told
-    assert told("search fox -n 1")[2] == bare + WEAK
-    assert told("search fox -n 1")[2] == WEAK
+    assert told("search fox -n 1")[2] == bare
+    assert told("search fox -n 1")[2] == ""
     for line in ("status", "get 01.md:1"):
         assert told(line)[2] == ""
     assert told("search fox -n 1 -v")[2].startswith(bare)
     write(notes, ".serena/memories/a.md", "A fox in the rules.\n")
     chosen = bare.replace(". To mark", ", and the memory of serena. To mark")
     assert told("search fox -n 1")[2].startswith(chosen)
-    assert told("search fox -n 1")[2] == WEAK
+    assert told("search fox -n 1")[2] == ""
     assert json.loads(told("status --json")[1])["workspace_origin"] == ""
 
 
 def test_a_log_that_an_agent_writes_hides_no_note(notes: Path) -> None:
-    assert told("search fox -n 1")[2] == BARE.format(notes) + WEAK
+    assert told("search fox -n 1")[2] == BARE.format(notes)
     assert paths() == 65
     write(notes, "memory/2026-11-21.md", "- saw a fox\n")
     assert paths() == 66
-    assert told("search fox -n 1")[2] == WEAK
+    assert told("search fox -n 1")[2] == ""
     shutil.rmtree(notes / "memory")
     assert paths("fox -n 100 --more -q") == 65
 

@@ -244,7 +244,7 @@ def test_a_bare_path_is_another_source_s_only_where_the_memory_has_none_and_that
     twins: Path,
 ) -> None:
     (twins / "MEMORY.md").unlink()
-    out, err = _run("get", "MEMORY.md:3-3")
+    out, err = _run("get", "MEMORY.md:3")
     assert "of the handbook." in out
     assert err == "memcli: the memory has no MEMORY.md; this is handbook:MEMORY.md\n"
     for exactly in ("memory:MEMORY.md", "./MEMORY.md"):

@@ -97,7 +97,7 @@ def test_xargs_opens_them_and_get_reads_them_back(notes: Path, here: str) -> Non
     assert sorted(texts) == TEXTS
     for name, text in zip(names.split("\0"), texts, strict=False):
         assert _run(folder, "get", name) == text
-        assert _run(folder, "get", f"{name}:3-3") == text.split("\n")[2] + "\n"
+        assert _run(folder, "get", f"{name}:3") == text.split("\n")[2] + "\n"
         assert _run(folder, "get", f"{name}#{'pool' if 'Pool' in text else 'day'}") == text
 
 
@@ -171,7 +171,7 @@ def test_in_a_folder_that_was_deleted_names_are_absolute(notes: Path) -> None:
 
 def test_why_not_takes_a_path_from_here(notes: Path) -> None:
     out = _run(notes / "docs", "search", "pool", "--why-not", "./MEMORY.md:3")
-    assert out.startswith("handbook:MEMORY.md:3-3: shown, rank ")
+    assert out.startswith("handbook:MEMORY.md:3: shown, rank ")
 
 
 def test_the_name_of_a_source_stands_for_all_of_it(notes: Path) -> None:

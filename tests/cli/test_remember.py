@@ -43,10 +43,10 @@ def _record(name: str, *arguments: str) -> dict[str, Any]:
 
 
 def test_a_note_is_kept_found_and_taken_back(notes: Path) -> None:
-    assert _told("remember", "Deploys are on Tuesdays", *NOW) == (0, f"{LOG}:3-3\n", "")
+    assert _told("remember", "Deploys are on Tuesdays", *NOW) == (0, f"{LOG}:3\n", "")
     assert (notes / LOG).read_text("utf-8") == ("# 2026-02-10\n\n- 14:03 Deploys are on Tuesdays\n")
     assert _told("search", "when are deploys")[1].startswith(f"{LOG}\n1: # 2026-02-10\n3: - 14:03")
-    assert _told("remember", "--undo") == (0, "", f"Took back {LOG}:3-3\n")
+    assert _told("remember", "--undo") == (0, "", f"Took back {LOG}:3\n")
     assert not (notes / LOG).exists()
     assert _told("remember", "--undo") == (1, "", "memcli: there is no note to undo\n")
     assert LOG not in _told("search", "when are deploys")[1]
@@ -55,11 +55,11 @@ def test_a_note_is_kept_found_and_taken_back(notes: Path) -> None:
 @pytest.mark.parametrize("options", [(), ("--dry-run", "-qv")])  # which Typer reads
 def test_an_item_of_a_list_is_a_note(notes: Path, options: tuple[str, ...]) -> None:
     code, out, err = _told("remember", "- Deploys are on Tuesdays", *NOW, *options)
-    assert (code, out.splitlines()[0], err) == (0, f"{LOG}:3-3", "")
+    assert (code, out.splitlines()[0], err) == (0, f"{LOG}:3", "")
 
 
 def test_words_of_the_line_are_one_note_and_a_dash_reads_stdin(notes: Path) -> None:
-    assert _told("remember", "to", "the", "point", "--to", "MEMORY.md")[1] == "MEMORY.md:5-5\n"
+    assert _told("remember", "to", "the", "point", "--to", "MEMORY.md")[1] == "MEMORY.md:5\n"
     refused = run("remember", "--check", "-", input=b"\0" * 99)
     assert refused.stderr.startswith("memcli: stdin cannot be checked: 99 NUL bytes")
     place = ("--to", "MEMORY.md", "--heading", "Rules", "--type", "user")
@@ -75,8 +75,8 @@ def test_words_of_the_line_are_one_note_and_a_dash_reads_stdin(notes: Path) -> N
 @pytest.mark.parametrize(
     ("text", "rule", "citation"),
     [
-        ("the pool of API-7 holds 40 connections!", "duplicate", "MEMORY.md:3-3"),
-        ("Now the pool of api-7 holds 40 connections", "near-duplicate", "MEMORY.md:3-3"),
+        ("the pool of API-7 holds 40 connections!", "duplicate", "MEMORY.md:3"),
+        ("Now the pool of api-7 holds 40 connections", "near-duplicate", "MEMORY.md:3"),
         (f"push with {SECRET}", "secret", None),
         ("…", "empty", None),
         ("word " * 1000, "too-long", None),
@@ -99,26 +99,26 @@ def test_what_is_refused_is_said_with_its_citation(
 
 def test_another_number_is_another_fact_and_the_older_note_is_named(notes: Path) -> None:
     code, out, err = _told("remember", "The pool of api-7 holds 60 connections.", *NOW)
-    assert (code, out) == (0, f"{LOG}:3-3\n")
-    assert err == "An older note differs: MEMORY.md:3-3\n"
+    assert (code, out) == (0, f"{LOG}:3\n")
+    assert err == "An older note differs: MEMORY.md:3\n"
 
 
 def test_force_keeps_a_note_and_says_what_spoke_against_it(notes: Path) -> None:
     text = "The pool of api-7 holds 40 connections."
     code, out, err = _told("remember", text, "--force", *NOW)
-    assert (code, out) == (0, f"{LOG}:3-3\n")
-    assert err.startswith("memcli: saved anyway: duplicate of an existing line: MEMORY.md:3-3")
+    assert (code, out) == (0, f"{LOG}:3\n")
+    assert err.startswith("memcli: saved anyway: duplicate of an existing line: MEMORY.md:3")
     assert _told("remember", "!", "--force")[0] == 1
 
 
 def test_a_dry_run_writes_nothing(notes: Path) -> None:
     before = sorted(notes.rglob("*"))
     assert _told("remember", "Deploys are on Tuesdays", "--dry-run", *NOW) == (
-        0, f"{LOG}:3-3\n- 14:03 Deploys are on Tuesdays\n", "",
+        0, f"{LOG}:3\n- 14:03 Deploys are on Tuesdays\n", "",
     )  # fmt: skip
     assert sorted(notes.rglob("*")) == before
     record = _record("memcli.remember", "remember", "It rains", "--dry-run", "--explain", *NOW)
-    assert (record["stored"], record["made"], record["citation"]) == (False, True, f"{LOG}:3-3")
+    assert (record["stored"], record["made"], record["citation"]) == (False, True, f"{LOG}:3")
     assert [check["rule"] for check in record["checks"]] == [
         "too-long", "secret", "duplicate", "near-duplicate", "echo", "worth",
     ]  # fmt: skip
@@ -180,11 +180,11 @@ def test_worth_says_what_each_paragraph_is_worth_and_writes_nothing(notes: Path)
     )
     record = _record("memcli.remember-check", "remember", "--check", str(draft))
     first, second = record["results"]
-    assert first["refusal"]["citation"] == "MEMORY.md:4-4"
+    assert first["refusal"]["citation"] == "MEMORY.md:4"
     assert (second["kind"], second["refusal"]) == ("rule", None)
     lines = _told("remember", "--check", str(draft))[1].splitlines()
-    assert re.fullmatch(rf"0\.\d\d  duplicate MEMORY\.md:4-4  {draft}:3-3  Backups .*", lines[0])
-    assert re.fullmatch(rf"[01]\.\d\d  keep  {draft}:5-5  Never deploy api-7 on Fridays", lines[1])
+    assert re.fullmatch(rf"0\.\d\d  duplicate MEMORY\.md:4  {draft}:3  Backups .*", lines[0])
+    assert re.fullmatch(rf"[01]\.\d\d  keep  {draft}:5  Never deploy api-7 on Fridays", lines[1])
 
 
 def test_a_document_of_the_memory_is_no_duplicate_of_itself(notes: Path) -> None:

@@ -185,7 +185,7 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
         assert "memory/2026-04-01.md" in ended
         assert "2026-03" not in ended
         assert "2026-03" in whole
-        assert ("9 weaker: --rest" in said, "weaker" in silent) == (True, False)
+        assert ("rest" in said, "rest" in silent) == (False, False)
         rest, _ = _run(*query, "-f", form, "--rest")
         assert ("memory/2026-04-01.md" in rest, "2026-03" in rest) == (False, True)
     record = json.loads(_run(*query, "--json")[0])
@@ -193,8 +193,9 @@ def test_an_answer_ends_where_it_is_not_worth_reading_on_in_every_form(notes: Pa
     assert len(json.loads(_run(*query, "--json", "--rest")[0])["results"]) == 9
     # A budget is a bound: it adds nothing, and what it leaves out is in the rest.
     assert _run(*query, "--budget", "9000") == _run(*query)
+    assert "9 weaker: --rest" in _run(*query, "-v")[1]
     none, said = _run(*query, "--budget", "20")
-    assert ("2026-04-01" in none, "10 more: --rest" in said) == (False, False)
+    assert ("2026-04-01" in none, "more: --rest" in said) == (False, False)
     assert "memory/2026-04-01.md" in _run(*query, "--rest", "--budget", "20")[0] or not none
     assert "--more" in _run(*query, "--rest", "--more", code=2)[1]
     assert len(json.loads(_run(*query, "--json", "--more")[0])["results"]) == 10
@@ -208,17 +209,19 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     put(notes, {day: f"# Day\n\n- Pool filter {x}.\n" for day, x in zip(days, said, strict=True)})
     query = ("search", "pool filter", "--mode", "keyword", "--list", "--path", "memory/filter/*")
     *lines, count = _run(*query)[0].splitlines()
-    assert sorted(lines) == [
-        f"{day}:3: - Pool filter {x}." for day, x in zip(days, said, strict=True)
+    assert sorted(zip(lines[::2], lines[1::2], strict=True)) == [
+        (f"{day}  Day", f"3: - Pool filter {x}.") for day, x in zip(days, said, strict=True)
     ]
     assert count == "6 lines"
-    *few, count = _run(*query, "--budget", "40")[0].splitlines()
+    *few, count = _run(*query, "--budget", "50")[0].splitlines()
     assert few == lines[: len(few)] != []
-    assert estimate("\n".join([*few, count])) <= 40
-    assert count == f"{len(few)} of 6 lines"
+    assert estimate("\n".join([*few, count])) <= 50
+    assert count == f"{len(few) // 2} of 6 lines; for more: --rest"
+    rest = _run(*query, "--budget", "400", "--rest")[0]
+    assert not rest or set(rest.splitlines()[:-1]).isdisjoint(few)
     record = json.loads(_run(*query, "--json")[0])
     assert [each["citation"] for each in record["results"]] == [
-        f"{line.partition(':')[0]}:3-3" for line in lines
+        f"{path.partition(' ')[0]}:3" for path in lines[::2]
     ]
     assert record["count"] == 6
     short = json.loads(_run(*query, "--json", "--budget", "150")[0])
@@ -236,3 +239,21 @@ def test_three_passages_are_shown_if_none_is_sure(
         out, err = _run("search", query, "-w", folder, *more)
         assert out.count("memory/") == count
         assert "No sure match" in err
+
+
+def test_a_line_of_a_corrected_passage_shows_its_text_and_then_what_corrects_it(
+    notes: Path,
+) -> None:
+    put(notes, {"memory/2026-03-01.md": "# Pool\n\nThe pool host is basalt.\n",
+                "memory/2026-04-01.md": "# Pool\n\nThe pool host is granite.\n"})  # fmt: skip
+    shown = on_terminal("search", "pool host basalt", "-1", "--mode", "keyword").splitlines()
+    at = next(number for number, line in enumerate(shown) if "2026-03-01.md:3" in line)
+    assert "basalt" in shown[at]
+    assert "corrected by memory/2026-04-01.md" in shown[at + 1]
+
+
+def test_bounds_at_the_ends_of_the_calendar_list_everything(notes: Path) -> None:
+    every, _ = _run("search", "--since", "2000-01-01")
+    assert "memory/2026-02-05.md" in every
+    assert _run("search", "--since", "0001-01-01") == (every, "")
+    assert _run("search", "--since", "2000-01-01", "--until", "9999-12-31") == (every, "")

@@ -342,9 +342,9 @@ def test_an_untrusted_document_may_be_private_and_nothing_else(base: Path) -> No
     for scope in ("private", "user"):
         text = f"---\ntrust: untrusted\nscope: {scope}\n---\nA page about the walrus.\n"
         put(base / "work", {f"memory/{scope}.md": text})
-    assert cited("walrus", "--everywhere")[0] == "work:memory/user.md:5-5"
-    assert "work:memory/private.md:5-5" not in cited("walrus", "--everywhere")
-    assert cited("walrus", "-w", "work", "--scope", "private") == ["memory/private.md:5-5"]
+    assert cited("walrus", "--everywhere")[0] == "work:memory/user.md:5"
+    assert "work:memory/private.md:5" not in cited("walrus", "--everywhere")
+    assert cited("walrus", "-w", "work", "--scope", "private") == ["memory/private.md:5"]
     assert cited("walrus", "-w", "work", "--scope", "user") == []
 
 
@@ -352,8 +352,8 @@ def test_a_context_holds_the_rules_of_all(base: Path) -> None:
     put(base / "work", {"memory/rules.md": "---\nalways: true\n---\nAsk before a deploy.\n"})
     put(base / "home", {"memory/rules.md": "---\nalways: true\n---\nWater on Mondays.\n"})
     block, _ = asked("context", "pool dry", "--everywhere")
-    assert "work:memory/rules.md:4-4" in block
-    assert "home:memory/rules.md:4-4" in block
+    assert "work:memory/rules.md:4" in block
+    assert "home:memory/rules.md:4" in block
     assert "notes:memory/2025-02-03.md:1-3" in block
     record = record_of("memcli.context", "context", "pool dry", "--everywhere")
     assert {part["workspace"] for part in record["parts"]} == {"notes", "work", "home"}
@@ -374,7 +374,10 @@ def test_status_and_index_tell_of_each(base: Path) -> None:
     assert done["workspaces"][0]["index"]["chunks"] == 2
     assert done["workspaces"][1]["error"]["code"] == "not-found"
     found = record_of("memcli.status-several", "status", "--everywhere")
-    assert [each.get("status", {}).get("state") for each in found["workspaces"]] == ["fresh", None]
+    assert [each.get("status", {}).get("state") for each in found["workspaces"]] == [
+        "up_to_date",
+        None,
+    ]
     _, messages = asked("index", "-w", "notes", "-w", "work")
     assert "==> notes <==\nIndexed: 2 unchanged" in messages
 

@@ -79,9 +79,9 @@ def test_a_context_follows_links_and_shows_no_line_twice(base: Path) -> None:
     record = record_of("memcli.context", "context", MEANT, "--everywhere")
     cited = [(each["citation"], each["section"]) for each in record["parts"]]
     assert len({citation for citation, _ in cited}) == len(cited)
-    assert ("home:memory/rules.md:4-4", "always") in cited
+    assert ("home:memory/rules.md:4", "always") in cited
     linked = [each for each in record["parts"] if each["citation"].startswith("home:memory/garden")]
-    assert [each["via"] for each in linked] == ["home:memory/basin.md:1-1"]
+    assert [each["via"] for each in linked] == ["home:memory/basin.md:1"]
 
 
 def test_preferences_are_brought_up_by_each_model(base: Path) -> None:
@@ -149,7 +149,7 @@ def test_lines_are_followed_through_the_search_of_their_model(base: Path) -> Non
 def test_a_misspelt_word_that_only_one_model_has_read_is_looked_for_by_both(base: Path) -> None:
     put(base / "home", {"memory/code.md": "The quagmirella stands by the fence.\n"})
     asked("index", "--everywhere")
-    assert "home:memory/code.md:1-1" in cited("quagmirela", "--everywhere")[:2]
+    assert "home:memory/code.md:1" in cited("quagmirela", "--everywhere")[:2]
 
 
 def test_what_is_private_stays_so_beside_another_model(
@@ -157,10 +157,10 @@ def test_what_is_private_stays_so_beside_another_model(
 ) -> None:
     put(base / "home", {"memory/secret.md": "---\nscope: private\n---\nThe tulips are stolen.\n"})
     asked("index", "--everywhere")
-    assert "home:memory/secret.md:4-4" not in cited("tulips stolen", "--everywhere")
+    assert "home:memory/secret.md:4" not in cited("tulips stolen", "--everywhere")
     assert "stolen" not in asked("context", "tulips", "--everywhere")[0]
     monkeypatch.chdir(base / "home")
-    assert any(each.endswith("secret.md:4-4") for each in cited("tulips stolen", "--everywhere"))
+    assert any(each.endswith("secret.md:4") for each in cited("tulips stolen", "--everywhere"))
     assert "stolen" in asked("context", "tulips", "--everywhere")[0]
 
 
@@ -184,7 +184,5 @@ def test_what_both_hold_is_told_once(base: Path) -> None:
     asked("index", "--everywhere")
     found = record_of("memcli.search", "search", "tub of the lodge", "--everywhere")["results"]
     (same,) = [each for each in found if "lodge" in each["snippet"]]
-    assert {same["citation"], *same["duplicates"]} == {
-        f"{name}:memory/same.md:1-1" for name in FILES
-    }
+    assert {same["citation"], *same["duplicates"]} == {f"{name}:memory/same.md:1" for name in FILES}
     assert asked("context", "tub of the lodge", "--everywhere")[0].count("lodge") == 1

@@ -110,7 +110,7 @@ def test_what_is_invented_is_told_with_what_it_cites(notes: Path) -> None:
     lineage = read_lineage(parse(file.read_text()).front_matter)
     assert lineage is not None
     for line, detail in (
-        (f"- We deploy on Friday. ({FIRST}:3)", f"is not in {FIRST}:3-3: We deploy on "),
+        (f"- We deploy on Friday. ({FIRST}:3)", f"is not in {FIRST}:3: We deploy on "),
         ("- We deploy on Friday.", "cites nothing: - We deploy on Friday."),
     ):
         file.write_text(document(lineage, f"# 2025-03-01\n\n{line}\n- … ({SECOND}:1-5)\n"))
@@ -155,7 +155,7 @@ def test_a_summary_survives_a_line_on_top_of_its_log(notes: Path) -> None:
     ) + 1  # fmt: skip
     behind = record("get", f"{SUMMARY}:{number}", "-w", str(notes), "--expand")["expanded"]
     assert [(each["citation"], each["text"], each["changed"]) for each in behind] == [
-        (f"{FIRST}:5-5", "We must never deploy on Friday.", False)
+        (f"{FIRST}:5", "We must never deploy on Friday.", False)
     ]
     made = record("compact", "-w", str(notes), "--tail", "0", "--tail-days", "0",
                   "--ratio", "0.9", "--cluster", "2")  # fmt: skip

@@ -90,7 +90,7 @@ def test_without_a_query_the_rest_comes_by_worth(
         ("recent", "memory/2026-02-09.md:1-3"),
         ("passages", "MEMORY.md:1-3"),
         *(("passages", f"memory/2026-02-0{day}.md:1-3") for day in range(7, 0, -1)),
-        ("passages", "memory/low.md:4-4"),
+        ("passages", "memory/low.md:4"),
     ]
     assert found["query"] is found["verdict"] is found["retrievers"] is None
     assert found["omitted"] == 0
@@ -219,7 +219,7 @@ def test_related_documents_are_read_with_it(notes: Path) -> None:
         "memory/plan.md": "Nothing of that kind.\n",
     })  # fmt: skip
     found = sections(record(notes, "zebrafish", "--tail", "0"))
-    assert found == [("passages", "memory/a.md:4-4"), ("passages", "memory/plan.md:1-1")]
+    assert found == [("passages", "memory/a.md:4"), ("passages", "memory/plan.md:1")]
 
 
 def test_no_link_leads_out_of_the_sources(notes: Path, tmp_path: Path) -> None:

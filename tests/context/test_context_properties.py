@@ -184,7 +184,7 @@ def test_a_target_comes_whole_before_what_scores_less(
         make_part(PASSAGES, document(f"{n}.md", ["x\ny"], n)[0], window=(0, 1), score=score)
         for n, score in enumerate(scores)
     ]
-    via = found[0].excerpt.about.citation if found else "p.md:1-1"
+    via = found[0].excerpt.about.citation if found else "p.md:1"
     numbers = st.lists(st.integers(0, 30), min_size=len(hopped), max_size=len(hopped), unique=True)
     linked = [
         Hop(document(f"{n}.md", ["x\ny"], n)[0], score, via)

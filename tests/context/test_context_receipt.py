@@ -90,7 +90,7 @@ def test_what_moved_is_told_with_the_reason(notes: Path, tmp_path: Path) -> None
     assert moved["changed"][0].startswith("index revision ")
     why = {p["before"]["citation"]: p["why"] for p in moved["passages"] if p["after"] is None}
     assert why["MEMORY.md:1-3"] == "it does not fit now"
-    assert "memory/rules.md:4-4  its text changed" in text
+    assert "memory/rules.md:4  its text changed" in text
 
     (notes / "memory/rules.md").unlink()
     reasons = [passage["why"] for passage in replay(file, notes)[0]["passages"]]

@@ -27,7 +27,7 @@ from tests.context.makers import NOW, context, put
 WORDS = ("heron", "pond", "rule", "carp", "東京", "поезд", "été", "x_id", "`tick`", "**b**")
 # Lines that try to end a fence, to open a section or to say who they are.
 HOSTILE = (
-    "```", "````", "~~~", "```MEMORY.md:1-1", "## Rules", "# Passages", "---", "> quote",
+    "```", "````", "~~~", "```MEMORY.md:1", "## Rules", "# Passages", "---", "> quote",
     "- [pond](pond.md)", "[[rules]]", "Memory: note text", "1. one", "| a | b |", "\x1b[31m red",
     "\u202e reversed", "a\rb", "<b>bold</b>",
 )  # fmt: skip

@@ -24,8 +24,8 @@ TALK = "".join(
     for n in range(1, 30)
 )
 FILES = {"memory/2026-02-01.md": CHAT, "memory/2026-02-03.md": TALK}
-ASKED = "memory/2026-02-01.md:1-1"
-PREFERRED = "memory/2026-02-01.md:5-5"
+ASKED = "memory/2026-02-01.md:1"
+PREFERRED = "memory/2026-02-01.md:5"
 
 
 @pytest.fixture(params=["bundled", "none"])
@@ -47,7 +47,7 @@ def test_it_comes_up_in_its_section(notes: Path) -> None:
     assert not any(PREFERRED.split(":")[1] == c.split(":")[1] for c in found.get("passages", ()))
     code, out, _ = context(notes, "which trains and planes go to Lisbon", "--budget", "600")
     assert code == 0
-    assert "## Preferences\n\n```memory/2026-02-01.md:5-5" in out
+    assert "## Preferences\n\n```memory/2026-02-01.md:5" in out
     assert out.index("## Preferences") < out.index("## Passages")
 
 

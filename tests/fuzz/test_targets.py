@@ -21,7 +21,7 @@ FOUND: dict[str, tuple[bytes, ...]] = {
         b"?\n*a*a*a*a*a*a*a*a*b\0" + b"a" * 250,  # stars beside a sign that needs `re`
     ),
     "agent_settings": (b"\xef\xbb\xbf", b"\xef\xbb\xbf" * 2),  # a block was put in for good
-    "citation": (b"\xb0:0", b"a:0-0"),
+    "citation": (b"\xb0:0", b"a:0"),
     "repository": (b"-40000 a\0" + b"x" * 21, b"7777777777777777777777 a\0" + b"x" * 21),
     "questions": (b'{"query": ' + b"[" * 100_000, b'{"query": "x", "relevant": [1]}'),
     "front_matter": (b"? [a]\n: b", b"a: 0x" + b"f" * 5000, b"a: !!set {b, [c]}", b"a: .nan"),

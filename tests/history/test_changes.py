@@ -183,9 +183,7 @@ def test_json_names_the_commit_that_holds_the_old_lines(notes: Path) -> None:
 
 def test_a_question_ranks_what_changed(notes: Path) -> None:
     record = _json(notes, "noon pool", *SPAN)
-    assert [each["new"]["citation"] for each in record["ranked"]][:1] == [
-        "memory/2026-02-01.md:3-3"
-    ]
+    assert [each["new"]["citation"] for each in record["ranked"]][:1] == ["memory/2026-02-01.md:3"]
     scores = [each["score"] for each in record["ranked"]]
     assert scores == sorted(scores, reverse=True)
     none = say("changes", "zebra", *SPAN, folder=notes)

@@ -72,7 +72,7 @@ def test_json_tells_which_line_corrects_which(corrected: Path) -> None:
         {
             "source": "memory", "path": "memory/2025-01-01.md", "start_line": 3, "end_line": 3,
             "date": "2025-01-01", "text": "The office opens at 8:00.", "by": 3,
-            "citation": "memory/2025-01-01.md:3-3",
+            "citation": "memory/2025-01-01.md:3",
         }
     ]  # fmt: skip
     refused = say("search", "office", "--superseded", "-f", "paths", folder=corrected)
@@ -80,7 +80,7 @@ def test_json_tells_which_line_corrects_which(corrected: Path) -> None:
 
 
 def test_every_command_prints_the_correction_of_an_older_line(corrected: Path) -> None:
-    mark = "corrected by memory/2025-03-01.md:3-3 (2025-03-01)"
+    mark = "corrected by memory/2025-03-01.md:3 (2025-03-01)"
     question = "when does the office open"
     shown = say("search", question, folder=corrected).out
     assert shown.index("opens at 9:30") < shown.index("opens at 8:00") < shown.index(mark)
@@ -108,7 +108,7 @@ def test_each_corrected_line_of_a_passage_has_its_own_mark(tmp_path: Path) -> No
     write(tmp_path, "memory/2025-01-18.md", new)
     shown = say("search", "boiler service rent", "--full", folder=tmp_path).out
     for line in (3, 4):
-        assert f"corrected by memory/2025-01-18.md:{line}-{line} (2025-01-18)" in shown
+        assert f"corrected by memory/2025-01-18.md:{line} (2025-01-18)" in shown
 
 
 def test_what_was_true_at_an_earlier_day_is_not_marked(corrected: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_past_state_is_not_marked_by_what_was_written_later(corrected: Path) -
     after = say(*question, "--as-of", "2025-04-15", folder=corrected).out
     assert "opens at 8:00" in before
     assert "corrected by" not in before
-    assert after.index("opens at 9:30") < after.index("corrected by memory/2025-03-01.md:3-3")
+    assert after.index("opens at 9:30") < after.index("corrected by memory/2025-03-01.md:3")
 
 
 def test_front_matter_names_what_a_note_replaces(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_front_matter_names_what_a_note_replaces(tmp_path: Path) -> None:
         "notes/pg.md",
         "---\ndate: 2025-03-01\nsupersedes: '[[mysql]]'\n---\n# PostgreSQL\n\nTables by year.\n",
     )
-    mark = "corrected by notes/pg.md:5-5 (2025-03-01)"
+    mark = "corrected by notes/pg.md:5 (2025-03-01)"
     for line in (("search", "MySQL"), ("context", "where are orders")):
         assert mark in say(*line, folder=tmp_path).out, line
     write(
@@ -159,12 +159,12 @@ def test_a_context_marks_what_it_contains_whatever_is_asked(tmp_path: Path) -> N
         "---\ndate: 2025-01-01\nalways: true\n---\n# Team\n\nThe office opens at 8:00.\n",
     )
     write(tmp_path, "memory/2025-03-01.md", "# Log\n\nThe office opens at 9:30.\n")
-    mark = "corrected by memory/2025-03-01.md:3-3 (2025-03-01)"
+    mark = "corrected by memory/2025-03-01.md:3 (2025-03-01)"
     for line in (("context",), ("context", "office"), ("context", "--budget", "100")):
         shown = say(*line, "--json", folder=tmp_path)
         parts = {part["path"]: part for part in json.loads(shown.out)["parts"]}
         assert [each["citation"] for each in parts["rules.md"]["corrected_by"]] == [
-            "memory/2025-03-01.md:3-3"
+            "memory/2025-03-01.md:3"
         ]
         assert "corrected_by" not in parts.get("memory/2025-03-01.md", {})
         assert mark in say(*line, folder=tmp_path).out, line

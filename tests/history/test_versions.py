@@ -50,9 +50,9 @@ def test_versions_are_told_the_newest_first(notes: Path) -> None:
     commit(notes, "2026-03-03", {"MEMORY.md": "# Rules\n\nfox\n\nThe pool has 40 connections.\n"})
     found = say("get", "MEMORY.md:5", "--history", folder=notes)
     assert found.out == (
-        f"==> MEMORY.md:3-3  2026-02-10 ({short[0]}) <==\n"
+        f"==> MEMORY.md:3  2026-02-10 ({short[0]}) <==\n"
         "The pool has 40 connections.\n"
-        f"==> MEMORY.md:3-3  2026-02-01 ({short[1]}) <==\n"
+        f"==> MEMORY.md:3  2026-02-01 ({short[1]}) <==\n"
         "The pool has 10 connections.\n"
     )
     assert (found.code, found.err) == (0, "")
@@ -67,12 +67,12 @@ def test_what_is_on_disk_alone_comes_first_and_an_earlier_name_is_followed(notes
     told = [(each["day"], each["citation"], each["text"]) for each in record["versions"]]
     assert record["schema"] == "memcli.get-history/1"
     assert told == [
-        (None, f"{path}:3-3", "The pool ran dry at one."),
-        ("2026-02-01", "memory/2026-02-01.md:3-3", "The pool ran dry at noon."),
+        (None, f"{path}:3", "The pool ran dry at one."),
+        ("2026-02-01", "memory/2026-02-01.md:3", "The pool ran dry at noon."),
     ]
     (notes / "new.md").write_text("fox\n")
     new = say("get", "new.md", "--history", folder=notes)
-    assert new.out == "==> new.md:1-1  in no commit yet <==\nfox\n"
+    assert new.out == "==> new.md:1  in no commit yet <==\nfox\n"
 
 
 def test_a_shallow_clone_says_how_far_it_looked(notes: Path) -> None:

@@ -70,7 +70,7 @@ def test_a_secret_is_named_by_its_lines_and_put_out_of_sight() -> None:
     )
     document = seen("a.md", f"# A\n\nPush with {TOKEN}.\n\n{key}\n")
     assert brief(document_findings(document)) == [
-        ("secret", "a.md:3-3", ()),
+        ("secret", "a.md:3", ()),
         ("secret", "a.md:5-6", ()),
     ]
     assert TOKEN not in repr(document)
@@ -105,7 +105,7 @@ def test_what_is_evergreen_by_a_setting_needs_no_date() -> None:
 
 def test_the_same_words_are_found_once_with_all_their_places() -> None:
     files = {"a.md": f"- {FACT}\n", "b.md": f"# B\n\n{FACT}.\n", "c.md": f"> {FACT}!\n\nMore.\n"}
-    assert repeated(files) == [("duplicate", "a.md:1-1", ("b.md:3-3", "c.md:1-1"))]
+    assert repeated(files) == [("duplicate", "a.md:1", ("b.md:3", "c.md:1"))]
 
 
 def test_lines_that_follow_each_other_in_both_places_are_one_finding() -> None:
@@ -134,7 +134,7 @@ def test_nearly_the_same_words_are_found_unless_they_tell_another_fact(
     other: str, is_found: bool
 ) -> None:
     found = repeated({"a.md": f"{FACT}.\n", "b.md": f"{other}.\n"})
-    assert found == ([("near-duplicate", "a.md:1-1", ("b.md:1-1",))] if is_found else [])
+    assert found == ([("near-duplicate", "a.md:1", ("b.md:1",))] if is_found else [])
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_code_in_items_and_quotes_is_code(text: str) -> None:
 def test_running_text_goes_on_behind_code_in_an_item() -> None:
     text = f"- Run\n  ```\n  x\n  ```\n  {FACT}\n"
     assert repeated({"a.md": text, "b.md": f"# B\n\n{text}"}) == [
-        ("duplicate", "a.md:5-5", ("b.md:7-7",))
+        ("duplicate", "a.md:5", ("b.md:7",))
     ]
 
 
@@ -204,7 +204,7 @@ def test_a_line_of_chinese_has_fewer_words_than_pairs_of_signs() -> None:
     label, said = "完整套利机器人架构。", "完整的套利机器人架构在三月的会议上获得批准。"
     assert repeated({"a.md": label, "b.md": f"# B\n\n{label}"}) == []
     assert repeated({"a.md": said, "b.md": f"# B\n\n{said}"}) == [
-        ("duplicate", "a.md:1-1", ("b.md:3-3",))
+        ("duplicate", "a.md:1", ("b.md:3",))
     ]
 
 
@@ -236,7 +236,7 @@ def test_a_newer_note_of_a_change_corrects_an_older_decision(newer: str, is_foun
     )
     january, february, march = (f"memory/2026-0{month}-05.md" for month in (1, 2, 3))
     files = {january: OLD, february: noise, march: newer}
-    expected = [("contradiction", f"{january}:1-1", (f"{march}:1-1",))]
+    expected = [("contradiction", f"{january}:1", (f"{march}:1",))]
     assert contradicted(files) == (expected if is_found else [])
     assert contradicted({january: newer, february: noise, march: OLD}) == []
 
@@ -247,7 +247,7 @@ def test_a_link_on_a_line_that_speaks_of_a_change_corrects_what_it_names() -> No
         "memory/2026-03-05.md": "This replaces what stands in [it](2026-01-05.md).\n",
     }
     assert linked(files) == [
-        ("contradiction", "memory/2026-01-05.md:1-1", ("memory/2026-03-05.md:1-1",))
+        ("contradiction", "memory/2026-01-05.md:1", ("memory/2026-03-05.md:1",))
     ]
 
 
@@ -284,8 +284,8 @@ def test_links_into_a_folder_that_is_not_there_are_one_finding() -> None:
     assert linked(files) == [
         (
             "broken-link",
-            "memory/a.md:1-1",
-            ("memory/a.md:3-3", "memory/a.md:5-5", "memory/b.md:1-1"),
+            "memory/a.md:1",
+            ("memory/a.md:3", "memory/a.md:5", "memory/b.md:1"),
         )
     ]
     assert len(linked({"memory/a.md": "".join(links[:3])})) == 3
@@ -348,21 +348,21 @@ def test_links(target: str, is_broken: bool) -> None:
         "memory/deep/README.md": "x",
     }
     found = linked(files, "memory/images/there.png")
-    assert found == ([("broken-link", "memory/a.md:3-3", ())] if is_broken else [])
+    assert found == ([("broken-link", "memory/a.md:3", ())] if is_broken else [])
 
 
 def test_what_the_front_matter_names_is_a_link() -> None:
     files = {"a.md": "---\ntitle: A\nrelated: [nosuch.md, a.md]\n---\nText.\n"}
-    assert linked(files) == [("broken-link", "a.md:3-3", ())]
+    assert linked(files) == [("broken-link", "a.md:3", ())]
 
 
 @pytest.mark.parametrize(
     ("later", "stale"),
     [
-        ("", "memory/2026-02-01.md:1-1"),
+        ("", "memory/2026-02-01.md:1"),
         ("- [x] Order labels\n", None),
-        ("- [ ] Order labels\n", "memory/2026-03-01.md:1-1"),
-        ("- [x] Order toner\n", "memory/2026-02-01.md:1-1"),
+        ("- [ ] Order labels\n", "memory/2026-03-01.md:1"),
+        ("- [x] Order toner\n", "memory/2026-02-01.md:1"),
     ],
 )
 def test_the_newest_copy_of_a_task_counts(later: str, stale: str | None) -> None:
@@ -386,7 +386,7 @@ def test_tasks_that_are_not_stale(path: str, text: str) -> None:
 
 def test_a_task_below_a_dated_heading_is_of_its_day() -> None:
     text = "# Log\n\n## 2026-02-10\n\n- [ ] Order labels\n\n## 2026-05-30\n\n- [ ] Order toner\n"
-    assert tasks({"LOG.md": text}) == [("stale-task", "LOG.md:5-5", ())]
+    assert tasks({"LOG.md": text}) == [("stale-task", "LOG.md:5", ())]
 
 
 def test_no_code_is_ever_renamed() -> None:

@@ -107,7 +107,7 @@ def test_a_line_that_a_newer_note_corrects_is_marked(tmp_path: Path) -> None:
         file = tmp_path / f"memory/{day}.md"
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"# Office\n\nThe office opens at {opens}.\n")
-    mark = "corrected by memory/2025-03-01.md:3-3 (2025-03-01)"
+    mark = "corrected by memory/2025-03-01.md:3 (2025-03-01)"
     with Memory.open(tmp_path, settings={"search.mode": "keyword"}) as memory:
         held = SharedMemory(lambda _: memory.workspaces)
         found = call_search(held, _given(query="when does the office open"), _never).text
@@ -146,7 +146,7 @@ def test_notes_are_listed_by_their_dates(clocked: Clocked) -> None:
     given = _given(query="", since="2025-06-10", until="2025-06-12")
     told = call_search(clocked.held, given, _never)
     assert [line.split(" | ")[:2] for line in told.text.splitlines()] == [
-        ["index: fresh"],
+        ["index: up to date"],
         ["memory/2025-06-12-incident-review.md", "2025-06-12"],
     ]
     assert [each["date"] for each in told.record()["documents"]] == ["2025-06-12"]

@@ -71,11 +71,11 @@ def test_a_first_index_tells_how_far_it_is(notes: Path, tmp_path: Path, mode: st
         for told in (READ, EMBEDDED):
             asking.until(told)
             (tmp_path / "slow").write_text("")  # once a batch waits there
-        assert "memory/7.md:1-1 | " in asking.answer.get(timeout=60)
-        assert "memory/7.md:1-1 | " in silent.answer.get(timeout=60)
+        assert "memory/7.md:1 | " in asking.answer.get(timeout=60)
+        assert "memory/7.md:1 | " in silent.answer.get(timeout=60)
         assert silent.told.empty()
         again = Asking(served)
-        assert "memory/7.md:1-1 | " in again.answer.get(timeout=60)
+        assert "memory/7.md:1 | " in again.answer.get(timeout=60)
         assert again.told.empty()
 
 
@@ -87,7 +87,7 @@ def test_texts_are_embedded_while_keywords_answer(notes: Path, tmp_path: Path) -
     with serve(tmp_path, "-w", str(notes), **environ) as served:
         text = served.text(*QUESTION[:1], **QUESTION[1])
         assert f"\nkeywords only: semantic search is being prepared: 0 of {TEXTS}\n" in text
-        assert "memory/7.md:1-1 | " in text
+        assert "memory/7.md:1 | " in text
         (tmp_path / "slow").write_text("")  # once a batch waits there
         while "keywords only" in served.text(*QUESTION[:1], **QUESTION[1]):
             pass
@@ -95,4 +95,4 @@ def test_texts_are_embedded_while_keywords_answer(notes: Path, tmp_path: Path) -
 
 def test_a_server_indexes_however_much_there_is(notes: Path, tmp_path: Path) -> None:
     with serve(tmp_path, "-w", str(notes), MEMCLI_SYNC_FIRST="3") as served:
-        assert "memory/7.md:1-1 | " in served.text(*QUESTION[:1], **QUESTION[1])
+        assert "memory/7.md:1 | " in served.text(*QUESTION[:1], **QUESTION[1])

@@ -31,13 +31,13 @@ def test_a_note_is_appended_and_found_and_told_once(served: Served, notes: Path)
     first = served.text("memory_remember", text=FACT)
     [made] = [path for path in notes.rglob("*.md") if path not in before]
     assert made.parent == notes / "memory" / "agent"
-    assert first.split("\n")[0] == f"remembered: memory/agent/{made.name}:7-7"
+    assert first.split("\n")[0] == f"remembered: memory/agent/{made.name}:7"
     metadata, title, note = made.read_text().split("\n\n")
     assert (metadata, title) == ("---\nsource_kind: agent\n---", f"# {made.stem}")
     assert re.fullmatch(r"- \d\d:\d\d " + re.escape(FACT) + "\n", note)
     assert FACT in served.text("memory_search", query="when are deploys of tracker-api")
     again = served.text("memory_remember", text=FACT.upper())
-    assert again == f"not saved: duplicate of an existing line: memory/agent/{made.name}:7-7\n"
+    assert again == f"not saved: duplicate of an existing line: memory/agent/{made.name}:7\n"
     assert {path: path.read_bytes() for path in before} == before
     assert served.error("memory_remember").startswith("memory_remember needs text")
 
@@ -47,7 +47,7 @@ def test_what_the_session_was_given_is_no_note(served: Served, notes: Path) -> N
     line = next(line for line in shown.split("\n") if line.startswith("- ") and len(line) > 60)
     told = served.text("memory_remember", text=" ".join(line.split()[1:-3]))
     assert told == (
-        "not saved: it repeats the memory: this session was shown the line: MEMORY.md:7-7\n"
+        "not saved: it repeats the memory: this session was shown the line: MEMORY.md:7\n"
     )
 
 
@@ -84,7 +84,7 @@ def test_a_correction_is_first_and_the_older_line_is_marked(served: Served, note
     before = {path: path.read_bytes() for path in notes.rglob("*.md")}
     told = served.text("memory_correct", citation=f"`{RETENTION}`", text=NOW_TRUE)
     made = told.split()[1]
-    assert told.endswith(f"marked as corrected: {RETENTION}-12\n")
+    assert told.endswith(f"marked as corrected: {RETENTION}\n")
     assert f"{NOW_TRUE} (corrects {RETENTION})" in served.text("memory_get", path=made)
     found = served.text("memory_search", query="how long are logs kept")
     titles = [line for line in found.split("\n") if re.match(r"\S+\.md:\d+-\d+ \| ", line)]
@@ -104,9 +104,11 @@ def test_a_correction_is_first_and_the_older_line_is_marked(served: Served, note
 
 def test_an_agent_corrects_its_own_line_of_the_same_day(served: Served, notes: Path) -> None:
     first = served.text("memory_remember", text="Priya wants status reports on Mondays.").split()[1]
-    served.text("memory_correct", citation=first, text="Priya wants status reports on Fridays.")
+    sent = {"citation": first, "text": "Priya wants status reports on Fridays."}
+    assert served.text("memory_correct", **sent).startswith("remembered")
+    assert served.text("memory_correct", **sent).startswith("not saved")
     found = served.text("memory_search", query="when does Priya want status reports")
-    assert "Fridays. (corrects memory/agent/" in found
+    assert found.count("Fridays. (corrects memory/agent/") == 1
     assert "corrected by memory/agent/" in found
 
 
@@ -119,7 +121,7 @@ def test_an_agent_takes_back_only_its_own(served: Served, notes: Path) -> None:
     assert FACT not in served.text("memory_search", query="when are deploys of tracker-api")
     assert "kestrel" in served.text("memory_get", path=second)  # its number is the same
     told = served.error("memory_forget", citation=RETENTION)
-    assert told == f"{RETENTION}-12 is not a note that was saved with these tools"
+    assert told == f"{RETENTION} is not a note that was saved with these tools"
     [log] = (notes / "memory" / "agent").iterdir()
     log.write_text(log.read_text().replace("kestrel", "merlin"))
     assert "is not a note that" in served.error("memory_forget", citation=second)

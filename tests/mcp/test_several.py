@@ -62,15 +62,15 @@ def test_the_workspaces_are_listed_where_they_are_several(served: Served) -> Non
 
 def test_all_are_asked_and_citations_name_their_own(served: Served) -> None:
     text = served.text("memory_search", query="pool")
-    assert text.startswith("verdict: good; index: fresh\n")
-    assert {INCIDENT, "house:memory/2025-05-01.md:1-1"} <= set(_cited(text))
+    assert text.startswith("verdict: good; index: up to date\n")
+    assert {INCIDENT, "house:memory/2025-05-01.md:1"} <= set(_cited(text))
     for citation in _cited(text):
         assert served.text("memory_get", path=citation).startswith(f"{citation} of ")
 
 
 def test_one_is_asked_by_its_name(served: Served) -> None:
     text = served.text("memory_search", query="pool", workspace="house")
-    assert _cited(text) == ["house:memory/2025-05-01.md:1-1"]
+    assert _cited(text) == ["house:memory/2025-05-01.md:1"]
     found = _cited(served.text("memory_search", query="pool", workspace="engineer"))
     assert INCIDENT in found
     assert all(each.startswith("engineer:") for each in found)
@@ -115,7 +115,7 @@ def test_settings_that_are_mended_are_read_anew(folders: Path, tmp_path: Path) -
         settings.unlink()
         text = served.text("memory_search", query="pool")
         assert "house: " not in text.partition("\n\n")[0]
-        assert "house:memory/2025-05-01.md:1-1" in _cited(text)
+        assert "house:memory/2025-05-01.md:1" in _cited(text)
 
 
 def test_a_folder_that_is_missing_is_named_and_the_rest_answers(
@@ -126,16 +126,16 @@ def test_a_folder_that_is_missing_is_named_and_the_rest_answers(
         assert _names(served) == ["house", "missing"]
         text = served.text("memory_search", query="pool")
         assert f"missing: there is no folder {tmp_path / 'missing'}; it is left out" in text
-        assert "house:memory/2025-05-01.md:1-1" in _cited(text)
+        assert "house:memory/2025-05-01.md:1" in _cited(text)
         (tmp_path / "missing" / "memory").mkdir(parents=True)
         (tmp_path / "missing" / "memory" / "2025-05-01.md").write_text("A zeppelin.\n", "utf-8")
         text = served.text("memory_search", query="zeppelin")
-        assert "missing:memory/2025-05-01.md:1-1" in _cited(text)
+        assert "missing:memory/2025-05-01.md:1" in _cited(text)
 
 
 def test_a_server_without_a_folder_asks_its_client(folders: Path, tmp_path: Path) -> None:
     with serve(tmp_path, mode="legacy", root=str(folders / "house")) as served:
-        assert "\nmemory/2025-05-01.md:1-1 | " in served.text("memory_search", query="pool")
+        assert "\nmemory/2025-05-01.md:1 | " in served.text("memory_search", query="pool")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -147,7 +147,7 @@ def test_a_folder_within_the_root_may_be_named(folders: Path, tmp_path: Path, mo
     with serve(tmp_path, mode=mode, cwd=str(tmp_path)) as served:
         assert "no workspace at or above" in served.error("memory_search", query="pool")
         found = served.text("memory_search", query="pool", workspace=str(project))
-        assert "\nmemory/2025-05-01.md:1-1 | " in found
+        assert "\nmemory/2025-05-01.md:1 | " in found
         context = served.text("memory_context", workspace="project/memory")
         assert "locked at nine" in context
         for folder in ("/", str(folders), "project/../elsewhere"):
@@ -173,7 +173,7 @@ def test_a_page_is_of_the_workspaces_that_were_asked(served: Served) -> None:
 def test_a_context_holds_all(served: Served) -> None:
     text = served.text("memory_context", query="pool", budget=900)
     assert "```engineer:memory/2025-06-12-incident-review.md" in text
-    assert "```house:memory/2025-05-01.md:1-1" in text
+    assert "```house:memory/2025-05-01.md:1" in text
 
 
 def test_documents_are_read_by_the_names_of_their_workspaces(served: Served) -> None:
@@ -223,7 +223,7 @@ def test_names_of_the_configuration_choose_too(folders: Path, tmp_path: Path) ->
         assert f"home: there is no folder {folders / 'later'}; it is left out" in text
         assert "there is no folder" in served.error("memory_search", query="a", workspace="home")
         shutil.copytree(folders / "house", folders / "later")
-        assert "home:memory/2025-05-01.md:1-1" in _cited(
+        assert "home:memory/2025-05-01.md:1" in _cited(
             served.text("memory_search", query="pool", workspace="home")
         )
         assert "left out" not in served.text("memory_search", query="pool")

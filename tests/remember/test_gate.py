@@ -134,7 +134,7 @@ def test_what_the_session_was_given_is_an_echo_and_nothing_else_is() -> None:
     text = "So we read, the pool of api-7 holds 40 connections."
     assert _rule(_judged(text, OLD)) == ""
     given = _judged(text, OLD, was_given=lambda *line: line == ("memory", "MEMORY.md", OLD))
-    assert (_rule(given), given.checks[-1].citation) == ("echo", "MEMORY.md:1-1")
+    assert (_rule(given), given.checks[-1].citation) == ("echo", "MEMORY.md:1")
     assert _rule(_judged(text, OLD, was_given=lambda *line: False)) == ""
     other = "So we read, the pool of api-7 holds 50 connections."
     assert _rule(_judged(other, OLD, was_given=lambda *line: True)) == ""
@@ -160,7 +160,7 @@ def test_who_says_that_the_notes_say_it_adds_nothing(lead: str, fact: str) -> No
 
 def test_an_older_note_that_a_change_is_about_is_named() -> None:
     judged = _judged("The pool of api-7 no longer holds 40 connections.", OLD, "It rains.")
-    assert judged.older == "MEMORY.md:1-1"
+    assert judged.older == "MEMORY.md:1"
     assert _judged("Backups go to Lisbon now.", OLD).older is None
 
 
@@ -200,4 +200,4 @@ def test_a_line_of_the_memory_that_says_it_is_found(
     benchmark.make_memory(root)
     with Memory.open(root, settings={"embedding.encoder": "none"}) as memory:
         first = Nearby(memory.workspaces.lead).of("api-7's pool holds 40 connections")[0]
-    assert first.citation == "memory/en.md:3-3"
+    assert first.citation == "memory/en.md:3"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -250,8 +249,7 @@ def test_the_exit_code_follows_the_verdict(told: Told) -> None:
     code, out, err = told("search", "xyzzyplugh", "--exit-code")
     assert code == 1
     assert out
-    said = "No sure match; these are the nearest. No note contains: xyzzyplugh."
-    assert re.fullmatch(re.escape(said) + r"\n\d weaker: --rest\n", err)
+    assert err == "No sure match; these are the nearest. No note contains: xyzzyplugh.\n"
 
 
 @pytest.mark.parametrize(
@@ -314,8 +312,8 @@ def test_several_documents_are_printed_below_their_citations(told: Told) -> None
     code, out, err = told("get", "MEMORY.md:3", "nosuch.md", "memory/2025-06-12.md:3")
     assert (code, err) == (3, "memcli: there is no document nosuch.md. Try: memcli ls\n")
     assert out == (
-        "==> MEMORY.md:3-3 <==\nThe pool is kept at 20 handles.\n"
-        "==> memory/2025-06-12.md:3-3 <==\nThe pool ran dry at noon; we waited.\n"
+        "==> MEMORY.md:3 <==\nThe pool is kept at 20 handles.\n"
+        "==> memory/2025-06-12.md:3 <==\nThe pool ran dry at noon; we waited.\n"
     )
     found = told("get", "MEMORY.md:3", "memory/2025-06-12.md:3", "--json")[1].splitlines()
     assert [json.loads(line)["start_line"] for line in found] == [3, 3]

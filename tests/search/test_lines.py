@@ -88,8 +88,8 @@ def test_those_that_follow_each_other_and_touch_are_one() -> None:
     (other,) = fused(candidate(2))
     first, second, other = (hit._replace(score=0.9) for hit in (first, second, other))
     made = joined([first, second, other, apart._replace(score=0.5)])
-    assert [hit.citation for hit in made] == ["1.md:2-3", other.citation, "1.md:1-1"]
-    assert made[0].trace[-1].inputs == (("added", "1.md:3-3"),)
+    assert [hit.citation for hit in made] == ["1.md:2-3", other.citation, "1.md:1"]
+    assert made[0].trace[-1].inputs == (("added", "1.md:3"),)
     made = joined([first, second, other, apart._replace(score=0.7)])  # one that scores alike
     assert [hit.citation for hit in made] == ["1.md:1-3", other.citation]
 

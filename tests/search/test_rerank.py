@@ -96,13 +96,13 @@ def test_no_passage_is_lost_and_better_ones_stand_first(scores: list[float]) -> 
 def test_parts_that_are_more_like_the_query_than_others_are_lifted() -> None:
     """The mean is 0.5, so that line six, with 0.1 of its cosine, gains 0.4 * LIFT."""
     hits = focused({})
-    at = places(hits).index("3.md:2-2")
+    at = places(hits).index("3.md:2")
     likenesses = [0.42] * 6
     likenesses[at] = 0.9
     again, told = rerank(hits, "why", Reader(likenesses, by_part=True), focused, has_vectors=True)
     assert told == Reranked("tokens", 6)
-    assert places(hits)[2] == "3.md:1-1"
-    six = next(hit for hit in again if hit.citation == "3.md:2-2")
+    assert places(hits)[2] == "3.md:1"
+    six = next(hit for hit in again if hit.citation == "3.md:2")
     step = six.trace[-1]
     assert step.stage == "rerank"
     assert dict(step.inputs) == pytest.approx({"by": "tokens", "read": 0.9, "lift": 0.4 * LIFT})

@@ -191,3 +191,36 @@ def test_a_filter_shows_the_lines_of_one_speaker_and_cites_no_other(
         assert [each["snippet"].strip() for each in found] == [each.strip() for each in shown]
         assert run(asked) == 0
         assert "Odette" not in capsys.readouterr().out
+
+
+CLAIMS = """# Call
+
+- **Ruben**: What did you buy for the trip?
+- **Odette**: {}
+- **Ruben**: A lamp is a good thing in the dark, it is cheap too.
+- **Odette**: It is.
+- **Ruben**: Good night then.
+- **Odette**: Good night.
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "mark"),
+    [
+        ("It is cold. I bought a red lamp for the trip.", " [not Ruben]"),
+        ("I have a cat. Ruben bought a red lamp for the trip.", ""),
+        ("I have a cat. You bought a red lamp for the trip.", ""),
+        ("Somebody bought a red lamp for the trip.", ""),
+        ("Mein Hund ist da. Ich habe a red lamp for the trip bought.", " [not Ruben]"),
+    ],
+)
+def test_a_line_is_marked_in_which_another_claims_what_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, mark: str
+) -> None:
+    write(tmp_path, "memory/2025-06-01.md", CLAIMS.format(line))
+    asked = ["search", "when did Ruben buy the red lamp for the trip", "-w", str(tmp_path)]
+    assert run([*asked, "--mode", "keyword", "--more"]) == 0
+    shown = capsys.readouterr()
+    assert f"4: - **Odette**: {line}{mark}\n" in shown.out
+    assert shown.out.count("[not Ruben]") == bool(mark)
+    assert ("best match is not by Ruben" in shown.err) == bool(mark)

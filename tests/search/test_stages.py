@@ -469,7 +469,7 @@ def test_mmr_with_lambda_one_keeps_the_order_and_prefixes_are_stable() -> None:
 def test_near_duplicates_fold_into_one_with_their_citations() -> None:
     hits = [_with_text(1, 1.0, "the same text"), _with_text(2, 0.9, "the same text")]
     (hit,) = diversify(hits, lambda_=0.7, limit=5)
-    assert hit.duplicates == ("2.md:1-1",)
+    assert hit.duplicates == ("2.md:1",)
 
 
 def test_words_are_the_same_in_other_quotes_and_dashes_and_signs_stand_in_pairs() -> None:

@@ -177,7 +177,7 @@ def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
         "code": "others",
         "reason": "the best match is not by Kate",
     }
-    assert found.err.startswith("The best match is not by Kate.")
+    assert "not by Kate" not in found.err  # nobody says it of himself
 
 
 def test_a_day_alone_is_answered_by_its_records(ask: Asked) -> None:
@@ -253,11 +253,10 @@ def test_a_weak_match_is_said_first_and_names_the_words_that_no_note_contains(
     assert run(asked) == 0
     said = capsys.readouterr().err.split("\n")[0]
     assert said.endswith("No note contains: kitten, adopt.")
-    assert said.startswith(("Weak match.", "No sure match"))
     asked[1] = "which kitten did the keeper adopt last winter"
     assert run([*asked, "--now", "2026-04-01"]) == 0
     said, read = capsys.readouterr().err.split("\n")[:2]
     assert said.endswith("No note contains: kitten, adopt.")  # the days of winter are known
     assert read == 'Read "last winter" as 2025-12-01 to 2026-02-28.'
     assert run(["search", "heron at pond 3", *asked[2:]]) == 0
-    assert capsys.readouterr().err == "8 weaker: --rest\n"
+    assert capsys.readouterr().err == ""

@@ -29,7 +29,7 @@ def test_recall_ranks_by_the_better_leg_and_scores_nothing() -> None:
     found = (candidate(1, ranks=(3, 9)), candidate(2, ranks=(None, 2)), candidate(3))
     course = Course()
     course("recall", fused(*found))
-    assert follow(course, SECOND.are_in).waypoints == (Waypoint("recall", 3, 1, None, "2.md:1-1"),)
+    assert follow(course, SECOND.are_in).waypoints == (Waypoint("recall", 3, 1, None, "2.md:1"),)
 
 
 def test_the_best_hit_that_holds_a_line_is_followed_to_the_end(options: SearchOptions) -> None:
@@ -47,11 +47,11 @@ def test_what_is_folded_in_names_the_passage_that_stands_for_it(options: SearchO
     first, second = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0))
     course = Course()
     course("threshold", [first, second])
-    course("mmr", [first._replace(duplicates=("2.md:1-1",))])
+    course("mmr", [first._replace(duplicates=("2.md:1",))])
     course("budget", [first])
     trail = follow(course, SECOND.are_in)
-    assert (trail.rank, trail.folded_into) == (None, "1.md:1-1")
-    told = "lost at mmr.fold: folded into 1.md:1-1, which says the same"
+    assert (trail.rank, trail.folded_into) == (None, "1.md:1")
+    told = "lost at mmr.fold: folded into 1.md:1, which says the same"
     assert verdict(trail, options) == told
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memcli.errors import Reason
-from memcli.render.text import other_speakers
 from memcli.search.confidence import LOW
 from memcli.search.hits import Correction, Hit
 from memcli.search.pipeline import NOTHING, ended
-from memcli.search.worth import best_lines
+from memcli.search.worth import asks_for_several, best_lines
 from memcli.types import Turn
 from tests.search.makers import candidate, fused
 
@@ -78,7 +79,7 @@ def test_the_rest_of_an_answer_is_what_it_left_out() -> None:
 def test_a_list_has_the_best_line_of_each_passage_that_may_answer() -> None:
     pools, others = _hit(1, 0.9, 0.5, "A bus.", "- The pool ran dry."), _hit(2, 0.1, 0.01)
     (line,) = best_lines([pools, others], ["pool"])
-    assert (line.citation, line.text) == (f"{pools.about.path}:2-2", "- The pool ran dry.")
+    assert (line.citation, line.text) == (f"{pools.about.path}:2", "- The pool ran dry.")
     assert [hit.citation for hit in best_lines([others], ["pool"])] == [others.citation]
 
 
@@ -105,16 +106,13 @@ def test_a_passage_of_a_conversation_is_narrowed_to_the_turns_that_answer() -> N
         ("Odette", CHATTER, 0.0), ("Kate", "the pool ran dry", 0.9), ("Odette", CHATTER, 0.0)
     )
     hit = hit._replace(named_speakers=("Kate",))
-    assert _citations(hit) == ["1.md:2-2"]
+    assert _citations(hit) == ["1.md:2"]
     note = hit._replace(turns=(), named_speakers=())
     assert _ended([note])[0] == [note]
-    (narrow,) = ended(
-        NOTHING._replace(hits=(hit._replace(speaker_match=-0.1),), verdict="good", is_measured=True)
-    ).hits
-    assert (other_speakers(narrow), other_speakers(hit._replace(speaker_match=-0.1))) == (
-        "",
-        "[Odette, not Kate]",
-    )
+    claimed = hit._replace(claims=(1,))
+    (narrow,) = ended(NOTHING._replace(hits=(claimed,), verdict="good", is_measured=True)).hits
+    assert (claimed.is_claimed, narrow.is_claimed) == (True, False)
+    assert (claimed.claim_at(1), claimed.claim_at(2)) == ("[not Kate]", "")
     corrected = hit._replace(corrected_by=(Correction(9, "memory", "9.md", 1, 1, "", "no"),))
     assert _citations(corrected) == ["1.md:1-3"]
 
@@ -122,8 +120,8 @@ def test_a_passage_of_a_conversation_is_narrowed_to_the_turns_that_answer() -> N
 def test_turns_that_answer_apart_from_each_other_are_passages_of_their_own() -> None:
     fact = "the pool ran dry at noon, long before anybody had looked at it or refilled it again"
     hit = _talk(("Kate", fact, 0.9), ("Odette", CHATTER, 0.0), ("Kate", fact, 0.9))
-    assert _citations(hit) == ["1.md:1-1", "1.md:3-3"]
-    assert [each.citation for each in _ended([hit])[0]] == ["1.md:1-1"]  # no more than there were
+    assert _citations(hit) == ["1.md:1", "1.md:3"]
+    assert [each.citation for each in _ended([hit])[0]] == ["1.md:1"]  # no more than there were
 
 
 def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:
@@ -131,21 +129,51 @@ def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:
     hit = _talk(("Odette", f"{long} why did the pool run dry?", 0.0), ("Kate", "A leak!", 0.9))
     assert _citations(hit) == ["1.md:1-2"]
     answer = NOTHING._replace(hits=(hit,), verdict="good", is_measured=True)
-    assert [each.citation for each in ended(answer, apart=True).hits] == ["1.md:2-2"]
+    assert [each.citation for each in ended(answer, apart=True).hits] == ["1.md:2"]
 
 
 def test_what_a_machine_says_is_less_likely_to_answer_who_asks_of_himself() -> None:
     told = "the pool ran dry before noon, and it will again unless the pump is repaired " * 14
     hit = _talk(("User", told, 0.9), ("Assistant", told, 0.9))
     assert _citations(hit) == ["1.md:1-2"]
-    assert _citations(hit, of_writer=True) == ["1.md:1-1"]
+    assert _citations(hit, of_writer=True) == ["1.md:1"]
 
 
 def test_a_question_on_another_subject_and_the_first_words_of_an_assistant_are_left_out() -> None:
     fact = "the pool ran dry before noon, and it will again unless the pump is repaired by May"
     other = "And what will you do on the long weekend that is coming, now that it is so warm?"
     hit = _talk(("Kate", fact, 0.3), ("Odette", f"{other} " * 11, 0.0), ("Kate", fact, 0.3))
-    assert _citations(hit) == ["1.md:1-1", "1.md:3-3"]
+    assert _citations(hit) == ["1.md:1", "1.md:3"]
     steps = f"Certainly! Here is how you can find out why the pool ran dry{' dry' * 40}:"
     hit = _talk(("User", fact, 0.3), ("Assistant", steps, 0.3))
-    assert _citations(hit) == ["1.md:1-1"]
+    assert _citations(hit) == ["1.md:1"]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_so"),
+    [
+        ("Which cities has Kate visited?", True),
+        ("What kinds of tea does she buy?", True),
+        ("What has Kate cooked?", True),
+        ("What are her plans?", True),
+        ("In June, what books did she read?", True),
+        ("How often did the pool run dry?", True),
+        ("List what broke", True),
+        ("Wie viele Häuser hat Kate?", True),
+        ("凯特去过哪些城市", True),
+        ("What is the address of the class?", False),
+        ("What does Kate's bus cost?", False),
+        ("Who lives in this house?", False),
+        ("Why are there two lists?", False),
+        ("pool filter valves", False),
+    ],
+)
+def test_a_question_asks_for_several_things(question: str, is_so: bool) -> None:
+    assert asks_for_several(question) is is_so
+
+
+def test_a_question_for_several_things_prints_more_passages() -> None:
+    hits = [_hit(n, 1.0 - n / 20, 0.5, CHATTER) for n in range(1, 9)]
+    answer = NOTHING._replace(hits=tuple(hits), verdict="good", is_measured=True)
+    counted = [len(ended(answer._replace(of_several=more)).hits) for more in (False, True)]
+    assert counted[0] < counted[1]

@@ -23,7 +23,7 @@ from memcli.cli.options import (
 )
 from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, NotFoundError, UsageError
-from memcli.types import MEMORY_SOURCE, shown
+from memcli.types import MEMORY_SOURCE, lines_of, shown
 
 if TYPE_CHECKING:
     from typing import Any
@@ -202,7 +202,7 @@ def _print(target: str, options: Options, skin: Skin, *, named: bool = False) ->
     """Print the lines, below their citation if `named`."""
     found, skin = _read(target, options, skin)
     _say_which(target, found, skin)
-    citation = f"{skin.name(found.source, found.path)}:{found.start_line}-{found.end_line}"
+    citation = f"{skin.name(found.source, found.path)}:{lines_of(found.start_line, found.end_line)}"
     if named and not options.json:
         skin.terminal.write(f"==> {skin.terminal.safe_line(citation)} <==\n")
     if options.json:
@@ -255,7 +255,7 @@ def _write_behind(behind: Sequence[RawLines], skin: Skin) -> None:
     terminal = skin.terminal
     for each in behind:
         text = terminal.safe(each.text)
-        where = f"{skin.name(each.source, each.path)}:{each.start_line}-{each.end_line}"
+        where = f"{skin.name(each.source, each.path)}:{lines_of(each.start_line, each.end_line)}"
         terminal.write(f"==> {terminal.safe_line(where)} <==\n{text}\n")
         if each.changed:
             terminal.warn(f"{where} has changed since it was summarised")

@@ -8,6 +8,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.options import COMMON, JSON, PRESETS, WORKSPACE, Option, Options, check
 from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode
+from memcli.types import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,7 +109,7 @@ def _name(spot: Location, skin: Skin) -> str:
     name = skin.name(spot.source, spot.path)
     if spot.first is None:
         return name
-    return f"{name}:{spot.first}" if spot.first == spot.last else f"{name}:{spot.first}-{spot.last}"
+    return f"{name}:{lines_of(spot.first, spot.last)}"
 
 
 def _record(finding: Finding) -> dict[str, Any]:

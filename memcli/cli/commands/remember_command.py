@@ -18,7 +18,7 @@ from memcli.cli.options import (
 )
 from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, NotFoundError, UsageError
-from memcli.types import MEMORY_SOURCE, cite
+from memcli.types import MEMORY_SOURCE, cite, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +109,7 @@ def _say(noted: Noted, skin: Skin, *, dry_run: bool, explain: bool) -> None:
         if noted.refusal is not None:
             terminal.warn(f"not saved: {_why(noted.refusal)}")
         return
-    name = f"{skin.name(MEMORY_SOURCE, noted.path)}:{noted.start_line}-{noted.end_line}"
+    name = f"{skin.name(MEMORY_SOURCE, noted.path)}:{lines_of(noted.start_line, noted.end_line)}"
     terminal.write(f"{terminal.safe_line(name)}\n")
     if dry_run:
         terminal.write(f"{terminal.safe(noted.text)}\n")
@@ -211,7 +211,7 @@ def _write(file: str, found: Sequence[Weighed], skin: Skin) -> None:
     terminal = skin.terminal
     for each in found:
         refusal = each.judged.refusal
-        where = f"{file}:{each.start_line}-{each.end_line}"
+        where = f"{file}:{lines_of(each.start_line, each.end_line)}"
         rule = refusal.rule if refusal else "keep"
         at = f" {refusal.citation}" if refusal and refusal.citation else ""
         text = each.text if len(each.text) <= SHOWN else f"{each.text[: SHOWN - 1]}…"

@@ -145,7 +145,7 @@ def run(options: Options) -> int:
         and not (options.open or options.interactive),
         lists=options.list,
     )._replace(apart=options.brief)
-    if options.rest and not wanted.ends:
+    if options.rest and not (wanted.ends or options.list):
         raise UsageError("--rest is what a search without such options leaves out", hint="--more")
     shape = _filled(shape, options)._replace(filters=bounds, ends=wanted.ends)
     asked = Asking(skin, wanted, shape, options.expand, wanted_sync, options.open)
@@ -203,7 +203,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
         budget=options.budget or (LIST_BUDGET if options.list else None),
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
-        brief=options.brief or options.list,
+        brief=options.brief,
         lists=options.list,
         around=options.context,
         superseded=options.superseded,
@@ -288,7 +288,12 @@ def _check_question(options: Options) -> None:
 
 
 def _all_records(first: str | None, last: str | None) -> str:
-    """Ask for all records from one day to another."""
+    """Ask for all records from one day to another.
+
+    The first and the last day of the calendar are no days of records: they mean no bound.
+    """
+    first = "0001-01-02" if first == "0001-01-01" else first
+    last = "9999-12-30" if last == "9999-12-31" else last
     if first and last:
         return first if first == last else f"{first} to {last}"
     return f"since {first}" if first else f"until {last}"
