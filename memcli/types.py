@@ -23,7 +23,9 @@ PRIVATE = "private"  # never shown to other workspaces, and never offered unaske
 OPEN_SCOPES = ("session", "user", "global")  # may be offered unasked
 SCOPES = (*OPEN_SCOPES, PRIVATE)
 # States of an index.
-FRESH, STALE, EMPTY, NOT_INDEXED = "fresh", "stale", "empty", "not_indexed"
+UP_TO_DATE, OUT_OF_DATE, EMPTY, NOT_INDEXED = (
+    "up_to_date", "out_of_date", "empty", "not_indexed",
+)  # fmt: skip
 REMOTE = "remote"  # the files are elsewhere
 AS_OF = "as_of"  # the index of a commit
 FAILED = "failed"  # this one of several workspaces did not answer

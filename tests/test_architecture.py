@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.types import AS_OF, EMPTY, FAILED, FRESH, NOT_INDEXED, REMOTE, STALE
+from memcli.types import AS_OF, EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE
 
 PACKAGE = Path(__file__).parents[1] / "memcli"
 # A package imports what stands in rows below its own, and itself.
@@ -318,7 +318,7 @@ def test_only_cli_prints_and_exits() -> None:
 
 def test_a_state_of_an_index_is_compared_by_its_name() -> None:
     """`memcli.types` names them once: a word that is spelt wrong elsewhere would never be equal."""
-    words = {AS_OF, EMPTY, FAILED, FRESH, NOT_INDEXED, REMOTE, STALE}
+    words = {AS_OF, EMPTY, FAILED, UP_TO_DATE, NOT_INDEXED, REMOTE, OUT_OF_DATE}
     spelt = {
         module
         for module, tree in _trees()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class IndexFreshness(Record):
     """How the index compares with the files when it answers."""
 
-    state: str  # fresh | stale | empty | remote
+    state: str  # up_to_date | out_of_date | empty | remote
     pending: int  # changed files that are not in the answer
     reason: Reason | None
     notices: tuple[Reason, ...]  # files that cannot be read, and repairs of the index

@@ -113,7 +113,8 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
     path = _path_of(workspace, wish, now)
     older = _corrected(workspace, wish.corrects)
     behind = f"{CORRECTS} {older}" if older else wish.source
-    note = _note(f"{text} ({behind})" if behind else text, wish, now)
+    written = f"{text} ({behind})" if behind else text
+    note = _note(written, wish, now)
     nearby = Nearby(workspace)
     settings = gate_settings(workspace, is_gated=wish.gate, was_given=wish.was_given)
     settings = settings._replace(refuses_orders=bool(wish.by))
@@ -142,7 +143,8 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
     def make(data: bytes | None) -> Placed:
         fitted = place(data, note, name=path, title=title)
         if not wish.force:
-            _refuse_twice(data, text)
+            for each in dict.fromkeys((text, written)):
+                _refuse_twice(data, each)
         placed.append(fitted)
         return fitted
 

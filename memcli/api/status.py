@@ -31,11 +31,11 @@ from memcli.store.run_records import Described, Orphan, Owner, VectorSearch, Wat
 from memcli.store.watch import living_watcher
 from memcli.types import (
     EMPTY,
-    FRESH,
     MEMORY_SOURCE,
     NOT_INDEXED,
     REMOTE,
     STATES,
+    UP_TO_DATE,
     FileStat,
     Listing,
     Skip,
@@ -168,7 +168,7 @@ class WorkspaceStatus(Record):
     workspace_origin: str
     store: StoreStatus
     watcher: WatchRecord | None
-    state: str  # fresh | stale | empty | not-indexed
+    state: str  # up_to_date | out_of_date | empty | not_indexed
     sources: tuple[SourceStatus, ...]
     changes: PlannedChanges
     summaries: Mapping[str, int]  # by their state
@@ -182,7 +182,7 @@ class WorkspaceStatus(Record):
     def is_behind(self) -> bool:
         """Return whether something of the memory is, or may be, missing in the index."""
         is_waiting = self.vectors.pending > 0 and self.vectors.encoder != "none"
-        return self.state not in (FRESH, EMPTY, REMOTE) or is_waiting or bool(self.unlisted)
+        return self.state not in (UP_TO_DATE, EMPTY, REMOTE) or is_waiting or bool(self.unlisted)
 
 
 def gather(workspace: Workspace, *, deep: bool) -> Findings:

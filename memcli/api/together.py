@@ -11,7 +11,7 @@ from memcli.indexing.freshness import Freshness
 from memcli.record import Record
 from memcli.store.union import StoreState
 from memcli.threads import side_by_side
-from memcli.types import EMPTY, FAILED, FRESH, NOT_INDEXED, REMOTE, STALE
+from memcli.types import EMPTY, FAILED, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Made = TypeVar("Made")
 
-ANSWERING = (FRESH, STALE, REMOTE)
+ANSWERING = (UP_TO_DATE, OUT_OF_DATE, REMOTE)
 
 
 def together(
@@ -66,7 +66,7 @@ def joined(states: Sequence[StoreState]) -> Freshness:
         told = as_stored(stored)
         reason = reason._replace(text=f"{reason.text}; {told.text}") if reason else told
     found = {state.state for state in there}
-    whole = next(state for state in (STALE, REMOTE, FRESH) if state in found)
+    whole = next(state for state in (OUT_OF_DATE, REMOTE, UP_TO_DATE) if state in found)
     pending = sum(state.pending for state in there)
     missing = [state.missing for state in there if state.missing]
     named = missing[0] if len(missing) == 1 else ""

@@ -263,7 +263,7 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
     if terminal.verbose:
         terminal.say(
             f"{len(answer.hits)} of {answer.candidates} candidates, verdict {answer.verdict}, "
-            f"index {found.freshness.state}, revision {answer.revision}"
+            f"index {found.freshness.state.replace('_', ' ')}, revision {answer.revision}"
         )
         if answer.unmatched:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))

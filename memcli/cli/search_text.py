@@ -267,7 +267,9 @@ def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
         from memcli.search.cursor import cursor_of
 
         is_alone = len(beside) < 2
-        return screen.brief(rank, hit, cursor_of(hit, words), words, made, is_alone=is_alone)
+        shown = screen.brief(rank, hit, cursor_of(hit, words), words, made, is_alone=is_alone)
+        newer = list(_corrections(hit, found, skin))[: len(hit.corrected_by)]
+        return shown + "".join(screen.corrected(head, text, made) for head, text in newer)
 
     def behind(each: Expanded) -> str:
         return screen.behind(each, made)

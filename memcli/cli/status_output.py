@@ -8,7 +8,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.index_output import change_names
 from memcli.errors import AwayError, IndexMissingError
 from memcli.indexing.notices import remedy
-from memcli.types import FRESH, MEMORY_SOURCE, NOT_INDEXED, REMOTE, STALE, shown
+from memcli.types import MEMORY_SOURCE, NOT_INDEXED, OUT_OF_DATE, REMOTE, UP_TO_DATE, shown
 from memcli.workspace.locate import ENV_NAME
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 INDENT = 11  # columns of the word in front
 SHOWN_SKIPS = 10
-STATES = {FRESH: "up to date", STALE: "out of date"}
+STATES = {UP_TO_DATE: "up to date", OUT_OF_DATE: "out of date"}
 LONGEST_LOG_DAYS = 31  # the date of this month's log is the last day of the month
 
 
@@ -80,7 +80,7 @@ def _state(record: dict[str, Any], skin: Skin) -> str:
     if state == NOT_INDEXED:
         return "not built yet"
     text = STATES.get(state, state)
-    is_partial = state == FRESH and record["unlisted"]
+    is_partial = state == UP_TO_DATE and record["unlisted"]
     return f"{text} as far as files can be read" if is_partial else text
 
 

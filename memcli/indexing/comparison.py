@@ -12,7 +12,17 @@ from memcli.checking import TYPE_CHECKING
 from memcli.indexing.planning import BY_BYTES, Settings, altered, pair_moves, plan, read
 from memcli.record import Record
 from memcli.store.records import Facts, Key
-from memcli.types import EMPTY, FRESH, NOT_INDEXED, STALE, FileStat, Known, Listing, Skip, shown
+from memcli.types import (
+    EMPTY,
+    NOT_INDEXED,
+    OUT_OF_DATE,
+    UP_TO_DATE,
+    FileStat,
+    Known,
+    Listing,
+    Skip,
+    shown,
+)
 
 if TYPE_CHECKING:
     from memcli.errors import Reason
@@ -50,13 +60,13 @@ class IndexComparison(Record):
 
     @property
     def state(self) -> str:
-        """Return fresh, stale, not_indexed or empty."""
+        """Return up_to_date, out_of_date, not_indexed or empty."""
         is_empty = not self.listing.files and not self.listing.unlisted
         if not self.is_indexed:
             return EMPTY if is_empty else NOT_INDEXED
         if self.pending or self.changes.again:
-            return STALE
-        return EMPTY if is_empty else FRESH
+            return OUT_OF_DATE
+        return EMPTY if is_empty else UP_TO_DATE
 
 
 def compare_index(

@@ -23,7 +23,7 @@ from memcli.errors import (
 from memcli.indexing.comparison import IndexComparison, compare_index
 from memcli.indexing.planning import Settings, altered, plan, settings_meta
 from memcli.record import Record
-from memcli.types import EMPTY, FRESH, STALE, Encoder, Known, Listing, Skip, shown
+from memcli.types import EMPTY, OUT_OF_DATE, UP_TO_DATE, Encoder, Known, Listing, Skip, shown
 
 if TYPE_CHECKING:
     from memcli.indexing.indexer import Progress, Report
@@ -52,9 +52,9 @@ class Bounds(Record):
 class Freshness(Record):
     """How far the index is out of date when the answer is made."""
 
-    state: str  # one of `memcli.types`: fresh, stale, …
+    state: str  # one of `memcli.types`: up_to_date, out_of_date, …
     pending: int  # files added, changed, moved or removed that the answer does not know
-    reason: Reason | None  # why it is stale
+    reason: Reason | None  # why it is out of date
     notices: tuple[Reason, ...]
     stores: tuple[StoreState, ...] = ()  # one per workspace, if there are several
     missing: str = ""  # the pending files by name, as `notices.missing` words it
@@ -85,7 +85,7 @@ def freshen(
         waited = _wait(store, sleep, on_progress)
         if waited:
             comparison, waiting = _beginning(store, settings, bounds)
-    if comparison.is_read and comparison.state != STALE:
+    if comparison.is_read and comparison.state != OUT_OF_DATE:
         _fold(store, sleep)
         found = _freshness(comparison)
         if 0 < waiting <= bounds.parts:
@@ -247,14 +247,14 @@ def _bring_in(
     notices += (*report.left, *map(replaced, report.damaged[:NOTICES]), *_unseen(report))
     has_new = bool(report.added or report.changed or report.moved)
     if not report.deferred:
-        return Freshness(FRESH, 0, None, tuple(notices)), has_new
+        return Freshness(UP_TO_DATE, 0, None, tuple(notices)), has_new
     missing = missing_files(
         new=[shown(*key) for key in report.deferred if key not in known],
         changed=[shown(*key) for key in report.deferred if key in known],
     )
     seconds = f"{bounds.seconds:g} second{'' if bounds.seconds == 1 else 's'}"
     why = Reason("bounds", f"a search reads changed files for {seconds}", "memcli index")
-    found = Freshness(STALE, len(report.deferred), why, tuple(notices), missing=missing)
+    found = Freshness(OUT_OF_DATE, len(report.deferred), why, tuple(notices), missing=missing)
     return found, has_new
 
 

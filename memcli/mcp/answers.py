@@ -18,7 +18,7 @@ from memcli.render.sanitize import broken_up, fence_for, visible_line
 from memcli.search.hits import mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import make_snippet
-from memcli.types import EMPTY, FRESH, lines_of, shown
+from memcli.types import EMPTY, UP_TO_DATE, lines_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +46,7 @@ _TOOLS = {
 }
 _ARGUMENTS = ("query", "since", "until", "on", "path", "budget", "from", "lines")
 _PLAINLY = {"memory_search": 'memory_search with query "" and path "*", which lists the notes'}
-_NO_ROOM = "No passage fits the budget."
+_NO_ROOM = "No passage fits the budget. Try: memory_search with budget 500"
 
 
 class ToolResult(Record):
@@ -93,7 +93,7 @@ def _hint_for_tools(hint: str) -> str:
 def headline(verdict: str | None, comparison: Freshness) -> list[str]:
     """Write the verdict, and one line for each reason why the index is incomplete."""
     state = comparison.state.replace("_", " ")
-    if state == FRESH and any(each.code == "unlisted" for each in comparison.notices):
+    if state == UP_TO_DATE and any(each.code == "unlisted" for each in comparison.notices):
         state = "incomplete"
     if comparison.pending:
         files = visible_line(comparison.missing) or f"{comparison.pending} files"

@@ -238,7 +238,7 @@ def _unknown(name: str, given: str, known: Sequence[str]) -> UsageError:
         return UsageError(f"{name} takes no argument, and not {given!r:.80}", hint=name)
     return UsageError(
         f"{name} has no argument {given!r:.80}; it takes {', '.join(known)}",
-        hint=nearest(given, known),
+        hint=f"{name} with {nearest(given, known)}",
     )
 
 

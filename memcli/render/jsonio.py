@@ -11,7 +11,7 @@ from memcli.markdown.parts import digest
 from memcli.render.sanitize import escaped
 from memcli.search.budget import shortened
 from memcli.search.passages import Passage
-from memcli.types import FAILED, FRESH, MEMORY_SOURCE, split_source
+from memcli.types import FAILED, MEMORY_SOURCE, UP_TO_DATE, split_source
 
 if TYPE_CHECKING:
     from typing import Any
@@ -70,7 +70,7 @@ def few_of_answer(envelope: Mapping[str, Any]) -> dict[str, Any]:
            for each in left["retrievers"].values()):  # fmt: skip
         del left["retrievers"]
     freshness = {key: value for key, value in left.pop("freshness").items() if value != 0}
-    if freshness != {"state": FRESH}:
+    if freshness != {"state": UP_TO_DATE}:
         left["freshness"] = freshness
     return left
 

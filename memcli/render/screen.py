@@ -10,7 +10,6 @@ from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.render.text import INDENT, NOTHING_AROUND, Around, Style, neighbours
 from memcli.render.width import columns, shortened, wrap
-from memcli.search.hits import mark_of
 from memcli.search.snippet import Snippet, marked
 from memcli.types import MEMORY_SOURCE, lines_of
 
@@ -153,8 +152,7 @@ def brief(
     cited = f"{screen.style.path}{shown}{screen.style.end}"
     head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document, place.line), cited)}  "
     room = screen.width - columns(f"{rank:>2}. {shown}  ")
-    mark = f"[{mark_of(hit.corrected_by)}] " if hit.corrected_by else ""
-    text = " ".join(screen.safe(f"{mark}{place.text}").split())
+    text = " ".join(screen.safe(place.text).split())
     marks = marked(text, words).marks
     if marks and columns(text[: marks[0][1]]) > room:
         first = max(0, marks[0][0] - room // 3)

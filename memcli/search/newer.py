@@ -56,7 +56,6 @@ CROWD = 24  # lines with one word, from which on the word finds nothing
 SHORT = 5  # words of a line of which one shared word is enough
 LEAST_PART = 4  # one word in so many of a longer line must be shared
 STEM = 5  # letters by which two forms of a word are compared
-LONGEST_WORD = 40  # characters
 HAN_BEGINNING = 2  # signs that lines begin with
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
@@ -191,18 +190,16 @@ class Claims:
     def __init__(self, claims: Sequence[Claim]) -> None:
         """Take the lines that may correct others.
 
-        A line without a word of change corrects only lines that begin with the same word.
+        A line without a word of change corrects only lines that begin as it does.
         """
         self._claims = claims
-        self._changing: defaultdict[str, list[int]] = defaultdict(list)  # places by stem
-        self._alike: defaultdict[tuple[str, str], list[int]] = defaultdict(list)  # and first word
+        self._by_stem: defaultdict[str, list[int]] = defaultdict(list)
+        self._by_start: defaultdict[str, list[int]] = defaultdict(list)
         for place, claim in enumerate(claims):
-            first = _first_word(claim.text)
-            is_change = has_change(claim.text)
-            for stem in claim.stems:
-                self._alike[first, stem].append(place)
-                if is_change:
-                    self._changing[stem].append(place)
+            self._by_start[_start(claim.text)].append(place)
+            if has_change(claim.text):
+                for stem in claim.stems:
+                    self._by_stem[stem].append(place)
 
     def correcting(self, text: str, may: Callable[[int], bool]) -> Iterator[tuple[int, float]]:
         """Give the places of the lines that correct a text, and how sure that is.
@@ -219,13 +216,17 @@ class Claims:
 
     def _near(self, text: str) -> list[int]:
         """List the lines that are worth comparing with a text, by the words that both have."""
-        stems, first = stems_of(text), _first_word(text)
+        stems = stems_of(text)
+        found = (self._by_stem[stem] for stem in stems if stem in self._by_stem)
+        counts = Counter(chain.from_iterable(each for each in found if len(each) <= CROWD))
         least = 1 if len(stems) <= SHORT else max(2, len(stems) // LEAST_PART)
-        changing = _counted(self._changing.get(stem, ()) for stem in stems)
-        alike = _counted(self._alike.get((first, stem), ()) for stem in stems)
-        near = {place for place, count in changing.items() if count >= least}
-        near |= {place for place, count in alike.items() if 2 * count + 1 >= len(stems)}
-        return sorted(near)
+        near = {place for place, count in counts.items() if count >= least}
+
+        def is_half(place: int) -> bool:
+            return 2 * len(stems & self._claims[place].stems) + 1 >= len(stems)
+
+        alike = self._by_start.get(_start(text), ())
+        return sorted(near.union(filter(is_half, alike if len(alike) <= CROWD else ())))
 
 
 class Corrections:
@@ -355,17 +356,19 @@ def _cited(chunk: Quotation, unit: Claim) -> tuple[str, int, int] | None:
     return corrected_lines(unit.text) if may_say else None
 
 
-def _counted(found: Iterable[Sequence[int]]) -> Counter[int]:
-    """Count places, without those of words that too many lines have."""
-    return Counter(chain.from_iterable(each for each in found if len(each) <= CROWD))
+@lru_cache(maxsize=KEPT_TEXTS)
+def _start(text: str) -> str:
+    """Give the beginning of the first word of a line, and of the second if the first is short.
 
-
-def _first_word(text: str) -> str:
-    """Give the beginning of the first word of a line, without its speaker and mark of a list."""
+    The speaker and the mark of a list are left out.
+    """
     line = text.lstrip("-*+> ")
     said = line.partition(": ")[2] if "**" in text[:MARK] else line
-    word = said[:LONGEST_WORD].partition(" ")[0]
-    return word[:STEM].casefold() if word.isascii() else word[:HAN_BEGINNING]
+    if not said.isascii() and (start := said[:HAN_BEGINNING]) and not start.isascii():
+        return start
+    first, second, *_ = [*said.casefold().split(None, 2), "", ""]
+    is_enough = len(first) > STEM or first.endswith(":")
+    return first[:STEM] if is_enough else f"{first} {second.strip('.,:;')[:STEM]}"
 
 
 def _correction(about: About, unit: Claim) -> Correction:

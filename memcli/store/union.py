@@ -72,7 +72,7 @@ class StoreState(Record):
 
     name: str
     folder: str
-    state: str  # one of `memcli.types`: fresh, stale, …
+    state: str  # one of `memcli.types`: up_to_date, out_of_date, …
     pending: int  # files that the answer does not know as they are
     reason: Reason | None
     notices: tuple[Reason, ...] = ()

@@ -82,7 +82,7 @@ def test_a_search_is_that_of_the_command(folder: Path) -> None:
             assert _told(found.results) == _told_in_json(printed["results"])
             assert found.verdict == printed["verdict"]
             assert found.now == printed["now"]
-            assert found.freshness.state == printed["freshness"]["state"] == "fresh"
+            assert found.freshness.state == printed["freshness"]["state"] == "up_to_date"
             assert found.retrievers.semantic.total == printed["retrievers"]["semantic"]["total"]
 
 
@@ -118,7 +118,7 @@ def test_lines_and_state_are_those_of_the_commands(folder: Path) -> None:
     assert (lines.text, lines.text_hash) == (printed["text"], printed["text_hash"])
     assert isinstance(state, WorkspaceStatus)
     assert plain(state) == _printed(folder, "status", "--json")
-    assert state.state == "fresh"
+    assert state.state == "up_to_date"
     assert not state.is_behind
 
 
@@ -158,12 +158,12 @@ def test_it_keeps_in_step_and_says_what_is_behind(folder: Path, tmp_path: Path) 
         (tmp_path / "memory").mkdir()
         (tmp_path / "memory" / "2026-02-01.md").write_text("The kingfisher dived.\n", "utf-8")
         behind = memory.search("kingfisher", sync=False)
-        assert (behind.freshness.state, behind.freshness.pending) == ("stale", 1)
+        assert (behind.freshness.state, behind.freshness.pending) == ("out_of_date", 1)
         assert behind.freshness.reason is not None
         assert behind.freshness.reason.hint
         found = memory.search("kingfisher")
         assert found.results[0].citation == "memory/2026-02-01.md:1"
-        assert found.freshness.state == "fresh"
+        assert found.freshness.state == "up_to_date"
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_a_question_is_answered_from_all(folders: list[str]) -> None:
             ("notes", "memory"), ("work", "memory")
         ]  # fmt: skip
         assert [(each.name, each.state) for each in found.freshness.workspaces] == [
-            ("notes", "fresh"), ("work", "fresh")
+            ("notes", "up_to_date"), ("work", "up_to_date")
         ]  # fmt: skip
         assert memory.get("work:memory/b.md:3").text == "The courier waits at the pool."
         assert memory.get("memory/a.md:3").text == "The pool ran dry."  # of the own one
@@ -95,7 +95,7 @@ def test_several_are_indexed_and_describe_themselves(folders: list[str]) -> None
     assert failed.error.code == "config"
     assert done.index_ is not None
     assert done.index_.files.added == ("memory/b.md",)
-    assert [each.status and each.status.state for each in status.workspaces] == [None, "fresh"]
+    assert [each.status and each.status.state for each in status.workspaces] == [None, "up_to_date"]
     assert status.is_behind
     assert plain(status)["workspaces"][1]["status"]["schema"] == "memcli.status/1"
     assert plain(runs)["workspaces"][1]["index"]["schema"] == "memcli.index/1"

@@ -148,7 +148,7 @@ class Crowd:
                 self.wrong.append(f"two versions of file {number} in one answer: {versions}")
             if not 1 <= version <= after[number]:
                 self.wrong.append(f"version {version} of file {number} never existed")
-            if state == "fresh" and version < before[number]:
+            if state == "up_to_date" and version < before[number]:
                 self.wrong.append(
                     f"fresh, and yet version {version} of file {number}, not {before[number]}"
                 )
@@ -244,7 +244,7 @@ def main(seconds: float) -> int:
         status = json.loads(crowd.run("status", "--json", "--deep"))
         if watcher.poll() is not None or status["watcher"]["pid"] != watcher.pid:
             crowd.wrong.append("the watcher has ended")
-        if status["state"] != "fresh" or status["store"]["integrity"] != "ok":
+        if status["state"] != "up_to_date" or status["store"]["integrity"] != "ok":
             crowd.wrong.append(f"at the end: {status['state']}, {status['changes']}")
         if crowd.counts[FRESH] < LEAST:
             crowd.wrong.append(f"only {crowd.counts[FRESH]} answers were called fresh")

@@ -78,7 +78,7 @@ def test_status_and_bench_know_it(program: Program, tmp_path: Path) -> None:
     status = program.record("status", "--deep")
     assert status["vectors"]["encoder"] == "letters"
     assert status["vectors"]["fingerprint"] == "letters;dim=26"
-    assert (status["state"], status["warnings"]) == ("fresh", [])
+    assert (status["state"], status["warnings"]) == ("up_to_date", [])
     questions = tmp_path / "questions.jsonl"
     questions.write_text(QUESTION)
     quality = program.record("bench", "quality", str(questions))

@@ -162,7 +162,7 @@ def test_a_memory_reads_nothing_before_it_is_asked_and_prints_nothing(
         assert [each.path for each in memory.search("pool").results] == ["memory/late.md"]
         write(notes, "memory/broken.md", b"\x00\x01")
         memory.index()
-        assert memory.search("umbrella", sync=False).freshness.state == "fresh"
+        assert memory.search("umbrella", sync=False).freshness.state == "up_to_date"
         assert memory.context("pool").markdown
         with pytest.raises(memcli.errors.NotFoundError):
             memory.get("none.md")

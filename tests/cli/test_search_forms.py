@@ -239,3 +239,21 @@ def test_three_passages_are_shown_if_none_is_sure(
         out, err = _run("search", query, "-w", folder, *more)
         assert out.count("memory/") == count
         assert "No sure match" in err
+
+
+def test_a_line_of_a_corrected_passage_shows_its_text_and_then_what_corrects_it(
+    notes: Path,
+) -> None:
+    put(notes, {"memory/2026-03-01.md": "# Pool\n\nThe pool host is basalt.\n",
+                "memory/2026-04-01.md": "# Pool\n\nThe pool host is granite.\n"})  # fmt: skip
+    shown = on_terminal("search", "pool host basalt", "-1", "--mode", "keyword").splitlines()
+    at = next(number for number, line in enumerate(shown) if "2026-03-01.md:3" in line)
+    assert "basalt" in shown[at]
+    assert "corrected by memory/2026-04-01.md" in shown[at + 1]
+
+
+def test_bounds_at_the_ends_of_the_calendar_list_everything(notes: Path) -> None:
+    every, _ = _run("search", "--since", "2000-01-01")
+    assert "memory/2026-02-05.md" in every
+    assert _run("search", "--since", "0001-01-01") == (every, "")
+    assert _run("search", "--since", "2000-01-01", "--until", "9999-12-31") == (every, "")

@@ -374,7 +374,10 @@ def test_status_and_index_tell_of_each(base: Path) -> None:
     assert done["workspaces"][0]["index"]["chunks"] == 2
     assert done["workspaces"][1]["error"]["code"] == "not-found"
     found = record_of("memcli.status-several", "status", "--everywhere")
-    assert [each.get("status", {}).get("state") for each in found["workspaces"]] == ["fresh", None]
+    assert [each.get("status", {}).get("state") for each in found["workspaces"]] == [
+        "up_to_date",
+        None,
+    ]
     _, messages = asked("index", "-w", "notes", "-w", "work")
     assert "==> notes <==\nIndexed: 2 unchanged" in messages
 

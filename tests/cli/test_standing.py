@@ -205,7 +205,7 @@ def test_every_command_tells_what_the_next_run_reports(
     assert status["changes"] == plan
     fresh = desk.json("search", "fox", "--no-sync", "-v")["freshness"]
     pending = sum(len(plan[name]) for name in LISTS if name != "reindexed")
-    state = "stale" if pending or plan["reindexed"] else "fresh"
+    state = "out_of_date" if pending or plan["reindexed"] else "up_to_date"
     assert (status["state"], fresh["state"], fresh["pending"]) == (state, state, pending)
     assert ("have changed" in str(fresh) or "has changed" in str(fresh)) == bool(plan["reindexed"])
 
@@ -216,7 +216,7 @@ def test_every_command_tells_what_the_next_run_reports(
     ]
     plan = desk.json("index", "--dry-run")
     assert [plan[name] for name in (*LISTS, "settings")] == [[]] * 6
-    assert desk.json("status")["state"] == "fresh"
+    assert desk.json("status")["state"] == "up_to_date"
 
 
 def test_the_dry_run_of_what_is_in_step_says_so(desk: Desk) -> None:

@@ -88,7 +88,7 @@ def test_what_a_watcher_says_proves_nothing_of_the_files(notes: Path, watching: 
     assert _run("status", "--check", "-q")[0] == 0
     (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
     assert _run("status", "--check", "-q")[0] == 1
-    assert _status()["state"] == "stale"
+    assert _status()["state"] == "out_of_date"
 
 
 def test_an_index_by_keywords_alone_is_in_step_when_that_was_asked_for(
@@ -114,7 +114,7 @@ def test_a_folder_that_cannot_be_seen_is_not_known_to_be_in_step(
     _run("index", "-q")
     (tmp_path / "docs").rename(tmp_path / "away")
     shown = _status()
-    assert (shown["state"], shown["unlisted"]) == ("fresh", ["docs:."])
+    assert (shown["state"], shown["unlisted"]) == ("up_to_date", ["docs:."])
     assert _run("status", "--check", "-q")[0] == 1
 
 

@@ -99,7 +99,7 @@ def test_what_changes_is_indexed_told_and_shown_by_status(notes: Path, watching:
     assert moved == [{"from": "memory/2026-02-18.md", "to": "memory/2026-02-19.md"}]
 
     shown = status(notes)
-    assert shown["state"] == "fresh"
+    assert shown["state"] == "up_to_date"
     watcher = shown["watcher"]
     assert watcher["pid"] == watching.process.pid
     assert (watcher["backlog"], watcher["mode"], watcher["failure"]) == (0, "events", "")

@@ -267,7 +267,7 @@ def test_a_hook_reads_no_more_than_fifty_files_for_the_first_time(tmp_path: Path
     for number in range(51):
         (notes / f"{number}.md").write_text(f"# Note {number}\n\nBread.\n")
     asked = told(session_id="many", cwd=str(notes.parent), prompt=POOL)
-    for state in ("not_indexed", "fresh"):
+    for state in ("not_indexed", "up_to_date"):
         run(asked, "prompt")
         status = processes.run("status", "--json", "-w", str(notes.parent))
         assert json.loads(status.stdout)["state"] == state

@@ -139,7 +139,7 @@ def test_a_look_and_a_run_tell_the_same_of_it(place: tuple[Path, str], full: boo
     writer.close()
     assert report.changed == looked.changed == ("b.md",)
     assert (report.added, {skip.path for skip in report.skips}) == ((), {"b.md", "c.md"})
-    assert compare_store(SqliteStore(store, wanted.now_ns), wanted).state == "fresh"
+    assert compare_store(SqliteStore(store, wanted.now_ns), wanted).state == "up_to_date"
 
 
 def test_a_setting_that_makes_it_unparsable_forgets_it_too(place: tuple[Path, str]) -> None:

@@ -274,7 +274,7 @@ class Workspace(RuleBasedStateMachine):
         assert {(s.path, s.reason) for s in comparison.listing.skips} <= {
             (s.path, s.reason) for s in report.skips
         }
-        assert (comparison.state == "stale") == any(report[:4])
+        assert (comparison.state == "out_of_date") == any(report[:4])
 
     def embed(self, change: Change) -> None:
         embed(change, self.encoder)

@@ -141,7 +141,7 @@ def test_a_full_disk_ends_the_run_and_the_old_index_answers(place: Place) -> Non
     search = ("search", "fox", "-n", "100", "--mode", "keyword", "--json")
     answer = json.loads(place.memcli(*search, program=LIMITED, limit=limit).stdout)
     assert {"memory/a.md", "memory/b.md"} <= {r["path"] for r in answer["results"]}
-    assert answer["freshness"]["state"] == "stale"
+    assert answer["freshness"]["state"] == "out_of_date"
     assert place.memcli("index", "--full").returncode == 0
     assert_sound(place.store)
     found, place.store = dump(place.store), place.store + ".new"

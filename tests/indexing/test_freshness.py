@@ -82,10 +82,10 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 def test_a_first_search_embeds_all_or_nothing(place: Place) -> None:
     place.write("a", "b")
-    assert place.freshen() == Freshness("fresh", 0, None, ())
+    assert place.freshen() == Freshness("up_to_date", 0, None, ())
     assert place.counts() == Counts(2, 2, 2, 2)
     place.write("c", "d", "e")
-    assert place.freshen() == Freshness("fresh", 0, None, ())
+    assert place.freshen() == Freshness("up_to_date", 0, None, ())
     assert place.counts() == Counts(5, 5, 5, 2)  # a part of three would help nobody
 
 
@@ -108,7 +108,7 @@ def test_a_later_search_embeds_what_was_left(place: Place) -> None:
     place.freshen(BOUNDS._replace(parts=0), encoder=no_encoder)
     place.freshen()
     assert place.counts() == Counts(3, 3, 3, 0)
-    assert place.freshen(BOUNDS._replace(parts=3)) == Freshness("fresh", 0, None, ())
+    assert place.freshen(BOUNDS._replace(parts=3)) == Freshness("up_to_date", 0, None, ())
     assert place.counts() == Counts(3, 3, 3, 3)
     place.freshen(BOUNDS._replace(parts=3), encoder=no_encoder)  # nothing waits now
 
@@ -135,8 +135,8 @@ def test_a_search_in_step_opens_no_encoder_and_changes_no_byte(place: Place) -> 
     place.write("a")
     place.freshen()
     before = Path(place.path).read_bytes()
-    assert place.freshen(encoder=no_encoder) == Freshness("fresh", 0, None, ())
-    assert look(place.store, place.settings) == Freshness("fresh", 0, None, ())
+    assert place.freshen(encoder=no_encoder) == Freshness("up_to_date", 0, None, ())
+    assert look(place.store, place.settings) == Freshness("up_to_date", 0, None, ())
     assert Path(place.path).read_bytes() == before
 
 
@@ -146,10 +146,10 @@ def test_a_search_brings_in_so_many_files_and_says_what_is_left(place: Place) ->
     place.write("b", "c", "d", "e", "f")
     assert look(place.store, place.settings).pending == 5
     answer = place.freshen()
-    assert (answer.state, answer.pending) == ("stale", 2)
+    assert (answer.state, answer.pending) == ("out_of_date", 2)
     assert told(answer.reason) == "a search reads changed files for 3 seconds. Try: memcli index"
     assert place.counts() == Counts(4, 4, 4, 1)
-    assert place.freshen() == Freshness("fresh", 0, None, ())
+    assert place.freshen() == Freshness("up_to_date", 0, None, ())
 
 
 def test_what_is_missing_is_named_and_what_is_new_is_called_new(place: Place) -> None:
@@ -180,7 +180,7 @@ def test_a_first_reading_that_was_cut_off_goes_on_whatever_its_time(place: Place
     with pytest.raises(KeyboardInterrupt):
         freshen(place.store, place.settings, BOUNDS, no_encoder, no_sleep, on_progress=stop)
     assert 0 < place.counts().documents < 9
-    assert place.freshen(BOUNDS._replace(seconds=1, parts=0)).state == "fresh"
+    assert place.freshen(BOUNDS._replace(seconds=1, parts=0)).state == "up_to_date"
     assert place.counts().documents == 9
 
 
@@ -188,7 +188,7 @@ def test_texts_wait_for_no_other_search_where_files_only_look_changed(place: Pla
     place.write("a", "b")
     place.freshen(BOUNDS._replace(parts=0))
     place.write("a", "b")  # the same bytes, just now
-    assert place.freshen().state == "fresh"
+    assert place.freshen().state == "up_to_date"
     assert place.counts() == Counts(2, 2, 2, 2)
 
 
@@ -199,10 +199,10 @@ def test_files_that_only_look_changed_do_not_count(place: Place) -> None:
     place.write(*names)
     write(place.root, "j.md", "new text\n")
     assert look(place.store, place.settings).pending == 1
-    assert place.freshen(BOUNDS._replace(seconds=10)) == Freshness("fresh", 0, None, ())
+    assert place.freshen(BOUNDS._replace(seconds=10)) == Freshness("up_to_date", 0, None, ())
     place.write(*(f"{name}{number}" for name in names for number in range(3)))
     answer = place.freshen(BOUNDS._replace(seconds=1))
-    assert (answer.state, answer.pending) == ("stale", 29)
+    assert (answer.state, answer.pending) == ("out_of_date", 29)
 
 
 def test_removals_are_brought_in_whatever_the_bounds(place: Place) -> None:
@@ -211,13 +211,13 @@ def test_removals_are_brought_in_whatever_the_bounds(place: Place) -> None:
     for name in "bc":
         (place.root / f"{name}.md").unlink()
     bounds = BOUNDS._replace(seconds=0, parts=0)
-    assert place.freshen(bounds, encoder=no_encoder).state == "fresh"
+    assert place.freshen(bounds, encoder=no_encoder).state == "up_to_date"
     assert place.counts() == Counts(1, 1, 1, 1)
 
 
 def test_without_an_encoder_the_words_are_brought_in(place: Place) -> None:
     place.write("a")
-    assert place.freshen(encoder=lambda: None).state == "fresh"
+    assert place.freshen(encoder=lambda: None).state == "up_to_date"
     assert place.counts() == Counts(1, 1, 1, 0)
 
 
@@ -225,7 +225,7 @@ def test_a_title_that_a_rename_changes_is_embedded_anew(place: Place) -> None:
     place.write("a")
     place.freshen()
     (place.root / "a.md").rename(place.root / "z.md")
-    assert place.freshen().state == "fresh"
+    assert place.freshen().state == "up_to_date"
     assert place.counts() == Counts(1, 1, 1, 1)
 
 
@@ -235,9 +235,9 @@ def test_a_locked_index_answers_stale_at_once(place: Place) -> None:
     place.write("b")
     with place.store.locked(wait_seconds=0, sleep=no_sleep):
         answer = place.freshen(encoder=no_encoder)
-    assert (answer.state, answer.pending) == ("stale", 1)
+    assert (answer.state, answer.pending) == ("out_of_date", 1)
     assert "is writing the index" in told(answer.reason)
-    assert place.freshen().state == "fresh"
+    assert place.freshen().state == "up_to_date"
 
 
 def test_a_search_waits_for_the_first_reading_by_another(place: Place) -> None:
@@ -264,7 +264,7 @@ def test_a_search_waits_for_the_first_reading_by_another(place: Place) -> None:
             on_progress=lambda *progress: shown.append(progress),
         )
         searcher.close()
-    assert found == Freshness("fresh", 0, None, ())
+    assert found == Freshness("up_to_date", 0, None, ())
     assert shown[:3] == [("waiting", 2, 3)] * 3  # after half a second
     assert len(slept) == 8
 
@@ -294,13 +294,13 @@ def test_changed_settings_reach_the_whole_index_within_the_bound(place: Place) -
     (place.root / "b.md").rename(place.root / "z.md")
     answer = place.freshen(few, other, no_encoder)
     assert answer == look(place.store, other)
-    assert (answer.state, answer.pending) == ("stale", 1)
+    assert (answer.state, answer.pending) == ("out_of_date", 1)
     assert told(answer.reason) == (
         "the settings of chunks have changed: 4 files are to be stored again. Try: memcli index"
     )
-    assert place.freshen(BOUNDS, other, lambda: None).state == "fresh"
+    assert place.freshen(BOUNDS, other, lambda: None).state == "up_to_date"
     assert place.counts().chunks > chunks
-    assert place.freshen(few, other, no_encoder).state == "fresh"
+    assert place.freshen(few, other, no_encoder).state == "up_to_date"
 
 
 def test_what_a_reader_keeps_beside_the_index_is_not_waited_for(place: Place) -> None:
@@ -309,13 +309,13 @@ def test_what_a_reader_keeps_beside_the_index_is_not_waited_for(place: Place) ->
     other = store_at(place.path, lambda: FAR_FUTURE_NS)
     with other.snapshot():
         place.write("a", text="other text\n")
-        assert place.freshen().state == "fresh"
+        assert place.freshen().state == "up_to_date"
     assert place.store.has_unfolded()
     with place.store.locked(wait_seconds=0, sleep=no_sleep):
-        assert place.freshen(encoder=no_encoder) == Freshness("fresh", 0, None, ())
+        assert place.freshen(encoder=no_encoder) == Freshness("up_to_date", 0, None, ())
     other.close()
     assert place.store.has_unfolded()
-    assert place.freshen(encoder=no_encoder) == Freshness("fresh", 0, None, ())
+    assert place.freshen(encoder=no_encoder) == Freshness("up_to_date", 0, None, ())
     assert not place.store.has_unfolded()
 
 
@@ -325,13 +325,13 @@ def test_what_a_source_says_is_known_from_the_first_search_on(place: Place) -> N
     write(shelf, "b.md", "a book\n")
     place.freshen()
     book = Source("book", str(shelf), ("**/*.md",))
-    assert place.freshen(settings=make_settings(place.root, own, book)).state == "fresh"
+    assert place.freshen(settings=make_settings(place.root, own, book)).state == "up_to_date"
     spec = make_settings(place.root, own, book._replace(kind="spec"))
     found = look(place.store, spec)
     assert told(found.reason) == (
         "the settings of sources have changed: 1 file is to be stored again. Try: memcli index"
     )
-    assert place.freshen(settings=spec).state == "fresh"
+    assert place.freshen(settings=spec).state == "up_to_date"
 
 
 @pytest.mark.parametrize("damage", [b"", b"garbage" * 400], ids=["empty", "garbage"])
@@ -340,7 +340,7 @@ def test_a_damaged_index_is_built_anew_and_kept(place: Place, damage: bytes) -> 
     place.freshen()
     Path(place.path).write_bytes(damage)
     answer = place.freshen()
-    assert answer.state == "fresh"
+    assert answer.state == "up_to_date"
     assert place.counts() == Counts(1, 1, 1, 1)
     if damage:
         (notice,) = answer.notices

@@ -48,9 +48,9 @@ def test_the_states(place: Place) -> None:
     place.write("a")
     assert place.look().state == "not_indexed"
     place.index()
-    assert (place.look().state, place.look().changes) == ("fresh", NOTHING)
+    assert (place.look().state, place.look().changes) == ("up_to_date", NOTHING)
     place.write("b")
-    assert (place.look().state, place.look().pending) == ("stale", 1)
+    assert (place.look().state, place.look().pending) == ("out_of_date", 1)
     for name in "ab":
         (place.root / f"{name}.md").unlink()
     place.index()
@@ -96,7 +96,7 @@ def test_other_settings_store_every_text_again_and_no_file_twice(place: Place) -
     assert comparison.changes == Changes(("n.md",), ("b.md",), ("a.md", "c.md"), (), ())
     assert (comparison.settings, comparison.state, comparison.pending) == (
         ("chunking",),
-        "stale",
+        "out_of_date",
         2,
     )
     assert told(settings_changed(comparison)) == (
@@ -109,7 +109,7 @@ def test_settings_say_nothing_while_there_is_nothing_to_store_again(place: Place
     write(place.root, "odd.md", b"\0\0\0\0not text")
     place.index()
     comparison = place.look(limits=make_limits(chunk_tokens=100))
-    assert (comparison.settings, comparison.state) == (("chunking",), "fresh")
+    assert (comparison.settings, comparison.state) == (("chunking",), "up_to_date")
     assert settings_changed(comparison) is None
 
 

@@ -146,7 +146,7 @@ def test_notes_are_listed_by_their_dates(clocked: Clocked) -> None:
     given = _given(query="", since="2025-06-10", until="2025-06-12")
     told = call_search(clocked.held, given, _never)
     assert [line.split(" | ")[:2] for line in told.text.splitlines()] == [
-        ["index: fresh"],
+        ["index: up to date"],
         ["memory/2025-06-12-incident-review.md", "2025-06-12"],
     ]
     assert [each["date"] for each in told.record()["documents"]] == ["2025-06-12"]

@@ -104,9 +104,11 @@ def test_a_correction_is_first_and_the_older_line_is_marked(served: Served, note
 
 def test_an_agent_corrects_its_own_line_of_the_same_day(served: Served, notes: Path) -> None:
     first = served.text("memory_remember", text="Priya wants status reports on Mondays.").split()[1]
-    served.text("memory_correct", citation=first, text="Priya wants status reports on Fridays.")
+    sent = {"citation": first, "text": "Priya wants status reports on Fridays."}
+    assert served.text("memory_correct", **sent).startswith("remembered")
+    assert served.text("memory_correct", **sent).startswith("not saved")
     found = served.text("memory_search", query="when does Priya want status reports")
-    assert "Fridays. (corrects memory/agent/" in found
+    assert found.count("Fridays. (corrects memory/agent/") == 1
     assert "corrected by memory/agent/" in found
 
 

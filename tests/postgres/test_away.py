@@ -73,7 +73,7 @@ def test_the_index_of_this_machine_answers(
         shown = [(each["path"], each["start_line"]) for each in found["results"]]
         assert shown == [(each["path"], each["start_line"]) for each in wanted["results"]]
         assert "; the index of this machine answers instead" in told.err
-        assert found["freshness"]["state"] == "fresh"
+        assert found["freshness"]["state"] == "up_to_date"
         assert found["freshness"]["reason"].endswith("; the index of this machine answers instead")
     write(there, "new.md", "# New\n\nunheard of\n")  # the files are here, so what is new is found
     told = memcli("search unheard --json", there)
@@ -81,7 +81,7 @@ def test_the_index_of_this_machine_answers(
     write(there, "more.md", "# More\n\nunheard of\n")
     told = memcli("search unheard --json --no-sync", there)
     found = json.loads(told.out)["freshness"]
-    assert (found["state"], found["pending"]) == ("stale", 1)
+    assert (found["state"], found["pending"]) == ("out_of_date", 1)
     assert found["reason"].startswith("not synced; the shared index ")
 
 
@@ -98,7 +98,7 @@ def test_what_was_stored_stays_and_the_rest_follows(
         assert told.code == 0, (number, told.err)
         monkeypatch.setenv("MEMCLI_STORE_URL", url)
         found = json.loads(memcli("status --deep --json", there).out)
-        assert (found["state"], found["store"]["integrity"]) == ("fresh", "ok")
+        assert (found["state"], found["store"]["integrity"]) == ("up_to_date", "ok")
         assert sql(url, f"select count(*) from memcli.chunks where text ~ 'the {number}'") == "2"
 
 
@@ -127,7 +127,7 @@ def test_a_folder_goes_on_without_its_server(
     assert "; the index of this machine answers instead" in told.err
     told = memcli("status --json", there)
     found = json.loads(told.out)
-    assert (told.code, found["state"]) == (0, "fresh")
+    assert (told.code, found["state"]) == (0, "up_to_date")
     assert len(found["warnings"]) == 1
     assert "the index of this machine answers instead" in found["warnings"][0]
     assert memcli("ls", there).code == memcli("context pool", there).code == 0

@@ -77,7 +77,7 @@ def test_status_tells_of_the_store(memcli: Memcli, url: str, notes: Path) -> Non
     found = json.loads(memcli("status --deep --json", notes).out)
     assert found["store"]["path"] == f"{url} (ops)"
     assert found["store"]["integrity"] == "ok"
-    assert (found["state"], found["vectors"]["search"]) == ("fresh", "pgvector")
+    assert (found["state"], found["vectors"]["search"]) == ("up_to_date", "pgvector")
     told = json.loads(memcli("store status --json", notes).out)
     assert told["attached"] == "ops"
     (workspace,) = told["workspaces"]
@@ -127,7 +127,7 @@ def test_a_folder_is_detached_and_attached_again(memcli: Memcli, url: str, notes
     assert memcli("store detach", notes).code == 3
     assert json.loads(memcli("status --json", notes).out)["state"] == "not_indexed"
     assert memcli("store attach ops", notes).code == 0
-    assert json.loads(memcli("status --json", notes).out)["state"] == "fresh"
+    assert json.loads(memcli("status --json", notes).out)["state"] == "up_to_date"
 
 
 @pytest.mark.parametrize("name", ["", "a/b/c", "../x", "-x", "a b", "x" * 70, "ops/"])
@@ -174,7 +174,7 @@ def test_workspaces_are_renamed_and_deleted(memcli: Memcli, url: str, tmp_path: 
     moved = is_valid("memcli.store", memcli("store rename team/one ops --json", one).out)
     assert moved["name"] == "ops"
     assert "fox" in memcli("search fox --workspace-name ops", other).out
-    assert json.loads(memcli("status --json", one).out)["state"] == "fresh"
+    assert json.loads(memcli("status --json", one).out)["state"] == "up_to_date"
     shown = memcli("store delete ops", one)
     assert "--apply deletes ops" in shown.err
     assert "4 documents" in shown.err

@@ -217,7 +217,7 @@ def test_everywhere_is_every_tenant_and_what_has_a_name_here(
     found = json.loads(memcli("search pool --everywhere --json --more", stored).out)
     states = {each["name"]: each["freshness"]["state"] for each in found["workspaces"]}
     assert states == {
-        "other": "fresh", "mine": "fresh", "default/other": "remote", "team/dev": "remote"
+        "other": "up_to_date", "mine": "up_to_date", "default/other": "remote", "team/dev": "remote"
     }  # fmt: skip
     assert "other:MEMORY.md:1-3" in [each["citation"] for each in found["results"]]
     one = "get default/other:MEMORY.md:3 --everywhere"

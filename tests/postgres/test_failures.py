@@ -311,7 +311,7 @@ def test_a_killed_writer_leaves_whole_documents(
         child.wait()
     assert memcli("index", notes).code == 0
     found = json.loads(memcli("status --deep --json", notes).out)
-    assert (found["state"], found["store"]["integrity"]) == ("fresh", "ok")
+    assert (found["state"], found["store"]["integrity"]) == ("up_to_date", "ok")
     assert sql(url, "select count(*) from memcli.documents") == "124"
 
 

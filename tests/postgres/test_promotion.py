@@ -67,7 +67,7 @@ def test_a_standby_answers_and_takes_over(
     refused = memcli("index", notes)
     assert (refused.code, "read-only" in refused.err) == (4, True)
     found = json.loads(memcli(ASK, notes).out)  # a standby cannot be written, and answers
-    assert (found["freshness"]["state"], found["freshness"]["pending"]) == ("stale", 1)
+    assert (found["freshness"]["state"], found["freshness"]["pending"]) == ("out_of_date", 1)
     assert found["results"] == json.loads(expected.out)["results"]
 
     standby.sql("select pg_promote()")
@@ -75,4 +75,4 @@ def test_a_standby_answers_and_takes_over(
     found = json.loads(memcli("search unheard --json", notes).out)
     assert found["results"][0]["path"] == "new.md"
     state = json.loads(memcli("status --deep --json", notes).out)
-    assert (state["state"], state["store"]["integrity"]) == ("fresh", "ok")
+    assert (state["state"], state["store"]["integrity"]) == ("up_to_date", "ok")

@@ -142,4 +142,4 @@ if FULL.exists():
         found = json.loads(memcli("search unheard --json", notes).out)
         assert found["results"][0]["path"] == "new.md"
         state = json.loads(memcli("status --deep --json", notes).out)
-        assert (state["state"], state["store"]["integrity"]) == ("fresh", "ok")
+        assert (state["state"], state["store"]["integrity"]) == ("up_to_date", "ok")

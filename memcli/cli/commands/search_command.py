@@ -288,7 +288,12 @@ def _check_question(options: Options) -> None:
 
 
 def _all_records(first: str | None, last: str | None) -> str:
-    """Ask for all records from one day to another."""
+    """Ask for all records from one day to another.
+
+    The first and the last day of the calendar are no days of records: they mean no bound.
+    """
+    first = "0001-01-02" if first == "0001-01-01" else first
+    last = "9999-12-30" if last == "9999-12-31" else last
     if first and last:
         return first if first == last else f"{first} to {last}"
     return f"since {first}" if first else f"until {last}"

@@ -1,1 +1,1 @@
-"""The index as one SQLite file: all SQL there is."""
+"""The index as one SQLite file; all SQL for SQLite is here."""

@@ -18,8 +18,8 @@ from memcli.store.sqlite.driver import connect, rows, understood
 if TYPE_CHECKING:
     from memcli.store.sqlite.vectors import Nearest
 
-OFTEN = 6  # questions about one state, from which on a process is taken to go on asking
-_asked: dict[str, tuple[str, int]] = {}  # by path, the state and how often it was asked about
+OFTEN = 6  # questions about one state, after which a process is expected to ask more
+_asked: dict[str, tuple[str, int]] = {}  # by path: the state, and the number of questions about it
 
 
 def often(path: str, state: str) -> bool:
@@ -40,7 +40,7 @@ class Aside:
         self._thread: Thread | None = Thread(target=self._run, daemon=True)
         try:
             self._thread.start()
-        except RuntimeError:  # the system gives no thread
+        except RuntimeError:  # the system allows no thread
             self._thread = None
 
     def result(self) -> Nearest | None:
@@ -50,7 +50,7 @@ class Aside:
         return self._found
 
     def _run(self) -> None:
-        # Of a fault the caller's own connection tells: it meets the same.
+        # The caller's own connection meets the same error and reports it.
         with suppress(MemcliError, MemoryError), understood(self._path):
             connection = connect(self._path, write=False).connection
             try:

@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy takes its place
+PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy is published
 
 
 def path_beside(store: str) -> str:
-    """Name the index that is built next to another one."""
+    """Return the path of the index that is built next to another one."""
     return store + NEXT_SUFFIX
 
 
 def age_ns(store: str, now_ns: int) -> int | None:
-    """Return how long ago an index beside was written; None if there is none."""
+    """Return how long ago the index next to another one was written; None if it does not exist."""
     path = path_beside(store)
     written = []
     for each in (path, path + "-wal"):
@@ -62,7 +62,7 @@ def is_awaited(store: str) -> bool:
 
 
 def sweep(store: str) -> None:
-    """Remove the index next to another one."""
+    """Remove the index that is built next to another one."""
     remove_files(path_beside(store))
 
 
@@ -98,13 +98,13 @@ def _named(found: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
 
 
 def put_in_place(side: apsw.Connection, main: apsw.Connection) -> None:
-    """Make the other index what this one is, in one transaction."""
+    """Replace the content of the other index by that of this one, in one transaction."""
     with main.backup("main", side, "main") as copy:
         copy.step()
 
 
 Row = tuple[str, bytes, bytes]  # fingerprint, hash of the text, packed vector
-UNIT = 0.05  # how far the square of a length may be from 1 after packing
+UNIT = 0.05  # greatest difference of a squared length from 1 after packing
 
 
 def readable_vectors(path: str) -> Iterator[Row]:

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from memcli.store.records import Totals
 
 K1, B = 1.2, 0.75
-LEAST_IDF = 1e-6  # of what most chunks hold
-_told: WeakSet[apsw.Connection] = WeakSet()  # to which they are known
-# Of one question to several indexes: what was written last, and by which totals.
+LEAST_IDF = 1e-6  # for a term in most chunks
+_told: WeakSet[apsw.Connection] = WeakSet()  # connections that have the functions
+# For one question to several indexes: the last SQL, and its totals.
 _by_totals: dict[str, tuple[Totals, str]] = {}
 
 
 def idf(chunks: int, holders: int) -> float:
-    """Return the weight of a phrase that so many of so many chunks hold."""
+    """Return the weight of a phrase that `holders` of so many chunks contain."""
     if holders > chunks:  # by an estimate
         return LEAST_IDF
     found = log((chunks - holders + 0.5) / (holders + 0.5))
@@ -96,7 +96,7 @@ def totals(connection: apsw.Connection, match: str) -> Totals:
 
 
 def weighed(match: str, by: Totals) -> str:
-    """Write the BM25 of a row by the totals of several indexes, for queries of an expression."""
+    """Write the BM25 of a row, with the totals of several indexes, for queries of an expression."""
     known = _by_totals.get(match)
     if known is None or known[0] is not by:
         known = by, _weigh(match, by)
@@ -112,11 +112,11 @@ def _weigh(match: str, by: Totals) -> str:
 
 
 def _phrases(match: str) -> list[Term]:
-    """List what an expression names, in the order in which FTS5 counts it."""
+    """List the phrases of an expression, in the order in which FTS5 counts them."""
     found = re.findall(r'"((?:[^"]|"")*)"(\*?)', match)
     return [Term(text.replace('""', '"'), bool(is_open)) for text, is_open in found]
 
 
 def _alone(term: Term) -> str:
-    """Write one spelling as it stands in an expression."""
+    """Write one spelling in the form that it has in an expression."""
     return phrase(Term(term.text)) + "*" * term.prefix

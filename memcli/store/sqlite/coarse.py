@@ -33,28 +33,28 @@ if TYPE_CHECKING:
 PREFIX = "codes_"
 MOST_BITS = 8192  # of a vec0 column
 THRESHOLD = 0.5
-OVERSAMPLING = 1  # codes that are rescored for each neighbour wanted: recall@50 0.96
-MOST_NEIGHBOURS = 4096  # that vec0 gives
+OVERSAMPLING = 1  # codes to rescore per requested neighbour: recall@50 0.96
+MOST_NEIGHBOURS = 4096  # the most that vec0 returns
 # vec0 chunks that are looked at for the bound: at least so many, and one of so many. Fewer of a
 # large index give a loose bound; at a million vectors this takes 2 ms and saves 15.
 SAMPLE_CHUNKS = 8
 SAMPLE_SHARE = 32
-SAMPLE_STEP = 16  # of their rows, each so many
-SAFETY = 4  # rows within the bound for each that is wanted
+SAMPLE_STEP = 16  # looks at every 16th of their rows
+SAFETY = 4  # rows within the bound per requested row
 SPARE = 8  # rows of the sample, against chance
 
 
 class VectorQuery(Record):
-    """What is looked for among the vectors of an encoder."""
+    """A search among the vectors of an encoder."""
 
     fingerprint: str
     vector: bytes
     limit: int
     within: tuple[str, Sequence[Any]] | None = None  # a SELECT of ids, with its bindings
-    state: str = ""  # of a large index, where the process goes on asking about it
+    state: str = ""  # of a large index, if the process asks about it often
     # Lists the slots of the nearest codes of a table: connection, table, code, how many.
     nearest: Callable[[apsw.Connection, str, bytes, int], list[int]] | None = None
-    tiers: Sequence[Tier] = ()  # that are searched first, each of which has its codes
+    tiers: Sequence[Tier] = ()  # searched first; each has its own codes
 
 
 def is_coarse(table: str) -> bool:
@@ -63,7 +63,7 @@ def is_coarse(table: str) -> bool:
 
 
 def can_code(dimension: int) -> bool:
-    """Return whether vectors of `dimension` components have a code that vec0 takes."""
+    """Return whether vec0 accepts codes of vectors with `dimension` components."""
     return dimension % 8 == 0 and dimension <= MOST_BITS
 
 
@@ -90,7 +90,7 @@ def stored(components: int, dimension: int) -> str:
 
 
 def tier_table(table: str, components: int) -> str:
-    """Name the table of the codes of the first components, beside that of whole vectors."""
+    """Return the table of codes of the first components, next to that of whole vectors."""
     return f"{PREFIX}{components}_{table.removeprefix(PREFIX)}"
 
 
@@ -118,7 +118,7 @@ def nearest(
 
 
 def _by_head(connection: apsw.Connection, table: str, asked: VectorQuery, tier: Tier) -> Scored:
-    """Search by the first components alone, and score what is found by all of them."""
+    """Search by the first components only, and score the finds by all of them."""
     from memcli.store.tiers import Scored, head_cosine, head_of
 
     head = head_of(asked.vector, tier.components)
@@ -149,7 +149,7 @@ def _by_all(
 def _from_cache(
     connection: apsw.Connection, table: str, asked: VectorQuery, *, code: bytes, wanted: int
 ) -> list[int] | None:
-    """List the slots of the nearest codes by what the process keeps; None if it keeps nothing."""
+    """List the slots of the nearest codes from memory; None if they are not in memory."""
     if asked.within is not None:
         return None
     if asked.nearest is not None:
@@ -159,7 +159,7 @@ def _from_cache(
     from memcli.store.sqlite import matrix
 
     found = matrix.nearest(connection, table, asked.state, code, wanted)
-    # vec0 gives no more, whatever ties with the last.
+    # vec0 returns no more, whatever ties with the last.
     return None if found is None else [slot for slot, _ in found[:MOST_NEIGHBOURS]]
 
 
@@ -181,7 +181,7 @@ def _found(
 
 
 def with_ties(found: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[Any, float]]:
-    """Cut a list that is sorted by distance, behind all that tie with the last one wanted."""
+    """Cut a list that is sorted by distance after everything that ties with the last one wanted."""
     if len(found) <= limit:
         return found
     end = limit
@@ -227,7 +227,7 @@ def _read(
 def _rescored(
     connection: apsw.Connection, asked: VectorQuery, found: Sequence[tuple[Any, ...]]
 ) -> list[tuple[bytes, float]]:
-    """List the (hash, L2 distance) of what `_read` gave, best first."""
+    """List the (hash, L2 distance) of the rows of `_read`, best first."""
     distances = distances_of(
         connection, asked.vector, [vector for _, vector in found], has_vec=True
     )
@@ -236,7 +236,7 @@ def _rescored(
 
 
 def _bound(connection: apsw.Connection, table: str, code: bytes, wanted: int) -> int:
-    """Estimate the distance within which a few times the wanted rows lie."""
+    """Estimate the distance within which a few times the wanted rows are."""
     chunks: int = rows(connection, f"SELECT max(rowid) FROM {table}_vector_chunks00")[0][0] or 0
     if not chunks:
         return len(code) * 8
@@ -261,7 +261,7 @@ def _bound(connection: apsw.Connection, table: str, code: bytes, wanted: int) ->
 
 
 _MOST_AT_ONCE = 8192  # vectors; 12 MB of float32 with 384 components
-# Of vectors that lie one behind the other, ?1 bytes each of ?2, to another one.
+# Of vectors in one text, ?1 bytes each of ?2, to another one.
 _DISTANCES = (
     "WITH RECURSIVE v (at) AS"
     " (SELECT 1 WHERE ?2 UNION ALL SELECT at + ?1 FROM v WHERE at + ?1 <= ?2)"

@@ -38,7 +38,7 @@ _META = (Column("key", TEXT), Column("value", TEXT))
 
 
 def read_facts(connection: apsw.Connection) -> Facts:
-    """Read what the index remembers of itself; `meta` holds more, for its own use."""
+    """Read the facts that the index remembers; `meta` contains more, for its own use."""
     told = dict(typed_rows(connection, _META, "FROM meta"))
     found = Facts(**{name: told[name] for name in Facts._fields if name in told})
     dimension = None if found.dimension is None else int(found.dimension)
@@ -120,12 +120,12 @@ def _put_chunk(
 
 
 def _prepared(headings: Sequence[str], text: str) -> tuple[str, str]:
-    """Return the words of a chunk: of its headings, and of what is seen of its text."""
+    """Return the words of a chunk: of its headings, and of its visible text."""
     return prepare(" ".join(headings)), prepare(visible(text))
 
 
 def reword(connection: apsw.Connection) -> None:
-    """Write the words of all chunks again that are not in ASCII, from the text that is kept."""
+    """Write the words of all chunks that are not in ASCII again, from their stored text."""
     for chunk_id, heading_path, text in connection.execute(
         "SELECT id, heading_path, text FROM chunks"
     ):
@@ -137,7 +137,7 @@ def reword(connection: apsw.Connection) -> None:
 
 
 def drop_chunks(connection: apsw.Connection, source: str, path: str) -> list[bytes]:
-    """Delete the chunks of a document and give the hashes its parts had."""
+    """Delete the chunks of a document, and return the hashes of their segments."""
     chunks = rows(
         connection,
         "SELECT c.id FROM documents d JOIN chunks c ON c.document_id = d.id"
@@ -154,7 +154,7 @@ def drop_chunks(connection: apsw.Connection, source: str, path: str) -> list[byt
 
 
 def drop(connection: apsw.Connection, key: Key) -> None:
-    """Delete the row of a document and what is known of it beside its chunks."""
+    """Delete the row of a document, and its rows in other tables except chunks."""
     for table in ("lineage", "properties", "speakers"):
         connection.execute(
             f"DELETE FROM {table} WHERE document_id IN"
@@ -165,7 +165,7 @@ def drop(connection: apsw.Connection, key: Key) -> None:
 
 
 def read_counts(connection: apsw.Connection) -> Counts:
-    """Count what the index contains."""
+    """Count the contents of the index."""
     meta = dict(
         rows(
             connection,
@@ -174,7 +174,7 @@ def read_counts(connection: apsw.Connection) -> Counts:
         )
     )
     told = counts_at(meta.get("revision", "0"), meta.get(EMBEDDED_AT, ""))
-    if told is not None:  # without a look at each
+    if told is not None:  # without looking at each row
         return told
     documents, chunks, parts, left_out = count_rows(connection)
     found = rows(connection, "SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash")
@@ -202,7 +202,7 @@ _KNOWN = (
 
 
 def read_known(connection: apsw.Connection) -> dict[Key, Known]:
-    """Read what is remembered of every document."""
+    """Read the stamp and hash of every document."""
     return {
         (source, path): Known(*remembered)
         for source, path, *remembered in typed_rows(connection, _KNOWN, "FROM documents")
@@ -227,7 +227,7 @@ _DOCUMENT = (
 
 
 def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stamp, str]:
-    """Read one document back as it was put: the document, its stamp and its skip reason."""
+    """Read one document as it was stored: the document, its stamp and its skip reason."""
     from memcli.store.documents import document_of
     from memcli.store.run_records import Stamp
 

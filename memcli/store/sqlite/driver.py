@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_MS = 5000
 JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024
 DAMAGED_SUFFIX = ".damaged-1"
-NEXT_SUFFIX = ".next"  # of a store that is built beside another one
+NEXT_SUFFIX = ".next"  # ends the name of a store that is built next to another one
 APPLICATION_ID = 0x6D656D63  # "memc"
-BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file
+BESIDE = ("-wal", "-shm", "-journal")  # files that SQLite keeps next to a file
 FILES_OF_ONE = 3  # that SQLite opens to read: the index, its log and what its readers share
 MOST_BYTES = 1 << 28  # of one value: a block of vec0 is the largest, 64 MB at most
 MORE_ROOM = "free some space, then run memcli index"
-# What says that a write has failed, maybe for want of room; all else keeps from reading too.
+# Errors of a failed write, perhaps on a full disk; other errors prevent reading, too.
 _WRITING = (
     apsw.SQLITE_FULL,
     apsw.SQLITE_IOERR_WRITE,
@@ -44,7 +44,7 @@ _WRITING = (
     apsw.SQLITE_IOERR_DELETE,
     apsw.SQLITE_IOERR_SHMSIZE,
 )
-# No trigger and no view is ours, and no function of a schema need reach outside.
+# memcli has no trigger and no view, and no function of a schema needs anything outside.
 _DEFENCES = (
     (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
     (apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
@@ -53,7 +53,7 @@ _DEFENCES = (
 )
 
 
-MOUNTS = "/proc/self/mounts"  # Linux; elsewhere nothing is known and a disk is taken for local
+MOUNTS = "/proc/self/mounts"  # Linux; elsewhere mounts are unknown and a disk counts as local
 NETWORK_TYPES = {
     "9p", "acfs", "afpfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "glusterfs", "gpfs",
     "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "prl_fs", "pvfs2", "smb3", "smbfs",
@@ -65,7 +65,7 @@ LOCAL_FUSE = {"fuse.fuse-overlayfs", "fuse.ntfs", "fuse.ntfs-3g", "fuse.exfat", 
 
 
 def is_network(folder: str, mounts: str = MOUNTS) -> bool:
-    """Look up the mount that contains a folder in a table as Linux keeps it."""
+    """Return whether the mount of a folder, in a table as Linux writes it, is on a network."""
     try:
         with open(mounts, "rb") as file:
             table = file.read().decode("utf-8", "surrogateescape")
@@ -75,7 +75,7 @@ def is_network(folder: str, mounts: str = MOUNTS) -> bool:
 
 
 def type_of(folder: str, table: str) -> str:
-    """Return the type of the mount that holds a real path; the last of several on one folder."""
+    """Return the type of the mount of a real path; the last of several on one folder."""
     longest, found = -1, ""
     for line in table.splitlines():
         fields = line.split(" ")
@@ -99,7 +99,7 @@ def _unescaped(field: str) -> str:
 
 
 class Connected(Record):
-    """A connection, why vectors cannot be searched in it, if so, and which file it reads."""
+    """A connection, its file, and the reason why vectors cannot be searched in it, if any."""
 
     connection: apsw.Connection
     vec_problem: str
@@ -108,7 +108,7 @@ class Connected(Record):
 
 @contextmanager
 def closed_on_failure(connection: apsw.Connection) -> Iterator[None]:
-    """Close a connection where the block fails: what is raised may hold it for long."""
+    """Close a connection if the block fails: the exception may keep it alive for long."""
     try:
         yield
     except BaseException:
@@ -117,7 +117,7 @@ def closed_on_failure(connection: apsw.Connection) -> Iterator[None]:
 
 
 def _status(path: str) -> os.stat_result:
-    """Return which file an open index is; StoreError if it has been taken away meanwhile."""
+    """Return the identity of an open index; StoreError if it was removed meanwhile."""
     try:
         return os.stat(path)
     except OSError as error:
@@ -177,7 +177,7 @@ def refuse_others(path: str, mounts: str = MOUNTS) -> None:
     One of root counts as own. On a network mount the mode says little and is not asked.
     """
     hint, user = "set MEMCLI_STORE to a file in a folder of your own", system.user_id()
-    for look in (os.lstat, os.stat):  # of a link, whoever made it chose where it leads
+    for look in (os.lstat, os.stat):  # for a link, its author chose where it leads
         try:
             found = look(path)
         except FileNotFoundError:
@@ -205,7 +205,7 @@ def translated(path: str) -> Iterator[None]:
         raise DamagedError(
             f"the index {path} is damaged: {error}", hint="memcli index --full"
         ) from error
-    except apsw.SQLError as error:  # what memcli asks is right: what is asked is not its own
+    except apsw.SQLError as error:  # memcli's own SQL is right: the index is not memcli's
         if system.is_short_of_memory():  # sqlite-vec has no other word for that
             raise MemoryError from error
         raise _foreign(path, error) from error
@@ -243,7 +243,7 @@ def _why(error: apsw.Error) -> str:
 
 
 def _unopened(path: str) -> StoreError:
-    """Say why SQLite cannot open a file, as far as others tell: SQLite does not."""
+    """Explain why SQLite cannot open a file: SQLite itself does not."""
     try:
         with ExitStack() as opened:
             for _ in range(FILES_OF_ONE):
@@ -256,7 +256,7 @@ def _unopened(path: str) -> StoreError:
 
 @contextmanager
 def understood(path: str) -> Iterator[None]:
-    """Read rows, and say of one that memcli cannot have written that the file is damaged."""
+    """Read rows; a row that memcli cannot have written means that the file is damaged."""
     with translated(path):
         try:
             yield
@@ -286,7 +286,7 @@ def _open(path: str, flags: int) -> apsw.Connection:
 
 
 def connect_unchanged(path: str) -> apsw.Connection:
-    """Open a file that nobody changes, making no file next to it."""
+    """Open a file that does not change, without making files next to it."""
     from urllib.parse import quote
 
     uri = f"file:{quote(os.path.abspath(path))}?immutable=1"
@@ -294,7 +294,7 @@ def connect_unchanged(path: str) -> apsw.Connection:
 
 
 def _defended(path: str, flags: int) -> apsw.Connection:
-    """Open with what a file can ask of SQLite cut down, before anything of it is read."""
+    """Open a file with few features of SQLite allowed, before anything is read."""
     connection = apsw.Connection(path, flags=flags)
     # The first who reads may have to look after the log alone, and others wait meanwhile.
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -319,7 +319,7 @@ def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
 
 def _load_vec(connection: apsw.Connection) -> str:
     """Load sqlite-vec by its path: importing the package would import numpy."""
-    # Where apsw came from goes first: another folder of the path may be the workspace.
+    # The folder of apsw comes first: another folder of the path may be the workspace.
     for folder in (os.path.dirname(os.path.dirname(apsw.__file__)), *filter(None, sys.path)):
         library = os.path.join(folder, "sqlite_vec", "vec0")
         if any(os.path.isfile(library + suffix) for suffix in (".so", ".dylib", ".dll")):
@@ -344,11 +344,11 @@ def rows(
 
 
 class Column(Record):
-    """A column of a SELECT, and the types its values may have: SQLite would keep any."""
+    """A column of a SELECT, and the types its values may have: SQLite accepts any."""
 
     sql: str
     types: tuple[type, ...]
-    check: Callable[[str], object] | None = None  # ValueError for a text that it cannot hold
+    check: Callable[[str], object] | None = None  # raises ValueError for a text that is not allowed
 
 
 TEXT, WHOLE, BLOB = (str,), (int,), (bytes,)
@@ -374,7 +374,7 @@ def typed_rows(
     return found
 
 
-# What `json.loads` does around it takes four times as long, and a search reads hundreds of lists.
+# The other steps of `json.loads` take four times as long, and a search reads hundreds of lists.
 _SCAN = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
@@ -390,7 +390,7 @@ def strings(text: str) -> tuple[str, ...]:
 
 
 def shrink(connection: apsw.Connection) -> None:
-    """Write the file again without what is free in it."""
+    """Write the file again without its free pages."""
     most = connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 1)  # the new one, for SQLite itself
     try:
         connection.execute("VACUUM")
@@ -413,7 +413,7 @@ def set_aside(path: str) -> str:
 
 
 def remove_files(path: str) -> None:
-    """Remove a store and what SQLite keeps next to it, as far as they exist."""
+    """Remove a store and SQLite's files next to it, as far as they exist."""
     for suffix in ("", *BESIDE):
         with suppress(FileNotFoundError):
             os.remove(path + suffix)

@@ -1,4 +1,4 @@
-"""Read chunks with what is told of them; the columns of a row are named once, by field."""
+"""Read chunks and what is known about them; the columns of a row are named once, by field."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ FIRST = {
         ("newest", "d.date IS NULL, d.date DESC, "),
     )
 }
-# Columns of a chunk that is read to be ranked, behind those of what is told of it.
+# Columns of a chunk for ranking, after those that describe it.
 _RANKED = {
     "tokens": Column("c.tokens", WHOLE),
     "text": Column("c.text", TEXT),
@@ -114,7 +114,7 @@ CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
 
 
 class ChunkRow(Record):
-    """A chunk as it is stored: all that a ranking needs of it but its scores."""
+    """A stored chunk: everything that ranking needs except scores."""
 
     about: About
     tokens: int
@@ -124,12 +124,12 @@ class ChunkRow(Record):
     importance: float | None
     ordinal: int  # of the chunk in its document, from 0
     named_by: str  # as a candidate has it
-    # Of each, the hash of its text, the number of its vector, and its lines and characters.
+    # For each, the hash of its text, the number of its vector, and its lines and characters.
     parts: Sequence[tuple[bytes, int | None, int, int, int, int]]
 
     @property
     def place(self) -> tuple[str, str, int]:
-        """Return what chunks are ordered by."""
+        """Return the key by which chunks are ordered."""
         return self.about.source, self.about.path, self.ordinal
 
 
@@ -160,7 +160,7 @@ def chunk_rows(
 
 
 def about(row: Sequence[Any]) -> About:
-    """Make what the first columns of a row tell."""
+    """Describe a chunk from the first columns of a row."""
     headings = strings(row[_HEADINGS])
     return About._make((*row[:_HEADINGS], headings, *row[_HEADINGS + 1 : len(ABOUT)]))
 
@@ -202,14 +202,14 @@ def newest(connection: apsw.Connection, reach: Reach) -> Iterator[Excerpt]:
 
 
 def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
-    """Read the documents marked `always`, or those marked `soft` only."""
+    """Read the documents marked `always`, or with `soft` those marked `soft`."""
     from memcli.store.documents import Marked
 
     which = "soft AND NOT always" if soft else "always"
     columns = (_DOCUMENT["source"], _DOCUMENT["path"], _DOCUMENT["authority"])
     weights = typed_rows(connection, columns, f"FROM documents d WHERE {which}")
     authorities = {(source, path): authority for source, path, authority in weights}
-    # The documents first: told otherwise, SQLite reads every chunk to ask whose it is.
+    # Documents first: otherwise SQLite reads every chunk to find its document.
     found = _read(
         connection,
         f"WHERE d.id IN (SELECT id FROM documents WHERE {which})"
@@ -276,7 +276,7 @@ def lines_of(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int,
 
 
 def links(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, Linking]:
-    """Read what some chunks link to."""
+    """Read the links of some chunks."""
     from memcli.store.documents import Linking
 
     return {

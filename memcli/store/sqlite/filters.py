@@ -1,4 +1,4 @@
-"""Translate what is within reach to SQL that both retrievers apply before their top-k."""
+"""Translate the filters to SQL that both retrievers apply before their top-k."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TOUCHES = _LINES.format(
 _OUTSIDE = _LINES.format(
     IN="NOT IN", TEST="w.value ->> 1 <= x.start_line AND w.value ->> 2 >= x.end_line"
 )
-# Driven by the documents in which one of the names speaks.
+# Starts from the documents in which one of the names speaks.
 _SAYS = (
     "d.id IN (SELECT document_id FROM speakers WHERE name IN (SELECT value FROM json_each(?)))"
     " AND EXISTS (SELECT 1 FROM json_each(c.turns) t"
@@ -104,7 +104,7 @@ def within(reach: Reach, dated: str = "c") -> tuple[str, list[Any]]:
 
 
 def _told(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
-    """Write the tests of what front matter says, and of who speaks."""
+    """Write the tests of front matter values and of speakers."""
     if filters.tags or filters.where:
         from memcli.store.sqlite.properties import tests_of
 
@@ -118,7 +118,7 @@ def _as_json(lines: Iterable[SourceLines]) -> str:
 
 
 def _glob(pattern: str) -> str:
-    """Let a folder stand for what is below it; `**` is `*`, which crosses folders here.
+    """Let a folder match everything below it; `**` is `*`, which matches `/`, too.
 
     `[!x]` means the same as `[^x]`.
     """

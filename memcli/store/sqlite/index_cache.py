@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from memcli.store.sqlite.excerpts import ChunkRow
     from memcli.types import Known
 
-MOST_BYTES = 32 << 20  # by the estimates below, which are of CPython's objects
+MOST_BYTES = 32 << 20  # by the estimates below, for CPython's objects
 PART_BYTES, TOKEN_BYTES, HOLDER_BYTES, CODE_BYTES, VECTOR_BYTES = 400, 60, 80, 240, 100
 MOST_HELD = 10_000  # chunks of an index whose words are kept with all that hold them
 
 
 class IndexCache:
-    """Chunks that were read, tokens of texts, and who holds which word."""
+    """Chunks, tokens of texts, and the chunks of each word that were read."""
 
     def __init__(self, version: int, chunks: int) -> None:
-        """Keep nothing yet of an index in the state that SQLite numbers so, of so many chunks."""
+        """Start empty, for an index in the state with this number, of so many chunks."""
         self.version = version
         self.known: dict[Key, Known] | None = None
         self.lines: dict[int, ChunkLines] = {}
@@ -48,7 +48,7 @@ class IndexCache:
     def chunks(
         self, chunk_ids: Sequence[int], read: Callable[[Sequence[int]], dict[int, ChunkRow]]
     ) -> list[ChunkRow]:
-        """Return chunks, of which `read` reads those that are not here."""
+        """Return chunks; `read` reads those that are not cached."""
         kept = self._chunks
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in kept]
         found = read(missing) if missing else {}
@@ -59,7 +59,7 @@ class IndexCache:
     def tokens(
         self, texts: Sequence[str], cut: Callable[[Sequence[str]], list[tuple[str, ...]]]
     ) -> list[tuple[str, ...]]:
-        """Return the tokens of texts, of which `cut` cuts those that are not here."""
+        """Return the tokens of texts; `cut` cuts those that are not cached."""
         kept = self._tokens
         missing = [text for text in dict.fromkeys(texts) if text not in kept]
         for text, tokens in zip(missing, cut(missing), strict=True):
@@ -79,7 +79,7 @@ class IndexCache:
     def holders(self, connection: apsw.Connection, asked: Term | Wanted) -> frozenset[int] | None:
         """Return the chunks that contain a term, or match a query.
 
-        None in a large index, where they may be very many.
+        None in a large index, which may have very many.
         """
         if not self.is_small:
             return None

@@ -1,4 +1,4 @@
-"""Check a whole index file: its pages by SQLite, its rows by what memcli writes into them."""
+"""Check a whole index file: its pages with SQLite, its rows by what memcli can have written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENCODER = (
     "(SELECT e.id FROM encoders e JOIN meta m ON m.value = e.fingerprint"
     " WHERE m.key = 'fingerprint')"
 )
-# SQLite keeps any type in any column, so a row may hold what no reader expects.
+# SQLite accepts any type in any column, so a row may have values that no reader expects.
 _ODD = {
     "documents": "typeof(path) <> 'text' OR typeof(size) <> 'integer'"
     f" OR typeof(mtime_ns) <> 'integer' OR date NOT GLOB '{_DAY}'"

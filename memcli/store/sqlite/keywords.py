@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 HEADING_WEIGHT = 1.0
 BODY_WEIGHT = 1.0
-WINDOWS = 5  # of rows, in which a frequency is estimated
-# Rows in all of them: a term in 5 % of the chunks is counted within 9 %. Matches that are no more
-# are counted as they are, which takes .2 ms and less than the windows do.
+WINDOWS = 5  # of rows, from which a frequency is estimated
+# Rows in all of them: a term in 5 % of the chunks is counted within 9 %. Fewer matches are counted
+# exactly, which takes .2 ms and less than the windows.
 SAMPLE = 2500
 MANY_TERMS = 50  # that are looked up one by one
 MOST_WALKED = 20_000  # chunks of an index whose terms are walked
 LAST = "\U0010ffff"
-# Equal scores go by place, which does not depend on what was indexed first, as a number does.
+# Ties go by place, which does not depend on the order of indexing, as a number does.
 PLACED = "chunks c JOIN documents d ON d.id = c.document_id"
 BY_PLACE = "ORDER BY d.source, d.path, c.ordinal"
 BM25 = f"-bm25(fts, {HEADING_WEIGHT}, {BODY_WEIGHT})"  # larger is better
@@ -52,7 +52,7 @@ def ranked(
         (match, *values, limit + 1),
     )
     ids = dict(found[:limit])
-    if len(found) > limit and found[-1][1] == found[-2][1]:  # who ties with the last, goes by place
+    if len(found) > limit and found[-1][1] == found[-2][1]:  # ties with the last go by place
         last = found[-1][1]
         ids = {chunk_id: own for chunk_id, own in ids.items() if own > last}
         tied = rows(
@@ -66,7 +66,7 @@ def ranked(
 
 
 def _placed(connection: apsw.Connection, scores: dict[int, float]) -> dict[int, float]:
-    """Order chunks by their place, where scores alone do not tell their order."""
+    """Order chunks by their place if their scores tie."""
     if len({*scores.values()}) == len(scores):
         return scores
     marks = ",".join("?" * len(scores))
@@ -92,7 +92,7 @@ def scores(
 def count_matches(
     connection: apsw.Connection, match: str, ids: Sequence[int]
 ) -> tuple[int, set[int]]:
-    """Count the chunks that match, and tell which of some chunks are among them."""
+    """Count the chunks that match, and return which of some chunks are among them."""
     marks = ",".join("?" * len(ids))
     ((count, found),) = rows(
         connection,
@@ -104,7 +104,7 @@ def count_matches(
 
 
 def occurring(connection: apsw.Connection, terms: Sequence[Term]) -> frozenset[Term]:
-    """Return which terms any chunk holds; the first one that is found ends each walk."""
+    """Return which terms are in any chunk; each walk ends at the first chunk."""
     one = "SELECT 1 FROM fts WHERE fts MATCH ? LIMIT 1"
     asked = _listed(connection, terms) if len(terms) > MANY_TERMS else terms
     return frozenset(term for term in asked if rows(connection, one, (phrase(term),)))
@@ -133,8 +133,8 @@ def _listed(connection: apsw.Connection, terms: Sequence[Term]) -> Sequence[Term
 
 
 def frequency(connection: apsw.Connection, match: str) -> int:
-    """Count the chunks that match; many of a large index by estimate, from windows over it."""
-    ((first, last),) = rows(  # at once min and max would look at every row
+    """Count the chunks that match; if there are many, estimate from windows over the index."""
+    ((first, last),) = rows(  # a query for both would look at every row
         connection, "SELECT (SELECT min(id) FROM chunks), (SELECT max(id) FROM chunks)"
     )
     if first is None:
@@ -156,7 +156,7 @@ def merge(connection: apsw.Connection, pages: int) -> bool:
 
     FTS5 marks a deleted row and keeps its words until all older segments are merged into one.
     """
-    for _ in range(2):  # a merge that changes less than two rows had nothing to do
+    for _ in range(2):  # a merge that changes fewer than two rows had nothing to do
         before = connection.total_changes()
         connection.execute("INSERT INTO fts (fts, rank) VALUES ('merge', ?)", (-pages,))
         if connection.total_changes() - before < 2:
@@ -184,7 +184,7 @@ def tokens(connection: apsw.Connection, prepared: Sequence[str]) -> list[tuple[s
             for text in prepared
         ]
     finally:
-        del tokenizer  # it must not outlive the connection, as in a kept traceback
+        del tokenizer  # it must not outlive the connection, for example in a stored traceback
 
 
 def cut(prepared: Sequence[str]) -> list[tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""The rows of lineage: which lines summaries rest on, and whether those stand as they did."""
+"""The rows of lineage: the source lines of summaries, and whether they are unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memcli.types import MEMORY_SOURCE, Lineage, SourceLines
 
 
 def put(connection: apsw.Connection, document_id: int, lineage: Lineage | None) -> None:
-    """Store the lineage of a document in place of what was known of it."""
+    """Replace the lineage of a document."""
     connection.execute("DELETE FROM lineage WHERE document_id = ?", (document_id,))
     if lineage is not None:
         connection.executemany(
@@ -43,7 +43,7 @@ def unchecked(connection: apsw.Connection) -> list[str]:
 
 
 def check(connection: apsw.Connection, summary: str, found: Sequence[LineCheck]) -> None:
-    """Note where the lines stand on which a summary rests."""
+    """Record where the source lines of a summary are."""
     document_id = _document(connection, summary)
     if document_id is None:
         return
@@ -56,7 +56,7 @@ def check(connection: apsw.Connection, summary: str, found: Sequence[LineCheck])
 
 
 def line_checks(connection: apsw.Connection, summary: str) -> list[LineCheck]:
-    """Read what `check` has noted of a summary, in its order."""
+    """Read what `check` has recorded of a summary, in its order."""
     return [
         LineCheck(SourceLines(*lines), file, bool(holds))
         for file, holds, *lines in rows(

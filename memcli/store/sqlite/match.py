@@ -25,7 +25,7 @@ _STEM_MIN = 4  # shorter stems would match unrelated words
 
 @lru_cache(maxsize=16)  # of one question to several indexes
 def expression(wanted: Wanted) -> str | None:
-    """Write what to find by words as a MATCH expression; None for nothing.
+    """Write a keyword search as a MATCH expression; None if it is empty.
 
     Example: any of `pool` and `v0.1`, none of `dry` -> `("pool" OR "v0.1") NOT ("dry")`.
     """
@@ -45,7 +45,7 @@ def phrase(term: Term) -> str:
 
 
 def spellings(term: Term) -> list[Term]:
-    """Return what finds a term: itself, and of a beginning the stems that are shorter."""
+    """Return the terms that find a term: itself, and for a prefix the shorter stems."""
     if not term.prefix:
         return [term]
     if term.text.isascii() and term.text.isalpha():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 256 << 20  # that a process keeps of all indexes; a million codes are 96 MB
 BLOCK = 1 << 15  # codes at once: larger blocks leave the cache, smaller ones wait for the GIL
-_WORD = 8  # bytes that are counted at once
+_WORD = 8  # bytes that are counted in one step
 _ID_BYTES = 8
 
 
@@ -26,7 +26,7 @@ class Codes(Record):
     """The codes of an index in one of its states."""
 
     state: str
-    slots: Any  # int64, a slot each
+    slots: Any  # int64, one slot per code
     words: Any  # uint64, the first words of all codes, then the second ones, and so on
 
 
@@ -55,7 +55,7 @@ def nearest(
 
 
 def _distances(words: Any, asked: Any) -> Any:  # noqa: ANN401
-    """Count the bits in which each code differs from the one that is asked for."""
+    """Count the bits in which each code differs from that of the query."""
     import numpy as np
 
     distances = np.empty(words.shape[1], "<u2")

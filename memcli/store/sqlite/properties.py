@@ -1,4 +1,4 @@
-"""The rows of properties: what the front matter of documents says, and the tests of filters."""
+"""The rows of properties: the front matter of documents, and the tests of filters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ONE_OF = "key = ? AND (value IN (SELECT value FROM json_each(?)) OR value GLOB 
 
 
 def put(connection: apsw.Connection, document_id: int, front_matter: str) -> None:
-    """Store what front matter, as JSON, says in place of what was known of the document."""
+    """Replace the front matter of a document, which is JSON."""
     connection.execute("DELETE FROM properties WHERE document_id = ?", (document_id,))
     if front_matter != "{}":
         said = properties(json.loads(front_matter))

@@ -65,13 +65,13 @@ def first(
 
 
 def _joint(wanted: Wanted) -> str:
-    """Write what finds a chunk with all of a group of common terms."""
+    """Write a query for chunks with all of a group of common terms."""
     groups = (Wanted(all=tuple((t,) for t in group), none=wanted.none) for group in wanted.together)
     return " OR ".join(f"({expression(group)})" for group in groups)
 
 
 def _beside(wanted: Wanted, match: str) -> str:
-    """Write what finds a chunk with one of the common terms, whose phrases are named first."""
+    """Write a query for chunks with one of the common terms, whose phrases come first."""
     common = " OR ".join(phrase(term) for term, _ in wanted.also)
     return f"({common}) AND ({match})"
 
@@ -94,7 +94,7 @@ def _score(found: tuple[int, float]) -> float:
 
 
 def _weights(wanted: Wanted, chunks: int) -> list[float]:
-    """Return the IDF of each spelling of the common terms, that of its term."""
+    """Return the IDF of each spelling of the common terms, which is that of its term."""
     weights = []
     for term, count in wanted.also:
         weights += [bm25.idf(chunks, count)] * len(spellings(term))

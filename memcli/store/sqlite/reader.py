@@ -1,6 +1,6 @@
 """Answer from one state of the index file: a read-only connection and its read transaction.
 
-It gives what rows hold and how well they match. What becomes of that is left to its callers.
+It returns what rows contain and how well they match; callers do the rest.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from memcli.store.tiers import Tier
     from memcli.types import Lines
 
-# Codes of so many vectors take some milliseconds to look through.
+# Searching the codes of so many vectors takes some milliseconds.
 MANY_VECTORS = 32_768
 # Pages that are kept, in KiB, where SQLite keeps 2,000. Whatever is looked up of hundreds of chunks
 # lies strewn over a large index, and lengths of chunks are read again for each term: a search among
@@ -69,7 +69,7 @@ CACHE_KIB = 32_000
 
 
 class Reader:
-    """An open index that cannot change it; a `port.Snapshot` while `snapshot` holds."""
+    """An open index that cannot change it; a `port.Snapshot` inside `snapshot`."""
 
     def __init__(self, path: str, tiers: Sequence[Tier] = ()) -> None:
         """Open the index; IndexMissingError if there is none."""
@@ -81,8 +81,8 @@ class Reader:
         self._connection = opened.connection
         self._file = opened.file
         self._was_asked = False
-        self._cache: IndexCache | None = None  # of what an earlier question has read of this state
-        self._facts: Facts | None = None  # of the state that is held
+        self._cache: IndexCache | None = None  # of what earlier questions have read of this state
+        self._facts: Facts | None = None  # of the open state
         # The last rankings that scored more than they give, and the scores of all that they found.
         self._weighed: list[tuple[list[Ranked], Mapping[int, float]]] = []
         with understood(path), closed_on_failure(self._connection):
@@ -93,7 +93,7 @@ class Reader:
         self._connection.close()
 
     def is_current(self) -> bool:
-        """Return whether the file is still where it was opened."""
+        """Return whether the file is still the one that was opened."""
         try:
             return os.path.samestat(os.stat(self.path), self._file)
         except OSError:
@@ -101,7 +101,7 @@ class Reader:
 
     @contextmanager
     def snapshot(self) -> Iterator[Reader]:
-        """Hold one state of the index while the block runs; inside another one, that one's."""
+        """Open one state of the index for the block; inside another block, the same state."""
         if self._connection.in_transaction:
             yield self
             return
@@ -206,7 +206,7 @@ class Reader:
     def by_vector(
         self, vector: bytes | None, limit: int, reach: Reach
     ) -> Callable[[], Sequence[Near]]:
-        """Begin to look for the nearest texts; in a large index they are sought aside."""
+        """Start to look for the nearest texts; a large index uses a connection in a thread."""
         facts, table = self.facts, self._vec_table()
         fingerprint = facts.fingerprint
         if vector is None or fingerprint is None:
@@ -346,7 +346,7 @@ class Reader:
             return rows(self._connection, sql, bindings)
 
     def _has_many(self) -> bool:
-        """Return whether a look through the codes is worth a connection of its own."""
+        """Return whether a search of the codes is worth a connection of its own."""
         return bool(self._rows("SELECT 1 FROM slots WHERE id > ? LIMIT 1", (MANY_VECTORS,)))
 
     def _vec_table(self) -> str | None:
