@@ -139,12 +139,8 @@ def _minilm(name: str) -> KnownModel:
 KNOWN: dict[str, KnownModel] = {
     model.name: model
     for model in (
-        KnownModel(
-            INT8.name, latin_only=True, documents=DOCUMENTS, length=LENGTH, calibration=_MINILM
-        ),
-        KnownModel(
-            FP32.name, latin_only=True, documents=DOCUMENTS, length=LENGTH, calibration=_MINILM
-        ),
+        _minilm(INT8.name),
+        _minilm(FP32.name),
         # Its cosines are all between 0.75 and 0.93, and it ranks long chats badly: of weights 0.1
         # to 0.6, only 0.3 harmed none of four collections (see help/benchmarks.md).
         KnownModel(E5.name, belief=0.5),
