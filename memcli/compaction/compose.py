@@ -14,8 +14,9 @@ from memcli.record import Record
 from memcli.types import Lineage
 
 # Neighbouring sentences share a line, and so a citation, up to this many tokens.
-LINE_TOKENS = 40
-GAP = 1  # lines from one to the next: a citation spans no line that is left out
+LINE_TOKENS = 80
+GAP = 1  # lines from one to the next: a citation spans no sentence that is left out
+HEADINGS = 0.1  # headings below a title may cost this share of what is said below them
 
 
 class Entry(Record):
@@ -30,7 +31,9 @@ class Entry(Record):
     also: tuple[str, ...]  # words of what was left out
 
 
-def body(entries: Sequence[Entry], first: str, last: str) -> str:
+def body(
+    entries: Sequence[Entry], first: str, last: str, *, line_tokens: float = LINE_TOKENS
+) -> str:
     """Write the text to read and search: a section per document, with the records' headings.
 
     `first` and `last` are its days. Logs whose only headings are dates have no sections: each line
@@ -42,37 +45,44 @@ def body(entries: Sequence[Entry], first: str, last: str) -> str:
     for (date, title), group in groupby(told, key=lambda e: (e.date, e.headings[0])):
         if not is_dated:
             lines += ["", f"## {title}" if date in title else f"## {date} {title}"]
-        above: tuple[str, ...] = ()
-        for entry in group:
-            below = tuple(h for h in entry.headings[1:] if h not in title)
-            if below and below != above:
-                lines += ["", f"### {' > '.join(below)}"]
-            above = below
-            lines += _lines(entry)
+        parts = [(_subheading(entry, title), _lines(entry, line_tokens)) for entry in group]
+        cost = sum(quotient(heading) for heading in {heading for heading, _ in parts})
+        has_headings = cost <= HEADINGS * sum(quotient(line) for _, own in parts for line in own)
+        above = ""
+        for heading, own in parts:
+            if heading and heading != above and has_headings:
+                lines += ["", heading]
+            above = heading
+            lines += own
     return "\n".join(lines) + "\n"
 
 
-def _lines(entry: Entry) -> list[str]:
-    lines = [_line(run) for run in _joined(entry.sentences)]
+def _subheading(entry: Entry, title: str) -> str:
+    below = [heading for heading in entry.headings[1:] if heading not in title]
+    return f"### {' > '.join(below)}" if below else ""
+
+
+def _lines(entry: Entry, tokens: float) -> list[str]:
+    lines = [_line(run) for run in _joined(entry.sentences, tokens)]
     if entry.also:
         where = f"{entry.path}:{entry.first}-{entry.last}"
         lines.append(f"- also: {', '.join(entry.also)} ({where})")
     return lines
 
 
-def _joined(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
-    """Join sentences of one speaker on neighbouring lines."""
+def _joined(sentences: Iterable[Sentence], tokens: float) -> list[list[Sentence]]:
+    """Join neighbouring sentences of one log."""
     runs: list[list[Sentence]] = []
     for sentence in sentences:
         run = runs[-1] if runs else []
         if (
             run
             and run[-1].path == sentence.path
-            and not (sentence.lead or sentence.mark or run[-1].mark)
+            and not (sentence.mark or run[-1].mark)
             and not is_described(sentence.text)
             and not is_described(run[-1].text)
-            and 0 <= sentence.first - run[-1].last <= GAP
-            and sum(quotient(s.text) for s in [*run, sentence]) <= LINE_TOKENS
+            and (0 <= sentence.first - run[-1].last <= GAP or sentence.before == run[-1].last > 0)
+            and sum(quotient(s.text) for s in [*run, sentence]) <= tokens
         ):
             run.append(sentence)
         else:
@@ -83,7 +93,8 @@ def _joined(sentences: Iterable[Sentence]) -> list[list[Sentence]]:
 def _line(run: Sequence[Sentence]) -> str:
     text = run[0].shown
     for before, sentence in pairwise(run):
-        said = sentence.text if sentence.speaker == before.speaker else sentence.shown
+        is_same = sentence.speaker == before.speaker and not sentence.lead
+        said = sentence.text if is_same else sentence.shown
         if text[-1] in "。！？…":
             text += said
         else:

@@ -32,8 +32,10 @@ from memcli.types import Lineage, SourceLines
 MODES = ("normal", "bounded")
 # A summary that saves less than four tenths is one more file to read.
 WORTH = 0.6
+READ_TOKENS = 0  # a program or a model reads each sentence with its own citation
 ALSO_TOKENS = 6.0  # per entry of which no sentence is used, for its names
 ROUNDS = 6
+NEARLY = 0.01  # of the ratio may stay unused
 # Sentences are compared with one another, so there has to be an end.
 MOST_TOKENS = 50_000
 
@@ -270,11 +272,15 @@ class Drafter:
         before: SummaryLines,
         total: int,
     ) -> tuple[str, Extract]:
-        """Write a body in one mode; the budget shrinks until the whole fits the ratio."""
+        """Write a body in one mode: the longest that fits the ratio, or the shortest of all.
+
+        Headings and citations cost too, so the budget of the sentences is found by trying.
+        """
         flat = [sentence for entry in entries for sentence in entry.sentences]
         forced = [n for n, s in enumerate(flat) if s.reason in HARD and not s.is_corrected]
         goal = self.settings.ratio * total
         budget = goal if mode == "normal" else 0.0
+        best: tuple[str, Extract] | None = None
         for _ in range(ROUNDS):
             found = extract(
                 flat,
@@ -285,19 +291,20 @@ class Drafter:
                 budget=budget,
                 embed=self.embed,
             )
-            chosen = set(found.chosen)
-            text = body(self._told(entries, chosen, before, mode=mode), *span)
-            over = quotient(text) - goal
-            if budget <= 0 or over <= 0:
+            text = body(self._told(entries, set(found.chosen), before, mode=mode), *span)
+            left = goal - quotient(text)
+            if left >= 0 and (best is None or len(text) > len(best[0])):
+                best = text, found
+            if (left < 0 and budget <= 0) or 0 <= left < NEARLY * goal:
                 break
-            budget = max(0.0, budget - over)
-        return text, found
+            budget = max(0.0, budget + left)
+        return best or (text, found)
 
     def _rewritten(
         self, entries: Sequence[Entry], span: tuple[str, str], writer: Wording
     ) -> tuple[str, float, int]:
         """Let a writer write the lines; also returns how many of them were invented."""
-        made = written(entries, writer.rewrite(body(entries, *span)))
+        made = written(entries, writer.rewrite(body(entries, *span, line_tokens=READ_TOKENS)))
         own = [sentence for entry in made.entries for sentence in entry.sentences]
         everything = [s for e in entries for s in e.sentences] + own
         found = extract(

@@ -49,6 +49,7 @@ class Sentence(Record):
     times: int = 1  # how often it occurs
     replaces: str = ""  # citation of the decision that it corrects
     is_corrected: bool = False  # a later sentence of the cluster corrects it
+    before: int = 0  # last line of the sentence before it in its entry, 0 if it is the first
     by_machine: bool = False  # by an assistant or a tool in a conversation
 
     @property
@@ -97,14 +98,19 @@ def sentences(record: LogRecord) -> list[Sentence]:
         announces = bool(cut) and cut[-1].text.endswith((":", "："))
         if announces and (follows or of_heading(cut[-1].text) == BECAUSE):
             reason = BECAUSE
-        if is_lead and not cut[0].reason:
+        if is_lead and (not cut[0].reason or of_heading(cut[0].text) == BECAUSE):
             lead, lead_at = cut[0].shown + " ", cut[0].first
             continue
         if cut:
             cut[0] = cut[0]._replace(lead=lead, first=lead_at or cut[0].first)
             lead, lead_at = "", 0
         found += cut
-    return _with_antecedents([_by_whom(each, record.turns) for each in found])
+    ends = [0, *(each.last for each in found)]
+    told = [
+        _by_whom(each._replace(before=end), record.turns)
+        for each, end in zip(found, ends, strict=False)
+    ]
+    return _with_antecedents(told)
 
 
 def _with_reasons(cut: list[Sentence], reason: str, *, follows: bool) -> list[Sentence]:

@@ -65,7 +65,7 @@ def test_nothing_is_written_without_apply(notes: Path) -> None:
     code, out, _ = compact(notes, *SMALL, "--show")
     assert code == 0
     assert out.count("would write") == 5
-    assert "- We will use MySQL 8.0 for the new order store. (memory/2025-03-03.md:9)" in out
+    assert "- We will use MySQL 8.0 for the new order store. Reasons: The operations team" in out
     assert compact(notes, "--verify")[0] == 0
     assert tree(notes) == before
 

@@ -197,10 +197,17 @@ def test_what_a_summary_has_left_out_is_no_part_of_another_line() -> None:
     ]  # fmt: skip
 
 
-def test_all_headings_below_the_title_stand_above_what_they_are_of() -> None:
+def test_headings_below_the_title_are_written_if_they_cost_little() -> None:
     day, path = "2025-03-01", "memory/2025-03-01.md"
-    line = Sentence("It rained.", path, 7, 7, "", "", "")
+    text = "It rained all day long, and we walked along the river to the old mill and back again."
+    line = Sentence(text * 2, path, 7, 7, "", "", "")
     entry = Entry(day, ("Log", "Walk", "Log", "Far"), path, 7, 7, (line,), ())
     assert body([entry], day, day).split("\n") == [
-        f"# {day}", "", f"## {day} Log", "", "### Walk > Far", f"- It rained. ({path}:7)", "",
+        f"# {day}", "", f"## {day} Log", "", "### Walk > Far", f"- {text * 2} ({path}:7)", "",
     ]  # fmt: skip
+    short = entry._replace(sentences=(line._replace(text="It rained."),))
+    assert body([short], day, day).split("\n")[2:] == [
+        f"## {day} Log",
+        f"- It rained. ({path}:7)",
+        "",
+    ]

@@ -185,8 +185,9 @@ def test_get_expand_walks_to_the_raw_lines(notes: Path) -> None:
     text = (notes / SUMMARY).read_text().split("\n")
     number = next(n for n, line in enumerate(text, 1) if line.startswith("- We will use MySQL"))
     record = _json("get", f"{SUMMARY}:{number}", "-w", str(notes), "--expand")
+    raw = "\n".join((notes / "memory" / "2025-03-03.md").read_text().split("\n")[8:17])
     assert [(e["path"], e["start_line"], e["text"], e["changed"]) for e in record["expanded"]] == [
-        ("memory/2025-03-03.md", 9, "We will use MySQL 8.0 for the new order store.", False)
+        ("memory/2025-03-03.md", 9, raw, False)
     ]
     whole = _json("get", SUMMARY, "-w", str(notes), "--expand")["expanded"]
     assert [e["path"] for e in whole][:2] == ["memory/2025-03-03.md", "memory/2025-03-10.md"]
