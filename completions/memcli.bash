@@ -185,6 +185,7 @@ _memcli() {
         "status:-w"|"status:--workspace") _memcli_values 'workspaces'; return ;;
         "status:--with") _memcli_values ''; return ;;
         "status:--workspace-name") _memcli_values ''; return ;;
+        "status:--tenant") _memcli_values ''; return ;;
         "status:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "status:--now") _memcli_values ''; return ;;
         "mcp:-w"|"mcp:--workspace") _memcli_values 'workspaces'; return ;;
@@ -309,7 +310,7 @@ _memcli() {
         "lint") mapfile -t COMPREPLY < <(compgen -W "--fail-on --json -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "init") mapfile -t COMPREPLY < <(compgen -W "--user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "index") mapfile -t COMPREPLY < <(compgen -W "--full --dry-run --prune --clean --apply --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere --with --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "status") mapfile -t COMPREPLY < <(compgen -W "--check --deep --json -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "mcp") mapfile -t COMPREPLY < <(compgen -W "--structured --write -w --workspace --everywhere --workspace-name --tenant --with -q --quiet -v --verbose --color --debug -h --help" -- "$cur") ;;
         "hook") mapfile -t COMPREPLY < <(compgen -W "--for --budget -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "help") mapfile -t COMPREPLY < <(compgen -W "--man -h --help" -- "$cur") ;;

@@ -331,6 +331,7 @@ complete -c memcli -n '__memcli_is status' -s w -l workspace -x -a '(__fish_comp
 complete -c memcli -n '__memcli_is status' -l everywhere -d 'Search every workspace that has a name'
 complete -c memcli -n '__memcli_is status' -l with -x -d 'Also search an agent memory; claude-code, codex'
 complete -c memcli -n '__memcli_is status' -l workspace-name -x -d 'Workspace of the shared index, by its name there'
+complete -c memcli -n '__memcli_is status' -l tenant -x -d 'All workspaces of this tenant of the shared index'
 complete -c memcli -n '__memcli_is status' -s q -l quiet -d 'Print data only, no messages'
 complete -c memcli -n '__memcli_is status' -s v -l verbose -d 'Explain more'
 complete -c memcli -n '__memcli_is status' -l color -x -a 'auto always never' -d 'Color; auto, always or never'

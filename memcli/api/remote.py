@@ -161,7 +161,7 @@ def _config(
     by: str, environ: Mapping[str, str], settings: Mapping[str, Any] | None
 ) -> tuple[Config, str]:
     place = configured.folder_of(by, environ)
-    return configured.load(place, environ, settings or {}, by=OPTION), place
+    return configured.load(place, environ, settings or {}, by=by.partition(" ")[0]), place
 
 
 def _stored_workspaces(

@@ -44,7 +44,7 @@ def _folded(line: str, width: int) -> list[str]:
 
 def workspace_origin(by: str) -> str:
     """Return how a workspace was found."""
-    if by in ("-w", "--workspace-name", ENV_NAME):
+    if by.startswith("-") or by == ENV_NAME:
         return f"named by {by}"
     return f"marked by {by}" if by else "not marked; memcli init marks it"
 

@@ -120,6 +120,14 @@ def test_status_says_what_is_stored(memcli: Memcli, stored: Path) -> None:
     assert here["vectors"]["embedded"] == there["vectors"]["embedded"] > 0
 
 
+def test_status_of_a_tenant(memcli: Memcli, stored: Path) -> None:
+    told = memcli("status --tenant team", stored)
+    assert told.code == 0
+    assert told.out.startswith("==> team/ops <==\nworkspace  team/ops (named by --tenant)\n")
+    (one,) = json.loads(memcli("status --tenant team --json", stored).out)["workspaces"]
+    assert one["status"]["state"] == "remote"
+
+
 def test_changes_are_those_of_the_stored_logs(memcli: Memcli, stored: Path) -> None:
     line = "changes --json --since 2025-02-01 --until 2025-03-01"
     there = json.loads(memcli(line, stored.parent / "notes").out)

@@ -8,6 +8,7 @@ from memcli.cli.options import (
     EVERYWHERE,
     JSON,
     PRESETS,
+    TENANT,
     WORKSPACE,
     WORKSPACE_NAME,
     Option,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 OPTIONS = (
     Option("--check", "Exit 1 if the index is out of date."),
     Option("--deep", "Also run the model and check the index file."),
-    JSON, WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, *COMMON,
+    JSON, WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 
