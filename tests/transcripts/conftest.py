@@ -21,6 +21,7 @@ import io
 import re
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,7 @@ class Player:
         environ += [["NO_COLOR", "1"]] if width else []
         out, err = Screen() if width else io.StringIO(), io.StringIO()
         with self.monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", [str(self.base / "absent")])  # not what runs the tests
             for name, value in environ:
                 patch.setenv(name, value)
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -120,7 +122,7 @@ class Player:
         return re.sub("[^A-Za-z0-9]", "-", str(self.folder.resolve()))
 
     def _scrubbed(self, text: str) -> str:
-        text = text.replace(self._slug, "SLUG")
+        text = text.replace(self._slug, "SLUG").replace(sys.executable, "PYTHON")
         text = text.replace(str(self.folder.resolve()), "NOTES")
         text = re.sub(r"\bpid \d+(, since [\d: -]+)?", "pid #", text)
         text = re.sub(re.escape(str(self.base)) + r"/cache/memcli/\w+", "CACHE", text)
