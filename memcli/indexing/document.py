@@ -24,6 +24,7 @@ from memcli.markdown.names import with_tags
 from memcli.markdown.parse import Parsed, parse
 from memcli.markdown.parts import description_of
 from memcli.markdown.preferences import begun_within, preferences_of
+from memcli.markdown.transcript import first_day
 from memcli.markdown.turns import NAME_CHARS, ROLES, TOOL, turns_of, within
 from memcli.types import (
     MEMORY_SOURCE,
@@ -98,9 +99,8 @@ def build_document(
     metadata = with_tags(parsed.front_matter, _text_lines(parsed))
     path = file.stat.path
     days, stamped = document_days(metadata, path, source.date_keys)
-    if source.is_transcripts:  # its only headings are the days on which somebody spoke
-        titles = (block.title for block in parsed.blocks if block.kind == "heading")
-        days = next(filter(None, map(heading_days, titles)), days)
+    if source.is_transcripts:
+        days = first_day(file.text) or days
     if days and source.evergreen and _compiled(source.evergreen)(path):
         days, stamped = None, False
     title = _title(parsed, path)

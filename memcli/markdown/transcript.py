@@ -27,7 +27,8 @@ _SPEECH = ("text", "input_text", "output_text", None)  # types of blocks
 _NOT_SPEECH = ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage")
 # Beginnings of such messages: <command-name>, the rules of a project, an interruption.
 _INSERTED = ("<", "# AGENTS.md instructions for ", "[Request interrupted")
-_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?=T)"  # at the beginning of a time
+_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_DAY = rf"{_DATE}(?=T)"  # at the beginning of a time
 MOST_CHARACTERS = 20_000  # per turn
 
 
@@ -65,6 +66,12 @@ def as_markdown(text: str, project: str = "") -> str:
         item = f"- **{turn.role.capitalize()}**{aside}: {speech}"
         lines[at] = f"{lines[at]} {item.removeprefix('- ')}" if lines[at] else item
     return "\n".join(lines)
+
+
+def first_day(text: str) -> tuple[str, str] | None:
+    """Return the day on which a conversation from `as_markdown` begins, as a span; None if none."""
+    match = re.search(rf"^(?:## |- \*\*\w+\*\* \()({_DATE})", text, re.MULTILINE)
+    return (match[1], match[1]) if match else None
 
 
 def _is_in(project: str, text: str) -> bool:

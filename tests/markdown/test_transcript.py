@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memcli.markdown.transcript import as_markdown, read_transcript
+from memcli.markdown.transcript import as_markdown, first_day, read_transcript
 
 TIME = "2026-11-2{}T09:00:00.000Z"
 
@@ -92,6 +92,9 @@ def test_a_session_of_openclaw_has_times_in_two_places() -> None:
         {"type": "message", "id": "b", "timestamp": TIME.format(6), "message": result},
     )
     assert as_markdown(text) == "## 2026-11-26\n- **User**: Hi\n\n"
+    for each in (text, text.partition("\n")[2], ""):
+        day = first_day(as_markdown(each))
+        assert day == (("2026-11-26", "2026-11-26") if each else None)
 
 
 @pytest.mark.parametrize("text", ["", "\n", "{", "[1]\n{}\n", '{"type": "user"}', "[" * 100_000])
