@@ -193,6 +193,7 @@ INSTEAD = {
     "context --budget 3 --tail 0": "memcli context --budget [0-9]+ --tail 0",
     "context *": "memcli context",
     "search *": 'memcli search "some words"',
+    "search pool --interactive": "memcli search pool -f vimgrep",
     "search pool --since yesteryear": "memcli help query-syntax",
     "search pool --on 2025 --since 2025": "memcli search --help",
     "search '$HOME; pool' --budget 0": "memcli search '\\$HOME; pool' --budget 800",
@@ -240,6 +241,7 @@ INSTEAD = {
 ELSEWHERE = {
     "memcli index --wait 600": "below, beside a process that writes",
     "memcli index --watch": "it stays",
+    "memcli index --full, in the folder that writes it": "a damaged row of a server",
     "memcli index --clean": "folders that are gone; tests/cli/test_clean.py",
     "memcli changes --by agent": "said only from Python; tests/mcp/test_remember.py",
     "memcli remember --undo": "in test_remember, behind a note",
