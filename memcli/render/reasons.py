@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 MOST_MISSING = 3  # words of a question that no note contains, named at most
 TRY = " Try: "  # between a reason and its hint
 _ANYWHERE = ("help", "completion")  # commands that ask no workspace
+_NAMED = frozenset({"-w", "--workspace", "--help", "--user"})  # a hint with these is complete
 
 
 def sentence(reason: Reason) -> str:
@@ -33,7 +34,7 @@ def for_workspace(hint: str, folder: str) -> str:
         program, command, *rest = split(hint)
     except ValueError:  # text, or one word
         return hint
-    if program != "memcli" or command in _ANYWHERE or {"-w", "--help", "--user"} & {command, *rest}:
+    if program != "memcli" or command in _ANYWHERE or _NAMED & {command, *rest}:
         return hint
     before, mark, query = hint.partition(" -- ")
     return f"{before} -w {quote(folder)}{mark}{query}"

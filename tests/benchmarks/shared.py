@@ -194,7 +194,7 @@ def cold(folder: Path, url: str) -> None:
         return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
 
     run(kinds["local"], "index")
-    run(kinds["shared"], "store", "attach", "cold")
+    run(kinds["shared"], "store", "attach", "bench/cold")
     run(kinds["shared"], "index")
     took: dict[str, list[float]] = {name: [] for name in kinds}
     for _ in range(RUNS):

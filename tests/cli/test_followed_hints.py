@@ -234,7 +234,7 @@ INSTEAD = {
     "EMPTY bench init": "memcli status",
     "agents install claude": "memcli agents install claude-code",
     "agents uninstall nobody": "memcli agents",
-    "agents install cursor --with hooks": "memcli agents install cursor --with .*",
+    "agents install zed --with hooks": "memcli agents install zed --with .*",
     "agents export zed --to plugin": "memcli agents install zed",
 }
 # What is not followed here, and why.

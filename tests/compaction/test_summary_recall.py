@@ -95,3 +95,9 @@ def test_questions_that_cannot_be_asked_are_named_and_the_summaries_stay(
 def test_what_saves_nothing_has_no_price() -> None:
     assert SummaryRecall(1, 0.5, 0.5, 100, 100).per_thousand is None
     assert SummaryRecall(1, 0.0, 0.0, 100, 50).ratio == 1.0
+
+
+def test_a_hint_names_the_workspace_once(notes: Path) -> None:
+    _, err = compact(notes)
+    assert " --workspace " in err
+    assert " -w " not in err
