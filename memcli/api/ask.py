@@ -121,16 +121,16 @@ def _ask(
     nothing = _nothing(memory, question, options, answer)
     answer = answer._replace(semantic=for_all(memory, answer.semantic))
     found = Answered(question, freshness, answer, tuple(expanded), nothing)
-    return _listed(found) if options.lists else found
+    return _listed(found, options) if options.lists else found
 
 
-def _listed(found: Answered) -> Answered:
+def _listed(found: Answered, options: SearchOptions) -> Answered:
     """Keep only the best line of each passage."""
     from memcli.search.worth import best_lines
 
-    return found._replace(
-        answer=found.answer._replace(hits=best_lines(found.answer.hits, found.words))
-    )
+    by_keyword = options.mode == "keyword"
+    hits = best_lines(found.answer.hits, found.words, by_keyword=by_keyword)
+    return found._replace(answer=found.answer._replace(hits=hits))
 
 
 def _of_groups(

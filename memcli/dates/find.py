@@ -69,12 +69,18 @@ class DateSpan(Record):
         return beside.end() if beside else 0
 
 
+def names_year(span: DateSpan) -> bool:
+    """Tell whether a date is of a year that it names: May 2024, 2024-05-01, 2024年."""
+    words = re.findall(r"\w+", span.text)
+    return "年" in span.text or any(as_year(word[:4]) for word in words)
+
+
 def names_no_year(span: DateSpan) -> bool:
     """Tell whether a date is a day or a month of any year: Aug 15th, in March, Q3."""
     low = span.text.lower()
     words = re.findall(r"\w+", low)
     is_relative = any(word in (*LAST_WORDS, *THIS_WORDS, *NEXT_WORDS) for word in words)
-    if span.order or is_relative or "年" in low or any(as_year(word[:4]) for word in words):
+    if span.order or is_relative or names_year(span):
         return False
     is_named = any(word in MONTHS or word in holidays.NAMES for word in words)
     return is_named or re.search(_IN_NUMBERS, low) is not None

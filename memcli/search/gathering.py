@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from memcli.types import Candidate, Turn
 
 FOCUS_POOL = 100  # chunks that are examined segment by segment; --limit is at most this
+LONG_AFTER = 182  # days
 MOST_YEARS = 5  # in which a date without a year is looked for
 
 
@@ -163,21 +164,25 @@ def in_years_of(
 ) -> tuple[DateSpan, ...]:
     """Read a date without a year in the years of the notes if the last such day is after them.
 
-    It may then be of any of these years, but a date with an open end is of the last.
+    It may then be of any of these years, but a date with an open end is of the last. A date that
+    counts from today, as `last week`, is none if the notes ended long before it.
     """
     return tuple(read for span in dates for read in _in_years(snapshot, span, reach))
 
 
 def _in_years(snapshot: Snapshot, span: DateSpan, reach: Reach) -> Sequence[DateSpan]:
-    from memcli.dates.find import names_no_year, read_again
+    from memcli.dates.find import names_no_year, names_year, read_again
 
     begins = span.start or span.end
-    if begins is None or not names_no_year(span):
+    if begins is None or names_year(span):
         return (span,)
     excerpt = next(iter(snapshot.newest(reach)), None)
     newest = excerpt.about.document_date if excerpt else None
     if newest is None or begins <= newest:
         return (span,)
+    if not names_no_year(span):
+        after = date.fromisoformat(begins) - date.fromisoformat(newest)
+        return () if after.days > LONG_AFTER else (span,)
     year, found = int(newest[:4]), []
     for day in (newest, *(f"{year - back}-12-31" for back in range(1, MOST_YEARS))):
         read = read_again(span, date.fromisoformat(day))

@@ -159,14 +159,18 @@ def _is_of_several(words: Sequence[str]) -> bool:
     return False
 
 
-def best_lines(hits: Sequence[Hit], words: Sequence[str]) -> tuple[Hit, ...]:
+def best_lines(
+    hits: Sequence[Hit], words: Sequence[str], *, by_keyword: bool = False
+) -> tuple[Hit, ...]:
     """Narrow each passage that matches to its best line; without a match, the first three.
 
-    After the first lines, one of a conversation must contain a word of the question.
+    After the first lines, or in a search `by_keyword`, one of a conversation must contain a word
+    of the question.
     """
     near = [hit for hit in hits if _may_answer(hit)] or hits[:MOST_WITHOUT_MATCH]
     lines = [_best_line(hit, words) for hit in near]
-    return (*lines[:FIRST_LINES], *filter(_says_some, lines[FIRST_LINES:]))
+    first = 0 if by_keyword else FIRST_LINES
+    return (*lines[:first], *filter(_says_some, lines[first:]))
 
 
 def _says_some(line: Hit) -> bool:
@@ -184,12 +188,12 @@ def _best_line(hit: Hit, words: Sequence[str]) -> Hit:
     line = cursor_of(hit, words).line
     candidate = by_line(hit.candidate)
     at = [n for n, p in enumerate(candidate.parts) if p.start_line == line == p.end_line]
-    if hit.is_cut or len(at) != 1:
+    if hit.is_cut or not at:
         return hit
     # A hit with all parts prints the whole chunk with its headings; so an empty part comes first.
     empty = candidate.parts[0]._replace(start=0, end=0)
     candidate = candidate._replace(parts=(empty, *candidate.parts))
-    return hit._replace(candidate=candidate, first=at[0] + 1, last=at[0] + 1, best=at[0] + 1)
+    return hit._replace(candidate=candidate, first=at[0] + 1, last=at[-1] + 1, best=at[0] + 1)
 
 
 def _runs(units: Sequence[ReadingUnit], gains: Sequence[float], *, apart: bool) -> list[range]:

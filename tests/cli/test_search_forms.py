@@ -228,6 +228,20 @@ def test_a_list_has_a_line_for_each_passage_and_counts_what_a_budget_leaves_out(
     assert (len(short["results"]) < 6, short["count"]) == (True, 6)
 
 
+def test_a_list_by_keyword_has_only_lines_with_a_word_of_it_and_as_many_as_asked_for(
+    notes: Path,
+) -> None:
+    eras = ("jazz", "steam", "bronze", "empire", "ice", "iron", "stone", "radio", "print", "sail")
+    turns = ("- **Ann**: Is it yours?", "- **Bo**: Oh, all of them.", "- **Ann**: Fair.")
+    chats = ("\n".join((*turns, f"- **Bo**: The era of {x}, {f'{x} things ' * 90}")) for x in eras)
+    put(notes, {f"memory/chat/2026-01-1{n}.md": f"# Chat\n\n{x}\n" for n, x in enumerate(chats)})
+    query = ("search", "era", "--mode", "keyword", "--list", "--path", "memory/chat/*")
+    *lines, count = _run(*query, "-n", "60")[0].splitlines()
+    shown = [line for line in lines if not line.startswith("memory/")]
+    assert all("The era of" in line for line in shown)
+    assert count == "10 lines" == f"{len(shown)} lines"
+
+
 def test_three_passages_are_shown_if_none_is_sure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -120,7 +120,7 @@ def test_a_month_does_not_shut_out_the_line_that_tells_of_it_later(
 def test_a_date_without_a_year_is_read_in_the_years_of_the_notes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Unless such a day is among the notes already, or is placed by today."""
+    """Unless such a day is among the notes; what counts from today is none long after them."""
     for day in ("2022-08-15", "2023-01-10", "2023-08-16", "2024-01-20"):
         write(tmp_path, f"memory/{day}.md", f"# {day}\n\nThe pool was cleaned again.\n")
 
@@ -134,7 +134,8 @@ def test_a_date_without_a_year_is_read_in_the_years_of_the_notes(
     assert said("on Aug 15th") == 'Read "Aug 15th" as 2023-08-15 or 2022-08-15.'
     assert said("on January 10") == 'Read "January 10" as 2024-01-10 or 2023-01-10.'
     assert said("since May") == 'Read "since May" as 2023-05-01 and later.'
-    assert said("last August") == 'Read "last August" as 2026-08-01 to 2026-08-31.'
+    assert said("last August") == ""
     assert said("on 15 August 2025") == 'Read "15 August 2025" as 2025-08-15.'
     write(tmp_path, "memory/2026-09-01.md", "# 2026-09-01\n\nThe pool was cleaned.\n")
     assert said("on Aug 15th") == 'Read "Aug 15th" as 2026-08-15.'
+    assert said("last August") == 'Read "last August" as 2026-08-01 to 2026-08-31.'

@@ -100,7 +100,7 @@ OPTIONS = (
     WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
-LIST_BUDGET = 800  # tokens of a list, unless another number is wanted
+LIST_BUDGET = 800  # tokens of a list, unless a number of tokens or lines is wanted
 USUAL_OPTIONS = (
     "--limit", "--format", "--open", "--interactive", "--brief", "--list", "--context", "--more",
     "--rest", "--explain", "--budget", "--since", "--until", "--path", "--tag", "--mode",
@@ -200,7 +200,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
     return shape._replace(
         full=options.full,
         explain=options.explain,
-        budget=options.budget or (LIST_BUDGET if options.list else None),
+        budget=options.budget or (LIST_BUDGET if options.list and not options.limit else None),
         in_days=options.sort != "score",
         has_question=bool(options.query) or options.stdin,
         brief=options.brief,
