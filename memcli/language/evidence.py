@@ -76,7 +76,7 @@ class _Overlap(Record):
     is_foreign: bool  # both lines have a first thing, and neither contains that of the other
     is_changed: bool  # the older line contains all that the newer one names before a word of change
     denied: int  # words of the older line after `not`
-    is_object: float  # 1: a word of the older line is next to such a word as `cancelled`; .5: of its name
+    is_object: float  # 1: a word of the older line is next to a word of its end; .5: of its name
     is_of_one: bool  # both lines begin with `I` or `we`
 
 

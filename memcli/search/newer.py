@@ -161,7 +161,7 @@ def with_corrections(hits: Sequence[Hit], newer: Corrections) -> list[Hit]:
 def corrections_of(
     snapshot: Snapshot, hits: Sequence[Hit], pool: Sequence[Hit], reach: Reach
 ) -> Corrections:
-    """Collect what may correct hits: each other, the best of a pool, and what `near` finds."""
+    """Collect the lines that may correct hits: from the hits, the top of a pool, and `near`."""
     passages = list(map(_passage, hits))
     also = near(snapshot, passages, reach)
     return corrections(snapshot, [*also, *map(_chunk, [*hits, *pool[:POOL]])], passages)
@@ -170,7 +170,7 @@ def corrections_of(
 def corrections(
     snapshot: Snapshot, pool: Sequence[Quotation], passages: Iterable[Quotation]
 ) -> Corrections:
-    """Read who speaks in some chunks, and find which of their lines correct passages."""
+    """Read the speakers of some chunks, and prepare their lines as corrections of passages."""
     ids = dict.fromkeys(each.about.chunk_id for each in chain(pool, passages))
     lines = snapshot.lines_of(list(ids)) if snapshot.speakers() else {}
     return Corrections(pool, {chunk: own.turns for chunk, own in lines.items() if own.turns})
