@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from memcli.compaction.similarity import Matrix
 
 # About 30 settings were tried on nine chats (five of LoCoMo, four of REALTALK), together with the
-# weights of `discourse`. Leave-one-out on the same chats checked the choice: the summaries cite .817
+# weights of `discourse`. Leave-one-out on the same chats checked the choice: summaries cite .817
 # of the lines that answer a question, and .787 with the weights before (a BASE of -2.1 and
 # MOST_NEWS of 40) and the same joining of lines.
 BASE = -1.0

@@ -1,1 +1,1 @@
-"""Language: word tables, stems, and what words say of a line: rules, change, names; pure."""
+"""Word tables, stems, and what the words of a line mean: rules, changes, names; pure."""

@@ -1,4 +1,4 @@
-"""Tell that two lines are the same except for a value, or for a negation; pure."""
+"""Find out whether two lines are the same except for a value or a negation; pure."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from memcli.language.compared_line import (
 from memcli.language.terms import has_form, has_han, tokens_of
 from memcli.record import Record
 
-BEFORE_A_NUMBER = 2  # words of content that name what a number is of
-BEFORE_A_HAN_NUMBER = 4  # signs
+BEFORE_A_NUMBER = 2  # content words that name the thing with the number
+BEFORE_A_HAN_NUMBER = 4  # characters
 LONGEST_VALUE = 6  # tokens
 _HAN_STATES = ("是", "在", "为", "由", "住", "有", "每", "使用", "监听", "需要", "负责", "采用",
                ":", "：")  # fmt: skip
 _ATTRIBUTES = STATES | {"是", "为", ":", "："}
-# A thing may have several of what follows these, except when it is a number.
+# After these words a thing may have several values, unless the value is a number.
 _SEVERAL = table("has have hat haben use uses nutzt nutzen takes take needs need")
 _OFTEN = (
     EVERY
@@ -41,7 +41,7 @@ _OFTEN = (
 _COPULAS = table("is are ist sind")
 _NEGATIONS = table("no not kein keine keinen")
 _TITLES = table("mr mrs ms dr frau herr")
-# A line with one of these names no thing.
+# A line with one of these labels does not name a thing.
 _LABELS_OF_ALL = table(
     """decision decisions note notes todo status state result reason why update idea plan question
     answer fix cause owner next assistant user human ai system agent entscheidung notiz grund stand
@@ -50,7 +50,7 @@ _LABELS_OF_ALL = table(
 
 
 class _Difference(Record):
-    """Where two lines differ, as tokens, and what is the same before and behind it."""
+    """The tokens in which two lines differ, and the tokens before and after them."""
 
     before: tuple[str, ...]  # in the same clause
     old: tuple[str, ...]
@@ -59,22 +59,22 @@ class _Difference(Record):
 
     @property
     def is_han(self) -> bool:
-        """Tell that the lines are Chinese."""
+        """Return whether the lines are Chinese."""
         return any(map(has_han, self.before))
 
     @property
     def are_numbers(self) -> bool:
-        """Tell that both values are numbers."""
+        """Return whether both values are numbers."""
         return _is_amount(self.old[0]) and _is_amount(self.new[0])
 
     @property
     def verbs(self) -> list[str]:
-        """List the verbs of what is so before the value."""
+        """List the verbs of state before the value."""
         return [token for token in self.before if token in STATES]
 
 
 def is_turned(new: ComparedLine, old: ComparedLine) -> bool:
-    """Tell that two lines say the same, except for a negation or one side of two opposites."""
+    """Return whether two lines differ only in a negation or in one of two opposites."""
     gone, come = (
         {term for term in one.content if term not in _OFTEN and not other.has(term)}
         for one, other in ((old, new), (new, old))
@@ -90,7 +90,7 @@ def is_turned(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
-    """Tell that two lines are the same up to a value, and after it, and name what it is of."""
+    """Return whether two lines name the same thing and differ only in its value."""
     if not is_among(new.sequence[0], old.sequence[:1]):
         return False
     label, theirs = label_of(new.text), label_of(old.text)
@@ -112,14 +112,14 @@ def _difference(a: Sequence[str], b: Sequence[str]) -> _Difference:
     last = _same(a[first:][::-1], b[first:][::-1])
     old, new = a[first : len(a) - last], b[first : len(b) - last]
     if "," not in a and "," in new:
-        new = new[: new.index(",")]  # what follows is a comment
+        new = new[: new.index(",")]  # a comment follows
     before = a[:first]
     clause = before[len(before) - before[::-1].index(",") :] if "," in before else before
     return _Difference(tuple(clause), tuple(old), tuple(new), tuple(a[len(a) - last :]))
 
 
 def _is_value(there: _Difference, *, has_label: bool) -> bool:
-    """Tell that the difference of two lines is one short value."""
+    """Return whether two lines differ in one short value."""
     old, new = there.old, there.new
     longest = LONGEST_VALUE * (2 if there.is_han else 1)
     if not (old and new) or max(len(old), len(new)) > longest or new[0] in _NEGATIONS:
@@ -133,11 +133,11 @@ def _is_value(there: _Difference, *, has_label: bool) -> bool:
         return False  # another event at another time
     if all(any(token in _ATTRIBUTES for token in each) for each in (old, new)):
         return False  # two attributes, each with its value
-    return there.are_numbers or _ATTRIBUTES.isdisjoint(there.behind)  # else two with one value
+    return there.are_numbers or _ATTRIBUTES.isdisjoint(there.behind)  # else two attributes
 
 
 def _names(there: _Difference, *, has_label: bool) -> bool:
-    """Tell that the words around a value name the thing that has it."""
+    """Return whether the words around a value name the thing that has it."""
     name = [token for token in there.before if is_content(token) and token not in STATES]
     if there.are_numbers:
         name += [token for token in there.behind if is_thing(token)]
@@ -187,7 +187,7 @@ def _is_same_label(one: str, other: str) -> bool:
 
 
 def _same(a: Sequence[str], b: Sequence[str]) -> int:
-    """Count the tokens that two lines begin with."""
+    """Count the equal tokens at the beginning of two lines."""
     count = 0
     for one, other in zip(a, b, strict=False):
         if one != other:

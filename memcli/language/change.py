@@ -2,10 +2,10 @@
 
 There are four kinds of such words:
 
-gone        something is no longer so: `cancelled`, `nicht mehr`, `停用`
-not         what follows is no longer so, if an older line says it: `not`, `statt`, `不是`
-now         something is so from now on: `as of`, `künftig`, `改为`
-amount      an amount or a time is another one: `raised`, `verschoben`, `推迟`
+gone        something has ended: `cancelled`, `nicht mehr`, `停用`
+not         what follows has ended, if an older line states it: `not`, `statt`, `不是`
+now         something begins: `as of`, `künftig`, `改为`
+amount      an amount or a time changes: `raised`, `verschoben`, `推迟`
 
 `revokes` finds such words next to a link to an older document.
 
@@ -18,7 +18,7 @@ from memcli.record import Record
 
 GONE, NOT, NOW, AMOUNT = "gone", "not", "now", "amount"
 
-# Phrases of at most three words. A word with an asterisk is the beginning of others.
+# Phrases of at most three words. An asterisk marks the beginning of words.
 _PHRASES = {
     GONE: """
     no longer, not any more, not anymore, anymore, any more, any longer, no more, instead of,
@@ -72,15 +72,15 @@ _CHINESE = {
     AMOUNT: """增至 减至 上涨 提高到 降低到 推迟 延期 推后 提前 涨到 降到 降为 升为
     增加到 减少到 调整 调到 扩容 上调 下调 缩短 延长""",
 }
-_FAR = 8  # signs from `不` to `了`
+_FAR = 8  # characters from `不` to `了`
 _NEGATIONS = frozenset(["never", "not", "t"])
 _NEW = frozenset(["new", "neu", "neue", "neuer", "neues"])  # if a clause begins with it
-_WORDS = 3  # of the longest phrase
+_WORDS = 3  # in the longest phrase
 _SPACED = str.maketrans(dict.fromkeys("\n\t*_.,;:!?()[]\"'`-–—", " "))
 
 
 class Cue(Record):
-    """Words of change: `words[first:end]`, or `text[first:end]` of a Chinese text."""
+    """The place of words of change: `words[first:end]`, or `text[first:end]` in Chinese."""
 
     kind: str
     first: int
@@ -102,7 +102,7 @@ _SIGNS = tuple((kind, sign) for kind, signs in _CHINESE.items() for sign in sign
 
 
 def cues(text: str) -> list[Cue]:
-    """Find the words of change in a text as `spaced` writes it, in their order."""
+    """Find the words of change in a text that `spaced` has written, in order."""
     words = text.split()
     found = [Cue(NOW, 0, 1)] if words and words[0] in _NEW else []
     for beginning in filter(text.__contains__, _BEGINNINGS):
@@ -116,7 +116,7 @@ def cues(text: str) -> list[Cue]:
                 phrase = " ".join(words[first:end])
                 for kind in _KINDS.get(phrase, ()):
                     found.append(Cue(kind, first, end))
-    if found and not _NEGATIONS.isdisjoint(words):  # `I never give up` is no change
+    if found and not _NEGATIONS.isdisjoint(words):  # `I never give up` is not a change
         found = [
             each for each in found if words[each.first - 1] not in _NEGATIONS or not each.first
         ]
@@ -133,7 +133,7 @@ def chinese_cues(text: str) -> list[Cue]:
 
 
 def speaks_of_change(text: str) -> bool:
-    """Tell whether a text says that something is no longer as it was."""
+    """Return whether a text states that something has changed."""
     words = spaced(text)
     found = cues(words)
     if not words.isascii():
@@ -142,18 +142,18 @@ def speaks_of_change(text: str) -> bool:
 
 
 def spaced(text: str) -> str:
-    """Write the words of a text in lower case, with a space before and behind each."""
+    """Write the words of a text in lower case, with a space before and after each."""
     return f" {' '.join(text.lower().translate(_SPACED).split())} "
 
 
-NEAR_A_LINK = 80  # characters on either side of a link that may speak of it
+NEAR_A_LINK = 80  # characters before and after a link that may describe it
 
 
 def _beginnings(words: str) -> tuple[str, ...]:
     return tuple(f" {each.strip()}" for each in words.split(","))
 
 
-# Words before a link to what is replaced, and behind it, by their beginnings.
+# Beginnings of words before and after a link to a replaced document.
 _REVOKES = _beginnings(
     "replaces, replaced, replacing, supersed, overrul, overrid, corrects, corrected, correcting,"
     " revok, withdr, instead of, no longer, not any more, not anymore, ersetzt, widerr, korrigiert,"
@@ -168,9 +168,9 @@ _HAN_IS_REVOKED = ("不再", "作废", "过时", "已被")
 
 
 def revokes(text: str, name: str) -> int | None:
-    """Give the line of a text, from 0, that says of a link to a document that it is replaced.
+    """Return the line of a text, from 0, that says a linked document is replaced.
 
-    Example: `This replaces the decision of [[2025-03-03]].` of `2025-03-03.md`
+    Example: `This replaces the decision of [[2025-03-03]].` for `2025-03-03.md`
     """
     stem = name.removesuffix(".md")
     wiki = (f"{opened}{stem}{end}" for opened in ("[[", "/") for end in ("]]", "#", "|"))
@@ -182,7 +182,7 @@ def revokes(text: str, name: str) -> int | None:
 
 
 def revokes_link(line: str, link: str) -> bool:
-    """Tell that a line says, in the clause around a link, that what it leads to is replaced."""
+    """Return whether the clause around a link says that the linked document is replaced."""
     before, is_in, behind = line.partition(link)
     if not is_in:
         return False

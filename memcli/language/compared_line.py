@@ -1,4 +1,4 @@
-"""Read a line as it is compared with others: what it names, states and changes; pure.
+"""Read a line for a comparison with others: what it names, states and changes; pure.
 
 The words are tables, because a search must not wait until patterns are compiled.
 """
@@ -17,12 +17,12 @@ from memcli.record import Record
 
 
 def table(words: str) -> frozenset[str]:
-    """Make a table of words that are divided by spaces."""
+    """Make a table from words separated by spaces."""
     return frozenset(words.split())
 
 
 def phrases(words: str) -> tuple[str, ...]:
-    """Make a list of phrases that are divided by commas, each with spaces around it."""
+    """Make a list from phrases separated by commas, with spaces around each phrase."""
     return tuple(f" {' '.join(each.split())} " for each in words.split(","))
 
 
@@ -52,7 +52,7 @@ NUMBERS = table(
     """one two three four five six seven eight nine ten eleven twelve eins zwei drei vier fünf sechs
     sieben acht neun zehn elf zwölf"""
 )
-# Words of time alone do not make two lines be about the same thing.
+# Two lines are not about the same thing if they share only words of time.
 TIME = (
     WEEKDAYS
     | PLURAL_DAYS
@@ -65,7 +65,7 @@ TIME = (
     周一 周二 周三 周四 周五 周六 周日 上午 下午 今天"""
     )
 )
-# What values are, by their words.
+# Types of values, with the words that show them.
 _TYPES = {
     "day": DAYS,
     "time of day": table("uhr am pm noon"),
@@ -91,12 +91,12 @@ _HAN_TYPES = {
     ],
     "price": ("元", "块"),
 }
-# A question and a request change nothing.
+# A question or a request changes nothing.
 _REQUESTS = phrases(
     "can you, could you, help me, trying to, feel free, let me know, let s, kannst du, hilf mir"
 )
 OWN = table("i my we our ich mein meine wir unser unsere")
-# What happened, which another event does not correct.
+# Verbs of events. A later event does not correct an earlier one.
 _EVENT = table(
     """was were had went ran took saw did came ate flew drove wrote gave slept felt today yesterday
     tonight war waren wurde wurden gestern heute habe"""
@@ -104,9 +104,9 @@ _EVENT = table(
 _PAST = table("got met paid made bought lost won sent told said kept")
 _HAN_EVENT = ("了", "过了", "去过", "来过", "看过", "吃过", "今天", "昨天")
 _NO_PAST = table("need feed speed embed seed breed shed bed red")
-# Behind one of these it is a participle, of what is so.
+# After one of these words a verb of the past is a participle, which describes a state.
 _COPULAS = table("is are be been am get gets not")
-# Verbs of what is so until it changes, and has one value at a time.
+# Verbs of states that last until they change, and that have one value at a time.
 STATES = table(
     """is are am be works work lives live runs run listens opens closes costs cost takes take needs
     need wears wear uses use starts ends expires expire belongs leads owns handles hosts comes goes
@@ -117,12 +117,12 @@ STATES = table(
     dauert trägt hat haben gilt fahre fährt fahren trifft treffen antwortet hängt parken park parks
     kaufen"""
 )
-# The name of a thing ends before one of these.
+# The name of a thing ends before one of these words.
 _ENDS = STATES | table(
     """will must may can should was were wurde wurden moved switched replaced changed closed darf
     dürfen muss müssen kann können soll geht gehen gibt macht machen spielt trinkt trinke"""
 )
-# These name no thing: what happens to one, what is said of a new one, and titles.
+# These words do not name a thing: titles, events, and attributes of a new thing.
 _NO_SUBJECT = (
     STATES
     | MOVES
@@ -134,7 +134,7 @@ _NO_SUBJECT = (
         brought extended shifted verschoben vorverlegt verlegt geändert"""
     )
 )
-# Words that everybody uses in a talk, and by which no two lines are about the same.
+# Common words of a conversation. Two lines that share them need not be about the same thing.
 _COMMON = table(
     """great like really up make makes thanks love wow keep awesome good amazing way going hey
     see people lot favorite got definitely cool fun experience last let made enjoy something
@@ -155,7 +155,7 @@ _COMMON = table(
 EVERY = PLURAL_DAYS | table("every each weekly daily jeden jede jedes")
 _NO_CONTENT = ENGLISH | GERMAN | _COMMON
 _NO_THING = ENGLISH | GERMAN | TIME | NUMBERS | _NO_SUBJECT | {""}
-_IMAGE = "[image:"  # what follows is a caption
+_IMAGE = "[image:"  # a caption follows
 _LONGEST_LABEL = 42  # characters
 DIGITS = frozenset("0123456789一二两三四五六七八九十百千万")
 _SPEAKER_MARKS = ("**", "- **", "* **", "+ **")
@@ -163,20 +163,20 @@ _CLAUSE_ENDS = str.maketrans(dict.fromkeys("，；。！？、：", "\n"))
 
 
 class ComparedLine(Record):
-    """A line as it is compared."""
+    """A line, prepared for comparisons."""
 
-    text: str  # without the mark of a list and the speaker
+    text: str  # without list marker and speaker
     speaker: str
-    spaced: str  # its words in lower case, with a space before and behind each
+    spaced: str  # its words in lower case, with a space before and after each
     sequence: tuple[str, ...]
     terms: frozenset[str]
-    by_beginning: dict[str, list[str]]  # its terms by the letters that two forms share
-    content: tuple[str, ...]  # in its order; no grammar, no words of change, nothing common
-    cues: tuple[tuple[tuple[str, ...], tuple[Cue, ...]], ...]  # clauses that have some
-    signs: str  # of a Chinese line, without its words of change
+    by_beginning: dict[str, list[str]]  # its terms by the letters that two forms of a word share
+    content: tuple[str, ...]  # in order; without function words, words of change and common words
+    cues: tuple[tuple[tuple[str, ...], tuple[Cue, ...]], ...]  # the clauses with words of change
+    signs: str  # characters of a Chinese line, without its words of change
 
     def has(self, term: str) -> bool:
-        """Tell that it has a word, or another form of it."""
+        """Return whether the line contains a term, or another form of it."""
         if not term or term in self.terms:
             return bool(term)
         forms = self.by_beginning.get(term[:INFLECTED], ())
@@ -189,42 +189,42 @@ class ComparedLine(Record):
 
     @property
     def names(self) -> tuple[tuple[str, ...], ...]:
-        """Give the words before the verb of each clause, or before its colon."""
+        """Return the words before the verb or the colon of each clause."""
         return _names_of(self.text)
 
     @property
     def is_event(self) -> bool:
-        """Tell that it says what happened."""
+        """Return whether the line reports an event."""
         return _is_event(self.text)
 
     @property
     def name(self) -> tuple[str, ...]:
-        """Give the words before its first verb, or before its colon."""
+        """Return the words before the first verb or colon."""
         return self.names[0]
 
     @property
     def subject(self) -> str:
-        """Give its first word that names a thing; "" if there is none."""
+        """Return the first word that names a thing, or ""."""
         return next(iter(self.things), "")
 
     @property
     def value_types(self) -> frozenset[str]:
-        """Name what its values are: a day, a time of day, a date, a duration or a price."""
+        """Return the types of its values: day, time of day, date, duration, price."""
         return _value_types(self.text)
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Give the kinds of its words of change."""
+        """Return the kinds of its words of change."""
         return frozenset(cue.kind for _, found in self.cues for cue in found)
 
 
 def is_among(term: str, words: Sequence[str]) -> bool:
-    """Tell that a word, or another form of it, is among some words."""
+    """Return whether some words contain a term, or another form of it."""
     return term in words or has_form(term, words)
 
 
 def is_thing(term: str) -> bool:
-    """Tell that a word may name a thing."""
+    """Return whether a word may name a thing."""
     return term not in _NO_THING and not term.isdigit()
 
 
@@ -257,27 +257,27 @@ def _value_types(text: str) -> frozenset[str]:
 
 
 def has_time(line: ComparedLine) -> bool:
-    """Tell that a line has a day or a time."""
+    """Return whether a line contains a day or a time."""
     return not TIME.isdisjoint(line.sequence) or (
         ":" in line.text and not DIGITS.isdisjoint(line.text)
     )
 
 
 def adds(line: ComparedLine) -> bool:
-    """Tell that a line adds something: `also`."""
+    """Return whether a line adds something, as with `also`."""
     if line.spaced.endswith(" too ") or any(each in line.spaced for each in _ADDITIONS):
         return True
     return has_han(line.text) and any(each in line.text for each in _HAN_ADDITIONS)
 
 
 def asks(line: ComparedLine) -> bool:
-    """Tell that a line asks."""
+    """Return whether a line is a question."""
     return "?" in line.text or "？" in line.text or any(each in line.spaced for each in _REQUESTS)
 
 
 @lru_cache(maxsize=1024)
 def _is_event(text: str) -> bool:
-    """Tell that a line says what happened, by a verb of the past that is no participle."""
+    """Return whether a line reports an event, by a past-tense verb that is not a participle."""
     words = spaced(text).split()
     if any(each in text for each in _HAN_EVENT) or ("haben", "wir") in pairwise(words):
         return True
@@ -290,22 +290,22 @@ def _is_event(text: str) -> bool:
 
 
 def is_past(word: str, before: str) -> bool:
-    """Tell that a word is a verb of the past, by its ending and the word before it."""
+    """Return whether a word is a past-tense verb, by its ending and the word before it."""
     is_past = (word.endswith("ed") and word not in _NO_PAST) or word in _PAST
     return is_past and before not in _COPULAS
 
 
 def label_of(text: str) -> str:
-    """Give the name of a line that is a name and a value, as `Team lead: Yusuf`; or ""."""
+    """Return the name in a line of name and value, such as `Team lead: Yusuf`, or ""."""
     start = text[:_LONGEST_LABEL].casefold()
     name = min(start.partition(": ")[0], start.partition("：")[0], key=len)
     is_name = len(name) < len(start) and name[:1].isalpha() and not any(s in name for s in ".!?\n")
     return name if is_name else ""
 
 
-@lru_cache(maxsize=1024)  # one line is compared with many
+@lru_cache(maxsize=1024)  # one line is compared with many others
 def read_line(text: str) -> ComparedLine:
-    """Read a line, without its mark of a list, its speaker and its caption."""
+    """Read a line without its list marker, speaker and caption."""
     speaker, said = "", text.lstrip()
     if said.startswith(_SPEAKER_MARKS):
         from memcli.language.discourse import SPEAKER_MARK, speaker_of
@@ -347,7 +347,7 @@ def read_line(text: str) -> ComparedLine:
 
 
 def _changes(text: str, *, is_han: bool) -> Iterator[tuple[tuple[str, ...], tuple[Cue, ...]]]:
-    """Give the clauses with words of change: their words, or the clause itself if it is Chinese."""
+    """Yield the clauses with words of change: their words, or the clause itself in Chinese."""
     for clause in _clauses(text):
         words = spaced(clause)
         if found := (chinese_cues(clause) if is_han else cues(words)):
@@ -362,14 +362,14 @@ def _clauses(text: str) -> list[str]:
 
 
 def _without_frame(text: str) -> str:
-    """Leave out who decided what follows: `We agreed that`."""
+    """Remove an introduction such as `We agreed that`."""
     start = text[:_LONGEST_FRAME].casefold()
     frame = next((each for each in _FRAMES if start.startswith(each)), "")
     return text[len(frame) :]
 
 
 def _without_lead(text: str) -> str:
-    """Leave out the marks of a list, a heading or a quotation, and the time of an entry."""
+    """Remove list, heading and quotation markers, and the time of an entry."""
     mark, _, rest = text.lstrip("> ").partition(" ")
     while rest and (
         mark in ("-", "+", "*")
@@ -383,15 +383,15 @@ def _without_lead(text: str) -> str:
 
 
 def is_name(term: str) -> bool:
-    """Tell that a word may name a thing: it is no number and no time."""
+    """Return whether a word may name a thing: it is not a number or a time."""
     return not is_number(term) and term not in TIME
 
 
 def is_number(term: str) -> bool:
-    """Tell that a word is a number."""
+    """Return whether a word is a number."""
     return term.isdigit() or term in NUMBERS
 
 
 def is_content(term: str) -> bool:
-    """Tell that a word is no grammar."""
+    """Return whether a word is not a function word."""
     return term not in ENGLISH and term not in GERMAN

@@ -2,12 +2,12 @@
 
 A line corrects an older one in four ways:
 
-change   It has a word of change (`language.change`) and is about the same. The weighted sum of
-         what speaks for and against it decides (`language.evidence`).
+change   It contains a word of change (`language.change`) and is about the same thing. A weighted
+         sum of the evidence decides (`language.evidence`).
 value    The lines are the same except for a value (`language.another_value`): `Rent is 980` and
          `Rent is 1,045`.
-turn     They are the same except for a negation or the other side of two opposites.
-new      It names a new thing of a name: `My manager is Colin` and `New manager: Priya`; or a new
+turn     They are the same except for a negation or for one of two opposites.
+new      It gives a new value to a name: `My manager is Colin` and `New manager: Priya`; or a new
          home: `Tom lives in Bristol` and `Tom moved to York`.
 
 Two events, two tickets, two speakers, a question, an addition, a greeting or an exception for a day
@@ -40,10 +40,10 @@ from memcli.language.compared_line import (
 from memcli.language.evidence import OF, is_instead_of_another, weight
 from memcli.language.terms import has_han
 
-SURE = 0.9  # how sure a correction without a word of change is
+SURE = 0.9  # confidence of a correction without a word of change
 MOST_CHARACTERS = 600  # of a line that is compared
-LEAST_IN_TALK = 1.2  # evidence in a conversation: of 6,417 lines of nine chats it marks four
-LONGEST_CHANGE = 300  # characters of a line whose word of change is about all of it
+LEAST_IN_TALK = 1.2  # evidence in a conversation: it marks four of 6,417 lines in nine chats
+LONGEST_CHANGE = 300  # characters of a line that one word of change may be about
 _NEW = ("new ", "neue", "新")
 _HOMES = table("live lives living wohne wohnt wohnen lebe lebt leben")
 _HAN_MOVES = ("搬到", "搬家", "搬去", "搬回", "搬走")
@@ -53,7 +53,7 @@ _CODE = ("{", "\\", "==", "):", "('", '("', "`")
 _COURTESIES = table(
     "hey hi hello hope thanks thank congrats congratulations wow yeah yup yep bye hallo danke"
 )
-# A line with one of the first and none of the others is an exception, which changes no rule.
+# A line with one of the first and none of the others is an exception. It changes no rule.
 _ONCE = phrases(
     "this week, this time, tomorrow, tonight, for once, just today, only today, diese woche,"
     " diesmal, ausnahmsweise, nur heute, nur morgen, heute"
@@ -66,9 +66,11 @@ _HAN_LASTING = ("从", "起", "不再", "以后")
 _PULLS = ("pull", "pulls", "merge_requests", "commit")
 
 
-@lru_cache(maxsize=4096)  # a search compares the same lines when it ranks and when it marks
+@lru_cache(
+    maxsize=4096
+)  # a search compares the same lines when it ranks and when it marks corrections
 def corrects(newer: str, older: str) -> float:
-    """Give how sure it is that a newer line corrects an older one, 0 to 1; 0 if it does not."""
+    """Return the confidence that a newer line corrects an older one, from 0 (it does not) to 1."""
     if max(len(newer), len(older)) > MOST_CHARACTERS:
         return 0.0
     new, old = read_line(newer), read_line(older)
@@ -87,7 +89,7 @@ def corrects(newer: str, older: str) -> float:
 
 
 def _is_home(new: ComparedLine, old: ComparedLine) -> bool:
-    """Tell that somebody moves away: `Tom lives in Bristol` and `Tom moved to York`."""
+    """Return whether a person moves: `Tom lives in Bristol` and `Tom moved to York`."""
     if has_han(new.text):
         is_home = "住在" in old.text and any(each in new.text for each in _HAN_MOVES)
         return is_home and old.text[:1] == new.text[:1]
@@ -98,13 +100,13 @@ def _is_home(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def begins_with_new(text: str) -> bool:
-    """Tell that a line may begin with a new thing of a name: `New manager: Priya`."""
+    """Return whether a line may begin with a new value: `New manager: Priya`."""
     start = text.lstrip("-*+> ")[:4].casefold()
     return start.startswith(_NEW)
 
 
 def _is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
-    """Tell that the newer line has the new thing of a name: `My manager is Colin` and it."""
+    """Return whether the newer line gives a new value to a name in the older line."""
     if not begins_with_new(new.text):
         return False
     if has_han(new.text):
@@ -119,10 +121,10 @@ def _is_new_of(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
-    """Tell that a line can correct no other, or not this one, whatever words they share.
+    """Return whether a line cannot correct any line, or not this one.
 
-    Two speakers, a task, a question, a greeting, an exception, other tickets, another letter. A
-    change to code that both lines name is one event, reported twice.
+    This excludes tasks, questions, greetings, exceptions, and lines of different speakers, tickets
+    or letters. A change to code that both lines name is one event, reported twice.
     """
     if new.sequence == old.sequence or not (new.sequence and old.sequence):
         return True
@@ -131,9 +133,9 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
     if new.speaker and old.speaker and new.speaker != old.speaker:
         return True
     if new.sequence[0] in _ASSISTANTS or old.sequence[0] in _ASSISTANTS:
-        return True  # what a program answers is no statement of somebody
+        return True  # the answer of a program is not a statement of a person
     if any(line.text.endswith((":", "：")) or _is_code(line.text) for line in (new, old)):
-        return True  # it only leads to what follows
+        return True  # it only introduces what follows
     if _is_task(new.text) or _is_task(old.text) or asks(old) or _is_courtesy(old):
         return True
     mine, theirs = _tickets(new.text), _tickets(old.text)
@@ -143,7 +145,7 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def _is_of_somebody_else(new: ComparedLine, old: ComparedLine) -> bool:
-    """Tell that the newer line is about another person: `Kim` and `Kim's sister`, `I` and `Kim`."""
+    """Return whether the newer line is about another person, such as `Kim's sister`."""
     first = new.sequence[0]
     if old.sequence[0] in ("i", "ich") and OWN.isdisjoint(new.sequence):
         return is_thing(first) and not old.has(first) and first in new.content
@@ -153,7 +155,7 @@ def _is_of_somebody_else(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def _is_of_other_letter(new: ComparedLine, old: ComparedLine) -> bool:
-    """Tell that two lines name two of a kind by letters: `team A` and `team B`."""
+    """Return whether two lines name different letters of one kind: `team A` and `team B`."""
     mine = dict(_letters(new))
     theirs = dict(_letters(old)) if mine else {}
     return any(mine[word] != theirs[word] for word in mine.keys() & theirs)
@@ -167,7 +169,7 @@ def _letters(line: ComparedLine) -> Iterator[tuple[str, str]]:
 
 
 def _is_once(new: ComparedLine, old: ComparedLine) -> bool:
-    """Tell that the newer line is an exception for a day or a week."""
+    """Return whether the newer line is an exception for a day or a week."""
     if any(each in new.spaced for each in _LASTING):
         return False
     if any(each in new.spaced for each in _ONCE):
@@ -181,7 +183,7 @@ def _is_once(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def _is_courtesy(line: ComparedLine) -> bool:
-    """Tell that a line greets or thanks, and says nothing of who writes it."""
+    """Return whether a line greets or thanks, and states nothing about its author."""
     is_own = not OWN.isdisjoint(line.sequence) or not DIGITS.isdisjoint(line.text)
     return line.sequence[0] in _COURTESIES and not is_own
 
@@ -196,7 +198,7 @@ def _is_task(text: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _tickets(text: str) -> frozenset[str]:
-    """Give the numbers of tickets in a line, which name other things and are no values."""
+    """Return the ticket numbers in a line. They name things and are not values."""
     words = text.split() if "-" in text or "/" in text else ()
     return frozenset(word for each in words if _is_ticket(word := each.strip(".,;:()[]")))
 

@@ -1,4 +1,4 @@
-"""Tell by its words whether a sentence says what happened, and whether it can stand alone; pure.
+"""Find out by its words whether a sentence reports an event and needs no context; pure.
 
 The words are a table, not a grammar. English, German and Chinese.
 """
@@ -11,9 +11,9 @@ from functools import cache
 
 from memcli.language.salience import names_in, values
 
-# Weights of a logistic regression on LoCoMo conversations 26, 30 and 41, rounded: which sentences
-# answer a question that somebody asks later. A plan says little by its words there, so its weight
-# is only a tie-break.
+# Rounded weights of a logistic regression on LoCoMo conversations 26, 30 and 41. It predicts which
+# sentences answer a later question. There, the words of a plan predict little, so the weight of a
+# plan only breaks ties.
 NAME, WHEN, NUMBER, EVENT, OF_ME, ABOUT_YOU, ASKS = 1.0, 1.7, 1.5, 0.3, 0.4, 0.4, 0.4
 
 _WHEN = (
@@ -52,7 +52,7 @@ def _pattern(words: str) -> re.Pattern[str]:
 def telling(text: str, speakers: Collection[str]) -> float:
     """Return the log odds that names, times, numbers and plans add to a sentence.
 
-    A question counts less, and so does what somebody is told about themselves.
+    A question counts less, and so does a statement about the listener.
     """
     is_mine = _pattern(_I).search(text) is not None
     return (
@@ -67,21 +67,21 @@ def telling(text: str, speakers: Collection[str]) -> float:
 
 
 def is_aside(text: str) -> bool:
-    """Tell what stands in brackets, such as what a picture shows, from what is said."""
+    """Return whether a text is in brackets, such as the description of a picture."""
     return text.startswith("[") and text.endswith("]")
 
 
 def leans_on(text: str) -> bool:
-    """Tell whether a text begins with a word that stands for something said before."""
+    """Return whether a text begins with a word that refers to an earlier sentence."""
     return bool(_pattern(_ANAPHOR).match(text) or _pattern(_ANAPHOR_HAN).match(text))
 
 
 def without_speaker_mark(line: str) -> str:
-    """Give a line of a conversation without its mark: `**Ann** (T1): yes` is `Ann: yes`."""
+    """Return a line of a conversation without marks: `**Ann** (T1): yes` becomes `Ann: yes`."""
     mark = SPEAKER_MARK.match(line)
     return f"{speaker_of(mark)}: {line[mark.end() :]}" if mark else line
 
 
 def speaker_of(mark: re.Match[str]) -> str:
-    """Give the name in the mark of a speaker."""
+    """Return the name in a speaker mark."""
     return mark[1].strip().rstrip(":：")

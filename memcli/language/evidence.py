@@ -24,36 +24,36 @@ from memcli.language.compared_line import (
 from memcli.language.terms import has_han
 from memcli.record import Record
 
-NEAR = 3  # words behind a word of change that may name what is gone
+NEAR = 3  # after a word of change; they may name what has ended
 NEAR_SIGNS = 8
-LONG = 10  # words of content of a line that is about much
-LONG_HAN = 22  # signs
-# How much each kind of evidence counts for a correction: a logistic regression on 400 pairs of
-# lines of `fixtures/eval/corrections` (all but `unseen` and `blind`), and on 4,400 pairs of other
-# lines there, in four chats and in three sets of notes, of which hardly any is a correction. A sum
-# above 0 is one.
+LONG = 10  # content words in a line about many things
+LONG_HAN = 22  # characters
+# The weight of each kind of evidence for a correction: a logistic regression on 400 pairs of lines
+# from `fixtures/eval/corrections` (all but `unseen` and `blind`), and on 4,400 other pairs of lines
+# from there, from four chats and from three sets of notes. Few of the other pairs are corrections.
+# A sum above 0 means a correction.
 BIAS = -6.85
 WEIGHTS = {
-    "held": 3.92,  # share of the older line's content that the newer one has
-    "shared": 3.16,  # words of content in both, of three
-    "object": 2.01,  # something of the older line is next to a word that says it is gone
+    "held": 3.92,  # share of the older line's content that the newer one contains
+    "shared": 3.16,  # content words in both lines, of three
+    "object": 2.01,  # a word of the older line is next to a word that says it has ended
     "object of one's own": 2.43,  # both lines begin with `I` or `we`
-    "gone": 0.51,  # such a word, in any place
-    "denied": 2.41,  # words of the older line behind `not`, of two
+    "gone": 0.51,  # such a word anywhere
+    "denied": 2.41,  # words of the older line after `not`, of two
     "now": 1.33,
-    "changed": 1.39,  # the older line has all that the newer one names before its word of change
-    "other amount": 2.00,  # an amount changes, and is another number of the same unit
-    "same verb": 1.18,  # both say by the same verb what is so
-    "other verb": -0.42,  # each says it by a verb of its own
-    "time": 0.42,  # both have a time
-    "same type": 1.27,  # both have a day, a time of day, a duration or a price
-    "other type": -1.91,  # each has one of its own
-    "own subject": 1.22,  # the older line has the first thing of the newer one
-    "foreign": -1.89,  # neither line has the first thing of the other
+    "changed": 1.39,  # the older line contains what the newer one names before its word of change
+    "other amount": 2.00,  # an amount changes to another number of the same unit
+    "same verb": 1.18,  # both lines state something with the same verb
+    "other verb": -0.42,  # each line has a verb of its own
+    "time": 0.42,  # both lines contain a time
+    "same type": 1.27,  # both contain a day, a time of day, a duration or a price
+    "other type": -1.91,  # each line has its own type of value
+    "own subject": 1.22,  # the older line contains the first thing of the newer one
+    "foreign": -1.89,  # neither line contains the first thing of the other
     "foreign and gone": -1.09,
-    "event": -1.57,  # the older line says what happened, which is seldom undone
+    "event": -1.57,  # the older line reports an event, which is rarely undone
     "novelty": -0.76,  # share of the newer line's content that the older one lacks
-    "long": -1.65,  # the newer line is about much
+    "long": -1.65,  # the newer line is about many things
     "other thing": -3.59,  # see `is_of_other_thing`
 }
 OF = table("of for für des der vom von zum zur")
@@ -67,21 +67,21 @@ _HAN_GRAMMAR = frozenset("我们的了是在用每和也都有不就这那一个
 
 
 class _Overlap(Record):
-    """How far two lines are about the same."""
+    """How far two lines are about the same thing."""
 
-    held: float  # share of the older line's content that the newer one has
-    shared: float  # words of content in both
+    held: float  # share of the older line's content that the newer one contains
+    shared: float  # content words in both lines
     novelty: float  # share of the newer line's content that the older one lacks
-    has_own_subject: bool  # the older line has the first thing of the newer one
-    is_foreign: bool  # both have a first thing, and neither is so
-    is_changed: bool  # the older line has all that the newer one names before a word of change
-    denied: int  # words of the older line behind `not`
-    is_object: float  # one of them is next to a word that says it is gone; .5: of its name
-    is_of_one: bool  # both begin with `I` or `we`
+    has_own_subject: bool  # the older line contains the first thing of the newer one
+    is_foreign: bool  # both lines have a first thing, and neither contains that of the other
+    is_changed: bool  # the older line contains all that the newer one names before a word of change
+    denied: int  # words of the older line after `not`
+    is_object: float  # 1: a word of the older line is next to a word of its end; .5: of its name
+    is_of_one: bool  # both lines begin with `I` or `we`
 
 
 def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
-    """Measure what speaks for and against a correction, by the names of WEIGHTS."""
+    """Measure the evidence for and against a correction, by the keys of WEIGHTS."""
     both_han = has_han(new.text) and has_han(old.text)
     overlap = _overlap_of_signs(new, old) if both_han else _overlap_of_words(new, old)
     numbers, others = dict(_amounts(new)), dict(_amounts(old))
@@ -116,7 +116,7 @@ def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
 
 
 def weight(new: ComparedLine, old: ComparedLine) -> float:
-    """Add up the evidence that a line corrects an older one; above 0 it does."""
+    """Add up the evidence for a correction; a sum above 0 means that it is one."""
     return BIAS + sum(WEIGHTS[name] * value for name, value in evidence(new, old).items())
 
 
@@ -147,7 +147,7 @@ def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
 
 
 def _overlap_of_signs(new: ComparedLine, old: ComparedLine) -> _Overlap:
-    """Compare two Chinese lines by the pairs of signs that they share."""
+    """Compare two Chinese lines by the pairs of characters that they share."""
     mine = _covered(new.signs, old.signs)
     theirs = _covered(old.signs, new.signs)
     all_of_old = sum(sign not in _HAN_GRAMMAR and sign != " " for sign in old.signs)
@@ -186,7 +186,7 @@ def _overlap_of_signs(new: ComparedLine, old: ComparedLine) -> _Overlap:
 
 
 def _covered(signs: str, others: str) -> int:
-    """Count the signs that are part of a pair which the others have."""
+    """Count the characters that are part of a pair which the others contain."""
     covered: set[int] = set()
     for at, pair in enumerate(map("".join, pairwise(signs))):
         if pair in others and " " not in pair and not _HAN_GRAMMAR.issuperset(pair):
@@ -199,20 +199,20 @@ def _is_content_sign(sign: str) -> bool:
 
 
 def _changes(line: ComparedLine) -> Iterator[tuple[tuple[str, ...], Cue]]:
-    """Give the words of each clause that says that something changes, and what says it."""
+    """Yield the words of each clause with a change, and its word of change."""
     return ((words, cue) for words, found in line.cues for cue in found if cue.kind != NOT)
 
 
 def _is_known(words: Sequence[str], old: ComparedLine) -> bool:
-    """Tell that an older line has all that words name, among it one of its first two things."""
+    """Return whether an older line contains all of some words, one of them a main thing."""
     things = [term for term in words if is_thing(term) and is_content(term)]
     return all(map(old.has, things)) and any(is_among(term, things) for term in old.things[:2])
 
 
 def _gone_objects(line: ComparedLine) -> tuple[str, ...]:
-    """Give the words next to those that say something is gone, which name it.
+    """Return the words next to words such as `cancelled`; they name what has ended.
 
-    Behind a preposition a word names something else: `the floor in the hall was replaced`.
+    A word after a preposition names something else: `the floor in the hall was replaced`.
     """
     found: list[str] = []
     for words, there in line.cues:
@@ -237,15 +237,15 @@ def _gone_objects(line: ComparedLine) -> tuple[str, ...]:
 
 
 def is_instead_of_another(new: ComparedLine, old: ComparedLine) -> bool:
-    """Tell that a line says in whose place something comes, and that is not in the older line."""
+    """Return whether a line replaces something, and the older line does not contain it."""
     instead = () if has_han(new.text) else _instead(new)
     return bool(instead) and not any(map(old.has, instead))
 
 
 def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
-    """Tell that a word that both have follows two different words, or is part of another name.
+    """Return whether a shared word belongs to two different names.
 
-    Example: the `web team` is not the `mobile team`
+    Example: `web team` and `mobile team`
     """
     if has_han(new.text) or _instead(new):
         return False
@@ -253,7 +253,7 @@ def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
         [b for a, b in pairwise(line.name) if b in DAYS or is_number(b)] for line in (new, old)
     )
     if mine and theirs and not old.has(mine[0]) and not new.has(theirs[0]):
-        return True  # soup on Mondays and pizza on Fridays, release 4.1 and release 4.2
+        return True  # soup on Mondays and pizza on Fridays; release 4.1 and release 4.2
     before, others = ({b: a for a, b in pairwise(line.name)} for line in (new, old))
     heads = (head for head in before.keys() & others if is_thing(head))
     if any(not new.has(others[head]) and not old.has(before[head]) for head in heads):
@@ -272,7 +272,7 @@ def is_of_other_thing(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def _instead(line: ComparedLine) -> list[str]:
-    """List the things, or the action, in whose place something comes: `instead of MySQL`."""
+    """List the things or the action that a line replaces: `instead of MySQL`."""
     for phrase in _INSTEAD:
         behind = line.spaced.partition(phrase)[2].split()[:NEAR]
         if found := [term for term in behind if is_thing(term) or term.endswith("ing")]:
@@ -281,7 +281,7 @@ def _instead(line: ComparedLine) -> list[str]:
 
 
 def _attributes(line: ComparedLine) -> Iterator[tuple[str, str]]:
-    """Give things and what tells them from others: `mobile team`, `timeout of the client`."""
+    """Yield things with their attributes: `mobile team`, `timeout of the client`."""
     words, things = line.sequence, frozenset(line.things)
     for at, (one, other) in enumerate(pairwise(words)):
         if one in things and other in things:
@@ -295,6 +295,6 @@ def _amounts(line: ComparedLine) -> Iterator[tuple[str, str]]:
 
 
 def _han_subject(text: str) -> str:
-    """Give the first two signs; "" if the line begins with a change."""
+    """Return the first two characters, or "" if the line begins with a change."""
     start = text.removeprefix("我们").removeprefix("我")[:2]
     return "" if any(cue.first == 0 for cue in chinese_cues(start)) else start

@@ -1,8 +1,8 @@
-"""What a line says, as far as words can tell: its terms, and what makes it another fact; pure.
+"""Read the facets of a line: its terms, and what makes it a different fact; pure.
 
-Two lines may share nearly all their words and say two things: another number, name or day, a `not`,
-`after` for `before`. These are facets, and lines of different facets are never duplicates. The
-words are a table, in English, German and Chinese.
+Two lines may share nearly all their words and state two facts. They differ in a number, a name, a
+day, a `not`, or in `after` for `before`. These are facets, and lines with different facets are
+never duplicates. The words are tables, in English, German and Chinese.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from memcli.language.terms import has_form, has_han, terms, tokens_of
 from memcli.language.word_order import exchanged
 from memcli.record import Record
 
-# What `remember` itself writes before a note, and the mark of a list.
+# What `remember` itself writes before a note, and list markers.
 _LEAD = re.compile(r"^\s*(?:>\s?)*(?:[-*+]\s+|\d{1,9}[.)]\s+|#{1,6}\s+)?(?:\[[ xX]\]\s+)?"
                    r"(?:\d\d:\d\d(?::\d\d)?\s+)?(?:\((?:user|feedback|project"
     r"|reference)\)\s+)?")  # fmt: skip
-# Who says that it stands in the memory, and then what stands there.
+# An introduction such as `The notes say that`.
 _AS_NOTED = (
     r"(?:as |like )?(?:the |my |our )?(?:notes?|memory|logs?) (?:say|mention)s?[,:]? (?:that )?"
     r"|according to (?:the |my |our )?(?:notes?|memory|logs?)[,:]? "
@@ -32,25 +32,25 @@ _AS_NOTED = (
     r"|(?:根据|按照)(?:笔记|记忆|记录)[，,：:]?|如[前上]所述[，,：:]?"
     r"|(?:笔记|记忆|记录)[里中]?(?:说|提到|写着|写道|显示|记载)[，,：:]?"
 )
-# One of these is in whatever the pattern finds, which is slow to compile.
+# Any match of the pattern contains one of these. The pattern is slow to compile.
 _NOTED_SIGNS = (
     "note", "memory", "log", "noted", "mention", "said", "notiz", "gedächtnis", "vermerkt",
     "erwähnt", "笔记", "记忆", "记录", "所述",
 )  # fmt: skip
 _NUMBER = re.compile(r"[A-Za-z]*\d[\w.,:/%-]*")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
-# Letters, digits and a sign between: paths, versions, options, names in code.
+# Letters and digits joined by a sign: paths, versions, options, names in code.
 _IDENTIFIER = re.compile(
     r"(?<![\w-])-{0,2}\w+(?:[._/:@#+-]+\w+)+|\b[A-Z]?[a-z]+[A-Z]\w+|\b[A-Z]{2,}\b|`[^`\n]+`"
 )
-# An operator as code, which holds no word: `<` is not `<=`, nor `a =~ b` what `a !~ b` is.
+# An operator in code, without a word: `<` differs from `<=`, and `a =~ b` from `a !~ b`.
 _CODE = re.compile(r"`([^`\n]+)`")
 _SIGNS = re.compile(r"[^\w\s]{1,8}")
 _OPERATOR = re.compile(r"(?<=\s)[=<>!~+*/%&|^?:-]{1,8}(?=\s)")
 _CAPITAL = re.compile(r"[A-ZÄÖÜÀ-Þ]")
 _HAN_NUMBER = re.compile("[〇零一二两三四五六七八九十百千万亿半]+")
-# Words that differ from one fact to another as numbers do. Those that merely may (`in`, `all`,
-# `always`) are left out.
+# Words that make two facts different, as numbers do. Words that do so only at times (`in`, `all`,
+# `always`) are not in the table.
 _TELLING = frozenset(
     """one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty
     hundred thousand million first second third fourth half twice once double
@@ -73,7 +73,7 @@ _DAYS = frozenset(
     """monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag
     freitag samstag sonntag morgen abend mittag""".split()  # noqa: SIM905 (a table to be read)
 )
-# What stands behind one of these is named by it, and seldom one of two that might change places.
+# An article and the word after it name a thing. Two such words rarely change places.
 _ARTICLES = frozenset(
     """the a an our my of der die das den dem des ein eine einen einer einem im am zum zur beim ihre
     seine unsere""".split()  # noqa: SIM905 (a table to be read)
@@ -83,9 +83,9 @@ _HAN_TELLING = re.compile(
     "上午|下午|早上|晚上|周.|之前|之后|以前|以后|以上|以下|开启|关闭|启用|禁用|允许|禁止|增加|减少|喜欢|讨厌|左|右|总是|从不|前|后|大于|小于|或"
 )
 _HAN_WEEK = re.compile("星期|礼拜")
-# `both` is not `either`, though neither word is content.
+# `both` and `either` differ, although neither is a content word.
 _OR = frozenset(["or", "oder"])
-# Words that say how much it is meant, or that it is so as of now, and nothing besides.
+# Words of emphasis or of the present that add nothing else.
 _FILLERS = frozenset(
     """now currently presently jetzt derzeit aktuell really actually basically simply indeed
     definitely certainly wirklich eigentlich einfach tatsächlich""".split()  # noqa: SIM905 (a table to be read)
@@ -94,25 +94,25 @@ _JUNCTIONS = frozenset(["and", "or", "und", "oder"])
 
 
 class Facets(Record):
-    """A line as the gate compares it."""
+    """A line, prepared for the comparison that `remember` makes."""
 
     sequence: tuple[str, ...]  # terms in their order
     terms: frozenset[str]
     numbers: frozenset[str]
     names: frozenset[str]  # words with a capital and identifiers, folded
-    order: tuple[str, ...]  # of the names: who did it to whom, from where to where
-    opening: str  # the first word, which has a capital whether it is a name or not; or empty
-    telling: frozenset[str]  # negations, numbers and days as words, one side of opposites
-    tokens: tuple[str, ...]  # words, signs of Chinese and the ends of clauses, in their order
+    order: tuple[str, ...]  # order of the names: who acts on whom, from where to where
+    opening: str  # the first word, whose capital does not show whether it is a name; or empty
+    telling: frozenset[str]  # negations, numbers and days as words, one of two opposites
+    tokens: tuple[str, ...]  # words, Chinese characters and ends of clauses, in order
 
     @property
     def content(self) -> frozenset[str]:
-        """Give the terms that are no grammar."""
+        """Return the terms that are not function words."""
         return self.terms - ENGLISH - GERMAN
 
 
 def facets_of(text: str) -> Facets:
-    """Read a line; the mark of a list, its time and type and `as the notes say` do not count."""
+    """Read a line without its list marker, its time and type, and `as the notes say`."""
     text = _HAN_WEEK.sub("周", without_speaker_mark(_LEAD.sub("", text, count=1)))
     start = text[:60].lower()
     if any(sign in start for sign in _NOTED_SIGNS) and (noted := re.match(_AS_NOTED, text, re.I)):
@@ -158,20 +158,20 @@ def _operators(text: str) -> Iterator[str]:
 
 
 def jaccard(a: Facets, b: Facets) -> float:
-    """Give the share of the terms of either line that both hold, 0 to 1."""
+    """Return the share of the terms of either line that both contain, 0 to 1."""
     either = len(a.terms | b.terms)
     return len(a.terms & b.terms) / either if either else 0.0
 
 
 def containment(a: Facets, b: Facets) -> float:
-    """Give the share of the content of `a` that `b` holds, 0 to 1."""
+    """Return the share of the content of `a` that `b` contains, 0 to 1."""
     return len(a.content & b.terms) / len(a.content) if a.content else 0.0
 
 
 def differs(a: Facets, b: Facets) -> str:
-    """Name what makes two lines different facts; empty where nothing does.
+    """Name what makes two lines different facts, or "" if they do not differ.
 
-    First words tell two names apart only where each line has its own.
+    A first word counts as a name only if each line has its own.
     """
     for what, one, other in (
         ("number", a.numbers, b.numbers),
@@ -191,24 +191,24 @@ def differs(a: Facets, b: Facets) -> str:
 
 
 def adds(a: Facets, b: Facets) -> bool:
-    """Tell that a line has a number, a name or a turn of the meaning that another has not."""
+    """Return whether `a` contains a number, a name or a negation that `b` lacks."""
     new = a.numbers - b.numbers or a.telling ^ b.telling or _unmatched(a.names, b)
     return bool(new or _turned(a, b) or exchanged(a.tokens, b.tokens))
 
 
 def _turned(a: Facets, b: Facets) -> Sequence[str]:
-    """Give the names of both lines where they stand in another order."""
+    """Return the names that are in both lines but in another order."""
     one, other = ([n for n in dict.fromkeys(x.order) if n in y.order] for x, y in ((a, b), (b, a)))
     return one if one != other else []
 
 
 def replaces(a: Facets, b: Facets) -> bool:
-    """Tell that each line holds a content word which the other has no form of, or less often."""
+    """Return whether each line contains a content word that the other lacks or has less often."""
     return says_more(a, b) and says_more(b, a)
 
 
 def says_more(a: Facets, b: Facets) -> bool:
-    """Tell that a line holds a content word which another has no form of, or less often."""
+    """Return whether `a` contains a content word that `b` lacks or has less often."""
     told = (a.content | (a.terms & _JUNCTIONS)) - _FILLERS
     if any(not has_form(word, b.terms) for word in told - b.terms):
         return True
@@ -222,7 +222,7 @@ def _unmatched(names: Collection[str], other: Facets) -> set[str]:
 
 
 def _is_said(name: str, known: Collection[str], other: Facets) -> bool:
-    """Tell that a line says a name in another form; of code, all words of it in their order."""
+    """Return whether a line contains another form of a name, or all words of code in order."""
     words = terms(name)
     if " " in name:
         runs = zip(*(other.sequence[at:] for at in range(len(words))), strict=False)

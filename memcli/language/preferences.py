@@ -1,4 +1,4 @@
-"""The words in which somebody says how they want things; pure. Six languages."""
+"""The words with which people state how they want things; pure. Six languages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 _ADVERB = r"(?: (?:really|also|generally|usually|still|strongly|just|much|always|personally))*"
-# What somebody says of oneself or of the user, in English, German, Spanish, French, Chinese and
+# Statements about oneself or about the user, in English, German, Spanish, French, Chinese and
 # Japanese.
 _OF_ONESELF = (
     rf"\b(?:i|we){_ADVERB} prefer\b|\b(?:i|we)(?:['’]d| would){_ADVERB} (?:prefer|rather)\b"
@@ -26,7 +26,7 @@ _NOT_AN_ORDER = (
     r"(?!\w+(?:ed|ing)\b|(?:been|had|got|done|gone|heard|seen|felt|met|read|knew|thought|mind|again"
     r"|too|a|an|the|in|on|at|so|as|good|great|nice|i|you|he|she|it|we|they|is|was)\b)"
 )
-# What one asks of an assistant, in the same languages.
+# Orders to an assistant, in the same languages.
 _ORDERS = (
     r"(?:^|[.!?:;,…] )(?:and |so |also,? |but )?(?:please,? )?"
     rf"(?:always|never) {_NOT_AN_ORDER}[a-z]"
@@ -47,7 +47,7 @@ _ORDERS = (
 )
 
 
-# Each alternative of `_OF_ONESELF` contains one of these: looking for them is ten times as fast.
+# Every match of `_OF_ONESELF` contains one of these. A search for them is ten times as fast.
 _HINTS = (
     "prefer", "préf", "rather", "hate", "dislike", "stand", "like", "want", "vegan", "vegetarian",
     "allergic", "call me", "bevorzuge", "lieber", "hasse", "nenn", "prefier", "llam", "llám",
@@ -62,12 +62,12 @@ def may_be_preference(text: str) -> bool:
 
 
 def is_preference(said: str) -> bool:
-    """Tell whether what a user says to an assistant is one."""
+    """Return whether a user states a preference to an assistant."""
     return bool(preference_pattern(orders=True).search(said))
 
 
 @cache
 def preference_pattern(*, orders: bool) -> re.Pattern[str]:
-    """Give the pattern of preferences, or of orders to an assistant as well."""
+    """Return the pattern for preferences, with or without orders to an assistant."""
     words = f"{_OF_ONESELF}|{_ORDERS}" if orders else _OF_ONESELF
     return re.compile(words, re.IGNORECASE)

@@ -1,7 +1,7 @@
-"""Tell which sentences must survive word for word, and which rewording the lines support; pure.
+"""Find the sentences that must stay word for word, and the rewordings that lines support; pure.
 
-What must survive are rules, decisions, promises and facts. The words are a table, not a grammar: a
-sentence too many costs tokens, one too few costs memory. English, German, Chinese and Japanese.
+Rules, decisions, promises and facts must stay. The words are tables, not a grammar: an extra
+sentence costs tokens, a missing one costs memory. English, German, Chinese and Japanese.
 """
 
 from __future__ import annotations
@@ -49,24 +49,24 @@ _FACTS = (
     r"(?<![\w/])(?:[\w.-]{1,64}/){1,16}[\w.-]{1,64}\.\w{1,16}",
 )
 
-# A name stands in the middle of a sentence with a capital; `I` and its like are none.
+# A name has a capital in the middle of a sentence; `I` and its forms are not names.
 _NAME = r"(?<=[a-zäöüß0-9,;&] )(?!I\b|I')[A-ZÄÖÜ][\w'’-]*[\w](?: [A-ZÄÖÜ][\w'’-]+)*"
 _NEGATIONS = frozenset(
     """not no never none nothing nobody neither nor without cannot can't don't doesn't didn't won't
     isn't aren't wasn't weren't shouldn't mustn't hasn't haven't hadn't wouldn't couldn't unable
     nicht kein keine keinen keinem keiner nie niemals nichts niemand ohne weder""".split()  # noqa: SIM905 (a table to be read)
 )
-# What may stand at the beginning of a sentence in place of a name.
+# Words that may begin a sentence in place of a name.
 _PRONOUNS = frozenset(
     """i it its he his she her they their we our you your this that these those the a an there here
     es er sie wir ihr das dies der die den ein eine""".split()  # noqa: SIM905 (a table to be read)
 )
 _HAN_NEGATION = "不|没|無|无|别|勿|未|非"
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
-# A word of content, or a sign of Chinese.
+# A content word, or a Chinese character.
 _NUMBER = re.compile(r"\d+")
 _SENTENCE_END = r"(?<=[.!?…])\s+|(?<=[。！？])|\n"
-ABOUT = 0.5  # share of a sentence's words that what is said of it has
+ABOUT = 0.5  # share of a sentence's words that a rewording of it contains
 
 
 @cache
@@ -101,7 +101,7 @@ _GIVES_REASON = (
 
 
 def of_heading(heading: str) -> str:
-    """Return what a heading makes of the lines below it: a decision, its reasons, or "" ."""
+    """Return what the lines below a heading are: a decision, its reasons, or ""."""
     for reason, words in ((DECISION, _DECIDES), (BECAUSE, _REASONS)):
         if re.match(words, heading.strip(), re.IGNORECASE):
             return reason
@@ -114,9 +114,9 @@ def gives_reason(text: str) -> bool:
 
 
 def why_kept(text: str) -> str:
-    """Say what makes a sentence stay: rule, decision, promise or fact; "" when nothing does.
+    """Return why a sentence must stay: rule, decision, promise or fact; or "".
 
-    A question only asks for a rule, a decision or a promise.
+    A question can only ask for a rule, a decision or a promise.
     """
     asks = text.endswith(("?", "？"))
     kinds = {FACT: _values()} if asks else _patterns()
@@ -124,17 +124,17 @@ def why_kept(text: str) -> str:
 
 
 def values(text: str) -> list[str]:
-    """List the dates, amounts and identifiers of a text as they are written, each once."""
+    """List the dates, amounts and identifiers of a text as written, each once."""
     return list(dict.fromkeys(match[0] for match in _values().finditer(text)))
 
 
 def names_in(text: str) -> list[str]:
-    """List the proper names in a text, each once; a first word is none to be sure of."""
+    """List the proper names in a text, each once; a first word may not be a name."""
     return list(dict.fromkeys(match[0] for match in re.finditer(_NAME, text)))
 
 
 def is_negated(text: str) -> bool:
-    """Tell that a text says that something is not so."""
+    """Return whether a text contains a negation."""
     folded = (word.casefold().replace("’", "'") for word in _WORD.findall(text))
     return not _NEGATIONS.isdisjoint(folded) or re.search(_HAN_NEGATION, text) is not None
 
@@ -145,10 +145,9 @@ def sentences_of(text: str) -> list[str]:
 
 
 def is_supported(said: str, lines: Iterable[str]) -> bool:
-    """Tell whether lines may be reworded so: with their names, numbers and negations.
+    """Return whether lines support a rewording: they contain its names, numbers and negations.
 
-    Nothing here tells whether it means the same. A rule is said word for word or not at all, and
-    none is made up.
+    This does not check the meaning. A rule must be word for word, and a rewording may not add one.
     """
     text = "\n".join(lines)
     sentences = sentences_of(text)
@@ -173,7 +172,7 @@ def is_supported(said: str, lines: Iterable[str]) -> bool:
 
 
 def _is_about(said: str, sentence: str) -> bool:
-    """Tell that a text has most words of a sentence, negations aside."""
+    """Return whether a text contains most words of a sentence, negations aside."""
     words, own = _content(said), _content(sentence)
     return len(own & words) >= ABOUT * len(own) > 0
 

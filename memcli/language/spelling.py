@@ -1,6 +1,6 @@
-"""What a word may be meant as: other spellings, numbers of a noun, the parts of a compound; pure.
+"""List what a word may stand for: other spellings, other numbers, parts of a compound; pure.
 
-Which of it the notes hold is for `repair` to find out. Words come folded, in small letters.
+`repair` finds out which of them the notes contain. Words are folded and in lower case.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 from itertools import takewhile
 from operator import eq
 
-# What may have been left out of a word or typed wrongly; the first that has one of its letters.
+# Letters that may be missing or wrong. The first alphabet with a letter of the word counts.
 ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz",
     "абвгдежзийклмнопрстуфхцчшщъыьэюяіїєґ",
@@ -19,11 +19,11 @@ ALPHABETS = (
 )
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # rows of a keyboard
 VOWELS = "aeiouy"
-# How likely a wrong letter is beside a letter left out, of which there is one in each place: the
-# letter before it once more, one of the six keys around or another vowel, any of the alphabet.
+# The likelihood of a wrong or extra letter, relative to a missing letter, which can be at one place
+# only: the letter before it again, one of six keys around it or another vowel, any letter.
 TWICE, NEAR, FAR = 1 / 2, 1 / 6, 1 / 26
 
-# Endings of plurals and of their singulars that the stemmer leaves apart.
+# Endings of plurals and singulars that the stemmer does not unify.
 ENGLISH_NUMBERS = (
     ("ves", "f"), ("ves", "fe"), ("men", "man"), ("ices", "ex"), ("ices", "ix"), ("ses", "sis"),
     ("ria", "rion"), ("ena", "enon"), ("a", "um"), ("i", "us"), ("feet", "foot"),
@@ -31,9 +31,9 @@ ENGLISH_NUMBERS = (
     ("people", "person"),
 )  # fmt: skip
 OTHER_NUMBERS = (("en", ""), ("er", ""), ("ern", ""), ("es", ""), ("ces", "z"), ("aux", "al"))
-SHORTEST_NOUN = 4  # letters of either number
+SHORTEST_NOUN = 4  # letters of either form
 
-# Endings, folded, of one word in English, German, French, Portuguese and Spanish.
+# Folded endings of one word in English, German, French, Portuguese and Spanish.
 _INFLECTIONS = """
     a aba aban abas ada adas ado ados ai am an ando ao ar ara aran arian aria aron as ase asse
     ava avam e ed em en ent er era eran eras eria erian ern ers es est eu ez i ia iam ian ida
@@ -41,7 +41,7 @@ _INFLECTIONS = """
     rian rs s te ten
 """
 INFLECTIONS = frozenset(("", *_INFLECTIONS.split()))
-PLAIN_INFLECTIONS = frozenset(("", "s", "es", "ed", "ing"))  # that a slip does not leave out
+PLAIN_INFLECTIONS = frozenset(("", "s", "es", "ed", "ing"))  # a typing mistake does not drop these
 SHORTEST_ROOT = 4  # letters that two forms of a word share
 
 SHORTEST_COMPOUND, SHORTEST_FIRST, SHORTEST_SECOND = 8, 3, 4  # letters
@@ -49,10 +49,10 @@ LINKS = ("s", "es", "n", "en", "er", "e")  # what German puts between the words 
 
 
 def spellings(word: str) -> dict[str, float]:
-    """Give what one edit makes of a word, and how likely the mistake is that the edit undoes.
+    """Return the words that are one edit away, each with the likelihood of that mistake.
 
-    The first letter is kept unless it was swapped with the next. Example: of `wrod` both `word`
-    (1, two letters swapped) and `wrood` (1, a letter left out), but `wood` at 1/26 (a wrong one).
+    The first letter stays, unless it is swapped with the next. Example: `wrod` gives `word`
+    (1, two letters swapped) and `wrood` (1, a missing letter), but `wood` at 1/26 (a wrong one).
     """
     found: dict[str, float] = {}
     letters = next((each for each in ALPHABETS if not {*word}.isdisjoint(each)), "")
@@ -75,25 +75,25 @@ def spellings(word: str) -> dict[str, float]:
 
 @cache
 def _mistaken(typed: str, meant: str) -> float:
-    """Tell how likely one letter is typed for another, or beside it."""
+    """Return the likelihood of one letter being typed for another, or next to it."""
     if typed == meant:
         return TWICE
     return NEAR if {typed, meant} <= {*VOWELS} or _are_neighbours(typed, meant) else FAR
 
 
 def _are_neighbours(one: str, other: str) -> bool:
-    """Tell whether two keys touch."""
+    """Return whether two keys are neighbours."""
     (a, b), (c, d) = _place(one), _place(other)
     return min(a, c) >= 0 and abs(a - c) <= 1 and abs(b - d) <= 1
 
 
 def _place(key: str) -> tuple[int, int]:
-    """Give row and column of a key, -1 for one that is on no row."""
+    """Return row and column of a key; the row is -1 for a key on no row."""
     return next(((at, row.index(key)) for at, row in enumerate(KEYS) if key in row), (-1, -1))
 
 
 def numbers(word: str, endings: tuple[tuple[str, str], ...]) -> Iterator[str]:
-    """Give the singulars of a word, and its plurals. Example: wolves -> wolf, wolfe."""
+    """Yield the singulars and plurals of a word. Example: wolves -> wolf, wolfe."""
     for plural, singular in endings:
         for old, new in ((plural, singular), (singular, plural)):
             other = word.removesuffix(old) + new
@@ -102,15 +102,15 @@ def numbers(word: str, endings: tuple[tuple[str, str], ...]) -> Iterator[str]:
 
 
 def endings(one: str, other: str) -> tuple[str, str]:
-    """Give what two words have after the letters that they begin with alike."""
+    """Return what follows the common beginning of two words."""
     shared = sum(takewhile(bool, map(eq, one, other)))
     return one[shared:], other[shared:]
 
 
 def are_forms(one: str, other: str) -> bool:
-    """Tell whether two words differ only in their endings. Example: describen and describes.
+    """Return whether two words differ only in their endings. Example: describen and describes.
 
-    A word that lacks its last letters is a slip unless they are a common ending of English.
+    A word without its last letters is a mistake, unless they are a common English ending.
     """
     ends = endings(one, other)
     known = INFLECTIONS if all(ends) else PLAIN_INFLECTIONS
@@ -118,7 +118,7 @@ def are_forms(one: str, other: str) -> bool:
 
 
 def compounds(word: str) -> Iterator[tuple[str, str]]:
-    """Give the words a compound may be made of, the link between them left out.
+    """Yield the pairs of words that may form a compound, without the link between them.
 
     Example: arbeitszimmer -> …, (arbeit, szimmer), (arbeit, zimmer), (arbeits, zimmer), …
     """
@@ -132,7 +132,7 @@ def compounds(word: str) -> Iterator[tuple[str, str]]:
 
 
 def grouped(number: str) -> str | None:
-    """Write a number with its thousands set apart, or without; None for what is none of both.
+    """Write a number with or without separators of thousands; None for any other text.
 
     Example: 1290 -> 1,290; 1.290 and 1,290 -> 1290.
     """

@@ -1,12 +1,12 @@
-"""Writings and inflections of a word made one, in scripts that Porter's stemmer leaves alone; pure.
+"""Unify spellings and inflections in scripts that Porter's stemmer does not handle; pure.
 
-What is written differently and read alike becomes one letter (`letters`); what is the same word in
-another case, number or tense becomes one stem (`stems`). The tables are our own and not those of a
-library, whose next version would look for other words than those that an index holds.
+`letters` gives letters that are read alike one spelling. `stems` gives the cases, numbers and
+tenses of a word one stem. The tables are our own. The next version of a library could look for
+other words than an index contains.
 
-Sources: Russian is Porter's stemmer for it (https://snowballstem.org/algorithms/russian), Arabic
-light10 (Larkey, Ballesteros and Connell, Arabic Computational Morphology, 2007). Words of other
-languages in these scripts pass the same rules; those with letters that Russian lacks are left.
+Sources: the Russian rules are Porter's (https://snowballstem.org/algorithms/russian), the Arabic
+ones are light10 (Larkey, Ballesteros and Connell, Arabic Computational Morphology, 2007). They
+apply to all words in these scripts, except words with letters that Russian does not have.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from memcli.record import Record
 
-MOST_KEPT = 1 << 16  # stems that are remembered: the words of a large workspace, some 10 MB
+MOST_KEPT = 1 << 16  # stems in memory: the words of a large workspace, some 10 MB
 
 _ZEROS = "٠۰߀०০੦૦୦௦౦೦൦๐໐༠၀០᠐"
 _DIGITS = {ord(zero) + n: str(n) for zero in _ZEROS for n in range(10)}
@@ -24,7 +24,7 @@ _KATAKANA = {code: code - 0x60 for code in (*range(0x30A1, 0x30F7), 0x30FD, 0x30
 _ALIKE = str.maketrans(
     "ёıάέήίόύώϊϋΐΰأإآٱىیةکہ",
     "еiαεηιουωιυιυااااييهكه",
-    "\u0301",  # a stress mark that no letter is composed with, as in за́мок
+    "\u0301",  # a stress mark that does not compose with a letter, as in за́мок
 )
 _LETTERS = {**_ALIKE, **_DIGITS, **_KATAKANA}
 
@@ -36,7 +36,7 @@ _LONGEST_END = 6  # letters
 
 
 class _Endings(Record):
-    """Endings of a class of words; the first ones stand behind а or я."""
+    """Endings of a class of words; the first ones follow а or я."""
 
     behind_a: frozenset[str]
     others: frozenset[str]
@@ -46,7 +46,7 @@ def _endings(behind_a: str, others: str) -> _Endings:
     return _Endings(frozenset(behind_a.split()), frozenset(others.split()))
 
 
-# By Porter's names for them. Sets, because patterns of this size take 20 ms to compile.
+# By Porter's names. These are sets, because patterns of this size take 20 ms to compile.
 _GERUND = _endings("в вши вшись", "ив ивши ившись ыв ывши ывшись")
 _REFLEXIVE = _endings("", "ся сь")
 _ADJECTIVE = _endings(
@@ -71,11 +71,11 @@ _IS_LONG = f"[{_VOWELS}][^{_VOWELS}]+[{_VOWELS}]+[^{_VOWELS}].*ость?$"
 _ARTICLE = "وال|بال|كال|فال|ال|لل"
 _ARTICLE_OR_AND = f"(?:{_ARTICLE})(?=..)|و(?=...)"
 _ARABIC_ENDS = ("ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي")
-_SHORTEST_ARABIC = 2  # letters that are left
+_SHORTEST_ARABIC = 2  # remaining letters
 
 
 def letters(text: str) -> str:
-    """Write letters and digits that are read alike in one way; the text is in small letters.
+    """Write letters and digits that are read alike in one way; the text is in lower case.
 
     Example: `مدرسة` -> `مدرسه`; `ёлка` -> `елка`; `カナ` -> `かな`; `٣٠٥` -> `305`.
     """
@@ -83,9 +83,9 @@ def letters(text: str) -> str:
 
 
 def stems(text: str) -> str:
-    """Put stems in the place of words of Russian and Arabic; the text comes from `letters`.
+    """Replace Russian and Arabic words by their stems; the text comes from `letters`.
 
-    A stem is no word, and is not to be stemmed again.
+    A stem is not a word: do not stem it again.
     Example: `настройки сервера` -> `настройк сервер`; `بالمدرسه` -> `مدرس`.
     """
     text = re.sub(_CYRILLIC, lambda word: _russian(word[0]), text)
@@ -112,7 +112,7 @@ def _russian(word: str) -> str:
 
 
 def _without(endings: _Endings, rest: str) -> str:
-    """Take off the longest of some endings from what follows the first vowel of a word."""
+    """Remove the longest of some endings from what follows the first vowel of a word."""
     for length in range(min(_LONGEST_END, len(rest)), 0, -1):
         kept, end = rest[:-length], rest[-length:]
         if end in endings.others or (end in endings.behind_a and kept.endswith(("а", "я"))):

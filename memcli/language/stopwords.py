@@ -1,4 +1,4 @@
-"""The words a query can do without, by language; it leaves the decision to `query`."""
+"""The words that a query does not need, by language; `query` decides whether to drop them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENGLISH = """
 """
 ENGLISH = frozenset(_ENGLISH.split())
 
-# Of other search boxes; here they are words that ask for nothing.
+# Operators of other search engines; here they are ordinary words.
 OPERATORS = frozenset(("AND", "OR", "NOT"))
 
 _GERMAN = """
@@ -33,8 +33,8 @@ _GERMAN = """
 """
 GERMAN = frozenset(_GERMAN.split())
 
-# Words that no other language here uses: one of them makes a query German, and only then do
-# the German words count, because `die`, `war`, `man` and `hat` mean something in English.
+# Words that no other language here uses. One of them makes a query German. Only then do the German
+# words count, because `die`, `war`, `man` and `hat` mean something in English.
 _GERMAN_SIGNS = """
     auf beim bist das dass dem der dich dies dieser dieses du ein eine einem einen einer für
     gibt habe haben ich ihn ihr im ist kann können mein meine mich mir mit muss nach nicht noch
@@ -52,14 +52,14 @@ _SPANISH = """
     también te tu tus un una unas unos y ya yo
 """
 SPANISH = frozenset(_SPANISH.split())
-# One of them makes a query Spanish; `el`, `los` and `para` stand in names, `no` is English.
+# One of these makes a query Spanish; `el`, `los` and `para` occur in names, `no` is English.
 _SPANISH_SIGNS = """
     cómo cual cuál cuales cuáles cuando cuándo cuanta cuánta cuantas cuántas cuanto cuánto cuantos
     cuántos donde dónde está están fue fueron que qué quien quién quienes quiénes según
 """
 SPANISH_SIGNS = frozenset(_SPANISH_SIGNS.split())
 
-# Function words of French, Italian and Portuguese that are no English words.
+# Function words of French, Italian and Portuguese that are not English words.
 _ROMANCE_SIGNS = """
     ao aos até avec che chi como comme comment dans della delle des di dont du e é elle est
     et être foi il ils já je la le les mais não nel notre nous onde où para pela pelo per perché
@@ -70,12 +70,12 @@ _SIGNS = GERMAN_SIGNS | SPANISH_SIGNS | frozenset(_ROMANCE_SIGNS.split()) - ENGL
 
 
 def is_foreign(words: Iterable[str]) -> bool:
-    """Tell by its function words that a question is in another language of Latin script."""
+    """Return whether a question is in another language of Latin script, by its function words."""
     low = [word.lower() for word in words]
     return sum(map(_SIGNS.__contains__, low)) > sum(map(ENGLISH.__contains__, low))
 
 
-# Of languages in scripts of their own, which no other language is taken for.
+# Languages in scripts of their own, which are not confused with another language.
 _OTHER_SCRIPTS = """
     а без бы был была были было быть в вам вас во вот все всё вы где да для до его ее её ей если
     есть еще ещё же за зачем и из или им их к как какая какие каким каких какого какое какой каком
@@ -103,8 +103,7 @@ _OTHER_SCRIPTS = """
 """
 OTHER_SCRIPTS = frozenset(_OTHER_SCRIPTS.split())
 
-# What cuts a run of a script without spaces into what is asked for: question and function words,
-# the longest first.
+# Question and function words, the longest first. They cut a text without spaces into its content.
 # Left out: characters that are as often part of a content word (在 in 存在, 和 in 和平).
 # 的, 了 and 也 stay inside 目的, 的确, 的士, 了解, 也许.
 CHINESE = (
@@ -113,25 +112,25 @@ CHINESE = (
     "|他们|他們|她们|她們|我|你|您|他|她|它|谁|誰|吗|嗎|呢|吧|啊|是|(?<!目)的(?![确確士])|了(?!解)"
     "|很|也(?!许|許)"
 )
-# Signs that say nothing where a cut leaves them alone.
+# Characters without content if a cut leaves them as single characters.
 CHINESE_ALONE = frozenset("在有对對但真還还由也都就很总總说說嗯可样樣好让讓做被把从從和与與到给給")
-# Particles cut only between signs that are no hiragana: the rest are endings of verbs.
+# Particles, cut only if no hiragana is next to them: elsewhere they are endings of verbs.
 JAPANESE = (
     "ありますか|ましたか|でしたか|ですか|ますか|について|を"
     "|[はがにでのへとも]?(?:どこ|いつ|だれ|誰|なぜ|何[年月日時回度人個]?|どの|どんな|いくら)[はがにでのへとも]?"
     "|(?<=[々ァ-ヺー一-鿿])(?:には|では|とは|から|まで|[はがにでのへとも])(?=[ァ-ヺ一-鿿]|$)"
 )
-# A vowel or a tone behind the last consonant makes another word of it: ไหม้ of ไหม.
+# A vowel or a tone after the last consonant makes another word: ไหม้ and ไหม.
 THAI = (
     "(?:คืออะไร|อะไร|ที่ไหน|เมื่อไหร่|เมื่อไร|เมื่อใด|ทำไม|อย่างไร|ยังไง|เท่าไหร่|เท่าไร|เท่าใด|หรือไม่|หรือเปล่า"
     "|ใคร|ไหม|ไหน|กี่)(?![\u0e31\u0e33-\u0e3a\u0e47-\u0e4e])"
 )
-# Particles behind a noun of Korean; those of one sign only where two are left.
+# Korean particles after a noun; particles of one character only if two characters remain.
 KOREAN = (
     "(?<=[가-힣])(?:에서는|에서|에게서|에게|한테|으로|까지|부터|이랑|처럼|보다)$"
     "|(?<=[가-힣]{2})(?:은|는|이|가|을|를|에|의|와|과|도|만|로)$"
 )
-# Beside a date they ask for all there is of it.
+# Next to a date these words ask for everything about it.
 _ANYTHING = """
     happened happen happens note notes entry entries record records log logs session sessions
     passiert passierte notiz notizen eintrag einträge 发生 發生 记录 記錄 笔记 筆記 日记 記録 メモ
@@ -139,6 +138,6 @@ _ANYTHING = """
 """
 ANYTHING = frozenset(_ANYTHING.split())
 
-# Lines of these words say nothing.
+# A line of only these words has no content.
 _FILLERS = "todo tbd tba wip fixme ok okay thx thank thanks"
 FILLERS = frozenset(_FILLERS.split())

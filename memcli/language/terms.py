@@ -11,33 +11,33 @@ from memcli.language.words import prepare
 
 _WORD = re.compile(r"\w+")
 INFLECTED = 3  # letters that two forms of a word share at least
-_LONG = 4  # letters of a word from which on any ending may follow
+_LONG = 4  # letters of a word after which any ending may follow
 _ENDING = 4  # letters in which two forms may differ
-_OF_SHORT = frozenset(["s", "es", "ed", "ing"])  # behind three letters
-# Where both forms have one: `replaces` and `replacing`, but not `grandma` and `grandpa`.
+_OF_SHORT = frozenset(["s", "es", "ed", "ing"])  # after three letters
+# For two forms that both have an ending: `replaces` and `replacing`, but not `grandma`, `grandpa`.
 _ENDINGS = frozenset(
     """d e ed en er ers es est et ing ings n r rs s st t y ies ied ion ions ation ations ate ated
     al ment ments le les em ern te ten tet ter tes ung ungen ionen sion ded ding ce se ced
     sed""".split()  # noqa: SIM905 (a table to be read)
 )
-# A sign of Chinese, a word of any other script, or the end of a clause.
+# A Chinese character, a word of another script, or the end of a clause.
 _TOKENS = ("\\d[\\d.,:/-]*\\d|\\w+|[，；。,;]",
            "[\u3400-\u9fff]|\\d[\\d.,:/-]*\\d|[^\\W\u3400-\u9fff]+|[，；。,;]")  # fmt: skip
 _CLAUSES = "，；。,;"
 
 
 def terms(text: str) -> list[str]:
-    """Give the words of a text, folded; pairs of characters where a script has no spaces."""
+    """Return the folded words of a text; pairs of characters if a script has no spaces."""
     return _WORD.findall(prepare(text).lower())
 
 
 def content(text: str) -> set[str]:
-    """Give the terms of a text that are no grammar."""
+    """Return the terms of a text that are not function words."""
     return {term for term in terms(text) if term not in ENGLISH and term not in GERMAN}
 
 
 def has_form(word: str, others: Collection[str]) -> bool:
-    """Tell that a word is among some others in another of its forms, by its beginning."""
+    """Return whether some words contain another form of a word, by its beginning."""
     return any(_is_form(word, other) for other in others) and not has_han(word)
 
 
@@ -56,12 +56,12 @@ def _is_form(word: str, other: str) -> bool:
 
 
 def has_han(text: str) -> bool:
-    """Tell whether a text has a sign of Chinese; such a class of a pattern is slow to compile."""
+    """Return whether a text contains Chinese; a pattern for it is slow to compile."""
     return not text.isascii() and any("\u3400" <= sign <= "\u9fff" for sign in text)
 
 
 def tokens_of(text: str) -> list[str]:
-    """Divide a text into words, signs of Chinese and the ends of clauses."""
+    """Split a text into words, Chinese characters and ends of clauses."""
     found = _token(is_han=has_han(text)).findall(text.casefold())
     return ["," if each in _CLAUSES else each for each in found]
 

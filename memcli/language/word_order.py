@@ -1,9 +1,9 @@
-"""What the order of words tells of two lines that share them: another fact, or nothing; pure.
+"""Compare the order of words in two lines that share them: another fact, or the same; pure.
 
-Who did it to whom, from where to where: words that change places around a third say another thing,
-unless each takes the preposition along that tells its part. Chinese says the same thing again by
-putting a piece of the line in front, with the same signs. Both look at the tokens of a line: words,
-signs of Chinese, and "," for the end of a clause.
+The order says who acts on whom, and from where to where. Words that change places around a third
+word state another fact, unless each takes along the preposition that marks its role. Chinese can
+say the same thing with the same characters and one piece moved to the front. Both checks use the
+tokens of a line: words, Chinese characters, and "," for the end of a clause.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from itertools import pairwise
 
 from memcli.language.stopwords import ENGLISH, GERMAN
 
-MOST_TOKENS = 120  # of a line whose order is looked at
+MOST_TOKENS = 120  # of a line whose order is compared
 _PARTICLES = frozenset("的了是在和，")
 _GRAMMAR = ENGLISH | GERMAN | _PARTICLES
-# Words that tell the part of what stands behind them; of articles those that show a case.
+# Words that mark the role of the word after them; of articles, those that show a case.
 _MARKS = frozenset(
     """in on at by for from to with of into onto over under before after since until during than
     per via every each im am um bei vom zum zur von zu mit nach vor seit bis für auf an aus über
     unter durch gegen ohne den dem des einen einem eines jeden jedem""".split()  # noqa: SIM905 (a table to be read)
 ) | frozenset("在从到对给向把被由比跟为于")
-_NO_PART = _GRAMMAR | _MARKS  # what has none itself
-# What stands between two equals, which may change places around it.
+_NO_PART = _GRAMMAR | _MARKS  # words that have no role themselves
+# Words between two equals, which may change places around them.
 _EVEN = frozenset(
     """and or und oder sowie is are was were be been ist sind war waren wird werden haben hat has
     have""".split()  # noqa: SIM905 (a table to be read)
 ) | frozenset("和与是")
-_BACK = 2  # tokens before a word among which its mark stands
+_BACK = 2  # tokens before a word that may be its mark
 
 _HAN = ("\u3400", "\u9fff")
 _FEWEST_SIGNS = 5
 _FEWEST_MOVED, _FEWEST_LEFT = 2, 4  # tokens of the shorter and of the longer piece
 _CLASSIFIERS = frozenset("只个条位些台家张本件种次")
-_REASONS = frozenset("因由如虽为当")  # the first sign of 因为, 由于, 如果, 虽然, 为了, 当
+_REASONS = frozenset("因由如虽为当")  # the first character of 因为, 由于, 如果, 虽然, 为了, 当
 
 
 def exchanged(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
-    """Give two words that have changed places around a third, with it; nothing where none have.
+    """Return two words that changed places around a third, with the third; or an empty tuple.
 
     Example: the cat chased the dog, the dog chased the cat -> (cat, chased, dog)
     """
@@ -51,7 +51,7 @@ def exchanged(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
         if first in _NO_PART:
             continue
         turned = [each for each in order[at + 1 :] if theirs[each] < theirs[first]]
-        farthest = -1  # place in the other line of what may stand in the middle
+        farthest = -1  # place in the other line of the word in the middle
         for end, last in enumerate(turned):
             if farthest > theirs[last] and last not in _NO_PART:
                 if not _keeps_its_part(one, other, first, last):
@@ -63,7 +63,7 @@ def exchanged(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
 
 
 def _places(one: Sequence[str], other: Sequence[str]) -> dict[str, int]:
-    """Give the first places of the words that both lines have, of grammar only what stands once."""
+    """Return the first places of shared words; function words count if they occur once."""
     mine, theirs = Counter(one), Counter(other)
     found: dict[str, int] = {}
     for at, token in enumerate(one):
@@ -74,7 +74,7 @@ def _places(one: Sequence[str], other: Sequence[str]) -> dict[str, int]:
 
 
 def _keeps_its_part(one: Sequence[str], other: Sequence[str], first: str, last: str) -> bool:
-    """Tell that two words take different marks along, so that neither is in the other's place."""
+    """Return whether two words keep their different marks, and so their roles."""
     marks = [(_mark(line, first), _mark(line, last)) for line in (one, other)]
     return marks[0] == marks[1] and marks[0][0] != marks[0][1]
 
@@ -90,7 +90,7 @@ def _mark(line: Sequence[str], word: str) -> str:
 
 
 def is_moved(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Tell of two Chinese lines that one is the other with a piece of it put elsewhere.
+    """Return whether two Chinese lines differ only in the place of one piece.
 
     Example: 小王负责支付系统, 支付系统由小王负责
     """
@@ -110,7 +110,7 @@ def is_moved(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def _bare(tokens: Sequence[str]) -> Iterator[str]:
-    """Leave out what carries no meaning: 的, the 候 of 时候, 这只 and the like."""
+    """Remove characters without meaning: 的, 候 in 时候, 这只 and others."""
     for before, token in pairwise(["", *tokens]):
         is_pointing = token in "这那" or (before in ("这", "那") and token in _CLASSIFIERS)
         if token != "的" and not is_pointing and (before, token) != ("时", "候"):
@@ -132,12 +132,12 @@ def _clauses(tokens: Sequence[str]) -> list[list[str]]:
 
 
 def _is_turned(a: Sequence[str], b: Sequence[str]) -> bool:
-    """Tell that one clause is the other with its last piece in front, in either direction."""
+    """Return whether one clause is the other with its last piece in front."""
     return _is_in_front(a, b) or _is_in_front(b, a)
 
 
 def _is_in_front(a: Sequence[str], b: Sequence[str]) -> bool:
-    """Tell so of `a`, X Y, and of `b`, Y X, Y 由 X, or Y 有 X of X 在 Y."""
+    """Return whether `a` is X Y and `b` is Y X or Y 由 X, or X 在 Y becomes Y 有 X."""
     for cut in range(1, len(a)):
         head, tail = list(a[:cut]), list(a[cut:])
         if tail[0] == "在":

@@ -1,11 +1,11 @@
-"""Words as an index holds them: composed, folded, stemmed, unspaced scripts cut into pairs; pure.
+"""Words as an index contains them: composed, folded and stemmed; pure.
 
-It leaves the syntax of an index to the stores and the meaning of a query to `search.query`.
+The stores know the syntax of an index, and `search.query` the meaning of a query.
 
-A tokenizer for words makes one token of a whole run of a script that is written without spaces, so
-such runs are indexed as overlapping pairs of characters, and the last character once
-more alone: `東京都` becomes `東京 京都 都`. A query for `東京` is then one token, a query for
-`東` is a prefix, and no character needs a row of its own.
+A tokenizer makes one token of a whole run of a script without spaces. So such runs are indexed as
+overlapping pairs of characters, and the last character once more as a single one: `東京都` becomes
+`東京 京都 都`. Then a query for `東京` is one token, a query for `東` is a prefix, and a character
+needs no row of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WIDE = (
     "\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
     "\ud7b0-\ud7fb\uf900-\ufaff\U00020000-\U000323af"
 )
-# Thai, Lao, Myanmar, Khmer without their digits and stops: a letter with its marks is one unit.
+# Thai, Lao, Myanmar, Khmer without digits and stops: a letter with its marks is one unit.
 _STACKED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u1780-\u17d3"
 )
@@ -31,11 +31,11 @@ _IGNORED = (
     "\u00ad\u0591-\u05bd\u05bf\u05c1-\u05c7\u0640\u064b-\u065f\u0670\u200c\u200d\u2060"
     "\ufe00-\ufe0f\ufeff\ud800-\udfff\U000e0100-\U000e01ef"
 )
-# Where letters or digits may be written in another way, and where words have stems of ours.
+# Letters and digits that have other spellings, and scripts whose words have our stems.
 _VARIED = "[\u0131\u0301\u0370-\u03ff\u0400-\u052f\u0600-\u1819\u3041-\u30ff]"
 _STEMMED = "[\u0400-\u052f\u0620-\u06d3]"
-# One class each: the scan for the start of a match is ten times slower over an alternative.
-# `re` compiles them at their first use, and a query in ASCII never uses them (3 ms).
+# One class each: with alternatives, the scan for the start of a match is ten times slower.
+# `re` compiles them at first use, and a query in ASCII never uses them (3 ms).
 _WIDE_RUN = f"[{_WIDE}]+"
 _STACKED_RUN = f"[{_STACKED}]+"
 _DROP = f"[{_IGNORED}]+"
@@ -44,31 +44,31 @@ _CLUSTER = r"\w\W*(?:(?<=[\u17d2\u1039])\w\W*)*"
 
 
 def compose(text: str) -> str:
-    """Normalise (NFKC) and drop what is not seen; ASCII stays as it is."""
+    """Normalise (NFKC) and remove invisible characters; ASCII stays as it is."""
     if text.isascii():
         return text
-    from unicodedata import normalize  # an extension module that ASCII needs not load
+    from unicodedata import normalize  # ASCII does not need this extension module
 
-    # NFKC would glue the letters TM to the word before it.
+    # NFKC would join the letters TM to the word before it.
     return re.sub(_DROP, "", normalize("NFKC", text.replace("™", " ")))
 
 
 def fold(text: str) -> str:
-    """Compose, fold case, and write letters and digits that are read alike in one way."""
+    """Compose, fold case, and unify letters and digits that are read alike."""
     if text.isascii():
         return text.lower()
     text = compose(text).casefold()
     if not re.search(_VARIED, text):
         return text
-    from memcli.language.stems import letters  # tables that Latin texts need not load
+    from memcli.language.stems import letters  # Latin texts do not need these tables
 
     return letters(text)
 
 
 def stem(folded: str) -> str:
-    """Put stems in the place of words which the tokenizer leaves as they are.
+    """Replace words that the tokenizer does not stem by their stems.
 
-    A stem is no word: it is not to be stemmed again.
+    A stem is not a word: do not stem it again.
     """
     if folded.isascii() or not re.search(_STEMMED, folded):
         return folded
@@ -78,18 +78,18 @@ def stem(folded: str) -> str:
 
 
 def units(run: str) -> list[str]:
-    """Cut a run of an unspaced script into characters, marks kept with their letter."""
+    """Cut a run of a script without spaces into characters; marks stay with their letter."""
     return re.findall(_CLUSTER, run) if _stacked(run) else list(run)
 
 
 def pairs(run: str) -> list[str]:
-    """Give the overlapping pairs of a run. Example: 東京都 -> [東京, 京都]; 東 -> [東]."""
+    """Return the overlapping pairs of a run. Example: 東京都 -> [東京, 京都], 東 -> [東]."""
     parts = units(run)
     return [a + b for a, b in pairwise(parts)] or parts
 
 
 def split_runs(text: str) -> list[tuple[str, bool]]:
-    """Cut text where an unspaced script begins or ends; the flag marks its runs."""
+    """Cut text where a script without spaces begins or ends; the flag marks its runs."""
     found, at = [], 0
     for match in _runs(text):
         found += [(text[at : match.start()], False), (match[0], True)]
@@ -99,27 +99,27 @@ def split_runs(text: str) -> list[tuple[str, bool]]:
 
 
 def prepare(text: str) -> str:
-    """Turn text into what a tokenizer is given to index."""
+    """Prepare a text for a tokenizer that indexes it."""
     return text if text.isascii() else _spread(stem(fold(text)))
 
 
 def is_searchable(text: str) -> bool:
-    """Tell whether a tokenizer keeps anything of this text: a letter or a digit."""
+    """Return whether a text contains a letter or a digit, which a tokenizer keeps."""
     return any(c.isalnum() or "\ue000" <= c <= "\uf8ff" for c in text)
 
 
 def index_term(text: str, *, prefix: bool = False) -> Term | None:
-    """Give a term as the index holds it; None when no token would be left of it.
+    """Return a term as the index contains it; None if no token would remain.
 
     The beginning of a word has no stem.
-    Example: `v0.1` -> (`v0.1`, False); `東京都` -> (`東京 京都`, False); `東` -> (`東`, True).
+    Example: `v0.1` -> (`v0.1`, False), `東京都` -> (`東京 京都`, False), `東` -> (`東`, True).
     """
     folded = fold(text) if prefix else stem(fold(text))
     if not is_searchable(folded):
         return None
     runs = _runs(folded)
     if runs and not is_searchable(folded[runs[-1].end() :]):
-        # The last run may go on in the document, so its last unit alone is not asked for.
+        # The last run may go on in the document, so do not ask for its last unit.
         last = pairs(runs[-1][0])
         prefix = prefix or last == units(runs[-1][0])
         folded = " ".join([_spread(folded[: runs[-1].start()]), *last])
@@ -140,14 +140,14 @@ def _runs(text: str) -> list[re.Match[str]]:
 
 
 class _Doubled(dict[str, str]):
-    """What a character after the first becomes: the end of a pair, the start of the next."""
+    """Replaces a character after the first: the end of a pair, a space, the start of the next."""
 
     def __missing__(self, char: str) -> str:
         doubled = self[char] = f"{char} {char}"
         return doubled
 
 
-# Twice as fast as slicing pairs; it grows to one entry a character that is in use.
+# Twice as fast as slicing pairs; it grows to one entry for each character in use.
 _double = _Doubled().__getitem__
 
 

@@ -1,19 +1,19 @@
 """Find the newer lines that correct the passages of an answer, and put them first.
 
-The newer lines come from what the search recalled, and from what has the words of the passages
-(`near`, which alone reads the store). Filters by date limit both, and so show what was true then.
+The newer lines come from what the search recalled, and from chunks that share words with the
+passages (only `near` reads the store). Filters by date limit both, so they show what was true then.
 `language.correction` decides whether one line corrects another; this module finds the pairs. A
-passage that names an older document and has a word of change corrects the whole document, as does
-one whose front matter names it under `supersedes`.
+passage that names an older document and contains a word of change corrects the whole document. So
+does a passage whose front matter names the document under `supersedes`.
 
-Lines are compared when a question is asked, and only those near to its answer. A table of all pairs
-would need rows in both stores that each changed file makes invalid, because the rarest words of a
-line decide what it is compared with. A line with a word of change is compared with the lines that
-share its words, any other only with lines that begin as it does.
+Lines are compared when you ask a question, and only those near the answer. A stored table of pairs
+would need rows that each changed file makes invalid, because the rarest words of a line decide what
+it is compared with. A line with a word of change is compared with the lines that share its words,
+any other line only with lines that begin as it does.
 
-Passages that share half of their words and whose scores differ by less than NOISE are in the order
-of their dates, newest first: such a difference tells nothing. Of passages about different things it
-does: there the same order costs .007 nDCG@10 on MADial.
+If passages share half of their words and their scores differ by less than NOISE, the newest comes
+first, because such a difference means nothing. Between passages about different things it means
+something: the same order costs .007 nDCG@10 on MADial there.
 """
 
 from __future__ import annotations
@@ -42,26 +42,26 @@ if TYPE_CHECKING:
     Turns = Mapping[int, Sequence[Turn]]  # by chunk id
 Said = tuple[int, int, str]  # the first and the last line of a turn, from 0, and its speaker
 
-LEAST = 0.1  # of the score of a passage: a correction below does not answer the question
-NOISE = 0.015  # of a score: about what the cosine of one text differs by from place to place
-# Hits and candidates from the top; fixed numbers, so that --limit changes nothing.
+LEAST = 0.1  # of the score of a passage; a correction with less does not answer the question
+NOISE = 0.015  # of a score: about how much the cosine of one text varies with its place
+# The first hits and candidates; fixed numbers, so that --limit changes nothing.
 ALIKE = 0.5  # Jaccard
 FIRST = 10
 POOL = 60
-MOST_UNITS = 40  # of a chunk
+MOST_UNITS = 40  # in a chunk
 NEAR_CHUNKS = 12
 LOOKED_UP = 32  # words
-MOST_WORDS = 16  # by which newer lines are looked up
-CROWD = 24  # lines with one word, from which on the word finds nothing
-SHORT = 5  # words of a line of which one shared word is enough
-LEAST_PART = 4  # one word in so many of a longer line must be shared
+MOST_WORDS = 16  # used to look up newer lines
+CROWD = 24  # a word in more lines than this finds none of them
+SHORT = 5  # words of a line for which one shared word is enough
+LEAST_PART = 4  # of a longer line, one word in this many must be shared
 STEM = 5  # letters by which two forms of a word are compared
-HAN_BEGINNING = 2  # signs that lines begin with
+HAN_BEGINNING = 2  # characters
 
 _ITEMS = ("- ", "* ", "+ ", "#", ">", "|")
 _SENTENCE = r"(?<=[.!?])\s+(?=[A-ZÄÖÜ])|(?<=[。！？])"  # compiled for a long paragraph only
-MARK = len("- **")  # characters in which the mark of a speaker begins
-LONG = 240  # characters of a paragraph that is compared by its sentences
+MARK = len("- **")  # a speaker mark begins within these characters
+LONG = 240  # characters; a longer paragraph is compared by its sentences
 
 
 class Claim(Record):
@@ -71,11 +71,11 @@ class Claim(Record):
     last: int
     text: str
     stems: frozenset[str]
-    is_heading: bool = False  # which names what comes below it, and states nothing
+    is_heading: bool = False  # it names what comes below it, and states nothing
 
 
 def newer_first(hits: Sequence[Hit], *, turns: Turns) -> list[Hit]:
-    """Reorder the first hits; the scores stay with the ranks, the trace says what moved."""
+    """Reorder the first hits; each rank keeps its score, and the trace says what moved."""
     top = [*_recent_first(hits[:FIRST]), *hits[FIRST:POOL]]
     newer = Corrections(map(_chunk, top), turns)
     order: list[Hit] = []
@@ -107,8 +107,8 @@ def newer_first(hits: Sequence[Hit], *, turns: Turns) -> list[Hit]:
 def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> list[Quotation]:
     """Look up what may correct dated passages, whatever the question was.
 
-    These are the chunks that have the rarest of the long words of each passage, and documents whose
-    front matter names what they replace.
+    The result is the chunks that contain the rarest long words of each passage, and the documents
+    whose front matter names what they replace.
     """
     dated = [each.text for each in passages if each.about.date or each.about.document_date]
     if not dated:
@@ -130,7 +130,7 @@ def _longest_first(word: str) -> tuple[int, str]:
 
 
 def _superseding(snapshot: Snapshot, reach: Reach) -> Iterator[Quotation]:
-    """Give the beginning of each document whose front matter names what it replaces."""
+    """Yield the beginning of each document whose front matter names what it replaces."""
     where = (*reach.filters.where, Where("supersedes"))
     listed = snapshot.documents(reach._replace(filters=reach.filters._replace(where=where)))
     if not listed:
@@ -149,19 +149,19 @@ def _superseding(snapshot: Snapshot, reach: Reach) -> Iterator[Quotation]:
 
 
 def _file_name(target: str) -> str:
-    """Give the name of the document that a link leads to, without ending."""
+    """Return the name of the document that a link leads to, without its ending."""
     return target.partition("#")[0].rpartition("/")[2].removesuffix(".md").casefold()
 
 
 def with_corrections(hits: Sequence[Hit], newer: Corrections) -> list[Hit]:
-    """Name for each hit the newer lines that correct it."""
+    """Add to each hit the newer lines that correct it."""
     return [hit._replace(corrected_by=newer.of(_passage(hit))) for hit in hits]
 
 
 def corrections_of(
     snapshot: Snapshot, hits: Sequence[Hit], pool: Sequence[Hit], reach: Reach
 ) -> Corrections:
-    """Collect what may correct hits: each other, the best of a pool, and what `near` finds."""
+    """Collect the lines that may correct hits: from the hits, the top of a pool, and `near`."""
     passages = list(map(_passage, hits))
     also = near(snapshot, passages, reach)
     return corrections(snapshot, [*also, *map(_chunk, [*hits, *pool[:POOL]])], passages)
@@ -170,7 +170,7 @@ def corrections_of(
 def corrections(
     snapshot: Snapshot, pool: Sequence[Quotation], passages: Iterable[Quotation]
 ) -> Corrections:
-    """Read who speaks in some chunks, and find which of their lines correct passages."""
+    """Read the speakers of some chunks, and prepare their lines as corrections of passages."""
     ids = dict.fromkeys(each.about.chunk_id for each in chain(pool, passages))
     lines = snapshot.lines_of(list(ids)) if snapshot.speakers() else {}
     return Corrections(pool, {chunk: own.turns for chunk, own in lines.items() if own.turns})
@@ -185,10 +185,10 @@ def _passage(hit: Hit) -> Quotation:
 
 
 class Claims:
-    """Lines, of which those that correct another are looked up by the words of both."""
+    """Lines that may correct others, indexed by their words."""
 
     def __init__(self, claims: Sequence[Claim]) -> None:
-        """Take the lines that may correct others.
+        """Index the lines.
 
         A line without a word of change corrects only lines that begin as it does.
         """
@@ -202,9 +202,9 @@ class Claims:
                     self._by_stem[stem].append(place)
 
     def correcting(self, text: str, may: Callable[[int], bool]) -> Iterator[tuple[int, float]]:
-        """Give the places of the lines that correct a text, and how sure that is.
+        """Yield the places of the lines that correct a text, with their confidence.
 
-        `may` says whether the line at a place may correct it, because it is newer.
+        `may` returns whether the line at a place may correct it, because it is newer.
         """
         from memcli.language.correction import corrects  # most searches compare no lines
 
@@ -215,7 +215,7 @@ class Claims:
                     yield place, sure
 
     def _near(self, text: str) -> list[int]:
-        """List the lines that are worth comparing with a text, by the words that both have."""
+        """List the lines that share enough words with a text for a comparison."""
         stems = stems_of(text)
         found = (self._by_stem[stem] for stem in stems if stem in self._by_stem)
         counts = Counter(chain.from_iterable(each for each in found if len(each) <= CROWD))
@@ -230,10 +230,10 @@ class Claims:
 
 
 class Corrections:
-    """Finds the lines of some chunks that correct a passage."""
+    """The lines of some chunks that correct passages."""
 
     def __init__(self, pool: Iterable[Quotation], turns: Turns) -> None:
-        """Take the chunks whose lines may correct others; undated ones correct nothing."""
+        """Read the chunks whose lines may correct others; undated ones correct nothing."""
         self.turns = turns
         dated = [each for each in pool if each.about.date]
         self._chunks = {each.about.chunk_id: each for each in dated}
@@ -253,9 +253,9 @@ class Corrections:
         ]
 
     def of(self, passage: Quotation, *, between: bool = False) -> tuple[Correction, ...]:
-        """Give the lines that correct lines of a passage, newest first.
+        """Return the lines that correct lines of a passage, newest first.
 
-        If they are corrected themselves, give the end of the chain, and what is `between`.
+        If a correction is corrected, return the end of the chain, and with `between` all of it.
         """
         about = passage.about
         if not self._units or not (about.date or about.document_date):
@@ -273,7 +273,7 @@ class Corrections:
         return tuple(sorted(lines, key=_newest, reverse=True))
 
     def is_past(self, passage: Quotation) -> bool:
-        """Tell that each line of a passage is corrected, so that nothing of it holds any more."""
+        """Return whether newer lines correct every line of a passage."""
         stated = [unit.text for unit in self._lines(passage) if not unit.is_heading]
         return bool(stated) and all(self._correcting(passage.about, each) for each in stated)
 
@@ -313,7 +313,7 @@ class Corrections:
         return named or self._correcting(about, line.text)
 
     def _naming(self, older: About, unit: Claim) -> list[Correction]:
-        """List the lines that cite a line as the one that they correct."""
+        """List the lines that cite a line as the one they correct."""
         if not self._explicit:
             return []
         first, last = older.start_line + unit.first, older.start_line + unit.last
@@ -328,7 +328,7 @@ class Corrections:
         ]
 
     def _revoking(self, older: About) -> list[Correction]:
-        """List the line that says of the whole document that it is replaced, if there is one."""
+        """List the line that says the whole document is replaced, if there is one."""
         from memcli.language.change import revokes
 
         name = older.path.rpartition("/")[2]
@@ -349,7 +349,7 @@ def _newest(line: Correction) -> tuple[str, int]:
 
 
 def _cited(chunk: Quotation, unit: Claim) -> tuple[str, int, int] | None:
-    """Read which lines a line corrects, if its author may say so: the owner, or an agent."""
+    """Return the lines that a line corrects, if its author (owner or agent) may state that."""
     from memcli.markdown.links import corrected_lines
 
     may_say = chunk.about.trust == "trusted" or chunk.about.source_kind == "agent"
@@ -358,9 +358,9 @@ def _cited(chunk: Quotation, unit: Claim) -> tuple[str, int, int] | None:
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def _start(text: str) -> str:
-    """Give the beginning of the first word of a line, and of the second if the first is short.
+    """Return the beginning of the first word of a line, and of the second if the first is short.
 
-    The speaker and the mark of a list are left out.
+    The speaker and the list marker are left out.
     """
     line = text.lstrip("-*+> ")
     said = line.partition(": ")[2] if "**" in text[:MARK] else line
@@ -380,7 +380,7 @@ def _correction(about: About, unit: Claim) -> Correction:
 
 
 def is_newer(newer: Quotation, older: About) -> bool:
-    """Tell whether a passage is of later days than another, and may correct it."""
+    """Return whether a passage has a later date than another, and may correct it."""
     about, theirs = newer.about, older.date or older.document_date
     if about.trust != "trusted" and older.trust == "trusted":
         return False
@@ -391,11 +391,11 @@ def is_newer(newer: Quotation, older: About) -> bool:
     return theirs < (about.first_day or min(about.date, about.document_date or about.date))
 
 
-@lru_cache(maxsize=KEPT_TEXTS)  # a process that goes on asking meets the same passages
+@lru_cache(maxsize=KEPT_TEXTS)  # a process with many searches meets the same passages
 def units(text: str, headings: Sequence[str], said: tuple[Said, ...] = ()) -> tuple[Claim, ...]:
-    """Divide a text into what is compared; of headings only the last one.
+    """Divide a text into claims to compare; only the last heading is used.
 
-    What a machine says in a conversation is no statement of somebody, and is left out.
+    The answers of an assistant in a conversation are left out.
     """
     found = list(_units(text, said))
     if headings and not text.startswith("#"):
@@ -421,7 +421,7 @@ def _units(text: str, said: Sequence[Said]) -> Iterator[Claim]:
 
 
 def _attributed(text: str, line: int, said: Sequence[Said]) -> str:
-    """Give a line of a conversation the mark of its speaker; "" if that is a machine."""
+    """Add the speaker mark to a line of a conversation; "" if the speaker is a machine."""
     turn = next((each for each in said if each[0] <= line <= each[1]), None)
     if turn is None or text.startswith("#"):
         return text
@@ -434,7 +434,7 @@ def _attributed(text: str, line: int, said: Sequence[Said]) -> str:
 
 
 def _sentences(paragraph: str) -> list[str]:
-    """Cut a paragraph into sentences; each begins with the speaker, if the paragraph does."""
+    """Cut a paragraph into sentences; each begins with the speaker if the paragraph does."""
     first, *rest = re.split(_SENTENCE, paragraph)
     if "**" in paragraph[:MARK]:
         from memcli.language.discourse import SPEAKER_MARK
@@ -451,7 +451,7 @@ def _is_item(line: str) -> bool:
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def has_change(text: str) -> bool:
-    """Tell whether a line has a word of change or names a new thing."""
+    """Return whether a line contains a word of change or names a new thing."""
     from memcli.language.change import speaks_of_change
     from memcli.language.correction import begins_with_new
 
@@ -460,7 +460,7 @@ def has_change(text: str) -> bool:
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def stems_of(text: str) -> frozenset[str]:
-    """Give the beginnings of the words of a line that are no grammar."""
+    """Return the beginnings of the words of a line, without function words."""
     from memcli.language.stopwords import ENGLISH, GERMAN
 
     return frozenset(
@@ -469,7 +469,7 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def _recent_first(hits: Sequence[Hit]) -> list[Hit]:
-    """Put the newest first of those that score the same up to NOISE; undated ones stay."""
+    """Put the newest of several hits with nearly equal scores first; undated hits stay."""
     order: list[Hit] = []
     while len(order) < len(hits):
         start = len(order)

@@ -170,7 +170,7 @@ def delete(address: Address, name: Name) -> None:
 
 
 def rename(address: Address, name: Name, new: Name) -> None:
-    """Give a workspace another name, perhaps in another tenant that this role may write."""
+    """Return a workspace another name, perhaps in another tenant that this role may write."""
     with translated(address), closing(opened(address, write=True)) as connection:
         check_version(_version(connection), address, write=True)
         try:
