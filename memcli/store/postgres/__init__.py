@@ -1,1 +1,1 @@
-"""The index on a database server that many machines share: PostgreSQL with pgvector."""
+"""The index on a PostgreSQL server with pgvector, which several machines share."""

@@ -1,4 +1,4 @@
-"""Where a shared index is: the URL, checked and masked, and what a connection is opened with."""
+"""The URL of a shared index, checked and masked, and the parameters of its connections."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from memcli.store.postgres.libpq import ServerError, read_url, settled
 SCHEMES = ("postgresql", "postgres")
 STRICT = "verify-full"
 _LOOPBACK = re.compile(r"localhost|127\.[0-9.]+|::1|[/@].*|")
-# Defaults that a URL may override: give up in time on a server that cannot be reached, and notice
-# one that is gone. The usual keepalive waits two hours.
+# Defaults that a URL may override: give up in time if a server cannot be reached or has gone away.
+# The usual keepalive waits two hours.
 _DEFAULTS = (
     ("connect_timeout", "3"),
     ("keepalives_idle", "10"),
     ("tcp_user_timeout", "15000"),
 )
-_NAME_BYTES = 63  # of an application_name
+_NAME_BYTES = 63  # in an application_name
 HINT = "memcli help shared-index"
 
 
@@ -34,12 +34,12 @@ class Address(Record):
 
     @property
     def masked(self) -> str:
-        """Return the URL as it may be shown."""
+        """Return the URL without its secrets."""
         return masks.masked(self.url)
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """List what no message may contain."""
+        """List the strings that no message may contain."""
         with suppress(ServerError):
             options = read_url(self.url).values()
             return tuple(each.value for each in options if each.is_secret and each.value)
@@ -47,9 +47,9 @@ class Address(Record):
 
     @property
     def is_loopback(self) -> bool:
-        """Return whether every server runs on this machine, as libpq settles who that is.
+        """Return whether every server runs on this machine, as libpq decides.
 
-        A variable or a service file may name the host. A name of another machine is not loopback,
+        A variable or a service file may name the host. The name of another machine is not loopback,
         even if its address is.
         """
         found = settled((("dbname", self.url),))
@@ -57,7 +57,7 @@ class Address(Record):
         return all(_LOOPBACK.fullmatch(host) for value in named for host in value.split(","))
 
     def parameters(self, *, write: bool) -> Sequence[tuple[str, str]]:
-        """Return what a connection is opened with, for a writer or a reader; later ones count."""
+        """Return the parameters for a writer or a reader; later ones override earlier ones."""
         wanted = "read-write" if write else "any"
         strict = () if self.is_loopback else (("sslmode", STRICT),)
         return (
@@ -71,14 +71,14 @@ class Address(Record):
 
     @property
     def patience(self) -> float:
-        """Return for how many seconds a server that does not answer yet is tried again."""
+        """Return for how many seconds memcli retries a server that does not answer yet."""
         found = settled((*_DEFAULTS, ("dbname", self.url)))
         told = found["connect_timeout"].value if "connect_timeout" in found else ""
         return float(told) if told.isdecimal() else 0.0
 
 
 def checked(url: str, *, from_environment: bool) -> Address:
-    """Take the URL of a setting; ConfigError if it is none, or tells a password to a file.
+    """Read the URL of a setting; ConfigError if it is not a URL, or puts a password in a file.
 
     Example: `postgresql://agent@db.example.org/memory`.
     """
@@ -110,7 +110,7 @@ def checked(url: str, *, from_environment: bool) -> Address:
     return address
 
 
-# The same on every start of a system, and another on every machine; copies of a container share it.
+# The same at every start of a system and different on each machine; copies of a container share it.
 _MACHINE_ID = "/etc/machine-id"
 
 

@@ -1,4 +1,4 @@
-"""The commands for a shared index: set it up, let roles use it, attach folders, look, delete."""
+"""The commands for a shared index: set it up, grant access, attach folders, show, delete."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
 
-_MEANWHILE = ("42P06", "42710", "23505")  # another process has made it first
+_MEANWHILE = ("42P06", "42710", "23505")  # another process has made it already
 
 
 def initialise(address: Address, *, partitions: int = 0) -> bool:
-    """Make the tables, in one transaction; return whether there were none.
+    """Make the tables in one transaction; return whether they were missing.
 
-    Of several processes, one makes the schema, and the others wait for it.
+    If several processes call this, one makes the schema and the others wait for it.
     """
     with translated(address), closing(opened(address, write=True)) as connection:
         try:
@@ -83,7 +83,7 @@ def _make_extension(connection: Connection, address: Address) -> None:
 
 
 def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> WorkspaceRow:
-    """Make a folder of this machine the one that writes a workspace, which is made if missing."""
+    """Make a folder of this machine the writer of a workspace; make the workspace if missing."""
     with translated(address), closing(opened(address, write=True)) as connection:
         check_bound(check_version(_version(connection), address, write=True), address, name)
         connection.rows(
@@ -91,7 +91,7 @@ def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> Wor
             " on conflict do nothing",
             (name.tenant, name.workspace, origin),
         )
-        # A new epoch ends what the writer before still does.
+        # A new epoch stops the previous writer.
         connection.rows(
             "update memcli.workspaces set origin = $3, epoch = epoch + 1, holder = null,"
             " lease_until = null where tenant = $1 and name = $2 and beside_of is null"
@@ -109,7 +109,7 @@ def attach(address: Address, name: Name, origin: str, *, take_over: bool) -> Wor
 
 
 def detach(address: Address, name: Name, origin: str) -> bool:
-    """Let another folder write a workspace; return whether this one was its writer."""
+    """Release a workspace for another folder; return whether this one was its writer."""
     with translated(address), closing(opened(address, write=True)) as connection:
         found = connection.rows(
             "update memcli.workspaces set origin = '', holder = null, lease_until = null,"
@@ -124,7 +124,7 @@ class Contents(Record):
     """The contents of a workspace, before it is deleted."""
 
     origin: str
-    writer: str  # the process that writes it now; "" for none
+    writer: str  # the process that writes it now, or ""
     documents: int
     chunks: int
     vectors: int
@@ -170,7 +170,7 @@ def delete(address: Address, name: Name) -> None:
 
 
 def rename(address: Address, name: Name, new: Name) -> None:
-    """Return a workspace another name, perhaps in another tenant that this role may write."""
+    """Rename a workspace, perhaps into another tenant that this role may write."""
     with translated(address), closing(opened(address, write=True)) as connection:
         check_version(_version(connection), address, write=True)
         try:
@@ -198,7 +198,7 @@ def _missing(address: Address, name: Name) -> IndexMissingError:
 
 
 def run(address: Address, statements: Iterable[str]) -> None:
-    """Run statements of an administrator in one transaction."""
+    """Run statements with the rights of an administrator in one transaction."""
     with translated(address), closing(opened(address, write=True)) as connection:
         check_version(_version(connection), address, write=True)
         connection.run("; ".join(("begin", *statements, "commit")))
@@ -227,7 +227,7 @@ def _version(connection: Connection) -> object:
 
 
 class SeenWorkspace(Record):
-    """A workspace as a role may see it."""
+    """A workspace as a role sees it."""
 
     name: Name
     origin: str
@@ -235,21 +235,21 @@ class SeenWorkspace(Record):
     changed_at: str | None  # ISO time with zone
     documents: int
     chunks: int
-    writer: str  # the process that writes it now; "" for none
+    writer: str  # the process that writes it now, or ""
 
 
 class SharedStatus(Record):
     """A shared index as a role sees it."""
 
     store: str
-    server: str  # host and port of the one that answered
+    server: str  # host and port of the server that answered
     version: str
     vector: str  # the version of pgvector
     role: str
     is_standby: bool
-    lag_seconds: float | None  # behind the primary, or of the slowest standby; None: not visible
+    lag_seconds: float | None  # behind the primary, or of the slowest standby; None if unknown
     tables: int  # their version
-    bytes: int | None  # of the whole database; None for a role that sees a part of it
+    bytes: int | None  # of the whole database; None if the role sees only a part of it
     workspaces: tuple[SeenWorkspace, ...]
 
 
@@ -272,7 +272,7 @@ from memcli.workspaces w where w.beside_of is null order by w.tenant, w.name
 
 
 def look(address: Address) -> SharedStatus:
-    """Look at a shared index, as far as the role may."""
+    """Read the state of a shared index, as far as the role may."""
     with translated(address), closing(opened(address, write=False)) as connection:
         check_version(_version(connection), address, write=False)
         ((version, vector, role, standby, tables, size, lag),) = connection.run(_LOOK)
@@ -287,7 +287,7 @@ def look(address: Address) -> SharedStatus:
 
 
 def upgrade(address: Address) -> int:
-    """Bring the tables to the newest version; return the one they had."""
+    """Upgrade the tables to the newest version; return the previous version."""
     with translated(address), closing(opened(address, write=True)) as connection:
         version: int = check_version(_version(connection), address, write=False)["version"]
         if version < schema.VERSION:

@@ -1,4 +1,4 @@
-"""Count and check the rows of a workspace, and read what is stored of its documents."""
+"""Count and check the rows of a workspace, and read what it stores about its documents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_known(connection: Connection, workspace: int) -> dict[Key, Known]:
 
 
 def read_counts(connection: Connection, row: WorkspaceRow) -> Counts:
-    """Count documents, chunks and segments; from the row of the workspace if none waits."""
+    """Count documents, chunks and segments; from the workspace row if no segment waits."""
     told = counts_at(row.revision, row.meta.get(EMBEDDED_AT, ""))
     if told is not None:
         return told
@@ -39,7 +39,7 @@ def read_counts(connection: Connection, row: WorkspaceRow) -> Counts:
 
 
 def count_rows(connection: Connection, row: WorkspaceRow) -> tuple[int, int, int, int]:
-    """Count documents, chunks, parts, and parts that are left out."""
+    """Count documents, chunks, segments, and segments that are left out."""
     encoder = encoder_of(row.facts.fingerprint or "")
     ((documents, chunks, parts, left_out),) = connection.rows(
         "select (select count(*) from memcli.documents where workspace = $1 and skip = ''),"
@@ -53,7 +53,7 @@ def count_rows(connection: Connection, row: WorkspaceRow) -> tuple[int, int, int
 
 
 def bytes_of(connection: Connection, workspace: int) -> int:
-    """Add up the rows of a workspace, without the indexes over them."""
+    """Add up the size of the rows of a workspace, without their indexes."""
     sums = " + ".join(
         f"(select coalesce(sum(pg_column_size(t)), 0) from memcli.{table} t where t.workspace = $1)"
         for table in TABLES
@@ -62,8 +62,7 @@ def bytes_of(connection: Connection, workspace: int) -> int:
     return int(found)
 
 
-# What is wrong where a SELECT finds anything. The server itself keeps types, keys and what hangs
-# on what.
+# Each SELECT finds rows with a fault. The server itself checks types, keys and references.
 _FAULTS = {
     "a chunk has no row of words": "select 1 from memcli.chunks c where c.workspace = $1"
     " and not exists (select 1 from memcli.keywords k where k.workspace = $1 and k.chunk = c.id)",
@@ -80,7 +79,7 @@ _FAULTS = {
 
 
 def first_fault(connection: Connection, row: WorkspaceRow) -> str:
-    """Check the rows of a workspace: "ok", or the first fault."""
+    """Return "ok", or the first fault in the rows of a workspace."""
     encoder = encoder_of(row.facts.fingerprint or "")
     for fault, query in _FAULTS.items():
         values = (row.id, encoder) if "$2" in query else (row.id,)

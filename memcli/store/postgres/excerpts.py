@@ -1,4 +1,4 @@
-"""Read chunks and documents, each with its columns."""
+"""Read chunks and documents with their columns."""
 
 from __future__ import annotations
 
@@ -36,10 +36,9 @@ _HEADINGS = About._fields.index("heading_path")
 
 
 class Rows:
-    """The part of a `port.Snapshot` that reads chunks and documents."""
+    """The methods of a `port.Snapshot` that read chunks and documents."""
 
     def __init__(self, connection: Connection, address: Address, row: WorkspaceRow) -> None:
-        """Take what is asked and where."""
         self._connection, self._address, self._id = connection, address, row.id
         self._name = Name(row.tenant, row.name)
 
@@ -64,9 +63,9 @@ class Rows:
         return self._read(f"{_named(documents, values)}{test} order by {PLACED}", values)
 
     def newest(self, reach: Reach) -> Iterator[Excerpt]:
-        """Read dated, unmarked documents one by one, the newest first, each from its end.
+        """Yield dated documents without a mark, newest first, each from its end.
 
-        Callers want a few, so documents are read in growing lots.
+        Callers want a few, so documents are read in batches that grow.
         """
         at, lot = 0, 8
         while True:
@@ -138,8 +137,8 @@ class Rows:
             return [_checked(IndexedDocument._make(row)) for row in found]
 
     def asking_lines(self, chunk_ids: Sequence[int]) -> Statement:
-        """Ask whether chunks begin and end within a line, and who speaks in them."""
-        # The chunks of a document have their numbers in their order.
+        """Write the query for the lines at which chunks begin and end, and their speakers."""
+        # The chunks of a document are numbered in order.
         beside = (
             "left join lateral (select o.start_byte, o.end_byte from memcli.chunks o where"
             " o.workspace = c.workspace and o.document = c.document and o.id = c.id"
@@ -153,7 +152,7 @@ class Rows:
         )
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
-        """Read what some chunks link to."""
+        """Read the links of some chunks."""
         from memcli.store.documents import Linking
 
         found = self._rows(
@@ -199,7 +198,7 @@ class Rows:
 
 
 def about(row: Sequence[Any]) -> About:
-    """Make a record of the first columns of a row; ValueError if memcli has not written it."""
+    """Make a record from the first columns of a row; ValueError if memcli has not written it."""
     headings = _strings(row[_HEADINGS])
     made = About._make((*row[:_HEADINGS], headings, *row[_HEADINGS + 1 : _WIDTH]))
     _check(made.scope, made.trust, made.date, made.document_date, made.first_day)

@@ -1,4 +1,4 @@
-"""Turn the errors of the server into those of memcli, each with the next command."""
+"""Turn errors of the server into errors of memcli, each with the next command."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 STATUS = "memcli store status"
 OPERATOR = "tell whoever runs the server; the files of the workspace are untouched"
-# SQLSTATEs, by their beginning; https://www.postgresql.org/docs/current/errcodes-appendix.html
-GONE = ("", "08", "57P01", "57P02", "57P03", "25006")  # another connection may do better
+# Beginnings of SQLSTATEs; https://www.postgresql.org/docs/current/errcodes-appendix.html
+GONE = ("", "08", "57P01", "57P02", "57P03", "25006")  # a new connection may succeed
 _BUSY = ("55P03", "53300", "57014", "40001", "40P01", "25P03")
-# Words of a refusal that the name of a host or a database does not hold.
+# Words of a refusal that the name of a host or a database does not contain.
 _REFUSED = re.compile(
     r'authentication failed|no password supplied|role ".*" |no pg_hba\.conf entry'
 )
@@ -43,7 +43,7 @@ def translated(address: Address) -> Iterator[None]:
 
 @contextmanager
 def understood(address: Address, name: object) -> Iterator[None]:
-    """Read rows of a workspace; DamagedError if memcli cannot have written them.
+    """Raise DamagedError for rows of a workspace that memcli cannot have written.
 
     Every role that may write a tenant can put anything into its rows.
     """
@@ -63,7 +63,7 @@ def is_passing(error: ServerError) -> bool:
 
 
 def of(error: ServerError, address: Address) -> MemcliError:
-    """Return the error of memcli for one of the server, without secrets."""
+    """Return the memcli error for a server error, without secrets."""
     said, state, place = str(error), error.state, address.masked
     for secret in address.secrets:
         said = said.replace(secret, "***")
@@ -96,7 +96,7 @@ def of(error: ServerError, address: Address) -> MemcliError:
 
 
 def _unreached(said: str, store: str) -> MemcliError:
-    """Read the message of a connection that failed; it has no SQLSTATE."""
+    """Return the error for a connection that failed; its message has no SQLSTATE."""
     if _REFUSED.search(said):
         hint = "check user and password: PGPASSWORD, ~/.pgpass or PGSERVICE"
         return ConfigError(f"{store} refuses this user: {said}", hint=hint)
@@ -107,5 +107,5 @@ def _unreached(said: str, store: str) -> MemcliError:
         return StoreError(f"{store} cannot be trusted: {said}", hint=hint)
     if "too many clients" in said or "remaining connection slots" in said:
         return AwayError(f"{store} takes no more connections: {said}", hint=STATUS)
-    was_there = "closed the connection" in said  # it has begun to answer
+    was_there = "closed the connection" in said  # the server had begun to answer
     return AwayError(f"{store} cannot be reached: {said}", hint=STATUS, was_there=was_there)

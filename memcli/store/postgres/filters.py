@@ -1,4 +1,4 @@
-"""Translate what is within reach to SQL that every retriever applies before its top-k."""
+"""Translate the reach of a query to SQL that every retriever applies before its top-k."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 CHUNKS = (
     "memcli.chunks c join memcli.documents d on d.workspace = c.workspace and d.id = c.document"
 )
-# The same where chunks are named: each leads to its document, whatever the server believes of how
-# many rows there are. Of a table that was just filled it believes there is one.
+# The same for a list of chunks: look up the document of each, whatever the row counts that the
+# server assumes. For a table that was just filled it assumes one row.
 NAMED_CHUNKS = (
     "memcli.chunks c cross join lateral (select * from memcli.documents d"
     " where d.workspace = c.workspace and d.id = c.document offset 0) d"
 )
 PLACED = "d.source, d.path, c.ordinal"
-# What `Candidate.named_by` is read from.
+# The source of `Candidate.named_by`.
 NAMED_BY = "case c.ordinal when 0 then d.front_matter else '' end"
 FIRST_DAY = "coalesce(c.first_day, c.date)"
 LAST_DATE = "9999-12-31"
@@ -33,7 +33,7 @@ _OWN = f"d.source = '{MEMORY_SOURCE}'"
 
 
 def last_of_any(day: str) -> str:
-    """Return the last day on which a span with a given day may end."""
+    """Return the last day on which a span that contains a given day may end."""
     try:
         return (date.fromisoformat(day) + timedelta(MOST_DAYS)).isoformat()
     except (ValueError, OverflowError):
@@ -43,7 +43,7 @@ def last_of_any(day: str) -> str:
 def within(reach: Reach, values: Values, workspace: int, dated: str = "c") -> str:
     """Write a test over chunks c of documents d of a workspace; empty if all are within reach.
 
-    The days that the filters name are those of `dated`: of chunks, or "d" for a document only.
+    Date filters apply to `dated`: chunks "c", or "d" for documents only.
     """
     filters = reach.filters
     first_day, day = f"coalesce({dated}.first_day, {dated}.date)", f"{dated}.date"
@@ -82,9 +82,9 @@ def within(reach: Reach, values: Values, workspace: int, dated: str = "c") -> st
 
 
 def pattern(glob: str) -> str:
-    """Write a glob as a regular expression that finds what every store finds by it.
+    """Write a glob as a regular expression that matches what it matches in every store.
 
-    `*` crosses folders, and a folder stands for all below it.
+    `*` crosses folders, and a folder matches everything below it.
     """
     glob = glob.removeprefix("./")
     glob = glob + "*" if glob.endswith("/") else glob.replace("**", "*")
@@ -103,7 +103,7 @@ _NEVER = "(?!)"
 
 
 def _one_of(glob: str, at: int) -> tuple[str, int]:
-    """Read a set from behind its bracket on; return its expression, and where it ends."""
+    """Read a set from the character after its bracket; return its expression and its end."""
     negates = glob[at : at + 1] in ("^", "!")
     at += negates
     members, before = [], ""
@@ -140,7 +140,7 @@ def _under(heading: str, values: Values) -> str:
 
 
 def _lines(lines: Iterable[SourceLines], test: str, values: Values, workspace: int) -> str:
-    """Write a SELECT of the chunks that contain some lines; the lines come first."""
+    """Write a SELECT of the chunks that contain some lines; it starts from the lines."""
     told = values(json.dumps([(s.path, s.start_line, s.end_line) for s in lines]))
     return (
         "select x.id from (select e ->> 0 path, (e ->> 1)::bigint first, (e ->> 2)::bigint last"
@@ -152,7 +152,7 @@ def _lines(lines: Iterable[SourceLines], test: str, values: Values, workspace: i
 
 
 def _said(filters: Filters, values: Values) -> Iterator[str]:
-    """Write the tests of front matter and of speakers."""
+    """Yield the tests of front matter and of speakers."""
     says = "exists (select 1 from memcli.properties p where p.workspace = d.workspace"
     if filters.tags or filters.where:
         from memcli.markdown.properties import TAGS, bare, folded
@@ -185,7 +185,7 @@ def _of_key(where: Where, values: Values) -> str:
         return f"(p.key = {key} or p.key ^@ ({key} || '.'))"
     wanted = values([comparable(value) for value in same_values(where.value)])
     test = f"p.value = any({wanted}::text[])"
-    if day := day_of(where.value):  # times of that day, as in 2026-02-05t10:00
+    if day := day_of(where.value):  # times on that day, such as 2026-02-05t10:00
         times = values([f"s{day}t", f"s{day} "])
         test = f"({test} or p.value ^@ any({times}::text[]))"
     return f"p.key = {key} and {test}"

@@ -1,8 +1,8 @@
-"""Speak to a server through libpq, the client library of PostgreSQL.
+"""Use libpq, the client library of PostgreSQL.
 
-To import psycopg, a package that wraps it, takes 110 ms of CPU time; a whole keyword search takes
-40. Values are sent and received as text, so every version of the server reads them alike. Each wait
-for the server has an end, and can be interrupted.
+The package psycopg, which wraps it, takes 110 ms of CPU time to import; a whole keyword search
+takes 40. Values are sent and received as text, so every version of the server reads them alike.
+Each wait for the server ends in time, and can be interrupted.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     Given = TypeVar("Given")
     Made = TypeVar("Made")
 
-LEAST_VERSION = 140000  # knows pipelines
-SILENT_SECONDS = 45.0  # a server ends any statement of ours before
-MOST_IN_PIPELINE = 200  # statements whose answers fit the buffers while nobody reads them
+LEAST_VERSION = 140000  # the first version with pipelines
+SILENT_SECONDS = 45.0  # the server ends each of our statements sooner
+MOST_IN_PIPELINE = 200  # statements whose answers fit the buffers before they are read
 _OK, _ROWS, _ABORTED = (0, 1), (2,), 11  # of PQresultStatus
-_LOST = "08006"  # the SQLSTATE of a connection that failed, which libpq itself does not give
+_LOST = "08006"  # the SQLSTATE of a connection that failed; libpq itself returns none
 _STATE = ord("C")  # PG_DIAG_SQLSTATE
 _PRIMARY = ord("M")
-# Types of columns by their number, which no version of the server changes.
+# Numbers of column types, which are the same in every version of the server.
 _WHOLE, _REAL, _BOOL, _BYTES, _JSON = (20, 21, 23, 26), (700, 701, 1700), 16, 17, (114, 3802)
 
-# What the server notices besides is no part of an answer, and libpq would print it.
+# Notices of the server are not part of an answer. Without this function libpq would print them.
 _Notice = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 _SILENT = _Notice(lambda kept, message: None)
 
@@ -101,7 +101,7 @@ def _candidates() -> Iterable[str]:
 
 
 def _typed(library: ctypes.CDLL) -> ctypes.CDLL:
-    """Declare what each function takes and returns; ctypes assumes numbers."""
+    """Declare the parameters and results of each function; ctypes would assume numbers."""
     pointer, text = ctypes.c_void_p, ctypes.c_char_p
     options = ctypes.POINTER(_Option)
     texts, numbers = ctypes.POINTER(text), ctypes.POINTER(ctypes.c_int)
@@ -167,7 +167,7 @@ class ConnectionOption(Record):
 
 
 def read_url(url: str) -> dict[str, ConnectionOption]:
-    """Read what a URL, or `key=value` pairs, name; ServerError if libpq refuses them."""
+    """Read the options in a URL or in `key=value` pairs; ServerError if libpq refuses them."""
     library, message = _library(), ctypes.c_void_p()
     found = library.PQconninfoParse(_encoded(url), ctypes.byref(message))
     if not found:
@@ -179,7 +179,7 @@ def read_url(url: str) -> dict[str, ConnectionOption]:
 def settled(parameters: Sequence[tuple[str, str]]) -> dict[str, ConnectionOption]:
     """Return what libpq would connect with, from parameters, variables and a service file.
 
-    An option that no server offers ends it before anything is sent.
+    An option that no server has ends the attempt before anything is sent.
     """
     library = _library()
     names, values = zip(*parameters, ("target_session_attrs", "none of them"), strict=True)
@@ -204,12 +204,12 @@ def _options(found: Any) -> dict[str, ConnectionOption]:  # noqa: ANN401
 
 
 class Connection:
-    """A connection to a server; one thread at a time uses it, and holds `guard` if others may."""
+    """A connection to a server; one thread uses it at a time, with `guard` if it is shared."""
 
     def __init__(self, parameters: Sequence[tuple[str, str]]) -> None:
-        """Connect; of parameters with one name the last one counts, and `dbname` may be a URL."""
+        """Connect; the last parameter of each name counts, and `dbname` may be a URL."""
         self._library = library = _library()
-        self._is_owed = False  # the result of what `begin_to` has sent
+        self._is_owed = False  # whether the result of `begin_to` is still unread
         self.guard = Lock()
         self._promised: list[Deferred] = []
         self._gathering: Gathering | None = None
@@ -229,7 +229,7 @@ class Connection:
 
     @property
     def is_open(self) -> bool:
-        """Return whether it is open, as far as is known."""
+        """Return whether it is open, as far as libpq knows."""
         return self._pointer is not None
 
     @property
@@ -239,24 +239,24 @@ class Connection:
 
     @property
     def server(self) -> str:
-        """Return host and port of the server that answers."""
+        """Return host and port of the server."""
         library = self._library
         host, port = library.PQhost(self._pointer), library.PQport(self._pointer)
         return f"{(host or b'').decode()}:{(port or b'').decode()}"
 
     @property
     def in_transaction(self) -> bool:
-        """Return whether a transaction is open, or has failed."""
+        """Return whether a transaction is open or has failed."""
         return self._pointer is not None and self._library.PQtransactionStatus(self._pointer) != 0
 
     @property
     def is_sound(self) -> bool:
-        """Return whether a transaction is open in which nothing has failed."""
+        """Return whether a transaction is open and no statement in it has failed."""
         return self._pointer is not None and self._library.PQtransactionStatus(self._pointer) == 2
 
     @property
     def may_write(self) -> bool:
-        """Return whether the server reports that it is not a standby."""
+        """Return whether the server says that it is not a standby."""
         if self._pointer is None:
             return False
         told = (
@@ -276,7 +276,7 @@ class Connection:
 
     def begin_to(self, script: str) -> None:
         """Send statements without values; the next one that runs reads their result."""
-        self._promised = []  # nobody has waited for it
+        self._promised = []  # no caller has waited for it
         self._check(self._library.PQsendQuery(self._pointer, _encoded(script)))
         self._is_owed = True
 
@@ -303,7 +303,7 @@ class Connection:
         return found
 
     def promise(self, sql: str, values: Sequence[Any] = ()) -> Deferred:
-        """Send a statement with the next one, to wait once for both."""
+        """Send a statement together with the next one, and wait once for both."""
         made = Deferred(self, Statement(sql, values))
         self._promised.append(made)
         return made
@@ -329,7 +329,7 @@ class Connection:
     def together(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
         """Run statements, many per round trip, and return the rows of each.
 
-        The first one that fails ends them; outside a transaction all are one.
+        The first failure ends them; outside a transaction they are one transaction.
         """
         statements = [*(each.statement for each in self._promised), *statements]
         if self._gathering:
@@ -342,7 +342,7 @@ class Connection:
         return found[len(promised) :]
 
     def each(self, ask: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
-        """Ask each of several within one transaction, as `rounds.in_rounds` does."""
+        """Call `ask` for several objects in one transaction, as `rounds.in_rounds` does."""
         self._gathering = gathering = Gathering()
 
         def send() -> None:
@@ -424,7 +424,7 @@ class Connection:
             library.PQclear(result)
 
     def _column(self, result: int, at: int) -> list[Any]:
-        """Read the values of a column, each by its type."""
+        """Read the values of a column by its type."""
         value, is_null = self._library.PQgetvalue, self._library.PQgetisnull
         read = _reader(self._library.PQftype(result, at))
         texts = [value(result, row, at) for row in range(self._library.PQntuples(result))]
@@ -455,7 +455,7 @@ def _of_each_host(message: str) -> str:
 
 
 def _strings(texts: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:
-    """Make an array of C that ends with NULL."""
+    """Make a C array that ends with NULL."""
     return (ctypes.c_char_p * (len(texts) + 1))(*map(_encoded, texts), None)
 
 
@@ -465,7 +465,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _written(value: object) -> bytes | None:
-    """Write a value as the server reads it."""
+    """Write a value in the text format of the server."""
     if value is None:
         return None
     if isinstance(value, bool):

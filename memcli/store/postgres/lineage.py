@@ -1,4 +1,4 @@
-"""The lines that summaries cite, and whether they are still the same."""
+"""The lines that summaries cite, and whether they are unchanged."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def line_checks(connection: Connection, workspace: int, summary: str) -> list[Li
 
 
 def checking(workspace: int, summary: str, found: Sequence[LineCheck]) -> list[Statement]:
-    """Store where the lines are that a summary cites, in place of what was stored before."""
+    """Replace the stored places of the lines that a summary cites."""
     document = (workspace, MEMORY_SOURCE, summary)
     rows = [(number, *each.lines, each.file, each.holds) for number, each in enumerate(found)]
     return [

@@ -1,9 +1,9 @@
-"""Bring the tables of a shared index from an older form to the present one, while it is used.
+"""Upgrade the tables of a shared index while it is in use.
 
-Readers go on. Writers of an older memcli end at the first step and are told to upgrade; those of
-this one begin when the last step is done. Each step is a transaction that can be run again, so an
-upgrade that was killed goes on when it is repeated. A step that needs a table for itself waits two
-seconds at most, then lets others pass and tries again.
+Readers are not affected. Writers of an older memcli stop at the first step and must upgrade;
+writers of this one begin after the last step. Each step is a transaction that can run again, so an
+upgrade that was killed continues when you repeat it. If a step needs a table for itself, it waits
+two seconds at most, then lets others pass and tries again.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _steps(connection: Connection) -> Iterator[Sequence[str]]:
         " from memcli.workspaces m where m.id = w.beside_of and m.tenant = w.tenant"
         " and m.name = w.name and m.beside_of is null)"
     ]
-    # Rows of no workspace: what a deletion by hand has left, or a stranger has planted.
+    # Rows without a workspace: left by a manual deletion, or inserted by a stranger.
     for table in schema.OF_WORKSPACES:
         yield [f"delete from memcli.{table} where workspace not in {known}"]
     yield [
@@ -77,7 +77,7 @@ def _steps(connection: Connection) -> Iterator[Sequence[str]]:
         name = check.split()[1]
         if name not in constraints:
             yield [f"alter table memcli.{table} add {check} not valid"]
-            with suppress(ServerError):  # of rows that a role has forged before
+            with suppress(ServerError):  # for rows that a role has forged before
                 connection.run(f"alter table memcli.{table} validate constraint {name}")
     _make_index(connection, is_cut=bool(partitions))
     yield [*schema.functions()]
@@ -101,7 +101,7 @@ def _steps(connection: Connection) -> Iterator[Sequence[str]]:
 
 
 def _make_index(connection: Connection, *, is_cut: bool) -> None:
-    """Make the index of hashes; writers go on unless the table is cut into partitions."""
+    """Make the index of hashes; writers continue unless the table is partitioned."""
     if not connection.run("select 1 from pg_index where indexrelid ="
                           " to_regclass('memcli.vectors_hash') and indisvalid"):  # fmt: skip
         connection.run("drop index if exists memcli.vectors_hash")

@@ -1,7 +1,7 @@
 """The connections of this process to a shared index, which all of its workspaces use.
 
-At most eight threads have one at a time; another thread waits. A thread that has one reads all
-workspaces by it. Two stay open for the next question, and are closed after a minute or two.
+At most eight threads have a connection at a time; another thread waits. A thread reads all
+workspaces through one connection. Two stay open for the next question for a minute or two.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ if TYPE_CHECKING:
 
 AT_ONCE, KEPT = 8, 2
 IDLE_SECONDS = 60.0
-WAIT_SECONDS = 60.0  # for a connection that others use
+WAIT_SECONDS = 60.0  # for a free connection
 _BEGIN = "begin isolation level repeatable read, read only"
 
 
 class View:
-    """A reading transaction that a thread has open."""
+    """An open read transaction of a thread."""
 
     def __init__(self, connection: Connection, owner: int, writes: int) -> None:
-        """Take the thread that has begun it, and the changes of this process that it sees."""
+        """Record the owning thread, and how many changes of this process the view sees."""
         self.connection, self.owner, self.writes = connection, owner, writes
-        self.workspaces: list[object] = []  # what it reads
+        self.workspaces: list[object] = []  # the workspaces that it reads
 
 
 class Pool:
     """Connections to one index."""
 
     def __init__(self, address: Address) -> None:
-        """Take where the server is; nothing is asked before it is needed."""
+        """Record the server; the first query connects to it."""
         self._address = address
         self._guard = Lock()
         self._turns = Semaphore(AT_ONCE)
-        self._depths: dict[int, int] = {}  # connections that a thread has
-        self._idle: list[tuple[int, Connection]] = []  # since which round each is free
-        self._round = 0  # of the thread that closes what is idle
+        self._depths: dict[int, int] = {}  # nested uses by each thread
+        self._idle: list[tuple[int, Connection]] = []  # each with the round in which it became free
+        self._round = 0  # of the thread that closes idle connections
         self._views: list[View] = []
         self._writes = 0
         self._is_reaping = False
@@ -65,8 +65,8 @@ class Pool:
     ) -> tuple[Connection, Made]:
         """Begin to read a workspace; return the connection, and what `read` makes of its row.
 
-        A thread that reads one workspace reads another one in the same transaction. A connection
-        that has died meanwhile is opened again, once.
+        A thread that already reads another workspace uses the same transaction. If the connection
+        was lost, it is opened again, once.
         """
         own = get_ident()
         for view in self._views:
@@ -105,7 +105,7 @@ class Pool:
                     raise
 
     def end(self, connection: Connection, workspace: object, *, failed: bool = False) -> None:
-        """End reading a workspace; with the last one the connection is free again."""
+        """End reading a workspace; the last one frees the connection."""
         view = next(view for view in self._views if view.connection is connection)
         view.workspaces.remove(workspace)
         if view.workspaces and connection.is_sound:
@@ -114,7 +114,7 @@ class Pool:
             connection.close()
         elif connection.is_open:
             try:
-                connection.begin_to("commit")  # nobody has to wait for it
+                connection.begin_to("commit")  # no caller waits for the result
             except ServerError:
                 connection.close()
         if not view.workspaces:
@@ -122,7 +122,7 @@ class Pool:
             self._put_back(connection, view.owner)
 
     def writable(self, check: Callable[[Connection], None]) -> Connection:
-        """Take a connection that may write, and has passed a check; `written` ends it."""
+        """Take a connection that may write and that passes a check; `written` ends its use."""
         own = get_ident()
         self._take_turn(own)
         try:
@@ -142,12 +142,12 @@ class Pool:
             raise
 
     def written(self, connection: Connection) -> None:
-        """Take a connection back that has written; it may be closed."""
+        """Take back a connection after writing; it may be closed."""
         self._writes += 1
         self._put_back(connection, get_ident())
 
     def close(self) -> None:
-        """Close the connections that nobody uses."""
+        """Close the idle connections."""
         with self._guard:
             idle, self._idle = self._idle, []
         for _, connection in idle:
@@ -188,11 +188,11 @@ class Pool:
         if starts:
             try:
                 start_new_thread(self._reap, ())
-            except RuntimeError:  # the system gives no thread: it stays open
+            except RuntimeError:  # the system starts no thread: the connection stays open
                 self._is_reaping = False
 
     def _reap(self) -> None:
-        """Close what was idle for a whole round; end when nothing is idle."""
+        """Close connections that were idle for a whole round; end when none is left."""
         waiting = Lock()
         waiting.acquire()
         while True:
@@ -213,6 +213,6 @@ _pools: dict[tuple[int, str], Pool] = {}
 
 
 def pool_of(address: Address) -> Pool:
-    """Return the pool of this process for an index; a forked child has one of its own."""
+    """Return the pool of this process for an index; a forked child has a pool of its own."""
     key = getpid(), address.url
     return _pools.get(key) or _pools.setdefault(key, Pool(address))

@@ -1,8 +1,7 @@
-"""What has been looked up of the words of a workspace in one state, and how more is asked for.
+"""The words of a workspace in one state that were looked up, and how to look up more.
 
-What has been looked up is kept for later questions, and all terms of a question are looked up in
-one round trip. A phrase that an expression names twice counts twice, as it does in a local
-index.
+They are kept for later questions. All terms of a question are looked up in one round trip. If an
+expression names a phrase twice, the phrase counts twice, as in a local index.
 """
 
 from __future__ import annotations
@@ -27,33 +26,32 @@ if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection, Deferred
     from memcli.store.postgres.statements import Row
 
-FEW_TERMS, FEW_CHUNKS = 16, 10_000  # whose chunks are listed before they are asked for
-# ts_rank of one word that stands n times is the sum of 1/i^2 up to n, over pi^2/6.
+FEW_TERMS, FEW_CHUNKS = 16, 10_000  # limits up to which chunks are listed at once
+# ts_rank of a word that occurs n times is the sum of 1/i^2 for i up to n, divided by pi^2/6.
 _SUMS = tuple(accumulate(1 / (n * n) / (pi * pi / 6) for n in range(1, MOST_OF_ONE + 2)))
 
 
 class Size(Record):
-    """What BM25 takes of a whole workspace."""
+    """Totals of a workspace that BM25 needs."""
 
     chunks: int
     tokens: int
-    has_long: bool  # chunks whose words are not kept
+    has_long: bool  # chunks whose words are not stored
 
 
 class Postings:
     """The words of a workspace that were looked up in one snapshot."""
 
     def __init__(self, connection: Connection, workspace: int, size: Size) -> None:
-        """Take what is asked and where."""
         self._connection, self._workspace, self.size = connection, workspace, size
-        self._counts: dict[Term, dict[int, int]] = {}  # of a spelling, by chunk
+        self._counts: dict[Term, dict[int, int]] = {}  # for each spelling, by chunk
         self._asked: set[Term] = set()  # the spellings of the question
         self._lengths: dict[int, int] = {}
         self._runs: dict[Term, TokenRun] = {}
         self._long: dict[int, Cut] | None = None
 
     def chunks(self) -> set[int]:
-        """Return the chunks that contain anything the question has looked up."""
+        """Return the chunks that contain any term that the question has looked up."""
         return {chunk for spelling in self._asked for chunk in self._counts[spelling]}
 
     def forget_asked(self) -> None:
@@ -70,7 +68,7 @@ class Postings:
         return {chunk for spelling in spellings(term) for chunk in self._counts[spelling]}
 
     def counts(self, spelling: Term) -> Mapping[int, int]:
-        """Count the places of a spelling that has been looked up, by chunk."""
+        """Return how often each chunk contains a spelling that was looked up."""
         return self._counts[spelling]
 
     def frequencies(self, terms: Sequence[Term]) -> list[int]:
@@ -82,7 +80,7 @@ class Postings:
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         """Return the terms that at least one chunk contains.
 
-        A few are looked up in a small workspace: a search asks for their chunks next.
+        In a small workspace a few terms are looked up, because a search asks for their chunks next.
         """
         asked = list(dict.fromkeys(terms))
         if len(asked) <= FEW_TERMS and self.size.chunks <= FEW_CHUNKS:
@@ -111,7 +109,7 @@ class Postings:
     def counts_in(
         self, terms: Iterable[Term], chunk_ids: Sequence[int]
     ) -> Mapping[Term, Mapping[int, int]]:
-        """Count the places of spellings in some chunks."""
+        """Count the occurrences of spellings in some chunks."""
         named = dict.fromkeys(s for term in terms for s in spellings(term))
         asked = [spelling for spelling in named if spelling not in self._counts]
         fetched = self._fetched(asked, chunk_ids) if chunk_ids else {}
@@ -141,7 +139,7 @@ class Postings:
         return all(spelling in self._counts for spelling in spellings(term))
 
     def _of(self, asked: Sequence[Term]) -> list[TokenRun]:
-        """Cut spellings into tokens; a spelling without tokens finds nothing."""
+        """Cut spellings into tokens; leave out spellings without tokens."""
         new = [spelling for spelling in asked if spelling not in self._runs]
         for spelling, tokens in zip(new, cut([s.text for s in new]) if new else (), strict=True):
             self._runs[spelling] = TokenRun(tokens, spelling.prefix)
@@ -197,7 +195,7 @@ class Postings:
     def _in_long(
         self, asked: Sequence[Term], chunk_ids: Sequence[int] | None = None
     ) -> dict[int, int]:
-        """Count the places of spellings in the chunks whose words are not kept."""
+        """Count the occurrences of spellings in the chunks whose words are not stored."""
         if not self.size.has_long:
             return {}
         if self._long is None:
@@ -222,7 +220,7 @@ class Postings:
 def _by_rank(
     workspace: int, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None
 ) -> Statement | ForMany:
-    """Ask for single words; the rank of a word tells how often a chunk contains it."""
+    """Write the query for single words; the rank of a word shows how often a chunk contains it."""
     values = Values([workspace])
     ranks = ", ".join(
         f"ts_rank('{{1,1,1,1}}', k.words, {values(run.query)}::tsquery)" for run in runs
@@ -233,7 +231,7 @@ def _by_rank(
     alone = Statement(f"select {told} {among} $1 and {having}", values)
     if chunk_ids is not None:
         return alone
-    # The index of words has those of every workspace, so one walk over it does for many.
+    # The index contains the words of every workspace, so one scan serves many workspaces.
     sql = f"select k.workspace, {told} {among} any($1::bigint[]) and {having} group by 1"
     return ForMany(alone, sql, values[1:], workspace, [([],)])
 
@@ -241,7 +239,7 @@ def _by_rank(
 def _by_place(
     workspace: int, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None
 ) -> Statement:
-    """Ask for phrases and prefixes: the positions of the words that they consist of."""
+    """Write the query for phrases and prefixes, which returns the positions of their words."""
     values = Values([workspace])
     closed = {t for run in runs for t in (run.tokens[:-1] if run.is_open else run.tokens)}
     begun = {run.tokens[-1] for run in runs if run.is_open}
@@ -256,7 +254,7 @@ def _by_place(
 
 
 def _having(values: Values, runs: Sequence[TokenRun], chunk_ids: Sequence[int] | None) -> str:
-    """Write which chunks are read: those that contain any of some runs."""
+    """Write the test for chunks that contain any of some runs."""
     among = "" if chunk_ids is None else f" and k.chunk = any({values(chunk_ids)}::bigint[])"
     return f"k.words @@ {values(_any(runs))}::tsquery{among}"
 
@@ -267,34 +265,33 @@ def _any(runs: Sequence[TokenRun]) -> str:
 
 @cache
 def _times(rank: float) -> int:
-    """Return how often a chunk contains a word, by the rank of the word."""
+    """Return how often a chunk contains a word, from the rank of the word."""
     at = min(bisect_left(_SUMS, rank), len(_SUMS) - 1)
     return at if at and rank - _SUMS[at - 1] < _SUMS[at] - rank else at + 1
 
 
-MOST_AHEAD = 1000  # chunks that are placed before anybody asks
+MOST_AHEAD = 1000  # chunks whose places are requested in advance
 
 
 class ChunkPlaces:
-    """Source, path and ordinal of chunks, and whether they are within one reach."""
+    """Source, path and ordinal of the chunks within one reach."""
 
     def __init__(self, connection: Connection, workspace: int) -> None:
-        """Take what is asked and where."""
         self._connection, self._workspace = connection, workspace
         self._places: dict[int, tuple[str, str, int]] = {}
-        self._reach = Reach()  # the last one that was asked for
-        self._tried: set[int] = set()  # chunks that are known to be within it or not
+        self._reach = Reach()  # the last requested one
+        self._tried: set[int] = set()  # chunks that were looked up, within the reach or not
         self._promised: tuple[Collection[int], Deferred] | None = None
 
     def ask_ahead(self, chunk_ids: Collection[int], reach: Reach) -> None:
-        """Ask for the places of chunks with the next statement, unless they are too many."""
+        """Request the places of chunks with the next statement, unless there are too many."""
         if 0 < len(chunk_ids) <= MOST_AHEAD:
             self._turn_to(reach)
             if self._promised is None and not self._tried.issuperset(chunk_ids):
                 self._promised = chunk_ids, self._connection.promise(*self._asking(chunk_ids))
 
     def ordered(self, chunk_ids: Collection[int], reach: Reach) -> list[int]:
-        """Return those of some chunks that are within reach, by source, path and place."""
+        """Return the chunks within reach, by source, path and place."""
         self._turn_to(reach)
         if self._promised is not None and chunk_ids:
             asked, promised = self._promised
@@ -306,11 +303,11 @@ class ChunkPlaces:
         return sorted(held, key=self._places.__getitem__)
 
     def forget_promised(self) -> None:
-        """Forget what was asked ahead and not read before the transaction ended."""
+        """Forget a request whose answer was not read before the transaction ended."""
         self._promised = None
 
     def _turn_to(self, reach: Reach) -> None:
-        """Forget what was within another reach."""
+        """Forget the places of another reach."""
         if reach != self._reach:
             self._reach, self._tried, self._places, self._promised = reach, set(), {}, None
 

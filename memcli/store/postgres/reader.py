@@ -50,16 +50,16 @@ if TYPE_CHECKING:
 
 _CANDIDATE = f"c.ordinal, c.tokens, c.text, c.text_hash, d.authority, d.importance, {NAMED_BY}"
 _WIDTH = len(ABOUT.split(","))
-COARSE = "coarse"  # what is remembered where codes are compared first
-MOST_BYTES = 32 << 20  # that are kept between questions, by the estimates below
-COUNT_BYTES, ROW_BYTES = 100, 2000  # of CPython's objects, beside the text of a row
+COARSE = "coarse"  # meta key: whether codes are compared first
+MOST_BYTES = 32 << 20  # kept between questions, by the estimates below
+COUNT_BYTES, ROW_BYTES = 100, 2000  # of CPython's objects, without the text of a row
 
 
 class SharedReader(Rows):
     """One state of a workspace; a `port.Snapshot`."""
 
     def __init__(self, connection: Connection, address: Address, row: WorkspaceRow) -> None:
-        """Take a connection, in whose transaction the row of the workspace was read."""
+        """Take a connection whose transaction has read the row of the workspace."""
         super().__init__(connection, address, row)
         self._row = row
         self._words = Postings(connection, row.id, Size(row.chunks, row.words, row.has_long))
@@ -67,7 +67,7 @@ class SharedReader(Rows):
         self._facts: Facts | None = None
         self._speakers: dict[str | None, list[str]] = {}  # by the scope that is left out
         self._lines: dict[int, ChunkLines] = {}
-        # Chunks that were read, without what a question makes of them, and their places.
+        # Chunks that were read, without the scores of a question, and their places.
         self._chunk_rows: dict[int, tuple[tuple[str, str, int], Candidate]] = {}
         self._chars = 0  # of their texts
 
@@ -105,7 +105,7 @@ class SharedReader(Rows):
             return first_fault(self._connection, self._row)
 
     def vector_search(self) -> VectorSearch:
-        """Return how vectors are searched; a large workspace is searched by coarse codes first."""
+        """Return how vectors are searched: in a large workspace, by coarse codes first."""
         from memcli.store.run_records import VectorSearch
 
         return VectorSearch("pgvector", is_exact=not self._is_coarse, problem="")
@@ -138,7 +138,7 @@ class SharedReader(Rows):
             if reach != Reach():
                 scores = {c: scores[c] for c in self._places.ordered(scores, reach)}
             ranked = sorted(scores, key=lambda chunk: -scores[chunk])
-            if len(ranked) > limit:  # who ties with the last goes by place, and so may come first
+            if len(ranked) > limit:  # a tie with the last may come before it by place
                 least = scores[ranked[limit - 1]] if limit else 0.0
                 ranked = [chunk for chunk in ranked if scores[chunk] >= least]
             if len({scores[chunk] for chunk in ranked}) < len(ranked):
@@ -149,7 +149,7 @@ class SharedReader(Rows):
     def by_vector(
         self, vector: bytes | None, limit: int, reach: Reach
     ) -> Callable[[], Sequence[Near]]:
-        """Return a function that waits for the nearest texts; the next statement asks for them."""
+        """Request the nearest texts with the next statement; return a function that waits."""
         fingerprint = self.facts.fingerprint
         if vector is None or fingerprint is None:
             return list
@@ -216,7 +216,7 @@ class SharedReader(Rows):
         return found
 
     def _keep(self, chunks: Sequence[Row], lines: Sequence[Row]) -> None:
-        """Keep chunks that were read, and what `lines_of` returns of them."""
+        """Keep chunks that were read, and what `lines_of` returns for them."""
         self._keep_lines(lines)
         for columns in chunks:
             known = about(columns)
@@ -279,7 +279,7 @@ class SharedReader(Rows):
         return COARSE in self._row.meta
 
     def _parts(self, chunk_ids: Sequence[int], vector: bytes | None) -> Statement:
-        """Ask for the parts of chunks with their cosines."""
+        """Write the query for the segments of chunks with their cosines."""
         columns = 'p.chunk, p.start_line, p.end_line, p."start", p."end"'
         where = "where p.workspace = $1 and p.chunk = any($2::bigint[]) order by p.chunk, p.no"
         fingerprint = self.facts.fingerprint
@@ -296,5 +296,5 @@ class SharedReader(Rows):
 
 
 def _state(row: WorkspaceRow) -> WorkspaceRow:
-    """Leave out what changes while nothing does that is read: who writes, and until when."""
+    """Clear the fields that change without a change of content: the writer and its lease."""
     return row._replace(holder=None, is_held=None, left_ns=0)

@@ -1,8 +1,8 @@
-"""A workspace that is built next to another one, and how it takes that one's place.
+"""Build a workspace next to another one, then replace that one.
 
-It has a row of its own in `workspaces`, which no search finds by name, and its own rows in all
-tables. One transaction gives it the name and deletes the old one. A reader that has begun goes on
-with the old state; the next one finds the new state.
+The copy has a row of its own in `workspaces`, which no search finds by name, and its own rows in
+all tables. One transaction gives it the name and deletes the old one. A reader that has begun
+continues with the old state; the next one finds the new state.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memcli.store.records import Key
 
 
-PIECE = 20_000  # vectors that are copied by one statement
+PIECE = 20_000  # vectors that one statement copies
 
 
 class SharedWriter(RowWriter):
@@ -50,7 +50,7 @@ class SharedWriter(RowWriter):
     def copy_vectors(self, workspace: int, fingerprint: str) -> None:
         """Copy the embedding cache of another workspace; other encoders count as unused.
 
-        It is copied in pieces, because no statement may take longer than 30 seconds.
+        It is copied in batches, because no statement may take longer than 30 seconds.
         """
         own, last = rows.encoder_of(fingerprint), (-(1 << 63), b"")
         while found := self._rows(
@@ -70,7 +70,7 @@ class SharedRebuild(SharedWriter):
     """A workspace that is built next to another one; a `port.Rebuild`."""
 
     def __init__(self, main: SharedWriter, row: WorkspaceRow) -> None:
-        """Take the writer of the other one, whose connection and right to write it shares."""
+        """Share the connection and the write lease of the main workspace's writer."""
         super().__init__(main.connection, main.address, row, main.now_ns)
         self._main = main
 
@@ -85,9 +85,9 @@ class SharedRebuild(SharedWriter):
         self._inherit(main.facts)
 
     def publish(self) -> None:
-        """Put this workspace in the place of the other, in one transaction.
+        """Replace the other workspace by this one, in one transaction.
 
-        The revision goes on from the larger one, so no answer of before looks like one of now.
+        The revision continues from the larger one, so no earlier answer looks like a current one.
         """
         main, side = self._main, self.row
         revision = 1 + max(side.revision, main.row.revision)
@@ -122,7 +122,7 @@ class SharedRebuild(SharedWriter):
 
 @contextmanager
 def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
-    """Open the half-built workspace next to another one, or a new one."""
+    """Open the half-built workspace next to another one, or make a new one."""
     with translated(main.address):
         found = _beside(main)
     if found is None:
@@ -151,7 +151,7 @@ def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
 
 
 def _beside(main: SharedWriter) -> WorkspaceRow | None:
-    """Find the workspace that is built beside another, and put it under the writer's epoch."""
+    """Find the workspace that is built next to another, and give it the writer's epoch."""
     connection = main.connection
     found = connection.rows(
         "update memcli.workspaces set epoch = $2 where beside_of = $1 returning id",

@@ -1,4 +1,4 @@
-"""The rows of one document: how they are written, deleted and read back."""
+"""Write, delete and read back the rows of one document."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DOCUMENT = (
     "date", "first_day", "kind", "scope", "source_kind", "trust", "authority", "importance",
     "always", "soft", "front_matter", "skip",
 )  # fmt: skip
-# Columns of rows that are inserted together, each with its type.
+# Columns and types of the rows that are inserted together.
 _COLUMNS = {
     "chunks": "id bigint, document bigint, ordinal int, anchor text, heading_path text,"
     " start_line int, end_line int, start_byte int, end_byte int, tokens int, text_hash bytea,"
@@ -41,22 +41,22 @@ _COLUMNS = {
 
 
 class DocumentStatements(Record):
-    """The statements that store a document, and how much they add."""
+    """The statements that store a document, and the counts that they add."""
 
     statements: tuple[Statement, ...]
     chunks: int
     words: int
-    ids: int  # that it has used up
+    ids: int  # numbers used
 
 
 def encoder_of(fingerprint: str) -> int:
-    """Return the number of an encoder, which fits a column of 64 bits."""
+    """Return the number of an encoder, which fits a 64-bit column."""
     digest = blake2b(fingerprint.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 
 def comparable(value: str | int | float) -> str:
-    """Write a value of front matter so that equal ones are equal texts, and no text is a number."""
+    """Write a value of front matter as text; only equal values become equal texts."""
     if isinstance(value, str):
         return f"s{value}"
     if isinstance(value, float) and value.is_integer():
@@ -65,7 +65,7 @@ def comparable(value: str | int | float) -> str:
 
 
 def inserting(table: str, workspace: int, rows: Sequence[Sequence[Any]]) -> Statement:
-    """Insert rows of a table; their columns have the order above."""
+    """Insert rows of a table, with the columns in the order above."""
     columns = _COLUMNS[table]
     names = [column.strip().split(" ")[0] for column in columns.split(",")]
     keys = [name.strip('"') for name in names]
@@ -107,7 +107,7 @@ def dropping(workspace: int, key: Key) -> Statement:
 def putting(
     workspace: int, first_id: int, document: Document, stamp: Stamp, skip: str
 ) -> DocumentStatements:
-    """Insert a document; its rows take the numbers from `first_id` on."""
+    """Insert a document; its rows are numbered from `first_id`."""
     own = first_id
     chunks, keywords, parts = [], [], []
     words = 0
@@ -175,13 +175,13 @@ def _speakers(chunks: Sequence[Chunk]) -> set[str]:
     return {turn.speaker for chunk in chunks for turn in chunk.turns}
 
 
-LOT = 100  # documents that are in memory at once
+LOT = 100  # documents in memory at once
 
 
 def read_documents(
     connection: Connection, workspace: int, keys: Iterable[Key]
 ) -> Iterator[tuple[Document, Stamp, str]]:
-    """Read documents back as they were put: each with its stamp and its skip reason."""
+    """Read documents back as they were stored: each with its stamp and its skip reason."""
     every = [*keys]
     for at in range(0, len(every), LOT):
         yield from _lot(connection, workspace, every[at : at + LOT])
@@ -215,7 +215,7 @@ _CHUNK = (
 def _chunks(
     connection: Connection, workspace: int, documents: Sequence[int]
 ) -> dict[int, list[Chunk]]:
-    """Read the chunks of documents, in their order."""
+    """Read the chunks of documents, in order."""
     from memcli.store.documents import chunk_of
 
     parts: dict[int, list[Part]] = {}

@@ -1,16 +1,16 @@
 """The tables of a shared index, as statements that their owner runs. A search never changes them.
 
 Every key begins with the workspace, and no key leads from one workspace into another. So you can
-cut the tables into hash partitions by workspace. A workspace is a row of `workspaces`. Every other
-row refers to it, directly or through its document or chunk, and is deleted with it.
+split the tables into hash partitions by workspace. A workspace is a row of `workspaces`. Every
+other row refers to it, directly or through its document or chunk, and is deleted with it.
 
-Tenants are kept apart by the tables themselves:
+The tables themselves separate the tenants:
 
-- A role sees and writes the rows of the tenants that `members` gives it; policies check that.
-- The server draws the number of a workspace at random, and no role can write it.
+- A role sees and writes the rows of the tenants that `members` grants it; policies check that.
+- The server chooses the number of a workspace at random, and no role can write it.
 - A half-built copy (`beside_of`) has the tenant and the name of its workspace, by a foreign key.
 - A role has no table-level right to update or delete, because that right also locks a table for
-  everybody. It deletes by functions that check whether the role may write the workspace.
+  everybody. It deletes through functions that check whether the role may write the workspace.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from collections.abc import Iterator
 VERSION = 3  # of the tables
 LEAST_READER = 1  # the version of the tables that a client must know to read these
 LEAST_WRITER = 2
-FEW_PAGES = 8  # of chunks, that any plan is good for
+FEW_PAGES = 8  # of chunks; with so few, any plan is fast enough
 LEAST_SERVER = 150000  # PostgreSQL 15
-LEAST_VECTOR = (0, 8)  # pgvector: what searches on until enough is found came with it
+LEAST_VECTOR = (0, 8)  # pgvector: the first version with iterative scans
 MOST_PARTITIONS = 1024
-# A role may write what it likes into its rows, and readers of several tenants have it cast to JSON.
+# A role may write anything into its rows, and readers of several tenants cast it to JSON.
 CHUNK_CHECK = "constraint chunks_lists check (" + " and ".join(
     f"json_typeof({column}::json) = 'array'"
     for column in ("heading_path", "links", "turns", "preferences")
 ) + ")"  # fmt: skip
 META_CHECK = "constraint workspaces_meta check (json_typeof(meta::json) = 'object')"
 CHECKS = (("chunks", CHUNK_CHECK), ("workspaces", META_CHECK))
-# Tables that are cut by workspace, each with its columns and its key. ISO dates are text, so that
-# they compare as everywhere else; so is what must be given back to the letter.
+# Tables that are partitioned by workspace, with their columns and keys. ISO dates are text, so they
+# compare as in other stores. Values that must stay exactly the same are text, too.
 _TABLES = {
     "documents": """
   workspace bigint not null references memcli.workspaces on delete cascade,
@@ -55,8 +55,8 @@ _TABLES = {
   primary key (workspace, id),
   {CHUNK_CHECK},
   foreign key (workspace, document) references memcli.documents on delete cascade""",
-    # Words of a chunk that is `whole` are all there with their places; of another one, which is
-    # longer than a tsvector holds, none is, and its text is cut again.
+    # If a chunk is `whole`, the row contains all its words with their places. A chunk that is too
+    # long for a tsvector has none here, and its text is cut again for each search.
     "keywords": """
   workspace bigint not null, chunk bigint not null, length int not null,
   whole boolean not null, words tsvector not null,
@@ -82,7 +82,7 @@ _TABLES = {
   hash bytea not null, checked bytea, matches boolean not null,
   primary key (workspace, document, no),
   foreign key (workspace, document) references memcli.documents on delete cascade""",
-    # An encoder is the hash of its fingerprint; vectors of several dimensions lie in one table.
+    # An encoder is the hash of its fingerprint; one table contains vectors of several dimensions.
     "vectors": """
   workspace bigint not null references memcli.workspaces on delete cascade,
   encoder bigint not null, hash bytea not null,
@@ -118,15 +118,15 @@ _INDEXES = (
     " where unused_since is not null",
 )
 TABLES = tuple(_TABLES)
-OF_WORKSPACES = ("documents", "vectors", "unread")  # others refer to documents or chunks
-# From what refers to what is referred to, so that whole workspaces are deleted in this order.
+OF_WORKSPACES = ("documents", "vectors", "unread")  # the others refer to documents or chunks
+# Referring tables come first, so that whole workspaces can be deleted in this order.
 BOTTOM_UP = (
     "keywords", "parts", "properties", "speakers", "lineage", "chunks", "documents", "vectors",
     "unread",
 )  # fmt: skip
 
 
-# What a role that writes may change of a row that is there.
+# The columns that a role may change in existing rows.
 _UPDATED = {
     "workspaces": "tenant, name, beside_of, left_ns, origin, attached_at, holder, epoch,"
     " lease_until, revision, changed_at, next_id, chunks, words, meta",
@@ -137,7 +137,7 @@ GROUP = "memcli_agents"
 
 
 def statements(partitions: int = 0) -> Iterator[str]:
-    """Yield the statements that make an empty index, with tables cut into so many partitions."""
+    """Yield the statements that make an empty index, with so many partitions per table."""
     yield "create extension if not exists vector"
     yield "create schema memcli"
     yield "create table memcli.version (version int, least_reader int, least_writer int)"
@@ -180,7 +180,7 @@ def statements(partitions: int = 0) -> Iterator[str]:
         yield f"alter table memcli.{table} enable row level security"
         yield from policies(table)
     yield from functions()
-    # The server reads a vector three times as slowly if it is stored away from its row.
+    # The server reads a vector three times as slowly if it is stored outside its row.
     for table in [f"vectors_{rest}" for rest in range(partitions)] or ["vectors"]:
         yield f"alter table memcli.{table} alter column vector set storage main"
 
@@ -201,8 +201,8 @@ SAME_NAME = (
 def policies(table: str) -> Iterator[str]:
     """Yield the policies that limit a role to its tenants.
 
-    They ask for the role that has logged in. A setting of the session would protect nothing,
-    because any login can set one.
+    They check the role that has logged in. A session setting would protect nothing, because any
+    login can set one.
     """
     own = "select m.tenant from memcli.members m where m.role = session_user"
     if table == "members":
@@ -221,8 +221,8 @@ def policies(table: str) -> Iterator[str]:
 
 _UNUSED = "not exists (select 1 from memcli.parts p where p.workspace = $1 and p.hash = v.hash)"
 _WITHOUT_VECTORS = tuple(table for table in BOTTOM_UP if table != "vectors")
-# Functions that delete rows of one workspace: parameters, what they return, and statements. They
-# run with the rights of the owner, so each statement checks that the caller may write it.
+# Functions that delete rows of one workspace: parameters, result, and statements. They run with the
+# rights of the owner, so each statement checks that the caller may write the workspace.
 _FUNCTIONS = {
     "drop_workspace": (
         "workspace bigint",
@@ -267,11 +267,11 @@ _FUNCTIONS = {
 
 
 def functions() -> Iterator[str]:
-    """Yield the functions by which a role deletes what it may write, and nothing else.
+    """Yield the functions with which a role deletes the rows that it may write, and no others.
 
-    `count_rows` lets the server count its rows if the table has doubled since: it plans by that. It
-    measures the table, because a role can write any count into its own row, and it waits for no
-    lock, because a role could hold one.
+    `count_rows` lets the server count the rows of a table that has doubled, because the server
+    plans by that count. It measures the table, because a role can write any count into its own row.
+    It does not wait for a lock, because a role could hold one.
     """
     safe = "security definer set search_path = pg_catalog, pg_temp"
     owner = "select c.relowner from pg_class c where c.oid = 'memcli.workspaces'::regclass"
@@ -301,7 +301,7 @@ end $$"""
 
 
 def grants(role: str = GROUP) -> Iterator[str]:
-    """Yield the statements that let a role use the index, as far as `members` lets it."""
+    """Yield the statements that let a role use the index, as far as `members` allows."""
     every = ", ".join(f"memcli.{table}" for table in TABLES)
     yield f"grant usage on schema memcli to {role}"
     yield f"grant select on memcli.version, memcli.members, memcli.workspaces, {every} to {role}"
@@ -315,7 +315,7 @@ def grants(role: str = GROUP) -> Iterator[str]:
 
 
 def joining(role: str, tenant: str, *, writes: bool) -> Iterator[str]:
-    """Yield the statements that let a role use a tenant, each of which can be run again."""
+    """Yield the statements that grant a role a tenant, each of which can run again."""
     yield _role(f"{GROUP} nologin")
     yield from grants()
     yield _role(f'"{role}" login')
@@ -327,7 +327,7 @@ def joining(role: str, tenant: str, *, writes: bool) -> Iterator[str]:
 
 
 def leaving(role: str, tenant: str) -> Iterator[str]:
-    """Yield the statements that keep a role from a tenant."""
+    """Yield the statements that remove a role from a tenant."""
     yield f"delete from memcli.members where role = '{role}' and tenant = '{tenant}'"
 
 

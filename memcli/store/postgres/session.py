@@ -1,4 +1,4 @@
-"""One connection to a shared index, and the row of the workspace that is asked there."""
+"""A connection to a shared index, and the row of the workspace that it reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memcli.store.port import Sleep
     from memcli.store.postgres.address import Address
 
-# A transaction waits no longer than this for a lock, a statement, or a client that is gone.
+# Limits of a transaction for a lock, a statement, and a client that has gone away.
 BOUNDS = (
     "select set_config('lock_timeout', '5s', true), set_config('statement_timeout', '30s', true),"
     " set_config('idle_in_transaction_session_timeout', '60s', true)"
@@ -42,7 +42,7 @@ _COLUMNS = (
 
 
 FIRST_PAUSE = 0.1  # seconds
-# What a server says that is there again in some seconds.
+# Messages of a server that will accept connections in a few seconds.
 _STARTS = re.compile(
     r"Connection refused|is starting up|is shutting down|not yet accepting|in recovery mode"
     r"|too many clients|remaining connection slots"
@@ -50,48 +50,48 @@ _STARTS = re.compile(
 
 
 class Name(Record):
-    """What a workspace is called in a shared index."""
+    """The name of a workspace in a shared index."""
 
     tenant: str
     workspace: str
 
     def __str__(self) -> str:
-        """Write it as `--workspace-name` takes it: `ops`, or `team/ops` of a tenant."""
+        """Write it as `--workspace-name` takes it: `ops`, or `team/ops` with a tenant."""
         return written((self.tenant, self.workspace))
 
     @property
     def whole(self) -> str:
-        """Write it with its tenant, even the usual one."""
+        """Write it with its tenant, even with the default one."""
         return f"{self.tenant}{SLASH}{self.workspace}"
 
 
-BROKEN: Mapping[str, str] = {}  # settings that memcli has not written
+BROKEN: Mapping[str, str] = {}  # settings that memcli cannot have written
 
 
 class WorkspaceRow(Record):
-    """What a shared index remembers of a workspace."""
+    """The row of a workspace in a shared index."""
 
     id: int
     tenant: str
     name: str
-    origin: str  # machine and folder that write it; "" for nobody
-    holder: str | None  # the process that writes it now, or did last
-    epoch: int  # grows whenever somebody else begins to write
+    origin: str  # machine and folder that write it, or ""
+    holder: str | None  # the process that writes it now, or wrote it last
+    epoch: int  # grows with each new writer
     revision: int
     next_id: int
     chunks: int
     words: int
     meta: Mapping[str, str]  # BROKEN if it cannot be read
-    changed_at: str | None  # None before anything was stored
-    left_ns: int  # when one that is built beside another was worked on last
+    changed_at: str | None  # None before the first change
+    left_ns: int  # when a copy that is being built was last worked on
     is_held: bool | None
-    has_long: bool  # chunks whose words are not kept
+    has_long: bool  # chunks whose words are not stored
     has_speakers: bool
     has_summaries: bool
 
     @property
     def facts(self) -> Facts:
-        """Return the settings that the index was made with; ValueError if they cannot be read."""
+        """Return the settings that the index was made with; ValueError if they are damaged."""
         if self.meta is BROKEN:
             raise ValueError("the settings of the index cannot be read")
         told: dict[str, Any] = {
@@ -104,7 +104,7 @@ class WorkspaceRow(Record):
 
 
 def read_row(columns: Sequence[Any]) -> WorkspaceRow:
-    """Read the row of a workspace, whoever has written it."""
+    """Read the row of a workspace, whoever wrote it."""
     row = WorkspaceRow._make(columns)
     try:
         meta = json.loads(str(row.meta))
@@ -119,7 +119,7 @@ def opened(
 ) -> Connection:
     """Connect; StoreError if the server is too old.
 
-    If it `is_patient`, a server that refuses connections, or that starts, is tried again until
+    If it `is_patient`, it retries a server that refuses connections or is starting, until
     `connect_timeout`.
     """
     waited, pause = 0.0, FIRST_PAUSE
@@ -171,7 +171,7 @@ def select_by_id(*, lock: bool) -> str:
 
 
 def row_of(told: tuple[object, ...], address: Address, name: Name) -> WorkspaceRow:
-    """Read the row of `select_by_name`; an error if there is none, or if the tables are newer."""
+    """Read the row of `select_by_name`; an error if it is missing, or if the tables are newer."""
     *columns, version = told
     check_version(version, address, write=False)
     if columns[0] is None:
@@ -185,7 +185,7 @@ def row_of(told: tuple[object, ...], address: Address, name: Name) -> WorkspaceR
 def rows_of(told: list[tuple[object, ...]], address: Address) -> list[tuple[Name, WorkspaceRow]]:
     """Read the rows of `select_all`; an error if the tables are newer.
 
-    A workspace whose name memcli does not give is left out: nothing can ask for it.
+    A workspace with a name that memcli never makes is left out: no command can name it.
     """
     check_version(told[0][-1], address, write=False)
     rows = [read_row(columns) for *columns, _ in told if columns[0] is not None]
@@ -195,7 +195,7 @@ def rows_of(told: list[tuple[object, ...]], address: Address) -> list[tuple[Name
 def check_version(told: object, address: Address, *, write: bool) -> dict[str, Any]:
     """Return the version of the tables; an error if this memcli cannot read or write them.
 
-    It reads the tables of every older memcli, and writes only its own.
+    memcli reads the tables of every older version, and writes only those of its own.
     """
     found = told if isinstance(told, dict) else {}
     store = f"the shared index {address.masked}"

@@ -1,4 +1,4 @@
-"""Statements for one workspace, or for many at once, whose answers are then separated."""
+"""Statements for one workspace, or for many at once, whose answers are split afterwards."""
 
 from __future__ import annotations
 
@@ -15,42 +15,41 @@ Row = tuple["Any", ...]
 
 
 class Statement(Record):
-    """A statement and the values of its marks $1, $2 and so on."""
+    """A statement, and the values of its parameters $1, $2 and so on."""
 
     sql: str
     values: Sequence[Any] = ()
 
 
 class ForMany(Record):
-    """A statement to one workspace that can be asked of many at once."""
+    """A statement for one workspace that can run for many workspaces at once."""
 
     alone: Statement
-    sql: str  # $1 are the numbers of workspaces; the number stands in front of each row
+    sql: str  # $1 is the list of workspaces; each row begins with its workspace
     values: Sequence[Any]  # from $2 on
-    workspace: int  # which is asked
-    empty: list[Row]  # its rows where it has none
+    workspace: int  # the workspace that is read
+    empty: list[Row]  # its rows if the answer contains none
 
 
 class Values(list["Any"]):
-    """Values of a statement that is being written: each call gives the mark of one more."""
+    """The values of a statement: each call adds one and returns its parameter."""
 
     def __call__(self, value: object) -> str:
-        """Take a value and give its mark."""
+        """Add a value and return its parameter."""
         self.append(value)
         return f"${len(self)}"
 
 
 class Gathering:
-    """Statements of several that ask, and the rows of those that were answered."""
+    """The statements of several readers, and the rows of those that were answered."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._alone: dict[object, Statement] = {}
-        self._lots: dict[object, dict[object, ForMany]] = {}  # those that are one statement
+        self._lots: dict[object, dict[object, ForMany]] = {}  # statements that can run as one
         self._told: dict[object, list[Row]] = {}
 
     def answers(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
-        """Return the rows of each statement; NotYetError if one has to be sent first."""
+        """Return the rows of each statement; NotYetError if one must be sent first."""
         keys = [_key(alone(each)) for each in statements]
         known = [self._told.get(key) for key in keys]
         for key, each, rows in zip(keys, statements, known, strict=True):
@@ -69,7 +68,7 @@ class Gathering:
             self._alone[key] = each
 
     def pending(self) -> list[Statement]:
-        """List what is to be asked; what can be is asked of many workspaces at once."""
+        """List the statements to send; those that can are combined for many workspaces."""
         statements = [*self._alone.values()]
         for lot in self._lots.values():
             first, *_ = lot.values()
@@ -78,7 +77,7 @@ class Gathering:
         return statements
 
     def take(self, found: Sequence[list[Row]]) -> None:
-        """Hand out the rows of what was pending."""
+        """Assign the rows to the pending statements."""
         self._told.update(zip(self._alone, found, strict=False))
         for lot, rows in zip(self._lots.values(), found[len(self._alone) :], strict=True):
             of: dict[int, list[Row]] = {}
@@ -90,11 +89,11 @@ class Gathering:
 
 
 def alone(each: Statement | ForMany) -> Statement:
-    """Return the statement that asks only one workspace."""
+    """Return the statement for one workspace only."""
     return each.alone if isinstance(each, ForMany) else each
 
 
 def _key(statement: Statement) -> object:
-    """Return what identifies a statement; to write its values takes ten times as long."""
+    """Return the key of a statement; writing its values as text takes ten times as long."""
     values = (tuple(v) if isinstance(v, list) else v for v in statement.values)
     return (statement.sql, *values)

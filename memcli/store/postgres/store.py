@@ -1,7 +1,7 @@
-"""A workspace of a shared index, and many of them: `port.Store` and `port.Crowd`.
+"""One workspace of a shared index, and many: `port.Store` and `port.Crowd`.
 
-What belongs to this machine only, such as who writes and who watches here, is next to the index
-that the workspace would have without a server.
+Files that belong to this machine only, such as who writes and who watches here, are next to the
+index that the workspace would have without a server.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 
 class OnThisMachine(Record):
-    """The files of this machine for a workspace whose index is on a server."""
+    """The files on this machine for a workspace with its index on a server."""
 
-    store: Store  # the index that it would have here
-    at: Callable[[str], Store]  # opens one in a file
+    store: Store  # the index that it would have without a server
+    at: Callable[[str], Store]  # opens the index in a file
 
 
 class PostgresStore:
-    """A workspace by its name; nothing is asked before it is needed."""
+    """A workspace by its name; the first query connects to the server."""
 
     def __init__(
         self,
@@ -56,13 +56,13 @@ class PostgresStore:
         *,
         origin: str = "",
     ) -> None:
-        """Take where it is, and the clock, which gives nanoseconds since 1970.
+        """Record its place, and the clock, which returns nanoseconds since 1970.
 
-        `origin` is what writes it, machine and folder; without one nothing can be written.
+        `origin` names the machine and folder that write it; without it memcli cannot write.
         """
         self.address, self.name, self.origin = address, name, origin
         self._beside, self._now_ns = beside, now_ns
-        self._readers: dict[Connection, SharedReader] = {}  # what each connection has read by
+        self._readers: dict[Connection, SharedReader] = {}  # the last reader of each connection
         self._guard = Lock()
 
     @property
@@ -71,7 +71,7 @@ class PostgresStore:
 
     @property
     def local(self) -> str:
-        """Name the file that the index would be in without a server."""
+        """Return the path that the index would have without a server."""
         return self._beside.store.local
 
     def describe(self) -> Described:
@@ -92,7 +92,7 @@ class PostgresStore:
             return False
 
     def has_unfolded(self) -> bool:
-        """Return False: this machine has nothing to tidy up."""
+        """Return False: this machine has no changes to fold."""
         return False
 
     @contextmanager
@@ -114,7 +114,7 @@ class PostgresStore:
 
     @contextmanager
     def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[SharedWriter]:
-        """Be the one writer of this machine and, by a lease, of all."""
+        """Be the only writer on this machine and, by a lease, on all machines."""
         from memcli.store.postgres.rebuild import SharedWriter
 
         with self._leased(wait_seconds=wait_seconds, sleep=sleep) as (connection, row):
@@ -161,7 +161,7 @@ class PostgresStore:
                 self._pool.written(connection)
 
     def _check_writable(self, connection: Connection) -> None:
-        """Refuse to write what another folder or machine writes."""
+        """Raise BusyError if another folder or machine writes the workspace."""
         (told,) = connection.run(select_by_name(connection, self.name))
         check_bound(check_version(told[-1], self.address, write=True), self.address, self.name)
         row = row_of(told, self.address, self.name)
@@ -173,7 +173,7 @@ class PostgresStore:
 
     @contextmanager
     def _held(self) -> Iterator[tuple[Connection, WorkspaceRow]]:
-        """Hold one state of the workspace; a dead connection is opened again, once."""
+        """Open one state of the workspace; a lost connection is opened again, once."""
         with translated(self.address):
             connection, row = self._pool.begin(
                 self.name,
@@ -195,11 +195,11 @@ class PostgresStore:
         self._pool.end(connection, self.name)
 
 
-BATCH = 1000  # vectors that are in memory at once
+BATCH = 1000  # vectors in memory at once
 
 
 def _copy(connection: Connection, row: WorkspaceRow, store: Store) -> None:
-    """Copy all that is stored of a workspace into another store."""
+    """Copy the whole content of a workspace into another store."""
     from memcli.store.postgres import lineage, vectors
     from memcli.store.postgres.counting import read_known
     from memcli.store.postgres.rows import encoder_of, read_documents
@@ -229,14 +229,14 @@ def _copy(connection: Connection, row: WorkspaceRow, store: Store) -> None:
 
 
 def _never(seconds: float) -> None:
-    """Do not sleep: nobody else uses the file."""
+    """Do not sleep: no other process uses the file."""
 
 
 class PostgresCrowd:
-    """The workspaces that the user may read, of one tenant or of all; a `port.Crowd`."""
+    """The workspaces of one tenant, or of all, that the user may read; a `port.Crowd`."""
 
     def __init__(self, address: Address, tenant: str) -> None:
-        """Take where the store is, and the tenant, "" for all."""
+        """Record the server and the tenant; "" means all tenants."""
         self._address, self._tenant = address, tenant
 
     @property

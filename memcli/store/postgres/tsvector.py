@@ -1,7 +1,7 @@
-"""The words of a chunk as a tsvector: which tokens, at which places, and what finds them there.
+"""The words of a chunk as a tsvector: its tokens, their places, and the query that finds them.
 
-The server only looks tokens up; what a word is and where a phrase stands is decided here, so that
-every store counts the same.
+The server only looks tokens up. This module decides what a word is and where a phrase occurs, so
+that every store counts the same.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from memcli.markdown.comments import visible
 from memcli.record import Record
 from memcli.store.tokens import cut
 
-# What a tsvector holds: https://www.postgresql.org/docs/current/textsearch-limitations.html
+# Limits of a tsvector: https://www.postgresql.org/docs/current/textsearch-limitations.html
 MOST_PLACES, MOST_OF_ONE, MOST_BYTES = 16_000, 255, 2000
-MOST_LITERAL = 500_000  # characters: half of what it may have
-# A combining mark alone is cut to an empty token, which takes a place.
+MOST_LITERAL = 500_000  # characters: half of the limit
+# A single combining mark is cut to an empty token, which takes a place.
 _EMPTY = "\x01"
 
-Cut = tuple[tuple[str, ...], tuple[str, ...]]  # tokens of the headings, and of the text
+Cut = tuple[tuple[str, ...], tuple[str, ...]]  # tokens of the headings and of the text
 
 
 class StoredWords(Record):
-    """The words of a chunk as its row keeps them."""
+    """The words of a chunk as its row stores them."""
 
     length: int
     is_whole: bool
@@ -32,13 +32,13 @@ class StoredWords(Record):
 
 
 def cut_of(headings: Sequence[str], text: str) -> Cut:
-    """Cut what is searched of a chunk: comments are not."""
+    """Cut the headings and the text of a chunk, without comments."""
     heading, body = cut([prepare(" ".join(headings)), prepare(visible(text))])
     return heading, body
 
 
 def stored_words(cut: Cut) -> StoredWords:
-    """Write tokens with their places; no phrase reaches from the headings into the text."""
+    """Write tokens with their places; a phrase cannot extend from the headings into the text."""
     heading, body = cut
     places: dict[str, list[int]] = {}
     for first, tokens in ((1, heading), (len(heading) + 2, body)):
@@ -53,7 +53,7 @@ def stored_words(cut: Cut) -> StoredWords:
 
 
 def lexeme(token: str) -> str:
-    """Return the lexeme of a token; of one that is too long, its beginning and a hash."""
+    """Return the lexeme of a token; for a long token, its beginning and a hash."""
     if len(token) <= MOST_BYTES // 4 or len(token.encode()) <= MOST_BYTES:
         return token or _EMPTY
     return token[: MOST_BYTES // 8] + _EMPTY + blake2b(token.encode(), digest_size=16).hexdigest()
@@ -64,7 +64,7 @@ def _quoted(word: str) -> str:
 
 
 class TokenRun(Record):
-    """A spelling in tokens, the last of which may go on."""
+    """The tokens of a spelling; the last one may be open at its end."""
 
     tokens: tuple[str, ...]
     is_open: bool
@@ -76,7 +76,7 @@ class TokenRun(Record):
 
     @property
     def query(self) -> str:
-        """Write what finds it: a tsquery."""
+        """Write the tsquery that finds it."""
         words = [_quoted(lexeme(token)) for token in self.tokens]
         return f"({' <-> '.join(words)}{':*' if self.is_open else ''})"
 

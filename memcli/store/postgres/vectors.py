@@ -1,8 +1,8 @@
 """Vectors by hash of the embedded text: the cache, and the nearest neighbours within a workspace.
 
 There is no approximate index: it would find neighbours in all workspaces, and then drop those of
-other workspaces, 199 of 200. Up to `MANY`, all vectors of a workspace are compared. If there are
-more, codes of two bits per component are compared first, in an index, and then the best vectors.
+other workspaces, 199 of 200. Up to `MANY` vectors, all of a workspace are compared. With more, an
+index first compares codes of two bits per component, and then the best vectors are compared.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from memcli.store.postgres.statements import Row
     from memcli.store.records import Reach
 
-AT_ONCE = 256  # vectors that are stored by one statement
-MANY = 8192  # vectors that are compared by codes first: an exact scan of 8,888 takes 5.3 ms
-# A table that has been filled and not looked at yet is counted otherwise than it is.
-_NO_INDEX = "offset 0"  # whose order is that of distances would be filtered after its search
+AT_ONCE = 256  # vectors that one statement stores
+MANY = 8192  # from here on, codes are compared first: an exact scan of 8,888 takes 5.3 ms
+# The row count of a table that was just filled is wrong until the server analyses it.
+_NO_INDEX = "offset 0"  # an index ordered by distance would filter after its search
 
 
 class EncodedQuery:
-    """What is looked for among the vectors of an encoder in a workspace."""
+    """A query vector, and the encoder and workspace that it searches."""
 
     def __init__(self, workspace: int, fingerprint: str, vector: bytes) -> None:
         """Take a vector as little-endian float32 components."""
@@ -41,10 +41,10 @@ class EncodedQuery:
 
 
 def asking_nearest(asked: EncodedQuery, limit: int, reach: Reach, *, is_coarse: bool) -> Statement:
-    """Ask for the nearest texts and the chunks within reach that contain them, the nearest first.
+    """Write the query for the nearest texts and their chunks within reach, the nearest first.
 
-    What is equally near goes by the place of its first chunk, and none of the equal ones is left
-    out before that.
+    Equal distances are ordered by the place of the first chunk, and none of the equal texts is
+    dropped before that.
     """
     values = Values()
     test = within(reach, values, asked.workspace)
@@ -80,7 +80,7 @@ def asking_nearest(asked: EncodedQuery, limit: int, reach: Reach, *, is_coarse: 
 
 
 def nearest(found: Sequence[Row], limit: int) -> list[Near]:
-    """Read what `asking_nearest` gives."""
+    """Read the rows of `asking_nearest`."""
     owners: dict[bytes, dict[int, None]] = {}
     distances: dict[bytes, float] = {}
     for hash_, distance, chunk_id in found:
@@ -90,12 +90,12 @@ def nearest(found: Sequence[Row], limit: int) -> list[Near]:
 
 
 def cosine(held: str, asked: str) -> str:
-    """Write the cosine of two vectors as every store has it: by the distance, as of unit length."""
+    """Write the cosine of two vectors as every store computes it: from the L2 distance."""
     return f"(1 - power({held} <-> {asked}, 2) / 2)"
 
 
 def _code(vector: str) -> str:
-    """Write the code of a vector, as the table makes it of its own."""
+    """Write the code of a vector as the table computes it for its own vectors."""
     bound = f"array_fill((0.5 / sqrt(vector_dims({vector})))::real, array[vector_dims({vector})])"
     return (
         f"(binary_quantize({vector} - {bound}::vector)"
@@ -121,7 +121,7 @@ def of_chunks(
 def put(
     workspace: int, fingerprint: str, made: Sequence[tuple[bytes, bytes]], unused_since: int | None
 ) -> list[Statement]:
-    """Store vectors by the hash of their text, many in a statement; one that is there stays."""
+    """Store vectors by the hash of their text, many per statement; existing ones stay."""
     encoder = encoder_of(fingerprint)
     lots = (made[at : at + AT_ONCE] for at in range(0, len(made), AT_ONCE))
     return [
@@ -144,9 +144,9 @@ def put(
 def borrow(
     connection: Connection, row: WorkspaceRow, fingerprint: str, unused_since: int | None
 ) -> int:
-    """Copy the vectors that other workspaces of a tenant have of texts that wait; return how many.
+    """Copy missing vectors from other workspaces of the tenant; return how many.
 
-    Other tenants are not asked: a role could learn what they have written.
+    Other tenants are left out: a role could learn what they have written.
     """
     ((count,),) = connection.rows(
         "with made as (insert into memcli.vectors (workspace, encoder, hash, vector, unused_since)"
@@ -203,7 +203,7 @@ def settled(
 
 
 def switched(workspace: int, fingerprint: str, now: int) -> list[Statement]:
-    """Count the vectors of every other encoder as unused from now on, and those of this as used."""
+    """Mark the vectors of all other encoders as unused from now on, and those of this as used."""
     encoder = encoder_of(fingerprint)
     return [
         Statement(
@@ -221,12 +221,12 @@ def switched(workspace: int, fingerprint: str, now: int) -> list[Statement]:
 
 
 def written(vector: bytes) -> str:
-    """Write a vector as text, from which the server makes the same 32 bits of each component."""
+    """Write a vector as text, which the server reads back to the same 32-bit components."""
     return "[" + ",".join(map(repr, struct.unpack(f"<{len(vector) // 4}f", vector))) + "]"
 
 
 def read(sent: bytes) -> bytes:
-    """Read what vector_send gives: two numbers of 16 bits, and components, big end first."""
+    """Read the output of vector_send: two 16-bit numbers and big-endian components."""
     components = array("f", sent[4:])
     components.byteswap()
     return components.tobytes() if byteorder == "little" else sent[4:]

@@ -1,6 +1,6 @@
 """BM25 of the words in a shared index, computed from how often each chunk contains them.
 
-It is done here and not by the server, so that every store gives the same scores.
+It is computed here and not by the server, so that every store returns the same scores.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from memcli.types import Term, Wanted
 if TYPE_CHECKING:
     from memcli.store.postgres.postings import Postings
 
-Clause = tuple[tuple[Term, ...], ...]  # of each group one term is needed
+Clause = tuple[tuple[Term, ...], ...]  # a chunk needs one term of each group
 
 
 def totals(postings: Postings, wanted: Wanted) -> Totals:
-    """Count what BM25 weighs the words of `wanted` by."""
+    """Count what BM25 needs to weigh the words of `wanted`."""
     named = list(_named(wanted))
     postings.look_up(named)
     holders = {s: len(postings.counts(s)) for t in named for s in spellings(t)}
@@ -32,7 +32,7 @@ def scores(
     by: Totals | None = None,
     among: Collection[int] | None = None,
 ) -> dict[int, float]:
-    """Return the BM25 of every chunk that matches, or of those among some."""
+    """Return the BM25 of every chunk that matches, or of those among some chunks."""
     postings.look_up(_named(wanted))
     by = by or totals(postings, wanted)
     found: dict[int, float] = {}
@@ -73,7 +73,7 @@ def _weights(
     holders: int,
     among: Collection[int],
 ) -> list[tuple[int, float]]:
-    """Weigh a spelling in each of some chunks that contain it."""
+    """Return the weight of a spelling in each of some chunks that contain it."""
     weight = idf(by.chunks, holders)
     mean = by.tokens / by.chunks if by.chunks else 1.0
     lengths, found = postings.lengths, []
@@ -84,7 +84,7 @@ def _weights(
 
 
 def _clauses_of(postings: Postings, wanted: Wanted) -> Iterator[tuple[set[int], Clause]]:
-    """Yield the clauses, each with the chunks that match it and contain nothing unwanted."""
+    """Yield the clauses, each with the chunks that match it and contain no excluded term."""
     unwanted = _union(postings, wanted.none)
     for clause in _clauses(wanted):
         yield set.intersection(*(_union(postings, group) for group in clause)) - unwanted, clause
@@ -95,13 +95,13 @@ def _union(postings: Postings, terms: Iterable[Term]) -> set[int]:
 
 
 def _named(wanted: Wanted) -> Iterator[Term]:
-    """Yield every term of a query, also the excluded ones."""
+    """Yield every term of a query, including the excluded ones."""
     yield from (term for group in wanted.all for term in group)
     yield from (*wanted.any, *wanted.none)
 
 
 def _clauses(wanted: Wanted) -> Iterator[Clause]:
-    """Yield the clauses of which a chunk needs one: all groups together, or any single term."""
+    """Yield the clauses, one of which a chunk must match: all groups, or any single term."""
     groups = (tuple(dict.fromkeys(group)) for group in wanted.all if group)
     every: Clause = tuple(dict.fromkeys(groups))
     single: list[Clause] = [((term,),) for term in wanted.any]

@@ -1,9 +1,9 @@
 """Change a workspace of a shared index: one transaction per document, batches of vectors.
 
-One process has the right to write a workspace. The row of the workspace names it until a time that
-each change puts off. A process that takes over gives the row the next epoch. Each transaction
-begins by locking the row under the epoch of its writer; if the epoch is a later one, nothing is
-changed and the writer ends. A process of this machine that has died is not waited for.
+Only one process may write a workspace. The row of the workspace names the process until a time that
+each change extends. A process that takes over increases the epoch of the row. Each transaction
+begins by locking the row under the epoch of its writer; if the epoch is a later one, it changes
+nothing and the writer ends. memcli does not wait for a dead process of this machine.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 LEASE_SECONDS = 60
 
 
-# Each row is looked up by its key, whatever the server believes of how many there are: of a table
-# that is being filled it believes there is one, and would compare every text with all.
+# Each row is looked up by its key, whatever row counts the server assumes. For a table that is
+# being filled it assumes one row, and would compare every text with all others.
 _WAITING = (
     "not exists (select 1 from memcli.vectors v where v.workspace = p.workspace and v.encoder = $2"
     " and v.hash = p.hash offset 0) and not exists (select 1 from memcli.unread u"
@@ -55,7 +55,7 @@ _WAITING = (
 
 
 class RowWriter(BaseChange):
-    """The one writer of a workspace; a `port.Change` without rebuilding."""
+    """The only writer of a workspace; a `port.Change` without rebuilding."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class RowWriter(BaseChange):
         row: WorkspaceRow,
         now_ns: Clock,
     ) -> None:
-        """Take a connection, and the row under the epoch that was given."""
+        """Take a connection, and the row under the epoch of this writer."""
         super().__init__(now_ns)
         self.connection, self.address, self.row = connection, address, row
         self._meta = dict(row.meta)
@@ -76,7 +76,7 @@ class RowWriter(BaseChange):
         return self.connection.in_transaction
 
     def _begin(self) -> None:
-        """Lock the row of the workspace, as it is under this writer's epoch."""
+        """Lock the row of the workspace under this writer's epoch."""
         *_, found = self.connection.together(
             (
                 Statement("begin"),
@@ -117,7 +117,7 @@ class RowWriter(BaseChange):
         self._revises = False
 
     def become(self, row: WorkspaceRow) -> None:
-        """Go on with another row inside a transaction, which writes it when it ends."""
+        """Switch to another row inside a transaction, which writes it at its end."""
         self.row, self._meta = row, dict(row.meta)
 
     def _roll_back(self) -> None:
@@ -144,11 +144,11 @@ class RowWriter(BaseChange):
             return first_fault(self.connection, self.row)
 
     def fact(self, key: str) -> str | None:
-        """Read what is remembered by a name."""
+        """Read the meta value of a key."""
         return self._meta.get(key)
 
     def put_fact(self, key: str, value: str) -> None:
-        """Remember something by a name, inside a transaction of the caller."""
+        """Write a meta value inside a transaction of the caller."""
         self._meta[key] = value
 
     def put(self, document: Document, stamp: Stamp, *, skip: str = "") -> None:
@@ -201,7 +201,7 @@ class RowWriter(BaseChange):
         return waiting(found)
 
     def borrow(self, fingerprint: str) -> int:
-        """Take over the vectors that the tenant has of texts that wait; return how many."""
+        """Copy vectors that the tenant has for waiting texts; return how many."""
         if self.is_embedded(fingerprint):
             return 0
         unused = None if self.facts.fingerprint == fingerprint else self.now
@@ -224,7 +224,7 @@ class RowWriter(BaseChange):
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
         """Store vectors by the hash of their text.
 
-        Vectors of an encoder that is not searched by count as unused.
+        Vectors of another encoder than the one in use count as unused.
         """
         with self.transaction():
             unused = None if self.facts.fingerprint == fingerprint else self.now
@@ -238,7 +238,7 @@ class RowWriter(BaseChange):
                 )
 
     def _switch_to(self, fingerprint: str, dimension: int) -> None:
-        """Search by the vectors of this encoder; if they are many, by codes first."""
+        """Search by the vectors of this encoder; if there are many, by codes first."""
         is_same = self.facts.fingerprint == fingerprint
         is_coarse = self._has_many(fingerprint)
         if is_same and is_coarse == (COARSE in self._meta):
@@ -288,7 +288,7 @@ class RowWriter(BaseChange):
         return int(found[0][0])
 
     def start_over(self, fault: str) -> str:
-        """Check the rows again; if they are not sound, delete all except vectors."""
+        """Check the rows again; if they are damaged, delete all except vectors."""
         if self.integrity() == "ok":
             return f"{fault}, but a second check found it intact"
         with self.transaction():
@@ -303,7 +303,7 @@ class RowWriter(BaseChange):
         return f"{fault}; what is stored of the workspace was deleted and is built again"
 
     def _drop(self, key: Key) -> list[bytes]:
-        """Delete a document inside a transaction; return the hashes that its parts had."""
+        """Delete a document inside a transaction; return the hashes of its segments."""
         ((chunks, words, hashes),) = self.connection.rows(*rows.dropping(self.row.id, key))
         self.row = self.row._replace(chunks=self.row.chunks - chunks, words=self.row.words - words)
         return [bytes.fromhex(hash_) for hash_ in hashes]
@@ -323,7 +323,7 @@ _BOOT = "/proc/sys/kernel/random/boot_id"
 
 
 def machine() -> str:
-    """Name this machine and, if the system tells it, this start of the machine."""
+    """Name this machine and, if the system shows it, this start of the machine."""
     boot = ""
     with suppress(OSError), open(_BOOT, encoding="ascii") as file:
         boot = file.read().strip()
@@ -340,7 +340,7 @@ def is_dead(name: str) -> bool:
     place, _, pid = name.rpartition(" ")
     if place != machine() or not pid.isdigit():
         return False
-    # One writer for each process: what has its number is left over.
+    # One writer per process: a holder with our own number is left over from an earlier process.
     return int(pid) == os.getpid() or has_ended(int(pid))
 
 
@@ -353,7 +353,7 @@ def lease(
     wait_seconds: float,
     sleep: Callable[[float], None],
 ) -> Iterator[WorkspaceRow]:
-    """Hold the right to write a workspace, waiting for it up to `wait_seconds`; else BusyError."""
+    """Take the lease of a workspace, waiting up to `wait_seconds`; else BusyError."""
     waited = 0.0
     while (row := _taken(connection, address, name)) is None:
         if waited >= wait_seconds:
@@ -366,7 +366,7 @@ def lease(
     try:
         yield row
     finally:
-        with suppress(ServerError):  # it runs out by itself
+        with suppress(ServerError):  # the lease ends by itself
             if connection.in_transaction:
                 connection.run("rollback")
             connection.rows(
@@ -377,7 +377,7 @@ def lease(
 
 
 def _taken(connection: Connection, address: Address, name: Name) -> WorkspaceRow | None:
-    """Take the right if nobody has it, or if its holder has ended."""
+    """Take the lease if it is free, or if its holder has ended."""
     (told,) = connection.run(select_by_name(connection, name))
     row = row_of(told, address, name)
     if row.holder and row.is_held and not is_dead(row.holder):
