@@ -2,7 +2,7 @@
 
 A question is answered twice: from the logs only, and from summaries with the lines behind them.
 BUDGET tokens of each answer are read in order. A raw line counts for itself. A line of a summary
-costs its own tokens and counts for the lines it cites, except in `also:`, which only names things.
+costs its own tokens and counts for the lines that it cites, unless it quotes nothing of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from memcli.bench.drafts import draft
 from memcli.bench.metrics import LINE_END_TOKENS, Line, Range, reached
 from memcli.language.salience import names_in, values
 from memcli.language.tokens import quotient
-from memcli.markdown.evidence import ALSO
+from memcli.markdown.evidence import ALSO, NOTHING
 from memcli.markdown.lineage import citations, cited
 from memcli.markdown.parse import parse
 from memcli.record import Record
@@ -115,6 +115,6 @@ def _read(hit: Hit) -> Iterator[Earned]:
             yield (about.document, number), cost
             continue
         yield None, cost
-        cited = () if text.startswith(f"- {ALSO}") else citations(text)
-        for path, first, last in cited:
+        is_silent = text.startswith((f"- {ALSO}", f"- {NOTHING}"))
+        for path, first, last in () if is_silent else citations(text):
             yield from ((((MEMORY_SOURCE, path), n), 0.0) for n in range(first, last + 1))

@@ -146,4 +146,4 @@ def _with_kept(entry: Entry, own: Sequence[Sentence]) -> Entry:
         s for s in entry.sentences if s.reason in HARD and not any(s.text in text for text in texts)
     ]
     told = sorted([*own, *lost], key=lambda s: (s.first, s.last))
-    return entry._replace(sentences=tuple(told), also=() if told else ("…",))
+    return entry._replace(sentences=tuple(told))

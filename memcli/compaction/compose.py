@@ -9,6 +9,7 @@ from itertools import groupby, pairwise
 from memcli.compaction.sanitize import is_described
 from memcli.compaction.sentences import Sentence
 from memcli.language.tokens import measure, quotient
+from memcli.markdown.evidence import NOTHING
 from memcli.markdown.lineage import SCHEMA, seal_of
 from memcli.record import Record
 from memcli.types import Lineage
@@ -28,7 +29,6 @@ class Entry(Record):
     first: int
     last: int
     sentences: tuple[Sentence, ...]
-    also: tuple[str, ...]  # words of what was left out
 
 
 def body(
@@ -37,10 +37,10 @@ def body(
     """Write the text to read and search: a section per document, with the records' headings.
 
     `first` and `last` are its days. Logs whose only headings are dates have no sections: each line
-    cites its log.
+    cites its log. A log of which nothing is quoted gets a line that only cites it.
     """
     lines = [f"# {first} to {last}" if first != last else f"# {first}"]
-    told = [entry for entry in entries if entry.sentences or entry.also]
+    told = _told(entries)
     is_dated = all(entry.headings == (entry.date,) for entry in told)
     for (date, title), group in groupby(told, key=lambda e: (e.date, e.headings[0])):
         if not is_dated:
@@ -57,17 +57,26 @@ def body(
     return "\n".join(lines) + "\n"
 
 
+def _told(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries with sentences, and the first entry of each log that has none."""
+    paths = {entry.path for entry in entries if entry.sentences}
+    told: list[Entry] = []
+    for entry in entries:
+        if entry.sentences or entry.path not in paths:
+            paths.add(entry.path)
+            told.append(entry)
+    return told
+
+
 def _subheading(entry: Entry, title: str) -> str:
     below = [heading for heading in entry.headings[1:] if heading not in title]
     return f"### {' > '.join(below)}" if below else ""
 
 
 def _lines(entry: Entry, tokens: float) -> list[str]:
-    lines = [_line(run) for run in _joined(entry.sentences, tokens)]
-    if entry.also:
-        where = f"{entry.path}:{entry.first}-{entry.last}"
-        lines.append(f"- also: {', '.join(entry.also)} ({where})")
-    return lines
+    if not entry.sentences:
+        return [f"- {NOTHING} ({entry.path}:{entry.first}-{entry.last})"]
+    return [_line(run) for run in _joined(entry.sentences, tokens)]
 
 
 def _joined(sentences: Iterable[Sentence], tokens: float) -> list[list[Sentence]]:

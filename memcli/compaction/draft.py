@@ -1,9 +1,7 @@
 """Draft the summary of one cluster, or decline it; pure.
 
-Each cluster is tried in two modes until its summary saves enough. `normal` contains what must
-survive (rules, decisions and promises), something of every record, and the best of the rest.
-`bounded` contains only what must survive, and lists the dates, amounts and identifiers of the rest.
-A cluster whose summary would still cost more than WORTH of its lines is declined.
+A summary contains what must survive (rules, decisions and promises), something of every record, and
+the best of the rest. A cluster whose summary would cost more than WORTH of its lines is declined.
 """
 
 from __future__ import annotations
@@ -12,16 +10,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from memcli.compaction import also
 from memcli.compaction.command import Wording, written
 from memcli.compaction.compose import Entry, body, document
 from memcli.compaction.extract import Extract, SummaryLines, extract, recurring
-from memcli.compaction.sanitize import quoted
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed
 from memcli.compaction.summaries import Summary, entries_of, last_lines
 from memcli.compaction.superseded import marked, reversals, superseding, with_citations
-from memcli.language import salience
 from memcli.language.salience import DECISION, HARD
 from memcli.language.tokens import measure, quotient
 from memcli.markdown.evidence import NOTHING, WORDED, is_said
@@ -29,11 +24,9 @@ from memcli.markdown.lineage import Cited, cited, lines_hash
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
 
-MODES = ("normal", "bounded")
 # A summary that saves less than four tenths is one more file to read.
 WORTH = 0.6
 READ_TOKENS = 0  # a program or a model reads each sentence with its own citation
-ALSO_TOKENS = 6.0  # per entry of which no sentence is used, for its names
 ROUNDS = 6
 NEARLY = 0.01  # of the ratio may stay unused
 # Sentences are compared with one another, so there has to be an end.
@@ -58,7 +51,7 @@ class Item(Record):
     earliest: str
     latest: str
     tokens: int
-    entries: tuple[Entry, ...]  # with every sentence, and nothing in `also`
+    entries: tuple[Entry, ...]  # with every sentence
     level: int
 
 
@@ -69,7 +62,6 @@ class SummaryDraft(Record):
     text: str
     body: str
     lineage: Lineage
-    mode: str  # one of WORDED, or of MODES
     items: int
     unused: str  # why the text of a writer is not used; "" if it is, or if there was none
     invented: int = 0  # lines of a writer that were dropped
@@ -88,7 +80,6 @@ class Worded(Record):
     """A body that is worth writing."""
 
     body: str
-    mode: str
     method: str
     confidence: float
     unused: str = ""  # that of a draft
@@ -146,7 +137,7 @@ class Drafter:
         if isinstance(worded, str):
             self.declined.append(Declined(sources, total, worded))
             return
-        if worded.mode not in WORDED:
+        if worded.method not in WORDED:
             sources = (*map(self._lines_of, older.values()), *sources)
         lineage = Lineage(
             sources=sources,
@@ -168,7 +159,6 @@ class Drafter:
             text,
             worded.body,
             lineage,
-            worded.mode,
             len(items),
             worded.unused,
             worded.invented,
@@ -184,31 +174,31 @@ class Drafter:
         span: tuple[str, str],
         total: int,
     ) -> Worded | str:
-        """Write a summary in the first mode that saves enough, or say why none does."""
-        must = any(sentence.reason in HARD for e in entries for sentence in e.sentences)
-        modes = MODES if must else MODES[:-1]  # the last mode would be empty
+        """Write a summary that saves enough, or say why none does."""
+        most = max(WORTH, self.settings.ratio) * total
         unused = ""
         if self.writer:
             by = self.writer
             text, confidence, invented = self._rewritten(entries, span, by)
             cost = measure(text)
-            if cost <= max(WORTH, self.settings.ratio) * total:
-                return Worded(text, by.method, by.method, confidence, invented=invented)
+            if cost <= most:
+                return Worded(text, by.method, confidence, invented=invented)
             unused = f"what {by.name} wrote costs {cost} of {total} tokens"
-        for mode in modes:
-            text, found = self._body(entries, span, mode, before, total)
-            cost = measure(text)
-            if cost <= max(WORTH, self.settings.ratio) * total:
-                flat = [sentence for entry in entries for sentence in entry.sentences]
-                is_told = set(found.chosen)
-                omitted = tuple(
-                    flat[at] for at, first in enumerate(recurring(flat)) if first not in is_told
-                )
-                return Worded(text, mode, found.method, found.confidence, unused, omitted=omitted)
-        least = "what must stay" if must else "one sentence per entry"
-        return (
-            f"{unused}, and {least} {cost}" if unused else f"{least} costs {cost} of {total} tokens"
+        text, found = self._body(entries, span, before, total)
+        cost = measure(text)
+        if cost > most:
+            least = "the shortest summary"
+            return (
+                f"{unused}, and {least} {cost}"
+                if unused
+                else f"{least} costs {cost} of {total} tokens"
+            )
+        flat = [sentence for entry in entries for sentence in entry.sentences]
+        is_told = set(found.chosen)
+        omitted = tuple(
+            flat[at] for at, first in enumerate(recurring(flat)) if first not in is_told
         )
+        return Worded(text, found.method, found.confidence, unused, omitted=omitted)
 
     def _taken_back(self, entries: Sequence[Entry], first: str) -> dict[int, Entry]:
         """Return decisions of earlier summaries, by the place of the sentence that corrects them.
@@ -268,18 +258,16 @@ class Drafter:
         self,
         entries: Sequence[Entry],
         span: tuple[str, str],
-        mode: str,
         before: SummaryLines,
         total: int,
     ) -> tuple[str, Extract]:
-        """Write a body in one mode: the longest that fits the ratio, or the shortest of all.
+        """Write a body: the longest that fits the ratio, or the shortest of all.
 
         Headings and citations cost too, so the budget of the sentences is found by trying.
         """
         flat = [sentence for entry in entries for sentence in entry.sentences]
         forced = [n for n, s in enumerate(flat) if s.reason in HARD and not s.is_corrected]
-        goal = self.settings.ratio * total
-        budget = goal if mode == "normal" else 0.0
+        budget = goal = self.settings.ratio * total
         best: tuple[str, Extract] | None = None
         for _ in range(ROUNDS):
             found = extract(
@@ -287,11 +275,11 @@ class Drafter:
                 before,
                 self.weights,
                 forced=forced,
-                groups=_groups(entries) if mode != "bounded" else (),
+                groups=_groups(entries),
                 budget=budget,
                 embed=self.embed,
             )
-            text = body(self._told(entries, set(found.chosen), before, mode=mode), *span)
+            text = body(_chosen(entries, set(found.chosen)), *span)
             left = goal - quotient(text)
             if left >= 0 and (best is None or len(text) > len(best[0])):
                 best = text, found
@@ -319,46 +307,18 @@ class Drafter:
         sure = found.confidence if made.confidence is None else made.confidence
         return body(made.entries, *span), sure, made.invented
 
-    def _told(
-        self,
-        entries: Sequence[Entry],
-        chosen: set[int],
-        before: SummaryLines,
-        *,
-        mode: str,
-    ) -> list[Entry]:
-        """Keep the chosen sentences of each entry; name the rest of an entry without any."""
-        flat = [sentence for entry in entries for sentence in entry.sentences]
-        first = recurring(flat)
-        times = Counter[int]()
-        for at, sentence in zip(first, flat, strict=True):
-            times[at] += sentence.times
-        told = {at: flat[at]._replace(times=times[at]) for at in chosen}
-        said = [sentence.shown for sentence in told.values()]
-        speakers = {sentence.speaker for sentence in flat}
-        paths = {sentence.path for sentence in told.values()}
-        found = []
-        for entry, here in zip(entries, _groups(entries), strict=True):
-            own = tuple(told[at] for at in here if at in told)
-            rest = [
-                flat[at]
-                for at in here
-                if first[at] not in chosen and flat[at].text not in before.text
-            ]
-            named: tuple[str, ...] = ()
-            if mode == "bounded":
-                facts = [v for s in rest if s.reason for v in salience.values(quoted(s.text))]
-                named = tuple(dict.fromkeys(v for v in facts if not any(v in t for t in said)))
-            is_silent = not own and not named and entry.path not in paths
-            if rest and is_silent:
-                texts, known = [quoted(s.text) for s in rest], [*said, *entry.headings]
-                named = also.names(texts, known, self.weights, ALSO_TOKENS, speakers=speakers)
-            if is_silent and not named:
-                named = (NOTHING,)
-            if own or named:
-                paths.add(entry.path)
-            found.append(entry._replace(sentences=own, also=named))
-        return found
+
+def _chosen(entries: Sequence[Entry], chosen: set[int]) -> list[Entry]:
+    """Keep the chosen sentences of each entry."""
+    flat = [sentence for entry in entries for sentence in entry.sentences]
+    times = Counter[int]()
+    for at, sentence in zip(recurring(flat), flat, strict=True):
+        times[at] += sentence.times
+    told = {at: flat[at]._replace(times=times[at]) for at in chosen}
+    return [
+        entry._replace(sentences=tuple(told[at] for at in here if at in told))
+        for entry, here in zip(entries, _groups(entries), strict=True)
+    ]
 
 
 def _span(items: Sequence[Item]) -> tuple[str, str]:

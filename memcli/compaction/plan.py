@@ -114,7 +114,7 @@ def _item(record: LogRecord) -> Item:
     headings = (log.title, *(h for h in record.headings if h != log.title))
     entry = Entry(
         log.date, headings, log.path, record.start_line, record.end_line,
-        tuple(sentences(record)), (),
+        tuple(sentences(record)),
     )  # fmt: skip
     source = SourceLines(log.path, record.start_line, record.end_line, hash_)
     return Item(source, log.first_day or log.date, log.date, record.tokens, (entry,), 0)

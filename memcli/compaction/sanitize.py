@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from memcli.language.salience import values
-from memcli.markdown.evidence import ALSO
+from memcli.markdown.evidence import ALSO, NOTHING
 from memcli.markdown.parse import Block
 from memcli.markdown.units import without_data
 
@@ -60,14 +60,7 @@ def is_placeholder(text: str) -> bool:
 
 def is_described(text: str) -> bool:
     """Return whether a line describes code, tables or left-out sentences."""
-    return is_placeholder(text) or text.startswith(ALSO)
-
-
-def quoted(text: str) -> str:
-    """Return the words that a sentence has from its lines: all, or the names in a placeholder."""
-    if not is_placeholder(text):
-        return text
-    return text.partition(": ")[2].rstrip("]") if text[0] == "[" else text.replace("`", "")
+    return is_placeholder(text) or text.startswith((ALSO, NOTHING))
 
 
 def _listed(names: Sequence[str] | dict[str, None]) -> str:

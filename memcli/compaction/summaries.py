@@ -213,7 +213,7 @@ def entries_of(text: str) -> tuple[Entry, ...]:
             sentence = Sentence(text, *where, "", "", why_kept(text), times, replaces)
             entry = entries[-1] if entries else None
             if entry is None or (entry.headings, entry.path) != ((title, *below), path):
-                entries.append(Entry(day, (title, *below), path, first, last, (sentence,), ()))
+                entries.append(Entry(day, (title, *below), path, first, last, (sentence,)))
                 continue
             entries[-1] = entry._replace(
                 first=min(entry.first, first),

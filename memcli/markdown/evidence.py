@@ -29,7 +29,7 @@ BY_COMMAND = "command"  # written by the user's own program
 BY_MODEL = "onnx"  # written by a local model
 WORDED = frozenset({BY_COMMAND, BY_MODEL})  # methods that use their own words
 NOTHING = "…"  # a line that only cites
-ALSO = "also: "
+ALSO = "also: "  # begins a list of names, in summaries of earlier versions
 TITLE_CHARS = 200  # a summary quotes at most so much of a heading
 # A bound, because anybody can write a summary; those of memcli need far fewer steps.
 MOST_CHARS = 400_000

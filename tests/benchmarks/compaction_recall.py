@@ -132,9 +132,7 @@ def entries_of(plan: CompactionPlan, draft: SummaryDraft) -> list[Entry]:
             continue
         headings = (log.title, *(h for h in record.headings if h != log.title))
         told = tuple(sentences(record))
-        found.append(
-            Entry(log.date, headings, log.path, record.start_line, record.end_line, told, ())
-        )
+        found.append(Entry(log.date, headings, log.path, record.start_line, record.end_line, told))
     return found
 
 

@@ -164,7 +164,7 @@ def test_plain_lines_that_nothing_shortens_are_declined_rather_than_told_by_noth
     logs = [make_log(f"2025-03-0{n}", EVENTS[n]) for n in (1, 2)]
     plan = plan_of(logs, settings(cluster=2))
     assert plan.drafts == ()
-    assert [d.reason for d in plan.declined] == ["one sentence per entry costs 53 of 33 tokens"]
+    assert [d.reason for d in plan.declined] == ["the shortest summary costs 53 of 33 tokens"]
 
 
 def test_expand_adds_what_the_question_asks_and_no_more(
@@ -191,9 +191,24 @@ def test_expand_adds_what_the_question_asks_and_no_more(
 def test_what_a_summary_has_left_out_is_no_part_of_another_line() -> None:
     lines = [Sentence(text, "memory/2025-03-01.md", n, n, "", "", "")
              for n, text in enumerate(("It rained:", "also: 14"), start=1)]  # fmt: skip
-    entry = Entry("2025-03-01", ("2025-03-01",), "memory/2025-03-01.md", 1, 2, tuple(lines), ())
+    entry = Entry("2025-03-01", ("2025-03-01",), "memory/2025-03-01.md", 1, 2, tuple(lines))
     assert body([entry], "2025-03-01", "2025-03-01").split("\n")[1:3] == [
         "- It rained: (memory/2025-03-01.md:1)", "- also: 14 (memory/2025-03-01.md:2)"
+    ]  # fmt: skip
+
+
+def test_each_log_of_which_nothing_is_quoted_is_cited_once() -> None:
+    first, second = "memory/2025-03-01.md", "memory/2025-03-02.md"
+    line = Sentence("It rained.", first, 2, 2, "", "", "")
+    entries = [
+        Entry(day, (day,), path, at, at + 1, told)
+        for day, path, at, told in (
+            ("2025-03-01", first, 1, (line,)), ("2025-03-01", first, 4, ()),
+            ("2025-03-02", second, 1, ()), ("2025-03-02", second, 4, ()),
+        )
+    ]  # fmt: skip
+    assert body(entries, "2025-03-01", "2025-03-02").split("\n")[1:] == [
+        f"- It rained. ({first}:2)", f"- … ({second}:1-2)", ""
     ]  # fmt: skip
 
 
@@ -201,7 +216,7 @@ def test_headings_below_the_title_are_written_if_they_cost_little() -> None:
     day, path = "2025-03-01", "memory/2025-03-01.md"
     text = "It rained all day long, and we walked along the river to the old mill and back again."
     line = Sentence(text * 2, path, 7, 7, "", "", "")
-    entry = Entry(day, ("Log", "Walk", "Log", "Far"), path, 7, 7, (line,), ())
+    entry = Entry(day, ("Log", "Walk", "Log", "Far"), path, 7, 7, (line,))
     assert body([entry], day, day).split("\n") == [
         f"# {day}", "", f"## {day} Log", "", "### Walk > Far", f"- {text * 2} ({path}:7)", "",
     ]  # fmt: skip

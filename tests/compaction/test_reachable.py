@@ -154,9 +154,6 @@ def was_said(line: str, logs: Lines) -> bool:
         return False
     said, first, last = found[1], int(found[3]), int(found[4] or found[3])
     cited = bare("\n".join(logs[found[2]][first - 1 : last]))
-    if said.startswith("also: "):
-        names = said[len("also: ") :].split(", ")
-        return all(name == "…" or bare(name) in cited for name in names)
     if bare(said) not in cited:  # else it is a line that ends like a mark
         mark = MARKS.search(said)
         assert mark is not None

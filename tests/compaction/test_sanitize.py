@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.compaction.sanitize import placeholder, quoted
+from memcli.compaction.sanitize import placeholder
 from memcli.markdown.parse import parse
 
 ROOM = 120
@@ -35,9 +35,3 @@ def test_two_short_lines_of_code_are_quoted_and_more_are_counted() -> None:
     long = "make " * 40
     assert fenced(long) == f"[sh code, 1 line: {long[:ROOM]}]"
     assert fenced(long, long) == f"[sh code, 2 lines: {long[:ROOM]}]"
-
-
-def test_of_a_placeholder_its_names_are_quoted_and_of_prose_all() -> None:
-    assert quoted("[sh code, 3 lines: make all]") == "make all"
-    assert quoted("`make all`; `make test`") == "make all; make test"
-    assert quoted("The `make` of today: it fails]") == "The `make` of today: it fails]"

@@ -52,6 +52,7 @@ OPTIONS = (
     DEPTH, SUMMARIZER, JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
+NORMAL = "normal"
 MOST_ROWS = 12  # lines of the preview of one summary
 
 # What a hint repeats: whatever changes the plan.
@@ -218,7 +219,7 @@ def _tell(
             waiting=len(plan.waiting),
             ratio={"asked": skin.config("compact.ratio"), "reached": plan.ratio},
             suggested=_suggested(plan),
-            summaries=[{**_described(d.path, d.lineage), "mode": d.mode, "records": d.items,
+            summaries=[{**_described(d.path, d.lineage), "mode": _mode(d), "records": d.items,
                         **({"unused": d.unused} if d.unused else {}),
                         **({"invented": d.invented} if d.invented else {}),
                         **({"text": d.text} if options.show else {})}
@@ -276,10 +277,16 @@ def _next_line(options: Options) -> str:
 
 
 def _how(draft: SummaryDraft) -> str:
-    """Return how a summary was made, if a program wrote it or it is shorter than usual."""
-    if draft.mode != draft.lineage.method:
-        return "" if draft.mode == "normal" else f", {draft.mode}"
-    return f", {draft.mode}, confidence {draft.lineage.confidence:.2f}"
+    """Return how a summary was made, if a program wrote it."""
+    mode = _mode(draft)
+    return "" if mode == NORMAL else f", {mode}, confidence {draft.lineage.confidence:.2f}"
+
+
+def _mode(draft: SummaryDraft) -> str:
+    """Name what wrote a summary; NORMAL if it quotes the logs."""
+    from memcli.markdown.evidence import WORDED
+
+    return draft.lineage.method if draft.lineage.method in WORDED else NORMAL
 
 
 def _diff(draft: SummaryDraft) -> list[str]:
