@@ -1,1 +1,1 @@
-"""The index as one SQLite file; all SQL for SQLite is here."""
+"""The index as one SQLite file; this package contains all SQL for SQLite."""

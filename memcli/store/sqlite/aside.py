@@ -1,6 +1,6 @@
-"""Ask a large index on a connection of its own, in the background, for one state of it.
+"""Query one state of a large index on a second connection, in the background.
 
-Both retrievers take about as long there, and SQLite lets other threads run while it works.
+Both retrievers take about as long in a large index, and SQLite releases the GIL while it works.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memcli.store.sqlite.driver import connect, rows, understood
 if TYPE_CHECKING:
     from memcli.store.sqlite.vectors import Nearest
 
-OFTEN = 6  # questions about one state, after which a process is expected to ask more
+OFTEN = 6  # questions about one state, after which memcli expects more from the process
 _asked: dict[str, tuple[str, int]] = {}  # by path: the state, and the number of questions about it
 
 
@@ -31,26 +31,26 @@ def often(path: str, state: str) -> bool:
 
 
 class Aside:
-    """A question that is being answered."""
+    """A query that runs in the background."""
 
     def __init__(self, path: str, revision: str, ask: Callable[[apsw.Connection], Nearest]) -> None:
-        """Begin to answer from the index at `path`, if that is at this revision."""
+        """Start the query on the index at `path`, if the index is at this revision."""
         self._path, self._revision, self._ask = path, revision, ask
         self._found: Nearest | None = None
         self._thread: Thread | None = Thread(target=self._run, daemon=True)
         try:
             self._thread.start()
-        except RuntimeError:  # the system allows no thread
+        except RuntimeError:  # the system starts no thread
             self._thread = None
 
     def result(self) -> Nearest | None:
-        """Wait for the answer; None if the index was not in that state or gave none."""
+        """Wait for the answer; None if the index was in another state or the query failed."""
         if self._thread is not None:
             self._thread.join()
         return self._found
 
     def _run(self) -> None:
-        # The caller's own connection meets the same error and reports it.
+        # The caller's own connection gets the same error and reports it.
         with suppress(MemcliError, MemoryError), understood(self._path):
             connection = connect(self._path, write=False).connection
             try:

@@ -1,11 +1,11 @@
-"""The files and rows of a store that is built next to another one, and how it takes its place.
+"""The files and rows of an index that is built next to another one, and how it replaces that one.
 
-Of a damaged store it reads what cost most to make: its vectors, as far as they can be believed.
+From a damaged index it reads what cost most to make: the vectors, as far as they are valid.
 
-The finished copy goes page by page into the old file, by SQLite's backup: a reader keeps the
-state it has open, the next one finds the new state, and a process that dies before the commit
-has changed nothing. Renaming would not do: a reader that has opened the old file could take
-the new file's write-ahead log for its own, and Windows renames nothing that is open.
+SQLite's backup copies the finished index page by page into the old file. A reader keeps the state
+it has open, the next one finds the new state, and if the process dies before the commit, nothing
+has changed. Renaming the file would not work: a reader that has opened the old file could take the
+write-ahead log of the new one for its own, and Windows does not rename open files.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def path_beside(store: str) -> str:
 
 
 def age_ns(store: str, now_ns: int) -> int | None:
-    """Return how long ago the index next to another one was written; None if it does not exist."""
+    """Return the age of the index next to another one; None if it does not exist."""
     path = path_beside(store)
     written = []
     for each in (path, path + "-wal"):
@@ -48,7 +48,7 @@ def age_ns(store: str, now_ns: int) -> int | None:
 
 
 def is_awaited(store: str) -> bool:
-    """Return whether the run that builds an index next to another one has paused it in order."""
+    """Return whether the build of an index next to another one was paused on purpose."""
     path = path_beside(store)
     if any(os.path.exists(path + suffix) for suffix in BESIDE):
         return False
@@ -69,7 +69,7 @@ def sweep(store: str) -> None:
 def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list[bytes]:
     """Copy the embedding cache; return the texts of `side` whose vectors are not searched yet.
 
-    `now` is in seconds since 1970. What is of no encoder's name is left behind.
+    `now` is in seconds since 1970. Vectors of an encoder without a valid name are left out.
     """
     found = main.execute(
         "SELECT CAST(e.fingerprint AS BLOB), v.hash, v.vector,"
@@ -91,7 +91,7 @@ def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list
 
 
 def _named(found: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    """Yield rows whose first value is the name of an encoder, read as text."""
+    """Yield the rows whose first value, the name of an encoder, is valid text."""
     for name, *row in found:
         with suppress(UnicodeDecodeError):
             yield name.decode(), *row
@@ -108,9 +108,9 @@ UNIT = 0.05  # greatest difference of a squared length from 1 after packing
 
 
 def readable_vectors(path: str) -> Iterator[Row]:
-    """Yield the vectors of unit length that can be read, up to the first place that cannot be.
+    """Yield the vectors of unit length, up to the first place that cannot be read.
 
-    A file whose tables memcli did not make gives none: somebody else has written it.
+    If memcli did not make the tables of the file, no vectors are returned.
     """
     with suppress(apsw.Error, StoreError, ValueError):
         connection = connect_unchanged(path)

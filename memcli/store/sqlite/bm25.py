@@ -1,8 +1,8 @@
-"""Weigh rows as FTS5's own bm25() does, by weights that are given: it knows those of one table.
+"""Compute FTS5's bm25() with given weights; FTS5 itself knows only those of one table.
 
-The formula is followed to the letter: https://sqlite.org/fts5.html#the_bm25_function. FTS5 keeps a
-function for as long as the connection lives, and a statement the one that it was prepared with. So
-each is made once, and what a query weighs by stands in the query.
+The formula is exactly that of FTS5: https://sqlite.org/fts5.html#the_bm25_function. FTS5 keeps a
+function as long as the connection, and a statement keeps the function that it was prepared with.
+So each function is made once, and the weights of a query are part of the query.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 K1, B = 1.2, 0.75
 LEAST_IDF = 1e-6  # for a term in most chunks
 _told: WeakSet[apsw.Connection] = WeakSet()  # connections that have the functions
-# For one question to several indexes: the last SQL, and its totals.
+# When several indexes answer one question: the last SQL, and its totals.
 _by_totals: dict[str, tuple[Totals, str]] = {}
 
 
 def idf(chunks: int, holders: int) -> float:
     """Return the weight of a phrase that `holders` of so many chunks contain."""
-    if holders > chunks:  # by an estimate
+    if holders > chunks:  # possible with an estimated count
         return LEAST_IDF
     found = log((chunks - holders + 0.5) / (holders + 0.5))
     return found if found > 0 else LEAST_IDF
@@ -47,15 +47,15 @@ def sizes(connection: apsw.Connection) -> tuple[int, int]:
 
 
 def weight_list(mean: float, weights: Sequence[float]) -> str:
-    """Write what `weighed(fts, …)` weighs by: the mean length, and a weight for each phrase.
+    """Write the weights for `weighed(fts, …)`: the mean length, and a weight for each phrase.
 
-    Phrases are those of an expression, in its order; later ones without a weight count nothing.
+    Phrases are those of an expression, in order. Further phrases have the weight 0.
     """
     return json.dumps([mean, *weights])
 
 
 def register(connection: apsw.Connection) -> None:
-    """Make `sizes` and `weighed` known to a connection."""
+    """Register `sizes` and `weighed` on a connection."""
     if connection not in _told:
         _told.add(connection)
         connection.register_fts5_function("weighed", _weighed)
@@ -96,7 +96,7 @@ def totals(connection: apsw.Connection, match: str) -> Totals:
 
 
 def weighed(match: str, by: Totals) -> str:
-    """Write the BM25 of a row, with the totals of several indexes, for queries of an expression."""
+    """Write the BM25 of a row, with the totals of several indexes, for one expression."""
     known = _by_totals.get(match)
     if known is None or known[0] is not by:
         known = by, _weigh(match, by)

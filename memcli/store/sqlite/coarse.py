@@ -1,13 +1,13 @@
-"""Coarse codes of vectors: a few bits a component that vec0 compares by hamming distance.
+"""Coarse codes of vectors: a few bits per component that vec0 compares by hamming distance.
 
-Each component gives one bit a threshold: whether it lies above -T and T, in units of 1/sqrt(d),
-which is the spread of a unit vector's components. So the hamming distance is the L1 distance of
-components cut to three levels. Signs alone find too little: on 50,661 part vectors of a manual,
-recall@10 with 160 codes rescored is 0.959 by one bit, 0.994 by two and 1.000 by three, and the
-time of a scan is that of its bytes. With 200 codes and 400 questions two find 0.9985.
+Each component has one bit per threshold: whether it is above -T and T, in units of 1/sqrt(d), the
+spread of a unit vector's components. So the hamming distance is the L1 distance of components cut
+to three levels. Signs only find too little: on 50,661 segment vectors of a manual, recall@10 with
+160 codes rescored is 0.959 with one bit, 0.994 with two and 1.000 with three. The time of a scan
+depends on its bytes. With 200 codes and 400 questions, two bits reach 0.9985.
 
 vec0 selects the k best of a chunk in k passes, so its time grows with k. A bound on the distance
-ends the passes early: 800 codes cost what 10 cost. The bound is read off a sample.
+ends the passes early: 800 codes cost as much as 10. The bound is estimated from a sample.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from memcli.store.tiers import Scored, Tier
 
 PREFIX = "codes_"
-MOST_BITS = 8192  # of a vec0 column
+MOST_BITS = 8192  # in a vec0 column
 THRESHOLD = 0.5
 OVERSAMPLING = 1  # codes to rescore per requested neighbour: recall@50 0.96
 MOST_NEIGHBOURS = 4096  # the most that vec0 returns
-# vec0 chunks that are looked at for the bound: at least so many, and one of so many. Fewer of a
-# large index give a loose bound; at a million vectors this takes 2 ms and saves 15.
+# vec0 chunks in the sample for the bound: at least this many, and one in this many. Fewer chunks of
+# a large index give a loose bound; with a million vectors this takes 2 ms and saves 15.
 SAMPLE_CHUNKS = 8
 SAMPLE_SHARE = 32
-SAMPLE_STEP = 16  # looks at every 16th of their rows
+SAMPLE_STEP = 16  # reads every 16th row of a chunk
 SAFETY = 4  # rows within the bound per requested row
-SPARE = 8  # rows of the sample, against chance
+SPARE = 8  # extra rows of the sample, against chance
 
 
 class VectorQuery(Record):
@@ -51,14 +51,14 @@ class VectorQuery(Record):
     vector: bytes
     limit: int
     within: tuple[str, Sequence[Any]] | None = None  # a SELECT of ids, with its bindings
-    state: str = ""  # of a large index, if the process asks about it often
+    state: str = ""  # of a large index that the process often queries, or ""
     # Lists the slots of the nearest codes of a table: connection, table, code, how many.
     nearest: Callable[[apsw.Connection, str, bytes, int], list[int]] | None = None
     tiers: Sequence[Tier] = ()  # searched first; each has its own codes
 
 
 def is_coarse(table: str) -> bool:
-    """Return whether a vec0 table holds codes instead of vectors."""
+    """Return whether a vec0 table contains codes instead of vectors."""
     return table.startswith(PREFIX)
 
 
@@ -90,23 +90,23 @@ def stored(components: int, dimension: int) -> str:
 
 
 def tier_table(table: str, components: int) -> str:
-    """Return the table of codes of the first components, next to that of whole vectors."""
+    """Return the name of the table of codes of the first components."""
     return f"{PREFIX}{components}_{table.removeprefix(PREFIX)}"
 
 
 def _thresholds(dimension: int) -> tuple[float, ...]:
-    """Use as many planes as fit."""
+    """Use as many thresholds as fit."""
     return (-THRESHOLD, THRESHOLD) if 2 * dimension <= MOST_BITS else (0.0,)
 
 
 def nearest(
     connection: apsw.Connection, table: str, asked: VectorQuery
 ) -> tuple[int, Sequence[tuple[bytes, float]]]:
-    """List the (hash, L2 distance) of nearly the nearest, and what ties with the last.
+    """List the (hash, L2 distance) of nearly the nearest vectors, and all ties with the last.
 
-    What is asked is asked within slots. Codes of one distance are all rescored or none, so that
-    the answer does not depend on which of them lie in the table first. Before the list stands by
-    how many first components it was found, 0 for all of them.
+    `within` selects slots here. Codes with equal distances are all rescored or none, so the answer
+    does not depend on their order in the table. The first value is the number of components that
+    found the list, 0 for all of them.
     """
     if asked.tiers:
         from memcli.store.tiers import first_sure
@@ -118,7 +118,7 @@ def nearest(
 
 
 def _by_head(connection: apsw.Connection, table: str, asked: VectorQuery, tier: Tier) -> Scored:
-    """Search by the first components only, and score the finds by all of them."""
+    """Search by the first components only, and score the result by all of them."""
     from memcli.store.tiers import Scored, head_cosine, head_of
 
     head = head_of(asked.vector, tier.components)
@@ -159,14 +159,14 @@ def _from_cache(
     from memcli.store.sqlite import matrix
 
     found = matrix.nearest(connection, table, asked.state, code, wanted)
-    # vec0 returns no more, whatever ties with the last.
+    # vec0 returns no more than this, whatever ties with the last.
     return None if found is None else [slot for slot, _ in found[:MOST_NEIGHBOURS]]
 
 
 def _found(
     connection: apsw.Connection, table: str, asked: VectorQuery, *, code: bytes, wanted: int
 ) -> list[int]:
-    """List the slots of the nearest codes, with all that tie with the last, by vec0."""
+    """List the slots of the nearest codes, with all ties with the last, by vec0."""
     bound, most = _bound(connection, table, code, wanted), min(2 * wanted, MOST_NEIGHBOURS)
     while True:
         found = _coded(connection, table, asked, code=code, most=most, bound=bound)
@@ -181,7 +181,7 @@ def _found(
 
 
 def with_ties(found: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[Any, float]]:
-    """Cut a list that is sorted by distance after everything that ties with the last one wanted."""
+    """Cut a list sorted by distance after the last requested item and all its ties."""
     if len(found) <= limit:
         return found
     end = limit
@@ -236,7 +236,7 @@ def _rescored(
 
 
 def _bound(connection: apsw.Connection, table: str, code: bytes, wanted: int) -> int:
-    """Estimate the distance within which a few times the wanted rows are."""
+    """Estimate the distance within which a few times the requested rows are."""
     chunks: int = rows(connection, f"SELECT max(rowid) FROM {table}_vector_chunks00")[0][0] or 0
     if not chunks:
         return len(code) * 8
@@ -261,7 +261,7 @@ def _bound(connection: apsw.Connection, table: str, code: bytes, wanted: int) ->
 
 
 _MOST_AT_ONCE = 8192  # vectors; 12 MB of float32 with 384 components
-# Of vectors in one text, ?1 bytes each of ?2, to another one.
+# From vectors of ?1 bytes each in the text ?2 to another vector.
 _DISTANCES = (
     "WITH RECURSIVE v (at) AS"
     " (SELECT 1 WHERE ?2 UNION ALL SELECT at + ?1 FROM v WHERE at + ?1 <= ?2)"
@@ -272,7 +272,7 @@ _DISTANCES = (
 def distances_of(
     connection: apsw.Connection, query: bytes, vectors: Sequence[bytes], *, has_vec: bool
 ) -> list[float]:
-    """Return the L2 distance of packed vectors to one of float32; without sqlite-vec by numpy.
+    """Return the L2 distances of packed vectors to one of float32; without sqlite-vec by numpy.
 
     ValueError for a vector of another dimension.
     """
@@ -288,7 +288,7 @@ def distances_of(
 def unpacked_distances(
     connection: apsw.Connection, query: bytes, vectors: bytes, *, has_vec: bool
 ) -> list[float]:
-    """Return the L2 distances to a query of vectors that lie one behind the other, all float32."""
+    """Return the L2 distances of concatenated vectors to a query, all in float32."""
     if has_vec:
         found = rows(connection, _DISTANCES, (len(query), len(vectors), vectors, query))
         return [distance for (distance,) in found]

@@ -38,7 +38,7 @@ _META = (Column("key", TEXT), Column("value", TEXT))
 
 
 def read_facts(connection: apsw.Connection) -> Facts:
-    """Read the facts that the index remembers; `meta` contains more, for its own use."""
+    """Read the facts of the index; `meta` contains more, for its own use."""
     told = dict(typed_rows(connection, _META, "FROM meta"))
     found = Facts(**{name: told[name] for name in Facts._fields if name in told})
     dimension = None if found.dimension is None else int(found.dimension)
@@ -46,7 +46,7 @@ def read_facts(connection: apsw.Connection) -> Facts:
 
 
 def put_document(connection: apsw.Connection, document: Document, stamp: Stamp, skip: str) -> None:
-    """Insert or update the row of a document and insert its chunks; old ones are dropped before."""
+    """Insert or update the row of a document and insert its chunks; the caller drops old ones."""
     from memcli.markdown.names import headings_of
     from memcli.store.sqlite import properties, speakers
 
@@ -125,7 +125,7 @@ def _prepared(headings: Sequence[str], text: str) -> tuple[str, str]:
 
 
 def reword(connection: apsw.Connection) -> None:
-    """Write the words of all chunks that are not in ASCII again, from their stored text."""
+    """Write the words of all non-ASCII chunks again, from their stored text."""
     for chunk_id, heading_path, text in connection.execute(
         "SELECT id, heading_path, text FROM chunks"
     ):
@@ -174,7 +174,7 @@ def read_counts(connection: apsw.Connection) -> Counts:
         )
     )
     told = counts_at(meta.get("revision", "0"), meta.get(EMBEDDED_AT, ""))
-    if told is not None:  # without looking at each row
+    if told is not None:  # without reading each row
         return told
     documents, chunks, parts, left_out = count_rows(connection)
     found = rows(connection, "SELECT count(*) FROM parts p JOIN slots s ON s.hash = p.hash")
@@ -182,7 +182,7 @@ def read_counts(connection: apsw.Connection) -> Counts:
 
 
 def count_rows(connection: apsw.Connection) -> tuple[int, int, int, int]:
-    """Count documents, chunks, parts, and parts that are left out."""
+    """Count documents, chunks, segments, and segments that are left out."""
     ((documents, chunks, parts, left_out),) = rows(
         connection,
         "SELECT (SELECT count(*) FROM documents WHERE skip = ''),"
@@ -210,7 +210,7 @@ def read_known(connection: apsw.Connection) -> dict[Key, Known]:
 
 
 def touch(connection: apsw.Connection, key: Key, stamp: Stamp) -> None:
-    """Write the stat of a file whose bytes are the same."""
+    """Write the stat of a file whose content is unchanged."""
     stat = stamp.stat
     connection.execute(
         "UPDATE documents SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, indexed_ns = ?"
@@ -227,7 +227,7 @@ _DOCUMENT = (
 
 
 def read_document(connection: apsw.Connection, key: Key) -> tuple[Document, Stamp, str]:
-    """Read one document as it was stored: the document, its stamp and its skip reason."""
+    """Read one document as it was stored, with its stamp and its skip reason."""
     from memcli.store.documents import document_of
     from memcli.store.run_records import Stamp
 

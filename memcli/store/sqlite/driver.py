@@ -1,9 +1,9 @@
-"""Open the index file: SQLite by apsw, sqlite-vec by path, everything defensive.
+"""Open the index file: SQLite through apsw, sqlite-vec by path, both with strict limits.
 
-A file that others made or can change is not opened: it may hold anything.
+memcli does not open a file that others made or can change, because it may contain anything.
 
-One SQLite library a process and nothing else ever opens the file: a plain open() and close()
-would drop the locks of a connection. Errors leave as the tree of memcli.errors.
+Each process has one SQLite library, and nothing else opens the file: a plain open() and close()
+would drop the locks of a connection. Errors are raised as those of memcli.errors.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_MS = 5000
 JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024
 DAMAGED_SUFFIX = ".damaged-1"
-NEXT_SUFFIX = ".next"  # ends the name of a store that is built next to another one
+NEXT_SUFFIX = ".next"  # the end of the name of an index that is built next to another one
 APPLICATION_ID = 0x6D656D63  # "memc"
 BESIDE = ("-wal", "-shm", "-journal")  # files that SQLite keeps next to a file
-FILES_OF_ONE = 3  # that SQLite opens to read: the index, its log and what its readers share
+FILES_OF_ONE = 3  # files that SQLite opens to read: index, log and shared memory
 MOST_BYTES = 1 << 28  # of one value: a block of vec0 is the largest, 64 MB at most
 MORE_ROOM = "free some space, then run memcli index"
-# Errors of a failed write, perhaps on a full disk; other errors prevent reading, too.
+# Errors of a failed write, for example on a full disk; other errors prevent reading, too.
 _WRITING = (
     apsw.SQLITE_FULL,
     apsw.SQLITE_IOERR_WRITE,
@@ -44,7 +44,7 @@ _WRITING = (
     apsw.SQLITE_IOERR_DELETE,
     apsw.SQLITE_IOERR_SHMSIZE,
 )
-# memcli has no trigger and no view, and no function of a schema needs anything outside.
+# memcli has no triggers and no views, and no function in a schema needs anything outside.
 _DEFENCES = (
     (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
     (apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
@@ -53,19 +53,19 @@ _DEFENCES = (
 )
 
 
-MOUNTS = "/proc/self/mounts"  # Linux; elsewhere mounts are unknown and a disk counts as local
+MOUNTS = "/proc/self/mounts"  # Linux; elsewhere mounts are unknown and each disk counts as local
 NETWORK_TYPES = {
     "9p", "acfs", "afpfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "glusterfs", "gpfs",
     "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "prl_fs", "pvfs2", "smb3", "smbfs",
     "vboxsf", "virtiofs", "vmhgfs",
 }  # fmt: skip
-# A file system in user space is as remote as its program; these are local.
+# A file system in user space may be remote, depending on its program; these are local.
 LOCAL_FUSE = {"fuse.fuse-overlayfs", "fuse.ntfs", "fuse.ntfs-3g", "fuse.exfat", "fuse.encfs",
               "fuse.gocryptfs", "fuse.bindfs"}  # fmt: skip
 
 
 def is_network(folder: str, mounts: str = MOUNTS) -> bool:
-    """Return whether the mount of a folder, in a table as Linux writes it, is on a network."""
+    """Return whether a folder is on a network mount, by a mount table as Linux writes it."""
     try:
         with open(mounts, "rb") as file:
             table = file.read().decode("utf-8", "surrogateescape")
@@ -75,7 +75,7 @@ def is_network(folder: str, mounts: str = MOUNTS) -> bool:
 
 
 def type_of(folder: str, table: str) -> str:
-    """Return the type of the mount of a real path; the last of several on one folder."""
+    """Return the mount type of a real path; the last mount of a folder counts."""
     longest, found = -1, ""
     for line in table.splitlines():
         fields = line.split(" ")
@@ -88,7 +88,7 @@ def type_of(folder: str, table: str) -> str:
 
 
 def is_network_type(name: str) -> bool:
-    """Return whether a type of file system is, or may be, on another host."""
+    """Return whether a file system of this type is, or may be, on another host."""
     return name in NETWORK_TYPES or (name.startswith("fuse.") and name not in LOCAL_FUSE)
 
 
@@ -99,7 +99,7 @@ def _unescaped(field: str) -> str:
 
 
 class Connected(Record):
-    """A connection, its file, and the reason why vectors cannot be searched in it, if any."""
+    """A connection, its file, and the reason why it cannot search vectors, if any."""
 
     connection: apsw.Connection
     vec_problem: str
@@ -108,7 +108,7 @@ class Connected(Record):
 
 @contextmanager
 def closed_on_failure(connection: apsw.Connection) -> Iterator[None]:
-    """Close a connection if the block fails: the exception may keep it alive for long."""
+    """Close a connection if the block fails: the exception may keep it open for long."""
     try:
         yield
     except BaseException:
@@ -117,7 +117,7 @@ def closed_on_failure(connection: apsw.Connection) -> Iterator[None]:
 
 
 def _status(path: str) -> os.stat_result:
-    """Return the identity of an open index; StoreError if it was removed meanwhile."""
+    """Return the stat of an open index; StoreError if it was removed meanwhile."""
     try:
         return os.stat(path)
     except OSError as error:
@@ -128,9 +128,9 @@ def _status(path: str) -> os.stat_result:
 
 
 def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Connected:
-    """Open the store at `path`; a reader needs it to exist and never changes it.
+    """Open the index at `path`; a reader needs it to exist and never changes it.
 
-    A store on a network mount, as the table `mounts` has it, goes without a write-ahead log.
+    An index on a network mount, according to the table `mounts`, has no write-ahead log.
     """
     if write:
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
@@ -150,8 +150,8 @@ def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Connected:
             if write:
                 is_remote = is_network(os.path.dirname(path), mounts)
                 connection.execute(f"PRAGMA journal_mode = {'DELETE' if is_remote else 'WAL'}")
-                # A file is cut shorter after its journal is deleted: where the power goes, a disk
-                # may have kept the one without the other, unless the folder was synced in between.
+                # SQLite shortens a file after it deletes its journal. If the power fails, a disk
+                # may have kept only one of the two, unless the folder was synced in between.
                 connection.execute(f"PRAGMA synchronous = {'EXTRA' if is_remote else 'NORMAL'}")
                 connection.execute("PRAGMA secure_delete = ON")
                 connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT_BYTES}")
@@ -159,7 +159,7 @@ def connect(path: str, *, write: bool, mounts: str = MOUNTS) -> Connected:
 
 
 def _create(path: str) -> None:
-    """Make an empty file that nobody else may read."""
+    """Make an empty file that other users cannot read."""
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         with suppress(FileExistsError):
@@ -172,12 +172,12 @@ def _create(path: str) -> None:
 
 
 def refuse_others(path: str, mounts: str = MOUNTS) -> None:
-    """Raise StoreError unless a file of the index is a plain one of the user's own, or missing.
+    """Raise StoreError unless each file of the index is a regular file of the user, or missing.
 
-    One of root counts as own. On a network mount the mode says little and is not asked.
+    Files of root are accepted. On a network mount the mode means little and is not checked.
     """
     hint, user = "set MEMCLI_STORE to a file in a folder of your own", system.user_id()
-    for look in (os.lstat, os.stat):  # for a link, its author chose where it leads
+    for look in (os.lstat, os.stat):  # for a link, its author chose its target
         try:
             found = look(path)
         except FileNotFoundError:
@@ -205,8 +205,8 @@ def translated(path: str) -> Iterator[None]:
         raise DamagedError(
             f"the index {path} is damaged: {error}", hint="memcli index --full"
         ) from error
-    except apsw.SQLError as error:  # memcli's own SQL is right: the index is not memcli's
-        if system.is_short_of_memory():  # sqlite-vec has no other word for that
+    except apsw.SQLError as error:  # memcli's own SQL is right, so memcli did not make the index
+        if system.is_short_of_memory():  # sqlite-vec reports it as this error
             raise MemoryError from error
         raise _foreign(path, error) from error
     except apsw.NoMemError as error:
@@ -238,12 +238,12 @@ def translated(path: str) -> Iterator[None]:
 
 
 def _why(error: apsw.Error) -> str:
-    """Return SQLite's text for a fault of the disk; at times it has forgotten it."""
+    """Return SQLite's text for a fault of the disk, if SQLite still has it."""
     return str(error).replace("not an error", "disk I/O error")
 
 
 def _unopened(path: str) -> StoreError:
-    """Explain why SQLite cannot open a file: SQLite itself does not."""
+    """Explain why SQLite cannot open a file, because SQLite itself does not."""
     try:
         with ExitStack() as opened:
             for _ in range(FILES_OF_ONE):
@@ -256,7 +256,7 @@ def _unopened(path: str) -> StoreError:
 
 @contextmanager
 def understood(path: str) -> Iterator[None]:
-    """Read rows; a row that memcli cannot have written means that the file is damaged."""
+    """Raise DamagedError for a row that memcli cannot have written."""
     with translated(path):
         try:
             yield
@@ -271,7 +271,7 @@ def _foreign(path: str, error: Exception) -> DamagedError:
 
 
 def _open(path: str, flags: int) -> apsw.Connection:
-    """Open, also where nothing can be written, not even the side files that WAL needs to read."""
+    """Open a file, even if memcli cannot write the side files that WAL needs to read."""
     try:
         connection = _defended(path, flags)
         with closed_on_failure(connection):
@@ -294,9 +294,9 @@ def connect_unchanged(path: str) -> apsw.Connection:
 
 
 def _defended(path: str, flags: int) -> apsw.Connection:
-    """Open a file with few features of SQLite allowed, before anything is read."""
+    """Open a file with few features of SQLite enabled, before anything is read."""
     connection = apsw.Connection(path, flags=flags)
-    # The first who reads may have to look after the log alone, and others wait meanwhile.
+    # The first reader may have to recover the log by itself, while others wait.
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     for option, value in _DEFENCES:
         connection.config(option, value)
@@ -306,9 +306,9 @@ def _defended(path: str, flags: int) -> apsw.Connection:
 
 
 def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
-    """Keep away from a database that another program has made."""
+    """Refuse a database that another program made."""
     is_used = bool(rows(connection, "SELECT 1 FROM sqlite_master LIMIT 1"))
-    # Read last: memcli marks a database as it makes its first table, maybe between the two.
+    # Read this last: memcli marks a database when it makes the first table, maybe in between.
     found = connection.pragma("application_id")
     if found != APPLICATION_ID and (found or is_used):
         raise StoreError(
@@ -319,7 +319,7 @@ def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
 
 def _load_vec(connection: apsw.Connection) -> str:
     """Load sqlite-vec by its path: importing the package would import numpy."""
-    # The folder of apsw comes first: another folder of the path may be the workspace.
+    # The folder of apsw comes first, because another folder of the path may be the workspace.
     for folder in (os.path.dirname(os.path.dirname(apsw.__file__)), *filter(None, sys.path)):
         library = os.path.join(folder, "sqlite_vec", "vec0")
         if any(os.path.isfile(library + suffix) for suffix in (".so", ".dylib", ".dll")):
@@ -339,16 +339,16 @@ def _load_vec(connection: apsw.Connection) -> str:
 def rows(
     connection: apsw.Connection, sql: str, bindings: Sequence[Any] = ()
 ) -> list[tuple[Any, ...]]:
-    """Run one statement to its end, so that no cursor keeps its read transaction."""
+    """Run one statement to its end, so that no cursor keeps its read transaction open."""
     return connection.execute(sql, bindings).fetchall()
 
 
 class Column(Record):
-    """A column of a SELECT, and the types its values may have: SQLite accepts any."""
+    """A column of a SELECT with the types its values may have: SQLite accepts any."""
 
     sql: str
     types: tuple[type, ...]
-    check: Callable[[str], object] | None = None  # raises ValueError for a text that is not allowed
+    check: Callable[[str], object] | None = None  # raises ValueError for an invalid text
 
 
 TEXT, WHOLE, BLOB = (str,), (int,), (bytes,)
@@ -361,7 +361,7 @@ def typed_rows(
     tail: str,
     bindings: Sequence[Any] = (),
 ) -> list[tuple[Any, ...]]:
-    """Select columns; a value that memcli never writes is a ValueError."""
+    """Select columns; ValueError for a value that memcli never writes."""
     found = rows(connection, f"SELECT {', '.join(c.sql for c in columns)} {tail}", bindings)
     for types in {tuple(map(type, row)) for row in found}:
         for column, held in zip(columns, types, strict=True):
@@ -374,12 +374,12 @@ def typed_rows(
     return found
 
 
-# The other steps of `json.loads` take four times as long, and a search reads hundreds of lists.
+# `json.loads` takes four times as long, and a search reads hundreds of lists.
 _SCAN = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 def strings(text: str) -> tuple[str, ...]:
-    """Read a JSON array of strings; anything else is a ValueError."""
+    """Read a JSON array of strings; ValueError for anything else."""
     try:
         found, end = _SCAN(text, 0)
     except StopIteration:
@@ -391,7 +391,7 @@ def strings(text: str) -> tuple[str, ...]:
 
 def shrink(connection: apsw.Connection) -> None:
     """Write the file again without its free pages."""
-    most = connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 1)  # the new one, for SQLite itself
+    most = connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 1)  # for the new file, for SQLite
     try:
         connection.execute("VACUUM")
     finally:
@@ -399,7 +399,7 @@ def shrink(connection: apsw.Connection) -> None:
 
 
 def set_aside(path: str) -> str:
-    """Move a damaged store out of the way; one such copy is kept."""
+    """Move a damaged index out of the way; only the last such copy is kept."""
     aside = path + DAMAGED_SUFFIX
     try:
         os.replace(path, aside)
@@ -413,7 +413,7 @@ def set_aside(path: str) -> str:
 
 
 def remove_files(path: str) -> None:
-    """Remove a store and SQLite's files next to it, as far as they exist."""
+    """Remove an index and SQLite's files next to it, as far as they exist."""
     for suffix in ("", *BESIDE):
         with suppress(FileNotFoundError):
             os.remove(path + suffix)

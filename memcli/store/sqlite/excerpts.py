@@ -1,4 +1,4 @@
-"""Read chunks and what is known about them; the columns of a row are named once, by field."""
+"""Read chunks and their documents; the columns of a row are defined once, by field."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _DOCUMENT = {
     "skip": Column("d.skip", TEXT),
     "chunks": Column("n.chunks", WHOLE),
 }
-# How a list of the first documents ends, by its order.
+# The end of a query for the first documents, by their order.
 FIRST = {
     order: f"WHERE d.skip = '' ORDER BY {by}d.source, d.path LIMIT ?"
     for order, by in (
@@ -89,7 +89,7 @@ FIRST = {
         ("newest", "d.date IS NULL, d.date DESC, "),
     )
 }
-# Columns of a chunk for ranking, after those that describe it.
+# Columns of a chunk that ranking needs, after those that describe it.
 _RANKED = {
     "tokens": Column("c.tokens", WHOLE),
     "text": Column("c.text", TEXT),
@@ -114,7 +114,7 @@ CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
 
 
 class ChunkRow(Record):
-    """A stored chunk: everything that ranking needs except scores."""
+    """A stored chunk with everything that ranking needs except scores."""
 
     about: About
     tokens: int
@@ -123,8 +123,8 @@ class ChunkRow(Record):
     authority: float | None
     importance: float | None
     ordinal: int  # of the chunk in its document, from 0
-    named_by: str  # as a candidate has it
-    # For each, the hash of its text, the number of its vector, and its lines and characters.
+    named_by: str  # see `Candidate.named_by`
+    # For each segment: hash of its text, number of its vector, first and last line, characters.
     parts: Sequence[tuple[bytes, int | None, int, int, int, int]]
 
     @property
@@ -136,7 +136,7 @@ class ChunkRow(Record):
 def chunk_rows(
     connection: apsw.Connection, chunk_ids: Sequence[int], fingerprint: str | None
 ) -> dict[int, ChunkRow]:
-    """Read some chunks, with the numbers of those vectors that an encoder has made."""
+    """Read some chunks, with the numbers of the vectors of an encoder."""
     parts: dict[int, list[Any]] = {}
     for chunk_id, *part in typed_rows(
         connection,
@@ -185,7 +185,7 @@ def of_documents(
 
 
 def newest(connection: apsw.Connection, reach: Reach) -> Iterator[Excerpt]:
-    """Read dated documents that nobody marked one by one, the newest first, each from its end."""
+    """Yield dated documents without a mark, newest first, each from its end."""
     test, values = within(reach)
     tested = f" AND {test}" if test else ""
     documents = rows(
@@ -209,7 +209,7 @@ def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
     columns = (_DOCUMENT["source"], _DOCUMENT["path"], _DOCUMENT["authority"])
     weights = typed_rows(connection, columns, f"FROM documents d WHERE {which}")
     authorities = {(source, path): authority for source, path, authority in weights}
-    # Documents first: otherwise SQLite reads every chunk to find its document.
+    # Documents come first: otherwise SQLite reads every chunk to find its document.
     found = _read(
         connection,
         f"WHERE d.id IN (SELECT id FROM documents WHERE {which})"
@@ -248,10 +248,10 @@ def documents(
 
 
 def lines_of(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, ChunkLines]:
-    """Say whether chunks begin and end within a line, and who speaks in them.
+    """Return whether chunks begin and end within a line, and their speakers.
 
-    The chunks of a document have their numbers in their order. Between two lines there is at least
-    the byte that ends one.
+    The chunks of a document are numbered in order. Between two lines there is at least the byte
+    that ends a line.
     """
     from memcli.store.documents import turns_of
     from memcli.store.records import ChunkLines
@@ -312,7 +312,7 @@ def _read(connection: apsw.Connection, tail: str, values: Sequence[Any] = ()) ->
 def preferences(
     connection: apsw.Connection, limit: int, reach: Reach
 ) -> dict[int, tuple[Lines, ...]]:
-    """Return the lines of the chunks that have any: of undated documents, then of the newest."""
+    """Return the lines with preferences of chunks: of undated documents, then of the newest."""
     from memcli.store.documents import lines_of
 
     test, values = within(reach)

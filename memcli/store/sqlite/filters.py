@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from memcli.store.records import Reach
     from memcli.types import Filters
 
-# The last day that a span with a given day may end on, none being longer than a quarter: up to
-# there an index of dates is walked, and not to its end.
+# The last day on which a span that contains a given day may end, because no span is longer than a
+# quarter. A search reads the index of dates only up to that day.
 LAST_OF_ANY = f"coalesce(date(?, '+{MOST_DAYS} days'), '9999-12-31')"
 _OWN = f"d.source = '{MEMORY_SOURCE}'"
-# Tests over chunks c of documents d; each is driven by the lines it is given, so that it costs
-# what those lines hold and not what the store holds.
+# Tests over chunks c of documents d. Each starts from the given lines, so its cost depends on them
+# and not on the size of the index.
 _LINES = (
     "c.id {IN} (SELECT x.id FROM json_each(?) w"
     f" JOIN documents y ON y.source = '{MEMORY_SOURCE}' AND y.path = w.value ->> 0"
@@ -44,7 +44,7 @@ _SAYS = (
 
 
 def select_chunks(reach: Reach) -> tuple[str, list[Any]] | None:
-    """Write a SELECT of the chunk ids within reach, or None if everything is."""
+    """Write a SELECT of the chunk ids within reach, or None if all are."""
     test, values = within(reach)
     if not test:
         return None
@@ -55,9 +55,9 @@ def select_chunks(reach: Reach) -> tuple[str, list[Any]] | None:
 
 
 def within(reach: Reach, dated: str = "c") -> tuple[str, list[Any]]:
-    """Write a test over chunks c of documents d; empty if everything is within reach.
+    """Write a test over chunks c of documents d; empty if all are within reach.
 
-    The days that the filters name are those of `dated`: of chunks, or "d" for a document only.
+    Date filters apply to `dated`: chunks "c", or "d" for documents only.
     """
     filters = reach.filters
     first_day, date = f"coalesce({dated}.first_day, {dated}.date)", f"{dated}.date"
@@ -98,13 +98,13 @@ def within(reach: Reach, dated: str = "c") -> tuple[str, list[Any]]:
     if reach.beyond:
         tests.append(_OUTSIDE)
         values.append(_as_json(reach.beyond))
-    # Half a surrogate, as a byte of a command line that is no UTF-8 becomes, is in no text.
+    # No text contains half a surrogate, which Python makes of a byte that is not UTF-8.
     said = (v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in values)
     return " AND ".join(tests), [*said]
 
 
 def _told(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
-    """Write the tests of front matter values and of speakers."""
+    """Yield the tests of front matter values and of speakers."""
     if filters.tags or filters.where:
         from memcli.store.sqlite.properties import tests_of
 
@@ -118,7 +118,7 @@ def _as_json(lines: Iterable[SourceLines]) -> str:
 
 
 def _glob(pattern: str) -> str:
-    """Let a folder match everything below it; `**` is `*`, which matches `/`, too.
+    """Let a folder match everything below it; `**` is `*`, which also matches `/`.
 
     `[!x]` means the same as `[^x]`.
     """

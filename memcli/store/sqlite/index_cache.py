@@ -1,8 +1,8 @@
-"""What a connection keeps of one state of the index, for the process that goes on asking about it.
+"""The cache of a connection for one state of the index, for a process that asks many questions.
 
-Questions about the same notes read the same chunks, cut the same parts into tokens and look for the
-same words. What was read stays here until the state is another one, or it has grown too large; a
-command that asks once never loads this.
+Questions about the same notes read the same chunks, cut the same segments into tokens and look up
+the same words. The cache keeps them until the state changes or the cache is too large. A command
+that asks once never imports this module.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 32 << 20  # by the estimates below, for CPython's objects
 PART_BYTES, TOKEN_BYTES, HOLDER_BYTES, CODE_BYTES, VECTOR_BYTES = 400, 60, 80, 240, 100
-MOST_HELD = 10_000  # chunks of an index whose words are kept with all that hold them
+MOST_HELD = 10_000  # in a larger index, the chunks of a word are not cached
 
 
 class IndexCache:
     """Chunks, tokens of texts, and the chunks of each word that were read."""
 
     def __init__(self, version: int, chunks: int) -> None:
-        """Start empty, for an index in the state with this number, of so many chunks."""
+        """Start empty, for an index with so many chunks in the state with this number."""
         self.version = version
         self.known: dict[Key, Known] | None = None
         self.lines: dict[int, ChunkLines] = {}
@@ -79,7 +79,7 @@ class IndexCache:
     def holders(self, connection: apsw.Connection, asked: Term | Wanted) -> frozenset[int] | None:
         """Return the chunks that contain a term, or match a query.
 
-        None in a large index, which may have very many.
+        The result is None in a large index, where there may be very many.
         """
         if not self.is_small:
             return None
@@ -105,7 +105,7 @@ class IndexCache:
     def nearest(
         self, connection: apsw.Connection, table: str, code: bytes, wanted: int
     ) -> list[int]:
-        """List the slots of the nearest codes, with all that tie with the last, of one table."""
+        """List the slots of the nearest codes of a table, with all ties with the last."""
         if self._codes is None or self._codes[0] != table:
             self._codes = table, *_read_codes(connection, table, len(code))
             self.bytes += CODE_BYTES * len(self._codes[2])
@@ -121,7 +121,7 @@ class IndexCache:
 def _read_codes(
     connection: apsw.Connection, table: str, length: int
 ) -> tuple[array[int], list[int]]:
-    """Read slots and codes from the blocks in which vec0 has them."""
+    """Read slots and codes from the blocks in which vec0 stores them."""
     slots, codes = array("q"), list[int]()
     for validity, ids, blob in connection.execute(
         f"SELECT c.validity, c.rowids, v.vectors FROM {table}_chunks c"

@@ -1,4 +1,4 @@
-"""Check a whole index file: its pages with SQLite, its rows by what memcli can have written."""
+"""Check a whole index file: its pages with SQLite, its rows for values memcli never writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENCODER = (
     "(SELECT e.id FROM encoders e JOIN meta m ON m.value = e.fingerprint"
     " WHERE m.key = 'fingerprint')"
 )
-# SQLite accepts any type in any column, so a row may have values that no reader expects.
+# SQLite accepts any type in any column, so a row may contain values that no reader expects.
 _ODD = {
     "documents": "typeof(path) <> 'text' OR typeof(size) <> 'integer'"
     f" OR typeof(mtime_ns) <> 'integer' OR date NOT GLOB '{_DAY}'"
@@ -40,7 +40,7 @@ _ODD = {
 
 
 def first_fault(connection: apsw.Connection, path: str) -> str:
-    """Check every page and every row: "ok", or the first fault."""
+    """Return "ok", or the first fault in the pages and rows."""
     try:
         with understood(path):
             found = str(rows(connection, "PRAGMA integrity_check(1)")[0][0])

@@ -1,7 +1,7 @@
-"""Ask the FTS5 table: who matches, how well, how many.
+"""Query the FTS5 table: which chunks match, how well, and how many.
 
-FTS5 starts its query again for each row of a `rowid IN (…)`, and bm25 then counts every term again.
-A `+` keeps the condition out of FTS5: one walk over what matches, 100 times faster for 500 rows.
+For each row of a `rowid IN (…)`, FTS5 starts its query again, and bm25 counts every term again. A
+`+` keeps the condition out of FTS5: one pass over all matches, 100 times faster for 500 rows.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 HEADING_WEIGHT = 1.0
 BODY_WEIGHT = 1.0
 WINDOWS = 5  # of rows, from which a frequency is estimated
-# Rows in all of them: a term in 5 % of the chunks is counted within 9 %. Fewer matches are counted
-# exactly, which takes .2 ms and less than the windows.
+# Rows in all windows: the estimate for a term in 5 % of the chunks is within 9 %. Fewer matches are
+# counted exactly, which takes .2 ms and less than the windows.
 SAMPLE = 2500
-MANY_TERMS = 50  # that are looked up one by one
-MOST_WALKED = 20_000  # chunks of an index whose terms are walked
+MANY_TERMS = 50  # more terms than this are not looked up one by one
+MOST_WALKED = 20_000  # chunks; in a larger index, terms are not listed
 LAST = "\U0010ffff"
-# Ties go by place, which does not depend on the order of indexing, as a number does.
+# Ties are ordered by place, which unlike a number does not depend on the order of indexing.
 PLACED = "chunks c JOIN documents d ON d.id = c.document_id"
 BY_PLACE = "ORDER BY d.source, d.path, c.ordinal"
 BM25 = f"-bm25(fts, {HEADING_WEIGHT}, {BODY_WEIGHT})"  # larger is better
@@ -66,7 +66,7 @@ def ranked(
 
 
 def _placed(connection: apsw.Connection, scores: dict[int, float]) -> dict[int, float]:
-    """Order chunks by their place if their scores tie."""
+    """Order chunks with equal scores by place."""
     if len({*scores.values()}) == len(scores):
         return scores
     marks = ",".join("?" * len(scores))
@@ -79,7 +79,7 @@ def _placed(connection: apsw.Connection, scores: dict[int, float]) -> dict[int, 
 def scores(
     connection: apsw.Connection, match: str, ids: Sequence[int], score: str = BM25
 ) -> dict[int, float]:
-    """Return the BM25 of those of some chunks that match."""
+    """Return the BM25 of the matches among some chunks."""
     marks = ",".join("?" * len(ids))
     found = rows(
         connection,
@@ -92,7 +92,7 @@ def scores(
 def count_matches(
     connection: apsw.Connection, match: str, ids: Sequence[int]
 ) -> tuple[int, set[int]]:
-    """Count the chunks that match, and return which of some chunks are among them."""
+    """Count the chunks that match, and return the matches among some chunks."""
     marks = ",".join("?" * len(ids))
     ((count, found),) = rows(
         connection,
@@ -104,17 +104,17 @@ def count_matches(
 
 
 def occurring(connection: apsw.Connection, terms: Sequence[Term]) -> frozenset[Term]:
-    """Return which terms are in any chunk; each walk ends at the first chunk."""
+    """Return the terms that any chunk contains; each lookup ends at the first chunk."""
     one = "SELECT 1 FROM fts WHERE fts MATCH ? LIMIT 1"
     asked = _listed(connection, terms) if len(terms) > MANY_TERMS else terms
     return frozenset(term for term in asked if rows(connection, one, (phrase(term),)))
 
 
 def _listed(connection: apsw.Connection, terms: Sequence[Term]) -> Sequence[Term]:
-    """Leave out most of the terms that no chunk holds: what is deleted may be listed still.
+    """Leave out most of the terms that no chunk contains; deleted words may still be listed.
 
-    The terms of an index are walked by their first letters, which costs a tenth of looking up
-    the spellings of a word. In a large index the walk takes longer, as it counts their rows.
+    The terms of an index are read by their first letters, which costs a tenth of looking up the
+    spellings of a word. In a large index this takes longer, because it counts their rows.
     """
     ((last,),) = rows(connection, "SELECT max(id) FROM chunks")
     if (last or 0) > MOST_WALKED:
@@ -134,7 +134,7 @@ def _listed(connection: apsw.Connection, terms: Sequence[Term]) -> Sequence[Term
 
 def frequency(connection: apsw.Connection, match: str) -> int:
     """Count the chunks that match; if there are many, estimate from windows over the index."""
-    ((first, last),) = rows(  # a query for both would look at every row
+    ((first, last),) = rows(  # one query for both would read every row
         connection, "SELECT (SELECT min(id) FROM chunks), (SELECT max(id) FROM chunks)"
     )
     if first is None:
@@ -152,7 +152,7 @@ def frequency(connection: apsw.Connection, match: str) -> int:
 
 
 def merge(connection: apsw.Connection, pages: int) -> bool:
-    """Merge segments within `pages`; return whether all are one and no deleted word is left.
+    """Merge segments within `pages`; return whether one is left, without deleted words.
 
     FTS5 marks a deleted row and keeps its words until all older segments are merged into one.
     """
@@ -165,7 +165,7 @@ def merge(connection: apsw.Connection, pages: int) -> bool:
 
 
 def tokens(connection: apsw.Connection, prepared: Sequence[str]) -> list[tuple[str, ...]]:
-    """Cut texts that `words.prepare` has made into tokens, stemmed as the table holds them."""
+    """Cut texts from `words.prepare` into tokens, stemmed as in the table."""
     tokenizer = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
     try:
         return [
@@ -188,7 +188,7 @@ def tokens(connection: apsw.Connection, prepared: Sequence[str]) -> list[tuple[s
 
 
 def cut(prepared: Sequence[str]) -> list[tuple[str, ...]]:
-    """Cut texts that `words.prepare` has made into tokens, stemmed as every index holds them."""
+    """Cut texts from `words.prepare` into tokens, stemmed as in every index."""
     connection = apsw.Connection(":memory:")
     try:
         return tokens(connection, prepared)

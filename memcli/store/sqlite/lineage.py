@@ -23,9 +23,9 @@ def put(connection: apsw.Connection, document_id: int, lineage: Lineage | None) 
 
 
 def unchecked(connection: apsw.Connection) -> list[str]:
-    """Name the summaries with lines whose file is not the one they were looked for in.
+    """List the summaries with lines whose file has changed since they were looked up.
 
-    They may have been found elsewhere, so a file that the front matter names counts too.
+    The lines may be in another file now, so a file that the front matter names counts too.
     """
     found = rows(
         connection,
@@ -43,7 +43,7 @@ def unchecked(connection: apsw.Connection) -> list[str]:
 
 
 def check(connection: apsw.Connection, summary: str, found: Sequence[LineCheck]) -> None:
-    """Record where the source lines of a summary are."""
+    """Store where the source lines of a summary are."""
     document_id = _document(connection, summary)
     if document_id is None:
         return
@@ -56,7 +56,7 @@ def check(connection: apsw.Connection, summary: str, found: Sequence[LineCheck])
 
 
 def line_checks(connection: apsw.Connection, summary: str) -> list[LineCheck]:
-    """Read what `check` has recorded of a summary, in its order."""
+    """Read what `check` has stored for a summary, in order."""
     return [
         LineCheck(SourceLines(*lines), file, bool(holds))
         for file, holds, *lines in rows(
@@ -79,7 +79,7 @@ def _document(connection: apsw.Connection, summary: str) -> int | None:
 
 
 def supports(connection: apsw.Connection) -> list[Support]:
-    """List the lines that summaries rest on, and whether their file as it is stored has them."""
+    """List the lines that summaries cite, and whether the stored file still has them."""
     return [
         Support(summary, SourceLines(*lines), bool(holds))
         for summary, holds, *lines in rows(

@@ -1,4 +1,4 @@
-"""FTS5's side of words: its tokenizer, and MATCH expressions that no term can break."""
+"""FTS5's tokenizer, and MATCH expressions in which every term is quoted."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from memcli.types import Term, Wanted
 TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")
 TOKENIZE = " ".join(f"'{word}'" if " " in word else word for word in TOKENIZER)
 
-# Porter has cut these off the indexed words, whole or in turn. A prefix that ends inside one
-# (`generat*`) begins no indexed stem (`gener`): the stem has to be asked for itself.
+# Porter has removed these from the indexed words, one or several. A prefix that ends inside one of
+# them (`generat*`) begins no indexed stem (`gener`), so the query must also ask for the stem.
 _SUFFIXES = """
     able ably ability al alism ality ally alize alization ance ancy ant ate ated ating ation
     ational ator ed ement ence ency ent er es ful fulness ible ic ical icate ication ied ies ing
@@ -23,7 +23,7 @@ _SUFFIXES = """
 _STEM_MIN = 4  # shorter stems would match unrelated words
 
 
-@lru_cache(maxsize=16)  # of one question to several indexes
+@lru_cache(maxsize=16)  # for one question to several indexes
 def expression(wanted: Wanted) -> str | None:
     """Write a keyword search as a MATCH expression; None if it is empty.
 
@@ -66,7 +66,7 @@ def _stems(prefix: str) -> Iterator[Term]:
     suffixes = _SUFFIXES.split()
     for n in range(len(prefix) - 1, _STEM_MIN - 2, -1):
         start, tail = prefix[:n], prefix[n:]
-        doubled = tail[0] == start[-1]  # runn* is the run of running
+        doubled = tail[0] == start[-1]  # runn* is the word run in running
         if doubled and any(suffix.startswith(tail[1:]) for suffix in suffixes):
             yield Term(f"{start}{tail[0]}ing")
         elif n >= _STEM_MIN and any(suffix.startswith(tail) for suffix in suffixes):

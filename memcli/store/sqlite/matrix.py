@@ -1,8 +1,8 @@
-"""Keep the codes of a large index in memory, for a process that goes on asking.
+"""Keep the codes of a large index in memory, for a process that asks many questions.
 
-vec0 counts the bits of 64 at a time and reads the file for each question: a million codes take it
-95 ms of CPU time. numpy takes 26 for the same distances, but first 100 to be imported and 340 to
-read the codes. So a process that has asked a few times about one state of an index keeps its codes.
+vec0 counts the bits of 64 codes at a time and reads the file for each question: a million codes
+take 95 ms of CPU time. numpy takes 26 for the same distances, but first 100 for its import and 340
+to read the codes. So a process keeps the codes after a few questions about one state of an index.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memcli.store.sqlite.driver import rows
 if TYPE_CHECKING:
     from typing import Any
 
-MOST_BYTES = 256 << 20  # that a process keeps of all indexes; a million codes are 96 MB
+MOST_BYTES = 256 << 20  # for all indexes of a process; a million codes are 96 MB
 BLOCK = 1 << 15  # codes at once: larger blocks leave the cache, smaller ones wait for the GIL
 _WORD = 8  # bytes that are counted in one step
 _ID_BYTES = 8
@@ -36,9 +36,9 @@ _kept: dict[str, Codes] = {}  # by the path of the index
 def nearest(
     connection: apsw.Connection, table: str, state: str, code: bytes, wanted: int
 ) -> list[tuple[int, int]] | None:
-    """List the (slot, hamming distance) of the nearest codes, with all that tie with the last.
+    """List the (slot, hamming distance) of the nearest codes, with all ties with the last.
 
-    `state` names the state that the connection sees, and none of another index. None if the
+    `state` names the state that the connection sees, and is unique among all indexes. None if the
     codes cannot be kept.
     """
     codes = _codes(connection, table, state)
@@ -79,7 +79,7 @@ def _codes(connection: apsw.Connection, table: str, state: str) -> Codes | None:
     _kept.pop(path, None)
     try:
         found = _read(connection, table, state)
-    except (ImportError, MemoryError):  # vec0 needs neither numpy nor the room
+    except (ImportError, MemoryError):  # vec0 needs neither numpy nor the memory
         return None
     if found is not None:
         _kept[path] = found
@@ -87,7 +87,7 @@ def _codes(connection: apsw.Connection, table: str, state: str) -> Codes | None:
 
 
 def _read(connection: apsw.Connection, table: str, state: str) -> Codes | None:
-    """Read the codes of vec0's table, in the blocks it has them in."""
+    """Read the codes from the blocks in which vec0 stores them."""
     import numpy as np
 
     blocks = f"FROM {table}_chunks c JOIN {table}_vector_chunks00 v ON v.rowid = c.chunk_id"

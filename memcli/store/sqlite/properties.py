@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SAYS = "d.id {IN} (SELECT document_id FROM properties WHERE {TEST})"
-# A tag, and those below it: "0" is the character that follows "/".
+# A tag and the tags below it: "0" is the character that follows "/".
 _TAGGED = "key = ? AND (value = ? OR (value > ? || '/' AND value < ? || '0'))"
-# A key, and those of a mapping behind it: "/" is the character that follows ".".
+# A key and the keys of a mapping below it: "/" is the character that follows ".".
 _GIVEN = "key = ? OR (key > ? || '.' AND key < ? || '/')"
 _ONE_OF = "key = ? AND (value IN (SELECT value FROM json_each(?)) OR value GLOB ?)"
 
@@ -56,5 +56,5 @@ def _said(where: Where) -> tuple[str, list[Any]]:
     if where.value is None:
         return _GIVEN, [key, key, key]
     day = day_of(where.value)
-    times = f"{day}[t ]*" if day else None  # of that day, as in 2026-02-05t10:00
+    times = f"{day}[t ]*" if day else None  # on that day, such as 2026-02-05t10:00
     return _ONE_OF, [key, json.dumps(same_values(where.value)), times]

@@ -1,10 +1,10 @@
-"""Rank by rare words, and count common ones only in what these find.
+"""Rank by rare words, and count common ones only in the chunks that the rare ones find.
 
-What costs in a ranking by FTS5's bm25() is not to walk the rows of a term but to look up how long
-each chunk is that matches: 2 microseconds a row against a tenth. So chunks are found by the rare
-terms and by groups of common ones, few thousands of them; a common term adds its share to what is
-found. To weigh only those that could still be among the first saves nothing: each further look at
-a common term walks all of its rows, and bounds on its share leave nearly all of them.
+In a ranking by FTS5's bm25(), reading the rows of a term is cheap: a tenth of a microsecond each.
+Looking up the length of each matching chunk takes 2 microseconds. So the rare terms and groups of
+common ones find the chunks, a few thousand of them, and common terms add their share to those. It
+does not help to weigh only the chunks that may still be among the first: each further lookup of a
+common term reads all its rows, and bounds on its share exclude almost none of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def scores(
     connection: apsw.Connection, wanted: Wanted, within: tuple[str, Sequence[Any]] | None
 ) -> dict[int, float]:
-    """Return the BM25 of all chunks that the rare terms find, or groups of common ones, by id.
+    """Return the BM25 by id of all chunks that rare terms or groups of common ones find.
 
     `within` is a SELECT of the chunk ids to search in, with its bindings.
     """
@@ -48,7 +48,7 @@ def scores(
 def first(
     connection: apsw.Connection, scores: dict[int, float], limit: int
 ) -> list[tuple[int, float]]:
-    """List the best as (chunk id, BM25), best first; equal ones go by source, path and place."""
+    """List the best as (chunk id, BM25), best first; ties by source, path and place."""
     if len(scores) > limit:
         least = nlargest(limit, scores.values())[-1] if limit > 0 else inf
         scores = {chunk_id: score for chunk_id, score in scores.items() if score >= least}
@@ -65,13 +65,13 @@ def first(
 
 
 def _joint(wanted: Wanted) -> str:
-    """Write a query for chunks with all of a group of common terms."""
+    """Write a query for chunks that contain all of a group of common terms."""
     groups = (Wanted(all=tuple((t,) for t in group), none=wanted.none) for group in wanted.together)
     return " OR ".join(f"({expression(group)})" for group in groups)
 
 
 def _beside(wanted: Wanted, match: str) -> str:
-    """Write a query for chunks with one of the common terms, whose phrases come first."""
+    """Write a query for matches with one of the common terms, whose phrases come first."""
     common = " OR ".join(phrase(term) for term, _ in wanted.also)
     return f"({common}) AND ({match})"
 
@@ -82,7 +82,7 @@ def _found(
     within: tuple[str, Sequence[Any]] | None,
     score: str,
 ) -> dict[int, float]:
-    """Return all that matches, with a score."""
+    """Return all matches with a score."""
     select, values = within or ("", ())
     condition = f"fts MATCH ?{f' AND +rowid IN ({select})' if select else ''}"
     return dict(rows(connection, f"SELECT rowid, {score} FROM fts WHERE {condition}",
@@ -94,7 +94,7 @@ def _score(found: tuple[int, float]) -> float:
 
 
 def _weights(wanted: Wanted, chunks: int) -> list[float]:
-    """Return the IDF of each spelling of the common terms, which is that of its term."""
+    """Return the weight of each spelling of the common terms, which is the IDF of its term."""
     weights = []
     for term, count in wanted.also:
         weights += [bm25.idf(chunks, count)] * len(spellings(term))

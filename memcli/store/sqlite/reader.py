@@ -1,6 +1,6 @@
 """Answer from one state of the index file: a read-only connection and its read transaction.
 
-It returns what rows contain and how well they match; callers do the rest.
+It returns the content of rows and how well they match; callers do the rest.
 """
 
 from __future__ import annotations
@@ -60,19 +60,19 @@ if TYPE_CHECKING:
     from memcli.store.tiers import Tier
     from memcli.types import Lines
 
-# Searching the codes of so many vectors takes some milliseconds.
+# Searching the codes of this many vectors takes some milliseconds.
 MANY_VECTORS = 32_768
-# Pages that are kept, in KiB, where SQLite keeps 2,000. Whatever is looked up of hundreds of chunks
-# lies strewn over a large index, and lengths of chunks are read again for each term: a search among
-# a million took 285 ms of CPU time, with this 227, with twice as much no less.
+# The page cache, in KiB; the default of SQLite is 2,000. In a large index, the rows of hundreds of
+# chunks are far apart, and lengths of chunks are read again for each term. A search among a million
+# chunks took 285 ms of CPU time; with this cache it takes 227, with twice as much no less.
 CACHE_KIB = 32_000
 
 
 class Reader:
-    """An open index that cannot change it; a `port.Snapshot` inside `snapshot`."""
+    """An open index, read-only; a `port.Snapshot` inside `snapshot`."""
 
     def __init__(self, path: str, tiers: Sequence[Tier] = ()) -> None:
-        """Open the index; IndexMissingError if there is none."""
+        """Open the index; IndexMissingError if it does not exist."""
         if not os.path.exists(path):
             raise IndexMissingError(f"there is no index at {path}", hint="memcli index")
         opened = connect(path, write=False)
@@ -81,9 +81,9 @@ class Reader:
         self._connection = opened.connection
         self._file = opened.file
         self._was_asked = False
-        self._cache: IndexCache | None = None  # of what earlier questions have read of this state
+        self._cache: IndexCache | None = None  # what earlier questions have read of this state
         self._facts: Facts | None = None  # of the open state
-        # The last rankings that scored more than they give, and the scores of all that they found.
+        # The last rankings that scored more chunks than they return, with all their scores.
         self._weighed: list[tuple[list[Ranked], Mapping[int, float]]] = []
         with understood(path), closed_on_failure(self._connection):
             self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
@@ -346,7 +346,7 @@ class Reader:
             return rows(self._connection, sql, bindings)
 
     def _has_many(self) -> bool:
-        """Return whether a search of the codes is worth a connection of its own."""
+        """Return whether a search of the codes is worth a second connection."""
         return bool(self._rows("SELECT 1 FROM slots WHERE id > ? LIMIT 1", (MANY_VECTORS,)))
 
     def _vec_table(self) -> str | None:
@@ -355,7 +355,7 @@ class Reader:
             return None if behind else documents.meta(self._connection, "vec_table")
 
     def _clean_tiers(self, table: str | None) -> Sequence[Tier]:
-        """List the tiers whose codes stand beside a table of codes."""
+        """List the tiers that have their codes next to a table of codes."""
         if not self._tiers or table is None or not coarse.is_coarse(table):
             return ()
         with understood(self.path):
@@ -363,7 +363,7 @@ class Reader:
         return [tier for tier in self._tiers if tier.components in held]
 
     def _scores(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> dict[int, float]:
-        """Return the BM25 of chunks; what the retriever has found it has scored."""
+        """Return the BM25 of chunks; the scores of the retriever are used again."""
         scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]
         weighed = [found for ranked, found in self._weighed if ranked is retrievers.keyword]
@@ -381,7 +381,7 @@ class Reader:
         return scores
 
     def _score(self, match: str, totals: Totals | None) -> str:
-        """Write the score of a row: by this index alone, or by all that are asked."""
+        """Write the score of a row: by this index only, or by all that are searched."""
         if totals is None:
             return keywords.BM25
         from memcli.store.sqlite.bm25 import register, weighed
@@ -401,7 +401,7 @@ class Reader:
     def _cosines(
         self, chunks: Sequence[ChunkRow], retrievers: RetrieverResults
     ) -> Mapping[int | None, float]:
-        """Return the cosines of the parts of chunks, by the numbers of their vectors."""
+        """Return the cosines of the segments of chunks, by the numbers of their vectors."""
         if retrievers.vector is None:
             return {}
         numbers = [part[1] for chunk in chunks for part in chunk.parts if part[1] is not None]
@@ -422,7 +422,7 @@ class Reader:
         return TermChunks(count, frozenset(held))
 
     def _keep(self) -> None:
-        """Keep what is read of this state from now on, as long as it is not too much."""
+        """Cache what is read of this state from now on, unless the cache is too large."""
         from memcli.store.sqlite.index_cache import MOST_BYTES, IndexCache
 
         version = self._connection.pragma("data_version")

@@ -1,8 +1,8 @@
-"""The tables of the index and the ordered migrations that lead to them.
+"""The tables of the index, and the ordered migrations that make them.
 
-documents -> chunks -> parts; a part points by the hash of its embedded text to `vectors`,
-the embedding cache. `slots` gives each living hash a row in the vec0 table named by the
-`meta` key `vec_table`. `fts` has one row a chunk and keeps no text.
+documents -> chunks -> parts; a part refers by the hash of its embedded text to `vectors`, the
+embedding cache. `slots` assigns each hash in use a row in the vec0 table named by the `meta` key
+`vec_table`. `fts` has one row per chunk and stores no text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memcli.store.sqlite.match import TOKENIZE
 if TYPE_CHECKING:
     from typing import Any
 
-PACKED = 14  # the version since which a vector takes a byte for each component
+PACKED = 14  # the first version in which a vector takes a byte per component
 _QUOTED_TOKENIZE = TOKENIZE.replace("'", "''")
 
 _V1 = f"""
@@ -69,12 +69,12 @@ INSERT INTO fts (fts, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE terms USING fts5vocab (fts, row);
 """
 
-# Lets a run that prunes pass over the vectors in use.
+# Lets a run that prunes skip the vectors in use.
 _V2 = "CREATE INDEX vectors_unused ON vectors (unused_since) WHERE unused_since IS NOT NULL"
 
-# The lines a summary was made of, where they stand now. They hold while `matches` is set and
-# `checked` is still the hash of the file they were looked for in, so a changed file frees its lines
-# before anybody looks.
+# The lines that a summary cites, with their present place. They are covered while `matches` is set
+# and `checked` is still the hash of the file where they were looked up. So a changed file makes its
+# lines uncovered at once.
 _V3 = """
 CREATE TABLE lineage (
   document_id INTEGER NOT NULL REFERENCES documents (id),
@@ -85,7 +85,7 @@ CREATE INDEX lineage_document ON lineage (document_id);
 CREATE INDEX lineage_path ON lineage (path);
 """
 
-# Documents that a context holds while there is room.
+# Documents that a context contains if there is room.
 _V4 = """
 ALTER TABLE documents ADD COLUMN soft INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX documents_rules ON documents (always, soft) WHERE always OR soft;
@@ -94,10 +94,10 @@ CREATE INDEX documents_rules ON documents (always, soft) WHERE always OR soft;
 # For questions that name a day.
 _V5 = "CREATE INDEX chunks_date ON chunks (date) WHERE date IS NOT NULL"
 
-# Summaries are looked at again: earlier versions knew no seal and no quotation.
+# Check summaries again: earlier versions had neither seals nor quotations.
 _V6 = "UPDATE lineage SET checked = NULL, matches = 0"
 
-# What front matter says, for filters: one row for each key and value.
+# Front matter for filters: one row for each key and value.
 _V7 = """
 CREATE TABLE properties (
   document_id INTEGER NOT NULL REFERENCES documents (id), key TEXT NOT NULL, value NOT NULL
@@ -106,7 +106,7 @@ CREATE INDEX properties_document ON properties (document_id);
 CREATE INDEX properties_key ON properties (key, value);
 """
 
-# Who says which lines of a chunk, and in which documents each of them speaks. Documents are cut
+# Speakers: who says which lines of a chunk, and the documents of each speaker. Documents are cut
 # again, which fills both.
 _V8 = """
 ALTER TABLE chunks ADD COLUMN turns TEXT NOT NULL DEFAULT '[]';
@@ -117,27 +117,27 @@ CREATE TABLE speakers (
 CREATE INDEX speakers_document ON speakers (document_id);
 """
 
-# In which lines somebody says how they want things. Documents are cut again, which fills it.
+# Lines in which people say how they want things. Documents are cut again, which fills it.
 _V9 = """
 ALTER TABLE chunks ADD COLUMN preferences TEXT NOT NULL DEFAULT '[]';
 CREATE INDEX chunks_preferences ON chunks (id) WHERE preferences <> '[]';
 """
 
-# Texts that an encoder cannot read, so that no run looks at them again.
+# Texts that an encoder cannot read, so that no run tries them again.
 _V11 = """
 CREATE TABLE unread (
   hash BLOB NOT NULL, fingerprint TEXT NOT NULL, PRIMARY KEY (hash, fingerprint)
 ) WITHOUT ROWID
 """
 
-# Where a span of days begins, whose last day is the date. Documents are cut again, which fills it.
+# The first day of a span; the date is its last day. Documents are cut again, which fills it.
 _V12 = """
 ALTER TABLE documents ADD COLUMN first_day TEXT;
 ALTER TABLE chunks ADD COLUMN first_day TEXT;
 """
 
 
-# A number for the encoder of a vector instead of its name. Vectors are not kept.
+# A number for the encoder of a vector instead of its name. Vectors are dropped.
 _V13 = """
 DROP TABLE vectors;
 CREATE TABLE encoders (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
@@ -150,7 +150,7 @@ CREATE TABLE vectors (
 CREATE INDEX vectors_unused ON vectors (unused_since) WHERE unused_since IS NOT NULL;
 """
 
-# Vectors take one byte for each component; those of earlier versions are made again.
+# Vectors take one byte per component; memcli makes those of earlier versions again.
 _V14 = """
 DELETE FROM vectors;
 DELETE FROM slots;
@@ -159,7 +159,7 @@ DELETE FROM meta WHERE key IN ('fingerprint', 'dimension', 'embedded_at');
 
 
 def _v7(connection: apsw.Connection) -> None:
-    """Fill the new table from the front matter that is kept, so that no file is read again."""
+    """Fill the new table from the stored front matter, so that no file is read again."""
     from memcli.store.sqlite import properties
 
     connection.execute(_V7)
@@ -168,17 +168,17 @@ def _v7(connection: apsw.Connection) -> None:
 
 
 def _v10(connection: apsw.Connection) -> None:
-    """Write words of Russian, Arabic and Japanese as `language.stems` has them; no file is read."""
+    """Write Russian, Arabic and Japanese words as `language.stems` does; no file is read."""
     from memcli.store.sqlite import documents
 
     documents.reword(connection)
 
 
-# Hash of what the migrations make, so that a file with other tables is not taken for an index.
+# Hash of the tables that the migrations make. A file with other tables is not taken for an index.
 # Tables of vec0 and those that FTS5 and SQLite make for themselves are left out.
 SHAPE = "388343875d3ac234e85192bcf187880a"
 _VEC_TABLE = r"(?:vec|codes)_[0-9]{1,9}"
-_VEC0_TABLE = rf"(?:{_VEC_TABLE}|codes_[0-9]{{1,5}}_[0-9]{{1,9}})"  # that of a tier names both
+_VEC0_TABLE = rf"(?:{_VEC_TABLE}|codes_[0-9]{{1,5}}_[0-9]{{1,9}})"  # a tier's name has both numbers
 _OWN_TABLES = rf"{_VEC0_TABLE}_(?:info|chunks|rowids|vector_chunks00)|fts_\w+|sqlite_\w+"
 _VEC_SQL = rf"CREATE VIRTUAL TABLE {_VEC0_TABLE} USING vec0\([^()]+\)"
 # Values of `meta` that are more than text to SQL and to readers.
@@ -231,7 +231,7 @@ def shape(connection: apsw.Connection) -> str:
     return _shape_of(tuple(listed))
 
 
-@lru_cache(maxsize=16)  # of several indexes that one memcli has made most define the same
+@lru_cache(maxsize=16)  # most of several indexes made by one memcli define the same
 def _shape_of(listed: tuple[tuple[Any, ...], ...]) -> str:
     found = []
     for kind, name, table, sql in listed:
@@ -243,7 +243,7 @@ def _shape_of(listed: tuple[tuple[Any, ...], ...]) -> str:
 
 
 def migrate(connection: apsw.Connection, path: str) -> None:
-    """Bring the file to the newest schema, one transaction a step."""
+    """Migrate the file to the newest schema, one transaction per step."""
     while (found := version(connection)) < len(MIGRATIONS):
         if found < 0:
             raise DamagedError(

@@ -1,4 +1,4 @@
-"""The rows of speakers: who says which lines of a chunk, and in which documents."""
+"""The rows of speakers: who says which lines of a chunk, and the documents of each speaker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from memcli.types import Chunk, Turn
 
-# One step of the index a name, however many documents it speaks in.
+# One step of the index for each name, however many documents contain it.
 _NAMES = """
 WITH RECURSIVE names (name) AS (
   SELECT min(name) FROM speakers
@@ -30,12 +30,12 @@ _BUT += " WHERE d.scope <> ?)"
 
 
 def as_json(turns: Iterable[Turn]) -> str:
-    """Write turns as a chunk keeps them."""
+    """Write turns as a chunk stores them."""
     return json.dumps([tuple(turn) for turn in turns], ensure_ascii=False, separators=(",", ":"))
 
 
 def put(connection: apsw.Connection, document_id: int, chunks: Iterable[Chunk]) -> None:
-    """Store who speaks in a document in place of what was known of it."""
+    """Replace the speakers of a document."""
     connection.execute("DELETE FROM speakers WHERE document_id = ?", (document_id,))
     names = {turn.speaker for chunk in chunks for turn in chunk.turns}
     connection.executemany(
@@ -45,7 +45,7 @@ def put(connection: apsw.Connection, document_id: int, chunks: Iterable[Chunk]) 
 
 
 def names(connection: apsw.Connection, *, but: str | None) -> list[str]:
-    """List everybody who speaks, each once, but in documents of one scope."""
+    """List all speakers, each once, except in documents of one scope."""
     found: list[tuple[Any, ...]] = (
         rows(connection, _NAMES) if but is None else rows(connection, _NAMES + _BUT, (but,))
     )

@@ -1,7 +1,7 @@
-"""An index in one file of this machine: `port.Store` by SQLite.
+"""An index in one file on this machine: `port.Store` by SQLite.
 
-Connections that have answered are kept for the next question, one for each thread that asks at
-the same time, as long as the file is the one they were opened on.
+Connections are kept for the next question, one for each thread that asks at the same time, until
+the file is replaced.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WAL_SUFFIX = "-wal"
 
 
 class SqliteStore:
-    """The index at a path; nothing is opened before it is needed."""
+    """The index at a path; it is opened at first use."""
 
     def __init__(
         self,
@@ -34,9 +34,9 @@ class SqliteStore:
         tiers: Sequence[Tier] = (),
         shared: str = "",
     ) -> None:
-        """Take the path, the clock, which gives nanoseconds since 1970, and what to try first.
+        """Record the path, the clock, which returns nanoseconds since 1970, and the tiers.
 
-        `shared` is the file of the vectors that several indexes share; none if it is empty.
+        `shared` is the file of the vectors that several indexes share, or "".
         """
         self.path, self._now_ns, self._tiers = path, now_ns, tiers
         self._shared = shared
@@ -45,7 +45,7 @@ class SqliteStore:
 
     @property
     def local(self) -> str:
-        """Name the file."""
+        """Return the path of the file."""
         return self.path
 
     def describe(self) -> Described:
@@ -62,7 +62,7 @@ class SqliteStore:
         return os.path.exists(self.path)
 
     def has_unfolded(self) -> bool:
-        """Return whether changes lie beside the file, deleted text among them."""
+        """Return whether unfolded changes, which may include deleted text, are next to the file."""
         try:
             return os.path.getsize(self.path + WAL_SUFFIX) > 0
         except OSError:
@@ -82,7 +82,7 @@ class SqliteStore:
 
     @contextmanager
     def change(self, *, wait_seconds: float, sleep: Sleep) -> Iterator[Writer]:
-        """Be the one writer; a damaged file is set aside, and one that is missing is made."""
+        """Be the only writer; a damaged file is set aside, and a missing one is made."""
         from memcli.store.sqlite.vector_cache import VectorCache
         from memcli.store.sqlite.writer import Writer
 
@@ -103,10 +103,10 @@ class SqliteStore:
             yield
 
     def stand_in(self) -> None:
-        """Return nothing: a file has no server that could be away."""
+        """Return None: a file has no server that could be unavailable."""
 
     def copy_to(self, path: str) -> None:
-        """Copy the file and what SQLite has not folded into it yet; nobody may write meanwhile."""
+        """Copy the file with the changes that SQLite has not folded; no writer may be active."""
         from shutil import copyfile
 
         for suffix in ("", WAL_SUFFIX):
@@ -120,7 +120,7 @@ class SqliteStore:
             reader.close()
 
     def _take(self) -> Reader:
-        """Return a connection that nobody uses, a new one where there is none."""
+        """Return an idle connection, or a new one."""
         while True:
             with self._guard:
                 reader = self._idle.pop() if self._idle else None

@@ -1,8 +1,8 @@
 """The vectors that the indexes of one user share: by encoder and hash of the text, in one file.
 
-An index has its own copy of its vectors and never needs this file. A run copies here what it
+Each index has its own copy of its vectors and never needs this file. A run copies here what it
 embeds, and takes from here what another index has embedded: a clone, a moved folder, a folder
-above or below. After a fault of this file a run embeds as if it were empty, and says so.
+above or below. If this file fails, the run embeds everything itself and prints a notice.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 VERSION = 1  # raise it when the tables or the packing of vectors change
 MOST_BYTES = 256 << 20  # some 500,000 vectors of 384 components
-KEPT_SHARE = 0.75  # of the vectors, when there are too many; those used last are kept
+KEPT_SHARE = 0.75  # of the vectors, if there are too many; those used last are kept
 _DAY_SECONDS = 86_400
 _TABLES = f"""
 CREATE TABLE encoders (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
@@ -45,16 +45,16 @@ _ENCODER = "(SELECT id FROM encoders WHERE fingerprint = ?)"
 
 
 class VectorCache:
-    """The shared vectors; the file is opened when it is needed first."""
+    """The shared vectors; the file is opened at first use."""
 
     def __init__(self, path: str, *, most_bytes: int = MOST_BYTES) -> None:
-        """Take the path of the file; if it is empty, nothing is shared."""
+        """Record the path of the file; "" means that nothing is shared."""
         self.path, self._most_bytes = path, most_bytes
         self.problem = ""  # why nothing is shared any more
         self._connection: apsw.Connection | None = None
 
     def get(self, fingerprint: str, hashes: Sequence[bytes], now: int) -> Mapping[bytes, bytes]:
-        """Return the packed vectors of those texts that have one, and note that they are used."""
+        """Return the packed vectors of those texts that have one, and record their use."""
 
         def read(connection: apsw.Connection) -> Mapping[bytes, bytes]:
             listed = json.dumps([hash_.hex() for hash_ in hashes])
@@ -75,7 +75,7 @@ class VectorCache:
         return self._attempt(read, {})
 
     def put(self, fingerprint: str, made: Sequence[tuple[bytes, bytes]], now: int) -> None:
-        """Add packed vectors by the hash of their text; if they are too many, old ones go."""
+        """Add packed vectors by the hash of their text; if there are too many, drop old ones."""
 
         def write(connection: apsw.Connection) -> None:
             with connection:
@@ -99,7 +99,7 @@ class VectorCache:
             self._attempt(write, None)
 
     def prune(self, now: int) -> None:
-        """Delete the vectors that no index has made or taken today."""
+        """Delete the vectors that no index has made or used today."""
         self._attempt(
             lambda connection: connection.execute(
                 "DELETE FROM vectors WHERE used_day <> ?", (now // _DAY_SECONDS,)
@@ -114,7 +114,7 @@ class VectorCache:
             connection.close(True)
 
     def _attempt(self, work: Callable[[apsw.Connection], Made], without: Made) -> Made:
-        """Do work on the file; after a fault give what stands for it, and try no more."""
+        """Work on the file; after a fault return `without`, and do not try again."""
         if not self.path or self.problem:
             return without
         try:
@@ -133,7 +133,7 @@ class VectorCache:
 
 
 def _opened(path: str) -> apsw.Connection:
-    """Open or make the file; one of an older version is emptied, a newer one is not touched."""
+    """Open or make the file; empty one of an older version, and leave a newer one unchanged."""
     connection = connect(path, write=True).connection
     with translated(path), closed_on_failure(connection):
         if connection.pragma("user_version") == VERSION:

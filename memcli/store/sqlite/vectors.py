@@ -1,13 +1,14 @@
 """Vectors by hash of the embedded text: the cache, the vec0 rows and nearest neighbours.
 
-`vectors` keeps every vector ever made for a fingerprint, as `fixed` packs it, until it is pruned;
-`encoders` numbers the fingerprints, and `slots` lists the living hashes. L2 distance d over unit
-vectors orders like the cosine: cos = 1 - d^2 / 2.
+`vectors` keeps every vector of a fingerprint, as `fixed` packs it, until it is pruned. `encoders`
+numbers the fingerprints, and `slots` lists the hashes in use. The L2 distance d of unit vectors has
+the order of the cosine: cos = 1 - d^2 / 2.
 
-Few vectors are all compared, as they lie in the cache. Of many a vec0 table holds coarse codes,
-the row of a slot each, whose best are compared again by the vectors. vec0 knows no upsert, and
-takes no code in an UPDATE: SQLite hands the new value over without its subtype. It never compacts
-after deletes either; `is_outgrown` tells when a table holds too many freed rows.
+If there are few vectors, all are compared, directly from the cache. If there are many, a vec0 table
+contains coarse codes, one row per slot, and the best ones are compared again by their vectors. vec0
+has no upsert, and accepts no code in an UPDATE, because SQLite passes the new value without its
+subtype. It never compacts after deletions; `is_outgrown` returns whether a table has too many freed
+rows.
 """
 
 from __future__ import annotations
@@ -34,22 +35,22 @@ if TYPE_CHECKING:
 ENCODER = "(SELECT id FROM encoders WHERE fingerprint = ?)"
 Row = tuple[str, bytes, bytes, int | None]  # fingerprint, hash, packed vector, unused since
 
-# Hash and cosine of texts, best first, behind the first components that found them; 0: all did.
+# The number of first components that found the texts (0: all), then hash and cosine, best first.
 Nearest = tuple[int, list[tuple[bytes, float]]]
 
 CODED_AT_ONCE = 4096  # vectors
 VEC_CHUNK_ROWS = 1024  # vec0's allocation unit
-CHURN_LIMIT = 1.5  # rebuild when vec0 holds this many times the room its rows need
-# Up to so many bytes of float32 are compared, 2,048 of 384 components. 305 take .7 ms and 757 take
-# 1.1, where a table of them in vec0 took 2.8 and codes 4.8; at 2,420 both ways take 5 to 6.
-# Such a table was more than half of a small index, since vec0 sets 1,024 rows aside at once.
+CHURN_LIMIT = 1.5  # rebuild when vec0 uses this many times the room that its rows need
+# Up to this many bytes of float32 are compared, 2,048 vectors of 384 components. 305 take .7 ms and
+# 757 take 1.1, while a table of them in vec0 took 2.8 and codes 4.8; at 2,420 both take 5 to 6.
+# Such a table was more than half of a small index, because vec0 reserves 1,024 rows at once.
 SCANNED_BYTES = 3 << 20
 
 
 def is_scanned(count: int, dimension: int) -> bool:
-    """Return whether so many vectors of `dimension` float32 components need no codes, or have none.
+    """Return whether so many float32 vectors of `dimension` components need no table of codes.
 
-    A table of codes is given up below half of that.
+    An existing table of codes is dropped below half of that.
     """
     return 4 * dimension * count <= SCANNED_BYTES or not coarse.can_code(dimension)
 
@@ -63,10 +64,10 @@ def create_table(connection: apsw.Connection, name: str, components: int) -> Non
 
 
 def tiers_beside(connection: apsw.Connection, table: str) -> dict[int, str]:
-    """Name the tables of tiers that stand beside a table of codes, by their components.
+    """Return the tables of tiers next to a table of codes, by their components.
 
-    One that is not there is dirty: `keep_tiers` fills it from the whole vectors. One that is there
-    has every change that the other one has.
+    A missing tier is out of date: `keep_tiers` fills it from the whole vectors. An existing one
+    has every change of the other table.
     """
     named = coarse.tier_table(table, 0).replace(f"{coarse.PREFIX}0_", f"{coarse.PREFIX}[0-9]*_")
     found = rows(
@@ -80,7 +81,7 @@ def tiers_beside(connection: apsw.Connection, table: str) -> dict[int, str]:
 def keep_tiers(
     connection: apsw.Connection, table: str, fingerprint: str, dimension: int, wanted: Iterable[int]
 ) -> None:
-    """Keep the tiers that are wanted beside a table of codes, and no others."""
+    """Keep the requested tiers next to a table of codes, and no others."""
     held = tiers_beside(connection, table)
     for components in held.keys() - wanted:
         connection.execute(f"DROP TABLE {held[components]}")
@@ -91,7 +92,7 @@ def keep_tiers(
 
 
 def put(connection: apsw.Connection, made: Iterable[Row]) -> None:
-    """Add vectors to the cache; those that it has stay as they are."""
+    """Add vectors to the cache; existing ones stay as they are."""
     known: dict[str, int] = {}
     for fingerprint, *row in made:
         if fingerprint not in known:
@@ -114,9 +115,9 @@ def refresh_slots(
     living: Iterable[bytes],
     now: int,
 ) -> None:
-    """Take the slots of hashes that are gone, then give some to living hashes with a vector.
+    """Free the slots of hashes that are gone, then assign slots to hashes in use with a vector.
 
-    `tables` hold codes, of so many first components each. `now` is in seconds since 1970.
+    `tables` contain codes, each of so many first components. `now` is in seconds since 1970.
     """
     for hash_ in set(gone):
         if rows(connection, "SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)):
@@ -154,7 +155,7 @@ def refresh_slots(
 
 
 def switch_cache(connection: apsw.Connection, fingerprint: str | None, now: int) -> None:
-    """Count the vectors of every other encoder as unused from now on, and those of this as used."""
+    """Mark the vectors of all other encoders as unused from now on, and those of this as used."""
     connection.execute(
         "UPDATE vectors SET unused_since = ?"
         f" WHERE encoder IS NOT {ENCODER} AND unused_since IS NULL",
@@ -171,9 +172,9 @@ def switch_cache(connection: apsw.Connection, fingerprint: str | None, now: int)
 def rebuild(
     connection: apsw.Connection, number: int, fingerprint: str, dimension: int
 ) -> str | None:
-    """Fill the slots from the cache, and a new vec0 table where they are many, for every part.
+    """Fill the slots from the cache for every part, and a new vec0 table if there are many.
 
-    Gives the name of the table.
+    Returns the name of the table.
     """
     connection.execute("DELETE FROM slots")
     connection.execute(
@@ -207,7 +208,7 @@ def _fill(connection: apsw.Connection, table: str, fingerprint: str, code: str) 
 
 
 def is_outgrown(connection: apsw.Connection, table: str | None, dimension: int) -> bool:
-    """Return whether there are too many vectors for no table, too few for one, or it is bloated."""
+    """Return whether the table has to be made or dropped, or has too many freed rows."""
     slots = _count(connection)
     if table is None:
         return not is_scanned(slots, dimension)
@@ -224,10 +225,10 @@ def _count(connection: apsw.Connection) -> int:
 def nearest(
     connection: apsw.Connection, table: str | None, asked: VectorQuery, *, has_vec: bool
 ) -> Nearest:
-    """List the hashes nearest to a query, and behind these the ones that tie with the last.
+    """List the hashes nearest to a query, and after them the ones that tie with the last.
 
-    What is asked is asked within chunks. Which of equals comes first, the caller decides. Without
-    sqlite-vec (`has_vec`) numpy compares.
+    `within` selects chunks here. The caller orders ties. Without sqlite-vec (`has_vec`) numpy
+    compares.
     """
     if asked.within is not None:
         select, values = asked.within
@@ -244,7 +245,7 @@ def nearest(
 
 
 def _among(asked: VectorQuery) -> tuple[str, tuple[Any, ...]]:
-    """Write what is compared with a query: vectors v of slots s."""
+    """Write the vectors v of slots s to compare with a query."""
     select, values = asked.within or ("", ())
     within = f" AND s.id IN ({select})" if select else ""
     among = f"FROM vectors v CROSS JOIN slots s ON s.hash = v.hash WHERE +v.encoder = {ENCODER}"
@@ -290,7 +291,7 @@ def owners(
 ) -> dict[bytes, tuple[int, ...]]:
     """List the chunks within reach that contain each of some texts, in the order of their places.
 
-    Places are ordered by source, path and line; a text stands where the first of its chunks does.
+    Places are ordered by source, path and line; a text has the place of its first chunk.
     """
     if not hashes:
         return {}

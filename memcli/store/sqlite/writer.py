@@ -1,7 +1,7 @@
 """Change the index file, or build one next to it: one transaction per document.
 
-The caller holds the writer lock, hands in the clock, and has read the files. A file of the index
-that is no longer where it was opened is noticed before a change is committed.
+The caller holds the writer lock, provides the clock, and has read the files. Before a commit, the
+writer checks that the file of the index is still where it was opened.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ if TYPE_CHECKING:
     from memcli.store.sqlite.vector_cache import VectorCache
     from memcli.types import Document, Known
 
-# The log can be folded into the file while no search reads it. Where one search follows another
-# without a gap, a run that is done would wait for the usual timeout and fold nothing.
+# The log can be folded into the file while no search reads it. If searches follow each other
+# without a gap, a finished run would wait for the usual timeout and fold nothing.
 CLOSE_TIMEOUT_MS = 250
 MERGE_PAGES = 20_000  # FTS5 work after a run: about a second
 BORROWED_AT_ONCE = 4096  # vectors
-WORDS_LEFT = "words_left"  # meta key: the keyword index still holds words of deleted rows
+WORDS_LEFT = "words_left"  # meta key: the keyword index still contains words of deleted rows
 
 
 class Writer(BaseChange):
-    """The one open index that may change it; a `port.Change`."""
+    """The only open index that may change the file; a `port.Change`."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Writer(BaseChange):
     ) -> None:
         """Wrap an open, migrated connection.
 
-        Codes of so many first components are kept too. Vectors are `shared` with other indexes.
+        `tiers` get tables of codes, too. The vectors are `shared` with other indexes.
         """
         super().__init__(now_ns, notices)
         self.shared = shared
@@ -96,7 +96,7 @@ class Writer(BaseChange):
     ) -> Writer:
         """Open or create the index; a damaged file is set aside and named in the notices.
 
-        A read that fails once looks like damage, so the file is opened a second time first.
+        A single failed read looks like damage, so the file is first opened a second time.
         """
         for _ in range(2):
             try:
@@ -155,14 +155,14 @@ class Writer(BaseChange):
         if self._is_open():
             self.connection.execute("ROLLBACK")
         elif isinstance(sys.exception(), apsw.SQLError) and not system.is_short_of_memory():
-            # SQLite ends a transaction itself where its disk fails; sqlite-vec does not say how.
+            # SQLite ends a transaction by itself if its disk fails; sqlite-vec does not say how.
             raise StoreError(
                 f"the index {self.path} cannot be changed: its disk is full or fails",
                 hint=MORE_ROOM,
             )
 
     def check_present(self) -> None:
-        """Raise StoreError when the file is no longer where it was opened: nobody would read it."""
+        """Raise StoreError if the file was moved since it was opened: no search would read it."""
         try:
             if os.path.samestat(os.stat(self.path), self._file):
                 return
@@ -229,7 +229,7 @@ class Writer(BaseChange):
             return waiting((*row[:4], strings(row[4]), *row[5:]) for row in found)
 
     def borrow(self, fingerprint: str) -> int:
-        """Take the vectors that other indexes of this user have of texts that wait."""
+        """Copy the vectors of waiting texts from other indexes of this user."""
         if self.shared is None or self.is_embedded(fingerprint):
             return 0
         waiting = [hash_ for (hash_,) in self._waiting("DISTINCT p.hash", fingerprint)]
@@ -266,7 +266,7 @@ class Writer(BaseChange):
     def put_vectors(self, fingerprint: str, made: Sequence[tuple[bytes, bytes | None]]) -> None:
         """Store vectors by the hash of their text.
 
-        Vectors of an encoder that is not searched by, and of texts in no document, count as unused.
+        Vectors of another encoder than the one in use, and of texts in no document, are unused.
         """
         kept = [(hash_, packed(vector)) for hash_, vector in made if vector is not None]
         with self.transaction():
@@ -294,7 +294,7 @@ class Writer(BaseChange):
         return bool(self._rows("SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)))
 
     def _switch_to(self, fingerprint: str, dimension: int) -> None:
-        """Search by this encoder's vectors; if they are many, by a table of codes first.
+        """Search by this encoder's vectors; if there are many, by a table of codes first.
 
         A table that an installation without sqlite-vec left out of date is rebuilt, and so is one
         that no longer fits the number of vectors.
@@ -334,7 +334,7 @@ class Writer(BaseChange):
         self._keep_tiers(fingerprint, dimension)
 
     def _keep_tiers(self, fingerprint: str, dimension: int) -> None:
-        """Fill the tiers that are dirty from the whole vectors, and drop those not asked for."""
+        """Fill the tiers that are out of date from the whole vectors, and drop the others."""
         table = self.fact("vec_table")
         if table and not self.vec_problem and not self._has_its_tiers():
             with self.transaction():
@@ -365,7 +365,7 @@ class Writer(BaseChange):
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
         if self.fact(WORDS_LEFT) == "1":
-            self._sweep()  # it may contain what is deleted now
+            self._sweep()  # it may contain deleted text
             with self.transaction(revise=False):
                 if keywords.merge(self.connection, MERGE_PAGES if pages is None else pages):
                     self.put_fact(WORDS_LEFT, "0")
@@ -392,9 +392,9 @@ class Writer(BaseChange):
             return pruned
 
     def start_over(self, fault: str) -> str:
-        """Go on with a sound index: this one, if a second look finds it so, else an empty one.
+        """Continue with a sound index: this one, if a second check finds it so, else an empty one.
 
-        A damaged file is set aside; the vectors that can be read in it are taken over.
+        A damaged file is set aside; its readable vectors are kept.
         """
         with suppress(apsw.Error):
             self.connection.close(True)
@@ -430,7 +430,7 @@ class Writer(BaseChange):
             self._sweep()
 
     def _keep_vectors_beside(self) -> None:
-        """Take over what a run that is dead has embedded, as far as its index can be read."""
+        """Take over the vectors of a run that has died, as far as its index can be read."""
         with suppress(StoreError):
             half = _usable(self)
             if half is None:
@@ -441,9 +441,9 @@ class Writer(BaseChange):
                 self.refresh((), found)
 
     def _sweep(self) -> None:
-        """Remove the index next to this one except its vectors, or say why not.
+        """Remove the index next to this one except its vectors, or add a notice.
 
-        It is in nobody's way.
+        A failure stops nothing.
         """
         self._keep_vectors_beside()
         try:
@@ -464,7 +464,7 @@ class Writer(BaseChange):
         documents.put_meta(self.connection, key, value)
 
     def refresh(self, gone: Iterable[bytes], living: Iterable[bytes]) -> None:
-        """Search by the vectors of living texts and no more by those of gone ones."""
+        """Search by the vectors of texts in use, and no longer by those of removed ones."""
         fingerprint = self.facts.fingerprint
         if fingerprint is None:
             return
@@ -514,9 +514,7 @@ def open_migrated(path: str, mounts: str = MOUNTS) -> Connected:
         before = schema.version(opened.connection)
         schema.migrate(opened.connection, path)
     if 0 < before < schema.PACKED:
-        with suppress(
-            apsw.Error
-        ):  # where there is no room for a copy, later rows take what is free
+        with suppress(apsw.Error):  # without room for a copy, later rows use the free pages
             driver.shrink(opened.connection)
     return opened
 
@@ -539,14 +537,14 @@ class Beside(Writer):
                 document, stamp, skip = documents.read_document(main.connection, key)
             self.put(document, stamp, skip=skip)
         with translated(main.path), self.transaction(revise=False):
-            # A copy that is gone on with searches by some vectors already; now by these too.
+            # A continued copy already searches by some vectors; now it searches by these, too.
             self.refresh((), beside.copy_vectors(self.connection, main.connection, self.now))
         self._inherit(main.facts)
 
     def publish(self) -> None:
-        """Put the copy in the place of the other index, in one transaction.
+        """Replace the other index by the copy, in one transaction.
 
-        The revision goes on from the larger one, so no answer of before looks like one of now.
+        The revision continues from the larger one, so no earlier answer looks like a current one.
         """
         main, told = self._main, self.facts
         revision = 1 + max(told.revision, main.facts.revision)
@@ -569,7 +567,7 @@ class Beside(Writer):
 
 @contextmanager
 def _rebuilding(main: Writer) -> Iterator[Beside]:
-    """Open the half-built index next to another one, or a new one where it cannot be used."""
+    """Open the half-built index next to another one, or a new one if it cannot be used."""
     side = _usable(main)
     if side is None:
         beside.sweep(main.path)
@@ -582,7 +580,7 @@ def _rebuilding(main: Writer) -> Iterator[Beside]:
         raise
     finally:
         side.close()
-        with suppress(OSError):  # its age is asked by the same clock
+        with suppress(OSError):  # its age is measured with the same clock
             os.utime(side.path, ns=(main.now_ns(), main.now_ns()))
 
 
@@ -591,7 +589,7 @@ def _open_beside(main: Writer) -> Beside:
 
 
 def _usable(main: Writer) -> Beside | None:
-    """Open a copy that can be gone on with: sound, and not published already."""
+    """Open a copy that can be continued: it is sound and not published yet."""
     if not os.path.exists(beside.path_beside(main.path)):
         return None
     try:
