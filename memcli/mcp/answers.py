@@ -46,7 +46,7 @@ _TOOLS = {
 }
 _ARGUMENTS = ("query", "since", "until", "on", "path", "budget", "from", "lines")
 _PLAINLY = {"memory_search": 'memory_search with query "" and path "*", which lists the notes'}
-_NO_ROOM = "No passage fits the budget. Try: memory_search with budget 500"
+_NO_ROOM = "No passage fits the budget. Call memory_search with budget 500."
 
 
 class ToolResult(Record):

@@ -172,7 +172,7 @@ PHASES = {
     "writing rows": ("memcli.store.sqlite.documents", "put_document", 4, "index"),
     "vectors": ("tests.hashing", "HashingEncoder.encode", 1, "index"),
     "storing vectors": ("memcli.store.sqlite.writer", "Writer.put_vectors", 1, "index"),
-    "merging words": ("memcli.store.sqlite.writer", "Writer.settle", 1, "index"),
+    "merging words": ("memcli.store.sqlite.writer", "Writer.tidy", 1, "index"),
     "full run": ("memcli.store.sqlite.documents", "put_document", 4, "index --full"),
     "publishing": ("memcli.store.sqlite.writer", "Beside.publish", 1, "index --full"),
     "search": ("memcli.store.sqlite.reader", "Reader.candidates", 1, "search pool"),

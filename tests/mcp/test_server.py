@@ -153,7 +153,7 @@ def test_long_lines_are_cut_to_what_a_model_can_take(served: Served, folder: Pat
 def test_what_has_no_room_is_said(served: Served) -> None:
     text = served.text("memory_search", query=POOL, budget=100)
     assert text.rstrip("\n").endswith(
-        "\nNo passage fits the budget. Try: memory_search with budget 500"
+        "\nNo passage fits the budget. Call memory_search with budget 500."
     )
 
 

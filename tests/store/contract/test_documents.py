@@ -192,7 +192,7 @@ def test_any_text_comes_back_as_it_was(store: Store, path: str, text: str) -> No
 
 
 def test_facts_are_remembered_by_name(store: Store) -> None:
-    told = {"model": "verified", "chunking": "v1", "sources": "one", "mounts": "[]"}
+    told = {"model": "verified", "chunking": "v1", "sources": '["one"]', "mounts": "[]"}
     with changing(store) as change:
         change.remember(told)
         assert change.facts == Facts(1, **told)  # type: ignore[arg-type]
@@ -214,13 +214,13 @@ def test_the_revision_grows_with_what_an_answer_depends_on(store: Store) -> None
 
         assert raises(lambda: put(change, "a.md", log))
         assert raises(lambda: put(change, "memory/summaries/s.md", summary(lines)))
-        assert raises(lambda: change.remember({"sources": "x"}))
+        assert raises(lambda: change.remember({"sources": '["x"]'}))
         assert raises(lambda: search_by(change))
         assert raises(lambda: embed(change))
         found = [LineCheck(lines, stamp_of("a.md", log).hash, holds=True)]
         assert raises(lambda: change.check("memory/summaries/s.md", found))
         assert not raises(lambda: change.check("memory/summaries/s.md", found))
-        assert not raises(lambda: change.remember({"sources": "x"}))
+        assert not raises(lambda: change.remember({"sources": '["x"]'}))
         assert not raises(lambda: change.remember({"mounts": "[]"}, revise=False))
         assert not raises(lambda: change.touch(("memory", "a.md"), stamp_of("a.md", log)))
         assert not raises(lambda: search_by(change))
