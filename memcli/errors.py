@@ -140,10 +140,10 @@ class DamagedError(StoreError):
 
 
 class AwayError(StoreError):
-    """The server that keeps the index cannot be reached, or has gone in the middle of an answer."""
+    """The server with the index cannot be reached, or was lost in the middle of an answer."""
 
     def __init__(self, message: str, *, hint: str = "", was_there: bool = False) -> None:
-        """Keep whether it had answered before: then another try may find it, or its stand-in."""
+        """Record whether it had answered before: another try, or the local copy, may then help."""
         super().__init__(message, hint=hint)
         self.was_there = was_there
 

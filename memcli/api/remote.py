@@ -83,8 +83,8 @@ def open_remote(
 ) -> Workspaces:
     """Open a workspace of the shared index by its name there, such as `team/ops`.
 
-    ConfigError if no shared index is configured, IndexMissingError if it has nothing of this
-    workspace, or nothing that the user may read.
+    ConfigError if no shared index is configured, IndexMissingError if it does not contain this
+    workspace, or if the user may not read it.
     """
     by = f"{OPTION} {name}"
     config, place = _config(by, environ, settings)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _LINES = re.compile(
     r"(?P<path>.+)(?::L?|#L)(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9}))?", re.DOTALL
 )
-MOST_BEFORE = 20  # documents among which the newest log before some days is looked for
-_AROUND = " \t\r\n`[]<>"  # signs that a text may have around a citation
+MOST_BEFORE = 20  # documents that are searched for the newest log before some days
+_AROUND = " \t\r\n`[]<>"  # characters that a text may have around a citation
 
 
 class Target(Record):
@@ -42,12 +42,12 @@ class Target(Record):
 
     @property
     def document(self) -> tuple[str, str]:
-        """Name the document: (source, path)."""
+        """Return source and path of the document."""
         return self.source, self.path
 
     @property
     def name(self) -> str:
-        """Name the document as it is printed."""
+        """Return the name of the document as memcli prints it."""
         return shown(*self.document)
 
     @property
@@ -86,7 +86,7 @@ def readings_of(target: str, sources: Collection[str]) -> list[Target]:
 
 
 def meant(target: str, known: Collection[tuple[str, str]]) -> Target:
-    """Find the document that is meant among those that are stored; NotFoundError for none."""
+    """Find a target among stored documents; NotFoundError if it names none of them."""
     readings = readings_of(target, sorted({source for source, _ in known}))
     for reading in readings:
         if reading.document in known:
@@ -186,7 +186,7 @@ def _readings_as_written(
     from_here: Callable[[str], Sequence[tuple[str, str]]],
 ) -> list[Target]:
     source, rest = split_name(target, sources)
-    if not rest.strip("-0123456789"):  # lines of a document that has the name of a source
+    if not rest.strip("-0123456789"):  # lines of a document with the name of a source
         source, rest = MEMORY_SOURCE, target
     path = rest.removeprefix("./")
     named = _forms(source, path)
@@ -307,7 +307,7 @@ def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
         chunks = snapshot.excerpts_of([each.document for each in readings], Reach())
         stored = {(chunk.about.source, chunk.about.path) for chunk in chunks}
         found = next((each for each in readings if each.document in stored), None)
-        if found is None:  # one without text, or in another spelling, or none
+        if found is None:  # a document without text, another spelling, or no document
             found = meant(target, snapshot.known())
             chunks = snapshot.excerpts_of([found.document], Reach())
     return found, _text_of(found.document, chunks)

@@ -66,14 +66,14 @@ def processes(runs: Sequence[Sequence[float]]) -> list[Process]:
 
 
 LEAST_RUNS = 2  # a spread needs two
-# Of a modified z-score: how many median absolute deviations (MAD) from the median a value lies.
+# A modified z-score: the distance of a value from the median, in median absolute deviations (MAD).
 # Ten standard deviations, where 1.4826 MAD equal one, as in hyperfine
 # (src/outlier_detection.rs), after Iglewicz and Hoaglin, "How to Detect and Handle Outliers", 1993.
 OUTLIER = 1.4826 * 10
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Sum up values; ValueError if they are too few to tell a spread."""
+    """Sum up values; ValueError if there are too few for a spread."""
     if len(values) < LEAST_RUNS:
         raise ValueError(f"{len(values)} runs have no spread, and so give no figure")
     p50, p95 = percentile(values, 0.5), percentile(values, 0.95)

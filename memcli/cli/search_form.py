@@ -45,10 +45,10 @@ def shape_of(
     forms: Sequence[str] = SEARCH_FORMATS,
     json_by: str = "",
 ) -> Shape:
-    """Read a form that may be a template, and which `keys` of JSON are wanted.
+    """Read a form that may be a template, and the requested `keys` of JSON.
 
-    JSON is asked for by the option `json_by`, or by keys alone. UsageError for what is none of
-    the `forms` and no template, and for any other key.
+    The option `json_by` or keys without a form request JSON. UsageError if the form is neither in
+    `forms` nor a template, and for any other key.
     """
     if json_by and form not in (None, "json"):
         raise UsageError(f"--format {form} cannot be combined with {json_by}", hint="--format json")

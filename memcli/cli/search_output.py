@@ -51,7 +51,7 @@ def write(found: Answered, skin: Skin, shape: Shape) -> None:
 
 
 def _rest(found: Answered, skin: Skin, shape: Shape) -> Answered:
-    """Put the passages that the same search leaves out in the place of those that it prints."""
+    """Replace the printed passages by those that the same search leaves out."""
     shown = found if shape.budget is None else _within(shape.budget, found, skin, shape)[0]
     over = (hit for hit in found.answer.hits if hit not in shown.answer.hits)
     hits = (*over, *found.answer.left)
@@ -147,9 +147,9 @@ def _write_text(found: Answered, skin: Skin, shape: Shape) -> None:
 
 
 def _links(skin: Skin) -> Callable[[str, str, int], str]:
-    """Name the URL of a line of a document where the terminal opens links.
+    """Return a function for the URL of a line, if the terminal opens links.
 
-    A source that is no longer configured has no folder, and what the index holds of it no URL.
+    A source that is no longer configured has no folder, so its lines have no URL.
     """
     template = skin.config("terminal.hyperlink")
     if template == "none" or not skin.terminal.has_links:
@@ -168,7 +168,7 @@ def _links(skin: Skin) -> Callable[[str, str, int], str]:
 
 
 def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
-    """Describe each passage with the wanted keys of JSON."""
+    """Describe each passage with the requested keys of JSON."""
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
@@ -232,7 +232,7 @@ WRITERS: Mapping[str, Callable[[Answered, Skin, Shape], None]] = {
 
 
 def _file(place: About, skin: Skin) -> str | None:
-    """Name the file from here; None for a source that is no longer configured."""
+    """Return the path of the file from here; None if its source is no longer configured."""
     source, path = place.source, place.path
     return None if skin.file_of(source, path) is None else skin.file_from_here(source, path)
 
@@ -316,10 +316,10 @@ def say_match(answer: Answer, terminal: Terminal) -> None:
 
 
 def say_uncalibrated(answer: Answer, skin: Skin, *, explain: bool) -> None:
-    """Say what confidences rest on where nobody has measured the model.
+    """Print what confidences are based on if the model was never measured.
 
-    It is said where a least confidence is set and to who asks; else once for a workspace, when it
-    has decided the verdict.
+    memcli prints it if a minimum confidence is set and with --explain; else once per workspace,
+    when it has decided the match.
     """
     reason, terminal = answer.uncalibrated, skin.terminal
     if reason is None or not answer.candidates:
@@ -330,7 +330,7 @@ def say_uncalibrated(answer: Answer, skin: Skin, *, explain: bool) -> None:
 
 
 def say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:
-    """Say in a line how memcli read dates that are not ISO days."""
+    """Print how memcli read dates that are not ISO days."""
     if not dates:
         return
     from memcli.render.dates import line
@@ -340,7 +340,7 @@ def say_dates(dates: Sequence[DateSpan], terminal: Terminal) -> None:
 
 
 def say_freshness(freshness: Freshness, terminal: Terminal, answer: str = "this answer") -> bool:
-    """Say which files the answer lacks; return False if the index is empty."""
+    """Print which files the answer lacks; return False if the index is empty."""
     for notice in freshness.notices:
         terminal.advise(notice)
     if freshness.state == EMPTY:
@@ -362,12 +362,12 @@ def _behind(freshness: Freshness, reason: Reason, answer: str) -> Reason:
 
 
 def say_semantic(semantic: RetrieverUse, skin: Skin) -> None:
-    """Say why vectors took no part, or how many are missing.
+    """Print why vectors were not used, or how many are missing.
 
-    That the model cannot read a script is said once for a workspace, and with -v each time.
+    memcli prints once per workspace, and with -v each time, that the model cannot read a script.
     """
     terminal, reason = skin.terminal, semantic.reason
-    if reason is not None:  # with `semantic.ran`: of some of several workspaces
+    if reason is not None:  # with `semantic.ran`, the reason concerns some of several workspaces
         if reason.code == MODE_IS_KEYWORD.code:
             return
         if (

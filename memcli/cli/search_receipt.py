@@ -54,7 +54,7 @@ def make_of_context(made: Assembly, skin: Skin, *, budget: int) -> dict[str, Any
 
 
 def _check(skin: Skin, command: str) -> None:
-    """Raise UsageError for several workspaces: nothing could replay what they said together."""
+    """Raise UsageError for several workspaces: a receipt of several cannot be replayed."""
     if skin.memory.members:
         raise UsageError(
             "--receipt works on one workspace, and this search has several",
@@ -77,7 +77,7 @@ def _flags(skin: Skin, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write(path: str, record: dict[str, Any], skin: Skin) -> None:
-    """Write a receipt to a file that is no part of the memory."""
+    """Write a receipt to a file outside the workspace."""
     from memcli.render.jsonio import dumps
 
     side_files.write_text(path, dumps(record) + "\n", skin)

@@ -1,4 +1,4 @@
-"""Ask what `memcli search` is asked: a question, each line of stdin, or where lines were lost."""
+"""Run `memcli search`: for a question, for each line of stdin, or to find where lines were lost."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class Asking(Record):
-    """All that is asked for beside the question."""
+    """The options of a search, without the question."""
 
     skin: Skin
     wanted: SearchOptions
     shape: Shape
     expand: bool
-    sync: bool | None  # as `sync_of` says it
+    sync: bool | None  # as `sync_of` returns it
     opened: int | None  # the passage to open instead of writing any
 
     def answer(self, question: Question) -> Answered:
@@ -86,10 +86,10 @@ def deliver(
 
 
 def each_line(asked: Asking) -> int:
-    """Answer the lines of stdin in their order, an error for what is no question.
+    """Answer the lines of stdin in order, with an error for a line that is not a question.
 
-    The index is updated once. Names and dates of the last two questions stand in for words such as
-    "he" and "that day".
+    The index is updated once. Words such as "he" and "that day" take their names and dates from the
+    last two questions.
     """
     import json
     import sys
@@ -120,7 +120,7 @@ def each_line(asked: Asking) -> int:
 
 
 def write_loss(ref: str, question: Question, asked: Asking, *, as_json: bool) -> int:
-    """Say at which stage some lines were lost."""
+    """Print the stage at which some lines were lost."""
     from memcli.api.ask import ask
     from memcli.cli.search_output import say_freshness, say_repaired
     from memcli.search.why_not import Course
@@ -136,7 +136,7 @@ def write_loss(ref: str, question: Question, asked: Asking, *, as_json: bool) ->
 
 
 def _without_semantic(semantic: RetrieverUse) -> RetrieverError:
-    """Say why vectors took no part in the answer, which had to."""
+    """Return the error for an answer that needed vectors but had none."""
     text, hint = (
         (semantic.reason.text, semantic.reason.hint)
         if semantic.reason
@@ -146,7 +146,7 @@ def _without_semantic(semantic: RetrieverUse) -> RetrieverError:
 
 
 def _lines_of(ref: str, skin: Skin) -> Followed:
-    """Read what is pointed at; NotFoundError if it is no document of the memory."""
+    """Read the lines of a target; NotFoundError if it is not a document of the workspace."""
     from memcli.api import targets
     from memcli.search.why_not import Followed
 

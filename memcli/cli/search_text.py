@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memcli.search.hits import Correction, Hit
     from memcli.search.summaries import Expanded
 
-    Link = Callable[[str, str, int], str]  # from a source, a path and a line to a URL or nothing
+    Link = Callable[[str, str, int], str]  # from a source, a path and a line to a URL or ""
     # Writes the passage of a rank; the last argument has all passages below the same heading.
     Show = Callable[[int, Hit, Sequence[Hit]], str]
 
@@ -37,12 +37,12 @@ ROWS_ABOVE = 3  # above the text of a passage
 
 
 class Shows(Record):
-    """How a passage is written: whole, in a line, and what is behind a summary."""
+    """How a passage is written: whole, in one line, and with the lines behind a summary."""
 
     whole: Show
     brief: Show
     behind: Callable[[Expanded], str]
-    # Written above several passages of one document; None writes each alone.
+    # Written above several passages of one document; None means no headings.
     heading: Callable[[Sequence[Hit]], str] | None = None
     day: Callable[[Hit], str] | None = None  # written above the passages of a day
 
@@ -124,7 +124,7 @@ def _cut_to(hits: Sequence[Hit], ranks: Sequence[int], rows: int, width: int) ->
 
 
 def fitted(hits: Sequence[Hit], shows: Shows, fitting: Fitting) -> tuple[list[str], int]:
-    """Draw passages whole as long as each other one has a row; also count the whole ones.
+    """Draw as many whole passages as fit if each other one has a row; also count the whole ones.
 
     The most important passage is drawn at any length, and without `rows` all are.
     """

@@ -207,7 +207,7 @@ def _say_once(line: str, workspace: str, terminal: Terminal) -> None:
 def _what_is_searched(config: Config) -> str:
     """Return what is searched without a marked workspace."""
     every = {source.name for source in config.sources}
-    # Rules of an agent beside its memory are that agent's.
+    # Rule files next to the memory of an agent belong to that agent.
     names = [
         source.name
         for source in config.sources

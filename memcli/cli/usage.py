@@ -120,7 +120,7 @@ class _Line:
         return UsageError(f"{parameter.opts[-1]} needs a value", hint=self._example(parameter))
 
     def no_number(self, parameter: Any, message: str) -> UsageError:  # noqa: ANN401
-        """Return the error for a value that is no number or too small; `message` quotes it."""
+        """Return the error for a value that is not a number or too small; `message` quotes it."""
         name, least = parameter.opts[-1], getattr(parameter.type, "min", None)
         typed, is_below, _ = message.partition(" is not in the range")
         if is_below:

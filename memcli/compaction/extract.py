@@ -1,4 +1,4 @@
-"""Choose the sentences of a cluster that stand for it; pure.
+"""Choose the sentences that represent a cluster; pure.
 
 What must survive is chosen first, then the best of each record, what recurs from record to record,
 and more while the budget lasts. The value of a sentence is

@@ -33,7 +33,7 @@ _MONTH = re.compile(
 )
 # A day or a month, and not of which year: 7/12, 7.12., Q3, 8月.
 _IN_NUMBERS = r"(?<![\d/.])\d\d?[/.]\d\d?(?![\d/]|\.\d)|\bq[1-4]\b|[\d一二三四五六七八九十] ?月"
-MAX_CHARS = 10_000  # dates stand in questions, not in pasted documents
+MAX_CHARS = 10_000  # dates occur in questions, not in pasted documents
 
 
 class DateSpan(Record):

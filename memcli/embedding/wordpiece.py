@@ -233,9 +233,9 @@ class QueryWords:
         return [FIRST, *pieces[: limit - SPECIAL_TOKENS], LAST]
 
 
-# The tables behind `tokenizers` stand at an early Unicode version, Python's move with each release.
-# Token counts decide where parts end, so they may not move: what is listed here is read as the
-# reference reads it, on every Python.
+# `tokenizers` uses an early Unicode version, and Python a newer one with each release.
+# Token counts decide where segments end, so they may not change: memcli reads the characters below
+# as the reference does, on every Python.
 # Pairs of first code point and the one after the last. Inside, the reference leaves every
 # character as it is, where Unicode 18 sees a mark, a control or punctuation. Found by
 # putting each code point between two letters and comparing the ids.

@@ -62,7 +62,7 @@ def append(
     announce: Announce,
     sleep: Callable[[float], None],
 ) -> Appended:
-    """Append what `make` returns for the bytes of a file; None stands for no file.
+    """Append what `make` returns for the bytes of a file, or for None if there is no file.
 
     `announce` is called before the write. If `make` raises, nothing is written. UsageError if the
     file cannot be written, BusyError if another process keeps it locked.

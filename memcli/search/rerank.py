@@ -1,13 +1,14 @@
-"""Read the best passages once more, together with the query; pure but for the reranker itself.
+"""Score the best passages again, together with the query; pure except for the reranker itself.
 
-What compares tokens says how like the query each part is, m, and the parts are scored again:
+A reranker that compares tokens returns how similar each segment is to the query, m. The segments
+are scored again:
 
     own = own of `focus` + LIFT * (m - mean m)
 
-so that passages grow from other parts too; where the first passage is far ahead of the next,
-nothing is read. What reads whole passages gives them their order, in
-whatever unit it scores: the best takes the best score that there was, the next the next, so that
-later stages find scores as they know them.
+Passages may then grow from other segments. If the first passage is far ahead of the next, nothing
+is scored again. A reranker that reads whole passages changes only their order, in whatever unit it
+scores: the best passage gets the best previous score, the next one the next score. So later stages
+find scores of the kind they expect.
 """
 
 from __future__ import annotations

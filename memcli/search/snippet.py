@@ -33,7 +33,7 @@ class Snippet(Record):
 def make_snippet(hit: Hit, *, words: Sequence[str]) -> Snippet:
     """Return the text of a passage without comments, with the words marked.
 
-    An ellipsis stands for the missing beginning or end of a line.
+    An ellipsis replaces the missing beginning or end of a line.
     """
     before, after = "…" * hit.continues_before, "…" * hit.continues_after
     return marked(before + visible(hit.text).strip("\n") + after, words)

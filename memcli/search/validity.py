@@ -1,8 +1,8 @@
-"""Which summaries hold, which lines they stand for, and so what each view can find; pure.
+"""Find the valid summaries, the lines they replace, and so the documents that a view finds; pure.
 
-A summary does not hold when what it rests on is not as it was, when somebody has changed it, when
-its lines do not say what it tells (`markdown.evidence`), or when it rests on a summary that does
-not hold. No view finds it then; its lines are found raw: they may be read twice, never missed.
+A summary is not valid if its sources have changed, if somebody has changed it, if its lines do not
+contain what it states (`markdown.evidence`), or if it is based on a summary that is not valid. Then
+no view finds it, and each view finds its lines: they may be read twice, never missed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One writer at a time: an advisory lock on a file beside the store.
+"""One writer at a time: an advisory lock on a file next to the index.
 
 The system frees the lock when its holder dies, however it dies. The pid and the work inside, and
 the file's time, when the lock was taken, are only for messages, and are read only while somebody

@@ -98,7 +98,7 @@ def _text(words: list[str]) -> str:
 
 
 def _say(noted: Noted, skin: Skin, *, dry_run: bool, explain: bool) -> None:
-    """Write where the note stands, or why it does not; what belongs beside it goes to stderr."""
+    """Print the place of the note, or why it was refused; other messages go to stderr."""
     terminal = skin.terminal
     if explain:
         for check in noted.checks:
@@ -128,7 +128,7 @@ def _why(check: Check) -> str:
 
 
 def _undo(skin: Skin, *, as_json: bool) -> int:
-    """Take the last note back; exit 1 where there is none, or it is no longer what was written."""
+    """Remove the last note; exit 1 if there is none, or if somebody changed it."""
     from memcli.api.remember import undo_remember
 
     done = undo_remember(skin.workspace)
@@ -195,7 +195,7 @@ def _read(file: str, skin: Skin) -> str:
 
 
 def _place(file: str, skin: Skin) -> tuple[str, str] | None:
-    """Name the document that a file is, so that it is not a duplicate of itself."""
+    """Return source and path of a file, so that it is not a duplicate of itself."""
     if file == "-":
         return None
     real = os.path.realpath(file)

@@ -174,7 +174,7 @@ def _choose(question: Question | None, asked: Asking, options: Options) -> int:
 
 
 def _count_used(refs: Sequence[str], query: list[str] | None, skin: Skin) -> int:
-    """Count documents as used; nothing is where one of them is none."""
+    """Count documents as used; if one of them does not exist, count none."""
     from memcli.api.access import note
 
     if query:
@@ -195,7 +195,7 @@ def _count_used(refs: Sequence[str], query: list[str] | None, skin: Skin) -> int
 
 
 def _filled(shape: Shape, options: Options) -> Shape:
-    """Return the form of output with what the options add to it."""
+    """Return the form of output, changed by the options."""
     is_sized = options.limit or options.budget
     return shape._replace(
         full=options.full,
@@ -213,7 +213,7 @@ def _filled(shape: Shape, options: Options) -> Shape:
 
 
 def _check_open(options: Options) -> None:
-    """Raise UsageError for a number that counts nothing, and for forms of output."""
+    """Raise UsageError for a number below 1, and for forms of output."""
     if options.open is None:
         return
     if options.open < 1:
@@ -227,7 +227,7 @@ def _check_open(options: Options) -> None:
 
 
 def _check_interactive(options: Options, shape: Shape) -> None:
-    """Raise UsageError for an output that is not of one passage."""
+    """Raise UsageError for a form of output that is not for one passage."""
     for name in ("stdin", "open", "why_not"):
         if getattr(options, name):
             other = name.replace("_", "-")
@@ -239,7 +239,7 @@ def _check_interactive(options: Options, shape: Shape) -> None:
 
 
 def _check_shape(options: Options, shape: Shape) -> None:
-    """Raise UsageError for what the form of output has no place for."""
+    """Raise UsageError for options that the form of output cannot show."""
     shown = {
         "--brief": options.brief,
         "--list": options.list,
@@ -262,7 +262,7 @@ def _check_shape(options: Options, shape: Shape) -> None:
 
 
 def _check_values(options: Options) -> None:
-    """Check what no setting checks."""
+    """Check the values that no setting checks."""
     check("--sort", [options.sort], SORTS)
     if options.budget is not None and options.budget < 1:
         from shlex import quote  # a hint is pasted
@@ -288,9 +288,9 @@ def _check_question(options: Options) -> None:
 
 
 def _all_records(first: str | None, last: str | None) -> str:
-    """Ask for all records from one day to another.
+    """Write the filter for all records from one day to another.
 
-    The first and the last day of the calendar are no days of records: they mean no bound.
+    The first and the last day of the calendar mean that there is no limit.
     """
     first = "0001-01-02" if first == "0001-01-01" else first
     last = "9999-12-30" if last == "9999-12-31" else last

@@ -19,7 +19,7 @@ from memcli.record import Record
 from memcli.system import FOLDER_FLAGS, try_lock
 
 PREFIX = "memcli-bench-"
-MARK = "made-by-memcli-bench"  # an empty file; the name of the folder is no proof
+MARK = "made-by-memcli-bench"  # an empty file; the name of the folder proves nothing
 
 
 class LockedFolder(Record):
