@@ -41,6 +41,11 @@ class Correction(Record):
         return cite(self.source, self.path, self.start_line, self.end_line)
 
     @property
+    def document(self) -> tuple[str, str]:
+        """Return its source and path."""
+        return self.source, self.path
+
+    @property
     def record(self) -> dict[str, str | int]:
         """Describe it for programs."""
         own = {key: value for key, value in self._asdict().items() if key != "chunk_id"}

@@ -256,6 +256,7 @@ class Corrections:
         """Return the lines that correct lines of a passage, newest first.
 
         If a correction is corrected, return the end of the chain, and with `between` all of it.
+        Without it, a heading is left out if a line of the same file corrects the passage too.
         """
         about = passage.about
         if not self._units or not (about.date or about.document_date):
@@ -270,7 +271,17 @@ class Corrections:
         for found in filter(None, direct):
             later = self._chain(max(found, key=_newest), about.chunk_id)
             lines |= {*found, *later} if between else {later[-1]}
+        if len(lines) > 1 and not between:
+            stated = {each.document for each in lines if not self._is_heading(each)}
+            lines = {e for e in lines if e.document not in stated or not self._is_heading(e)}
         return tuple(sorted(lines, key=_newest, reverse=True))
+
+    def _is_heading(self, line: Correction) -> bool:
+        return any(
+            unit.is_heading and unit.text.strip() == line.text
+            for chunk, unit in self._units
+            if chunk.about.chunk_id == line.chunk_id
+        )
 
     def is_past(self, passage: Quotation) -> bool:
         """Return whether newer lines correct every line of a passage."""
@@ -399,7 +410,7 @@ def units(text: str, headings: Sequence[str], said: tuple[Said, ...] = ()) -> tu
     """
     found = list(_units(text, said))
     if headings and not text.startswith("#"):
-        found.append(Claim(0, 0, headings[-1], stems_of(headings[-1])))
+        found.append(Claim(0, 0, headings[-1], stems_of(headings[-1]), is_heading=True))
     return tuple(found[:MOST_UNITS])
 
 

@@ -175,6 +175,19 @@ def test_a_heading_may_correct() -> None:
     assert order(older, newer) == [2, 1]
 
 
+def test_a_heading_is_not_named_beside_a_line_below_it() -> None:
+    older = hit(1, 0.8, "Orders are kept in MySQL.", "2025-03-03")
+    for text, named in (("Why", 1), ("We moved the orders from MySQL.", 3)):
+        lines = f"# Orders: PostgreSQL instead of MySQL\n\n{text}"
+        newer = hit(2, 0.7, lines, "2025-08-18")
+        (found, _) = with_corrections([older, newer], Corrections([_quoted(newer)], {}))
+        assert [each.start_line for each in found.corrected_by] == [named]
+
+
+def _quoted(hit: Hit) -> Quotation:
+    return Quotation(hit.about, hit.text)
+
+
 def test_what_holds_now_is_first_and_what_does_not_is_marked(tmp_path: Path) -> None:
     """All pairs in one workspace, by half; four questions share no word with their notes."""
     counts = measured(rows_of("pairs"), tmp_path, "keyword")
