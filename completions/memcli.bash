@@ -161,7 +161,6 @@ _memcli() {
         "compact:--tail") _memcli_values ''; return ;;
         "compact:--cluster") _memcli_values ''; return ;;
         "compact:--ratio") _memcli_values ''; return ;;
-        "compact:--depth") _memcli_values ''; return ;;
         "compact:--summarizer") mapfile -t COMPREPLY < <(compgen -W "extractive command onnx" -- "$cur"); return ;;
         "compact:-w"|"compact:--workspace") _memcli_values 'workspaces'; return ;;
         "compact:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
@@ -306,7 +305,7 @@ _memcli() {
         "changes") mapfile -t COMPREPLY < <(compgen -W "--since --until --by -n --limit -f --format --json -w --workspace --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force --check --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "inbox") mapfile -t COMPREPLY < <(compgen -W "--keep --drop --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo --dry-run --show --tail-days --tail --cluster --ratio --depth --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo --dry-run --show --tail-days --tail --cluster --ratio --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "lint") mapfile -t COMPREPLY < <(compgen -W "--fail-on --json -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "init") mapfile -t COMPREPLY < <(compgen -W "--user --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "index") mapfile -t COMPREPLY < <(compgen -W "--full --dry-run --prune --clean --apply --wait --watch --debounce --interval --encoder --json -w --workspace --everywhere --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;

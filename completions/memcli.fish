@@ -275,7 +275,6 @@ complete -c memcli -n '__memcli_is compact' -l tail-days -x -d 'Days before the 
 complete -c memcli -n '__memcli_is compact' -l tail -x -d 'Newest entries that are not summarised, at least'
 complete -c memcli -n '__memcli_is compact' -l cluster -x -d 'Entries per summary'
 complete -c memcli -n '__memcli_is compact' -l ratio -x -d 'Length of a summary, as a share of its lines'
-complete -c memcli -n '__memcli_is compact' -l depth -x -d 'Levels of summaries. 2 adds summaries of summaries'
 complete -c memcli -n '__memcli_is compact' -l summarizer -x -a 'extractive command onnx' -d 'Summarizer; extractive, command or onnx'
 complete -c memcli -n '__memcli_is compact' -l json -d 'Print one JSON object'
 complete -c memcli -n '__memcli_is compact' -s w -l workspace -x -a '(__fish_complete_directories) (__memcli_ask workspaces)' -d 'Workspace folder or @NAME. Repeat it to search several'

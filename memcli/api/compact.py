@@ -55,19 +55,17 @@ class Undone(Record):
     unread: tuple[Problem, ...]  # left, for they cannot be read
 
 
-def plan_compaction(
-    workspace: Workspace, *, now: str, depth: int = 1, summarizer: str = EXTRACTIVE
-) -> Compaction:
+def plan_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRACTIVE) -> Compaction:
     """Plan the summaries of a run; `now` is its ISO time.
 
     `summarizer` is EXTRACTIVE or one of `evidence.WORDED`. UsageError if a summary cannot be read,
     because its lines would be summarised again.
     """
-    return _planned(workspace, _held(workspace), now=now, depth=depth, summarizer=summarizer)
+    return _planned(workspace, _held(workspace), now=now, summarizer=summarizer)
 
 
 def _planned(
-    workspace: Workspace, found: folder.Holdings, *, now: str, depth: int, summarizer: str
+    workspace: Workspace, found: folder.Holdings, *, now: str, summarizer: str
 ) -> Compaction:
     from memcli.compaction.draft import CompactionSettings
     from memcli.compaction.plan import make_plan
@@ -81,7 +79,6 @@ def _planned(
         cluster=config("compact.cluster"),
         ratio=config("compact.ratio"),
         context_tokens=config("compact.context_tokens"),
-        depth=depth,
     )
     opened = workspace.open_encoder(index=workspace.remembered())
     plan = make_plan(
@@ -141,9 +138,7 @@ def _unread(found: folder.Holdings) -> tuple[Problem, ...]:
     return tuple(Problem(skip.path, "unread", skip.detail or skip.reason) for skip in found.unread)
 
 
-def apply_compaction(
-    workspace: Workspace, *, now: str, depth: int = 1, summarizer: str = EXTRACTIVE
-) -> Compaction:
+def apply_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRACTIVE) -> Compaction:
     """Write the summaries of a plan while no other run writes.
 
     The plan is made before the lock is taken, since an encoder may be slow. It is made again if
@@ -151,7 +146,7 @@ def apply_compaction(
     """
     found = _held(workspace)
     while True:
-        made = _planned(workspace, found, now=now, depth=depth, summarizer=summarizer)
+        made = _planned(workspace, found, now=now, summarizer=summarizer)
         with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
             planned, found = found, _held(workspace)
             if found.summaries == planned.summaries:

@@ -330,7 +330,6 @@ class Memory:
         self,
         *,
         apply: bool = False,
-        depth: int = 1,
         summarizer: str = "extractive",
         now: datetime | None = None,
     ) -> Compaction:
@@ -341,7 +340,7 @@ class Memory:
         workspace.need_files()
         moment = (now or self.workspaces.moment()).isoformat(timespec="seconds")
         do = apply_compaction if apply else plan_compaction
-        return do(workspace, now=moment, depth=depth, summarizer=summarizer)
+        return do(workspace, now=moment, summarizer=summarizer)
 
     def index(self, *, full: bool = False, wait_seconds: float = 60.0) -> IndexRun | SeveralRuns:
         """Update the index and embed what is new, as `memcli index` does.

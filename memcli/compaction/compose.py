@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
-from memcli.compaction.sanitize import is_described
+from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.language.tokens import measure, quotient
 from memcli.markdown.evidence import NOTHING
@@ -88,8 +88,8 @@ def _joined(sentences: Iterable[Sentence], tokens: float) -> list[list[Sentence]
             run
             and run[-1].path == sentence.path
             and not (sentence.mark or run[-1].mark)
-            and not is_described(sentence.text)
-            and not is_described(run[-1].text)
+            and not is_placeholder(sentence.text)
+            and not is_placeholder(run[-1].text)
             and (0 <= sentence.first - run[-1].last <= GAP or sentence.before == run[-1].last > 0)
             and sum(quotient(s.text) for s in [*run, sentence]) <= tokens
         ):

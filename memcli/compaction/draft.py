@@ -15,7 +15,7 @@ from memcli.compaction.compose import Entry, body, document
 from memcli.compaction.extract import Extract, SummaryLines, extract, recurring
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed
-from memcli.compaction.summaries import Summary, entries_of, last_lines
+from memcli.compaction.summaries import Summary, last_lines, told_by
 from memcli.compaction.superseded import marked, reversals, superseding, with_citations
 from memcli.language.salience import DECISION, HARD
 from memcli.language.tokens import measure, quotient
@@ -38,21 +38,19 @@ class CompactionSettings(Record):
 
     tail_records: int
     tail_days: int
-    cluster: int  # records, or summaries, a summary
+    cluster: int  # records a summary
     ratio: float  # tokens of a summary over those of its lines
     context_tokens: int  # of the neighbouring summary
-    depth: int  # 2 also makes summaries of summaries
 
 
 class Item(Record):
-    """One thing to summarise: a record, or a summary of the level below."""
+    """A record to summarise."""
 
     source: SourceLines
     earliest: str
     latest: str
     tokens: int
-    entries: tuple[Entry, ...]  # with every sentence
-    level: int
+    entry: Entry  # with every sentence
 
 
 class SummaryDraft(Record):
@@ -107,7 +105,7 @@ class Drafter:
         self.taken = {summary.path for summary in existing}
         self.run = 1 + max((summary.lineage.run for summary in existing), default=0)
         self.texts: list[tuple[str, str, str]] = []  # latest day, path, text of valid summaries
-        self.decisions: list[tuple[str, Entry]] = []  # latest day of a summary, one decision of it
+        self.decisions: list[tuple[str, Sentence]] = []  # each with the latest day of its summary
         self.superseded: set[tuple[str, int]] = set()  # path and line of superseded ones
         self.drafts: list[SummaryDraft] = []
         self.declined: list[Declined] = []
@@ -125,15 +123,10 @@ class Drafter:
             self.declined.append(Declined(sources, total, reason))
             return
         first, last = span = _span(items)
-        entries = [entry for item in items for entry in item.entries]
-        older: dict[int, Entry] = {}
-        if not any(item.level for item in items):
-            entries = marked(entries)
-            older = self._taken_back(entries, first)
-            entries = with_citations(
-                entries, {at: entry.sentences[0].citation for at, entry in older.items()}
-            )
-        worded = self._worded(entries, self._before(items, first), span, total)
+        entries = marked([item.entry for item in items])
+        older = self._taken_back(entries, first)
+        entries = with_citations(entries, {at: each.citation for at, each in older.items()})
+        worded = self._worded(entries, self._before(first), span, total)
         if isinstance(worded, str):
             self.declined.append(Declined(sources, total, worded))
             return
@@ -141,13 +134,13 @@ class Drafter:
             sources = (*map(self._lines_of, older.values()), *sources)
         lineage = Lineage(
             sources=sources,
-            parents=tuple(item.source.path for item in items if item.level),
+            parents=(),
             earliest=first,
             latest=last,
             compacted=self.now,
             method=worded.method,
             confidence=worded.confidence,
-            level=max(item.level for item in items) + 1,
+            level=1,
             source_tokens=total,
             summary_tokens=measure(worded.body),
             seal="",
@@ -200,15 +193,14 @@ class Drafter:
         )
         return Worded(text, found.method, found.confidence, unused, omitted=omitted)
 
-    def _taken_back(self, entries: Sequence[Entry], first: str) -> dict[int, Entry]:
+    def _taken_back(self, entries: Sequence[Entry], first: str) -> dict[int, Sentence]:
         """Return decisions of earlier summaries, by the place of the sentence that corrects them.
 
         A decision is cited once, if its lines in the log have not moved.
         """
-        found: dict[int, Entry] = {}
+        found: dict[int, Sentence] = {}
         later = [each for each in reversals(entries) if not _is_marked(entries, each.at)]
-        for latest, entry in self.decisions if later else ():
-            (decision,) = entry.sentences
+        for latest, decision in self.decisions if later else ():
             newer = superseding(decision, [each for each in later if each.at not in found])
             place = decision.path, decision.first
             if newer is None or latest > first or place in self.superseded:
@@ -216,30 +208,27 @@ class Drafter:
             cite = Cited(decision.text, decision.path, decision.first, decision.last)
             if is_said(cite, self.logs.get(decision.path, ())):
                 self.superseded.add(place)
-                found[newer.at] = entry
+                found[newer.at] = decision
         return found
 
     def _remember(self, path: str, latest: str, text: str) -> None:
         """Take a valid summary into view."""
         self.texts.append((latest, path, text))
-        for entry in entries_of(text):
-            for s in entry.sentences:
-                old = cited(f"- {NOTHING} ({s.replaces})")
-                if old:
-                    self.superseded.add((old.path, old.first))
-                if s.reason == DECISION:
-                    alone = entry._replace(first=s.first, last=s.last, sentences=(s,))
-                    self.decisions.append((latest, alone))
+        for told in told_by(text):
+            old = cited(f"- {NOTHING} ({told.replaces})")
+            if old:
+                self.superseded.add((old.path, old.first))
+            if told.reason == DECISION:
+                self.decisions.append((latest, told))
 
-    def _lines_of(self, entry: Entry) -> SourceLines:
-        """Return the source lines of an entry, as in their log."""
-        hash_ = lines_hash(self.logs[entry.path], entry.first, entry.last)
-        return SourceLines(entry.path, entry.first, entry.last, hash_)
+    def _lines_of(self, sentence: Sentence) -> SourceLines:
+        """Return the source lines of a sentence, as in their log."""
+        path, first, last = sentence.path, sentence.first, sentence.last
+        return SourceLines(path, first, last, lines_hash(self.logs[path], first, last))
 
-    def _before(self, items: Sequence[Item], first: str) -> SummaryLines:
-        """Return the lines of the newest summary that ends by `first` and is none of the items."""
-        own = {item.source.path for item in items}
-        texts = [text for text in self.texts if text[0] <= first and text[1] not in own]
+    def _before(self, first: str) -> SummaryLines:
+        """Return the lines of the newest summary that ends by `first`."""
+        texts = [text for text in self.texts if text[0] <= first]
         if not texts:
             return SummaryLines()
         text = max(texts)[2]
@@ -311,9 +300,7 @@ class Drafter:
 def _chosen(entries: Sequence[Entry], chosen: set[int]) -> list[Entry]:
     """Keep the chosen sentences of each entry."""
     flat = [sentence for entry in entries for sentence in entry.sentences]
-    times = Counter[int]()
-    for at, sentence in zip(recurring(flat), flat, strict=True):
-        times[at] += sentence.times
+    times = Counter(recurring(flat))
     told = {at: flat[at]._replace(times=times[at]) for at in chosen}
     return [
         entry._replace(sentences=tuple(told[at] for at in here if at in told))

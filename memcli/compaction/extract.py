@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, sqrt
 
 from memcli.checking import TYPE_CHECKING
-from memcli.compaction.sanitize import is_described, is_placeholder
+from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed, centroid, place
 from memcli.language.discourse import is_aside, leans_on, telling
@@ -77,7 +77,7 @@ def recurring(sentences: Sequence[Sentence]) -> list[int]:
     first: dict[str, int] = {}
     return [
         at
-        if sentence.reason == DECISION or sentence.lead or is_described(sentence.text)
+        if sentence.reason == DECISION or sentence.lead or is_placeholder(sentence.text)
         else first.setdefault(sentence.shown, at)
         for at, sentence in enumerate(sentences)
     ]
@@ -133,7 +133,7 @@ def _routine(
     """List the sentences that recur in ROUTINE groups, or as often in the summaries of them."""
     seen = Counter[int]()
     for group in groups:
-        seen.update({first[at]: sentences[at].times for at in group})
+        seen.update({first[at] for at in group})
     return sorted(at for at, times in seen.items() if times >= ROUTINE)
 
 

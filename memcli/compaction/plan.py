@@ -12,11 +12,10 @@ from memcli.compaction.draft import CompactionSettings, Declined, Drafter, Item,
 from memcli.compaction.records import DatedLog, LogRecord, cut
 from memcli.compaction.sentences import sentences
 from memcli.compaction.similarity import Embed, idf
-from memcli.compaction.summaries import Summary, entries_of
-from memcli.language.tokens import measure
+from memcli.compaction.summaries import Summary
 from memcli.markdown.lineage import lines_hash
 from memcli.record import Record
-from memcli.types import Lineage, SourceLines
+from memcli.types import SourceLines
 
 
 class CompactionPlan(Record):
@@ -78,14 +77,6 @@ def make_plan(
     groups, waiting = cluster([_item(record) for record in open_], settings.cluster)
     for group in groups:
         drafter.summarise(group)
-    for level in range(1, settings.depth):
-        summaries = [s for s in valid if s.lineage.level == level and not _is_parent(s, valid)]
-        items = [_item_of(s.path, s.text, s.lineage) for s in summaries]
-        items += [_item_of(d.path, d.text, d.lineage) for d in drafter.drafts
-                  if d.lineage.level == level]  # fmt: skip
-        items.sort(key=lambda item: (item.earliest, item.latest, item.source.path))
-        for group in cluster(items, settings.cluster)[0]:
-            drafter.summarise(group)
     waits = open_[len(open_) - len(waiting) :] if waiting else []
     return CompactionPlan(
         records=tuple(records),
@@ -104,10 +95,6 @@ def _is_covered(record: LogRecord, sources: Sequence[SourceLines]) -> bool:
     )
 
 
-def _is_parent(summary: Summary, others: Sequence[Summary]) -> bool:
-    return any(summary.path in other.lineage.parents for other in others)
-
-
 def _item(record: LogRecord) -> Item:
     log = record.log
     hash_ = lines_hash(log.lines, record.start_line, record.end_line)
@@ -117,17 +104,7 @@ def _item(record: LogRecord) -> Item:
         tuple(sentences(record)),
     )  # fmt: skip
     source = SourceLines(log.path, record.start_line, record.end_line, hash_)
-    return Item(source, log.first_day or log.date, log.date, record.tokens, (entry,), 0)
-
-
-def _item_of(path: str, text: str, lineage: Lineage) -> Item:
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    start = lines.index("---", 1) + 2
-    source = SourceLines(path, start, len(lines), lines_hash(lines, start, len(lines)))
-    tokens = measure("\n".join(lines[start - 1 :]))
-    return Item(source, lineage.earliest, lineage.latest, tokens, entries_of(text), lineage.level)
+    return Item(source, log.first_day or log.date, log.date, record.tokens, entry)
 
 
 T = TypeVar("T")

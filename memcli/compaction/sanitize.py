@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 
 from memcli.language.salience import values
-from memcli.markdown.evidence import ALSO, NOTHING
 from memcli.markdown.parse import Block
 from memcli.markdown.units import without_data
 
@@ -56,11 +55,6 @@ def placeholder(block: Block, lines: Sequence[str]) -> str | None:
 def is_placeholder(text: str) -> bool:
     """Return whether a line is a placeholder for code, a log or a table, or is code itself."""
     return _PLACEHOLDER.match(text) is not None
-
-
-def is_described(text: str) -> bool:
-    """Return whether a line describes code, tables or left-out sentences."""
-    return is_placeholder(text) or text.startswith((ALSO, NOTHING))
 
 
 def _listed(names: Sequence[str] | dict[str, None]) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import inf
 
-from memcli.compaction.compose import Entry
 from memcli.compaction.sentences import Sentence
 from memcli.indexing.lineage import successors
 from memcli.language.salience import why_kept
@@ -18,7 +16,6 @@ from memcli.record import Record
 from memcli.types import Lineage, SourceLines, lines_of
 
 SHOWN_CHARS = 80  # characters of a line in a message
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class Summary(Record):
@@ -178,14 +175,14 @@ def _below(path: str, summaries: Mapping[str, Summary]) -> set[str]:
 
 def corrections(text: str) -> list[str]:
     """List the citations of what the lines of a summary replace."""
-    return [s.replaces for entry in entries_of(text) for s in entry.sentences if s.replaces]
+    return [told.replaces for told in told_by(text) if told.replaces]
 
 
 def last_lines(text: str, tokens: int) -> list[str]:
     """Return the last lines of a summary, up to so many tokens, without their citations."""
     found: list[str] = []
     spent = 0.0
-    for sentence in reversed([s for e in entries_of(text) for s in e.sentences]):
+    for sentence in reversed(told_by(text)):
         spent += quotient(sentence.text)
         if spent > tokens:
             break
@@ -193,31 +190,11 @@ def last_lines(text: str, tokens: int) -> list[str]:
     return found[::-1]
 
 
-def entries_of(text: str) -> tuple[Entry, ...]:
-    """Read the entries of a summary, one for each heading and document."""
-    entries: list[Entry] = []
-    title, day = "", ""
-    below: tuple[str, ...] = ()
-    for line in text.split("\n"):
-        cite = cited(line)
-        if line.startswith(("# ", "## ")):
-            title, below = line.lstrip("# "), ()
-            date = _DAY.search(title)
-            day = date[0] if date else day
-        elif line.startswith("### "):
-            below = (line[4:],)
-        elif cite:
-            said, path, first, last = cite
-            text, times, replaces = unmarked(said)
-            where = path, first, last
-            sentence = Sentence(text, *where, "", "", why_kept(text), times, replaces)
-            entry = entries[-1] if entries else None
-            if entry is None or (entry.headings, entry.path) != ((title, *below), path):
-                entries.append(Entry(day, (title, *below), path, first, last, (sentence,)))
-                continue
-            entries[-1] = entry._replace(
-                first=min(entry.first, first),
-                last=max(entry.last, last),
-                sentences=(*entry.sentences, sentence),
-            )
-    return tuple(entries)
+def told_by(text: str) -> list[Sentence]:
+    """Read the lines of a summary that cite."""
+    found = []
+    for cite in filter(None, map(cited, text.split("\n"))):
+        said, times, replaces = unmarked(cite.text)
+        where = cite.path, cite.first, cite.last
+        found.append(Sentence(said, *where, "", "", why_kept(said), times, replaces))
+    return found

@@ -42,6 +42,7 @@ MAY_ANSWER = 0.05  # minimum confidence of a line in a list
 # Beyond the first lines of a list, this share of the question must be in a line of a conversation.
 # In chats it halves the lists and costs a twelfth of their evidence, none in the first 800 tokens.
 FIRST_LINES, MIN_SHARE = 5, 0.1
+ALL = 0.99  # the share of a line with all words of the question
 UNKNOWN = 0.3  # confidence of a passage if the model is not calibrated
 # What a lower rank takes from the chance. Of questions for several things, .5 prints all evidence
 # of .32 in REALTALK (1.1: .12) and .43 in LoCoMo, for 350 and 190 tokens more.
@@ -164,11 +165,11 @@ def best_lines(
 ) -> tuple[Hit, ...]:
     """Narrow each passage that matches to its best line; without a match, the first three.
 
-    After the first lines, or in a search `by_keyword`, one of a conversation must contain a word
-    of the question.
+    Of a conversation, also each line that contains all words of the question. After the first
+    lines, or in a search `by_keyword`, one of a conversation must contain a word of the question.
     """
     near = [hit for hit in hits if _may_answer(hit)] or hits[:MOST_WITHOUT_MATCH]
-    lines = [_best_line(hit, words) for hit in near]
+    lines = [line for hit in near for line in _lines(hit, words)]
     first = 0 if by_keyword else FIRST_LINES
     return (*lines[:first], *filter(_says_some, lines[first:]))
 
@@ -182,18 +183,21 @@ def _may_answer(hit: Hit) -> bool:
     return hit.confidence is None or hit.confidence >= MAY_ANSWER or hit.is_literal
 
 
-def _best_line(hit: Hit, words: Sequence[str]) -> Hit:
+def _lines(hit: Hit, words: Sequence[str]) -> list[Hit]:
     from memcli.search.cursor import cursor_of
 
-    line = cursor_of(hit, words).line
+    whole = {at for at, share in hit.shares if share > ALL and hit.start_line <= at <= hit.end_line}
     candidate = by_line(hit.candidate)
-    at = [n for n, p in enumerate(candidate.parts) if p.start_line == line == p.end_line]
-    if hit.is_cut or not at:
-        return hit
     # A hit with all parts prints the whole chunk with its headings; so an empty part comes first.
     empty = candidate.parts[0]._replace(start=0, end=0)
-    candidate = candidate._replace(parts=(empty, *candidate.parts))
-    return hit._replace(candidate=candidate, first=at[0] + 1, last=at[-1] + 1, best=at[0] + 1)
+    narrow = candidate._replace(parts=(empty, *candidate.parts))
+    found: list[Hit] = []
+    for line in sorted({cursor_of(hit, words).line, *whole}):
+        at = [n for n, p in enumerate(narrow.parts) if n and p.start_line == line == p.end_line]
+        if hit.is_cut or not at:
+            return [hit]
+        found.append(hit._replace(candidate=narrow, first=at[0], last=at[-1], best=at[0]))
+    return found
 
 
 def _runs(units: Sequence[ReadingUnit], gains: Sequence[float], *, apart: bool) -> list[range]:

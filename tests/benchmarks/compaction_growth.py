@@ -3,10 +3,10 @@
     python -m tests.benchmarks.compaction_growth [--weeks 52] [--write PAGE.md]
 
 The logs are generated: an engineer's diary, a chat with an assistant, and a household. Each day has
-small talk, routine and one fact that no other day has. A row gives, for one kind and depth: the
+small talk, routine and one fact that no other day has. A row gives, for one kind: the
 tokens of all logs, the tokens that a context of the whole year reads (summaries and newest logs),
 Recall@1000 tokens of 100 dated questions by default search, in the logs only and with summaries,
-the number of summaries, the deepest level, and the time of the last run over that of the first.
+the number of summaries, and the time of the last run over that of the first.
 """
 
 from __future__ import annotations
@@ -123,9 +123,9 @@ def make(kind: str, weeks: int, root: Path) -> None:
                 file.write("\n")
 
 
-def grow(space: Workspace, weeks: int, depth: int) -> tuple[list[float], int]:
+def grow(space: Workspace, weeks: int) -> tuple[list[float], int]:
     """Compact after each week; give the seconds of each run and the tokens left at the end."""
-    settings = CompactionSettings(5, 30, 8, 0.35, 200, depth)
+    settings = CompactionSettings(5, 30, 8, 0.35, 200)
     embed = embedder(space.encoder) if space.encoder else None
     place, seconds, left = folder.folder_of(str(space.root)), [], 0
     for week in range(1, weeks + 1):
@@ -138,16 +138,14 @@ def grow(space: Workspace, weeks: int, depth: int) -> tuple[list[float], int]:
         seconds.append(time.process_time() - began)
         folder.write(str(space.root), plan.drafts)
     found = folder.read(space.settings, {}, None)
-    below = {parent for summary in found.summaries for parent in summary.lineage.parents}
-    tops = [summary for summary in found.summaries if summary.path not in below]
     covered = {source.path for summary in found.summaries for source in summary.lineage.sources}
-    left = sum(summary.lineage.summary_tokens for summary in tops)
+    left = sum(summary.lineage.summary_tokens for summary in found.summaries)
     left += sum(measure("\n".join(log.lines)) for log in found.logs if log.path not in covered)
     return seconds, left
 
 
-HEAD = ["kind", "depth", "tokens of the logs", "of a context", "share", "recall, logs only",
-        "with summaries", "summaries", "level", "last run / first"]  # fmt: skip
+HEAD = ["kind", "tokens of the logs", "of a context", "share", "recall, logs only",
+        "with summaries", "summaries", "last run / first"]  # fmt: skip
 
 
 def main() -> None:
@@ -157,25 +155,23 @@ def main() -> None:
     asked = parser.parse_args()
     rows = []
     for kind in KINDS:
-        for depth in (1, 2):
-            with tempfile.TemporaryDirectory() as temporary:
-                source = Path(temporary) / "source"
-                make(kind, asked.weeks, source)
-                space = Workspace(source, Path(temporary))
-                space.index()
-                before = space.recall(Filters(), 1000)
-                seconds, left = grow(space, asked.weeks, depth)
-                space.index()
-                found = folder.read(space.settings, {}, None)
-                whole = sum(measure("\n".join(log.lines)) for log in found.logs)
-                after = space.recall(Filters(), 1000)
-                levels = [summary.lineage.level for summary in found.summaries]
-                worked = [second for second in seconds if second > 0.01] or seconds
-            rows.append([kind, f"{depth}", f"{whole}", f"{left}", share(left / whole),
-                         share(before), share(after), f"{len(levels)}",
-                         f"{max(levels, default=0)}", f"{worked[-1] / worked[0]:.1f}"])  # fmt: skip
-            sys.stdout.write("  ".join(rows[-1]) + "\n")
-            sys.stdout.flush()
+        with tempfile.TemporaryDirectory() as temporary:
+            source = Path(temporary) / "source"
+            make(kind, asked.weeks, source)
+            space = Workspace(source, Path(temporary))
+            space.index()
+            before = space.recall(Filters(), 1000)
+            seconds, left = grow(space, asked.weeks)
+            space.index()
+            found = folder.read(space.settings, {}, None)
+            whole = sum(measure("\n".join(log.lines)) for log in found.logs)
+            after = space.recall(Filters(), 1000)
+            worked = [second for second in seconds if second > 0.01] or seconds
+        rows.append([kind, f"{whole}", f"{left}", share(left / whole),
+                     share(before), share(after), f"{len(found.summaries)}",
+                     f"{worked[-1] / worked[0]:.1f}"])  # fmt: skip
+        sys.stdout.write("  ".join(rows[-1]) + "\n")
+        sys.stdout.flush()
     write(asked.write, "compaction_growth", table(HEAD, rows))
 
 

@@ -197,7 +197,7 @@ def main() -> None:
     parser.add_argument("--no-baselines", action="store_true")
     add_write(parser)
     asked = parser.parse_args()
-    settings = CompactionSettings(asked.tail, 0, asked.cluster, asked.ratio, 200, 1)
+    settings = CompactionSettings(asked.tail, 0, asked.cluster, asked.ratio, 200)
     rows = []
     for source in asked.folders:
         with tempfile.TemporaryDirectory() as temporary:

@@ -243,7 +243,7 @@ def test_exit_codes_hold_at_the_edges(notes: Path, name: str) -> None:
 NUMBERS = (
     "search pool --limit", "search pool --budget", "search pool --min-score", "context --budget",
     "context --tail", "context pool --tail", "compact --tail", "compact --tail-days",
-    "compact --cluster", "compact --ratio", "compact --depth", "get memory/2025-01-01.md --from",
+    "compact --cluster", "compact --ratio", "get memory/2025-01-01.md --from",
     "get memory/2025-01-01.md --lines", "bench init --limit",
 )  # fmt: skip
 VALUES = (

@@ -216,7 +216,6 @@ INSTEAD = {
     "status -w FILE": "memcli status -w FOLDER",
     "index --watch --prune": "memcli index --help",
     "compact --apply --verify": "memcli compact --help",
-    "compact --depth 10": "memcli compact --help",
     "bench init --limit 0": "memcli bench init --help",
     "bench lane --max-drop -1": "memcli bench lane --help",
     "bench quality --compare zzz": "memcli help ranking",
@@ -369,14 +368,12 @@ def test_who_asks_for_a_file_that_is_too_large_learns_the_limit(place: Place) ->
 
 
 def test_the_hint_of_a_plan_repeats_its_options(place: Place) -> None:
-    line = "compact --tail 0 --tail-days 0 --cluster 2 --ratio 0.5 --depth 2"
+    line = "compact --tail 0 --tail-days 0 --cluster 2 --ratio 0.5"
     _, out, err = told(line)
     planned = re.findall(r"^would write +(\S+)", out, re.MULTILINE)
     assert planned
     (hint,) = hints(err)
-    assert shlex.split(hint)[3:] == shlex.split(
-        "--depth 2 --tail-days 0 --tail 0 --cluster 2 --ratio 0.5"
-    )
+    assert shlex.split(hint)[3:] == shlex.split("--tail-days 0 --tail 0 --cluster 2 --ratio 0.5")
     code, out, _ = follow(hint)
     assert (code, re.findall(r"^wrote +(\S+)", out, re.MULTILINE)) == (0, planned)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from memcli.compaction.compose import document
 from memcli.compaction.draft import CompactionSettings, SummaryDraft
 from memcli.compaction.plan import CompactionPlan, make_plan
 from memcli.compaction.records import DatedLog
 from memcli.compaction.summaries import Summary, judged
-from memcli.markdown.lineage import read_lineage
+from memcli.markdown.lineage import lines_hash, read_lineage
 from memcli.markdown.parse import parse
-from memcli.types import Lineage
+from memcli.types import Lineage, SourceLines
 from tests.hashing import HashingEncoder
 
 NOW = "2026-02-20T00:00:00"
@@ -23,9 +25,9 @@ def make_log(day: str, text: str) -> DatedLog:
 
 
 def settings(
-    tail: int = 0, cluster: int = 2, ratio: float = 0.3, *, tail_days: int = 0, depth: int = 1
+    tail: int = 0, cluster: int = 2, ratio: float = 0.3, *, tail_days: int = 0
 ) -> CompactionSettings:
-    return CompactionSettings(tail, tail_days, cluster, ratio, 200, depth)
+    return CompactionSettings(tail, tail_days, cluster, ratio, 200)
 
 
 def plan_of(
@@ -61,3 +63,25 @@ def lineage_of(text: str) -> Lineage:
     lineage = read_lineage(parse(text).front_matter)
     assert lineage is not None
     return lineage
+
+
+def write_level_two(root: Path, paths: Sequence[str]) -> str:
+    """Write a summary of summaries, as earlier versions did; give its path."""
+    sources, told, below = [], list[str](), list[Lineage]()
+    for path in paths:
+        text = (root / path).read_text("utf-8")
+        lines = text.removesuffix("\n").split("\n")
+        start = lines.index("---", 1) + 2
+        hash_ = lines_hash(lines, start, len(lines))
+        sources.append(SourceLines(path, start, len(lines), hash_))
+        told += [line for line in lines if line.startswith("- ") and " (memory/" in line]
+        below.append(lineage_of(text))
+    first, last = below[0].earliest, below[-1].latest
+    lineage = below[0]._replace(
+        sources=tuple(sources), parents=tuple(paths), latest=last, level=2, seal="",
+        source_tokens=999, summary_tokens=99,
+    )  # fmt: skip
+    name = f"{FOLDER}{first}--{last}.md"
+    text = document(lineage, "\n".join((f"# {first} to {last}", *told, "")))
+    (root / name).write_text(text, "utf-8")
+    return name

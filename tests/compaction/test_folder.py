@@ -25,7 +25,14 @@ from memcli.indexing.lineage import successors
 from memcli.indexing.planning import Settings
 from memcli.types import Source
 from tests.cli.processes import COMMAND
-from tests.compaction.support import lineage_of, make_log, plan_of, read_back, settings
+from tests.compaction.support import (
+    lineage_of,
+    make_log,
+    plan_of,
+    read_back,
+    settings,
+    write_level_two,
+)
 from tests.support import make_settings, write
 
 # By itself a summary has to save 40 %; these tests are about files, and want one of each cluster.
@@ -335,18 +342,24 @@ def test_a_changed_source_makes_its_summary_stale(notes: Path) -> None:
     )
 
 
-def test_what_is_missing_below_a_summary_of_summaries_is_named(notes: Path) -> None:
-    assert compact(notes, "--tail", "0", "--tail-days", "0", "--cluster", "2", "--depth", "2",
-                   "--ratio", "0.9", "--apply")[0] == 0  # fmt: skip
+def test_a_summary_of_summaries_is_read_checked_and_undone(notes: Path) -> None:
+    before = tree(notes)
+    assert compact(notes, *SMALL, "--apply")[0] == 0
+    below = [path.relative_to(notes).as_posix() for path in summaries(notes)][:2]
+    top = write_level_two(notes, below)
     code, out, _ = compact(notes, "--verify", "--json")
     record = json.loads(out)
     assert (code, record["problems"]) == (0, [])
-    tops = [s for s in record["summaries"] if s["level"] == 2]
-    assert tops
-    (notes / tops[0]["parents"][0]).unlink()
+    assert [s["parents"] for s in record["summaries"] if s["level"] == 2] == [below]
+    assert compact(notes, *SMALL, "--apply")[1] == ""  # what it covers is covered
+    gone = (notes / below[0]).read_bytes()
+    (notes / below[0]).unlink()
     code, out, _ = compact(notes, "--verify", "--json")
     kinds = {(p["path"], p["kind"]) for p in json.loads(out)["problems"]}
-    assert (code, kinds) == (1, {(tops[0]["path"], "orphan")})
+    assert (code, kinds) == (1, {(top, "orphan")})
+    (notes / below[0]).write_bytes(gone)
+    assert compact(notes, "--undo")[0] == 0
+    assert tree(notes) == before
 
 
 @pytest.mark.parametrize("place", ["memory", "memory/summaries"])

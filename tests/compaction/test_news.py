@@ -13,9 +13,7 @@ import pytest
 
 from memcli.cli.main import run
 from memcli.compaction.compose import Entry, body
-from memcli.compaction.extract import recurring
-from memcli.compaction.records import cut
-from memcli.compaction.sentences import Sentence, sentences
+from memcli.compaction.sentences import Sentence
 from memcli.compaction.summaries import Summary
 from tests.compaction.support import make_log, plan_of, read_back, settings
 from tests.support import write
@@ -97,21 +95,6 @@ def test_what_the_summary_before_tells_is_not_told_again() -> None:
     assert all(event in draft.body for event in EVENTS[5:9])
 
 
-def test_a_summary_of_summaries_adds_up_how_often_a_line_was_said() -> None:
-    logs = [
-        make_log(f"2025-03-0{n}", stand_up(EVENTS[2 * n - 2]) + "\n" + stand_up(EVENTS[2 * n - 1]))
-        for n in range(1, 9)
-    ]
-    logs.append(make_log("2025-03-09", stand_up("A ship from Riga waited for its papers.")))
-    drafts = plan_of(logs, settings(cluster=3, ratio=0.7, depth=2)).drafts
-    assert [draft.lineage.level for draft in drafts] == [1, 1, 1, 2]
-    assert [f"{OPENING} [6 times]" in draft.body for draft in drafts] == [True, False, False, False]
-    assert f"{OPENING} [5 times]" in drafts[2].body
-    assert f"- {OPENING} [11 times] (memory/2025-03-01.md:1)" in drafts[3].body
-    assert drafts[3].body.startswith("# 2025-03-01 to 2025-03-09\n")
-    assert {summary.state for summary in read_back(logs, drafts)} == {"valid"}
-
-
 def test_a_run_is_counted_behind_the_last_one_there_was() -> None:
     logs = [make_log(f"2025-03-{n:02}", stand_up(event)) for n, event in enumerate(EVENTS[:9], 1)]
     first = read_back(logs[:6], plan_of(logs[:6], settings(cluster=3, ratio=0.9)).drafts)
@@ -123,12 +106,6 @@ def test_a_run_is_counted_behind_the_last_one_there_was() -> None:
     assert [
         draft.lineage.run for draft in plan_of(logs, settings(cluster=3, ratio=0.9), told).drafts
     ] == [5]
-
-
-def test_what_summaries_have_left_out_is_not_counted() -> None:
-    """`also:` lines are read as they stand at the next level, and nobody said them twice."""
-    (record,) = cut(make_log("2025-03-01", "also: 250\n\nalso: 250\n\nalso: 250"))
-    assert recurring(sentences(record)) == [0, 1, 2]
 
 
 def test_a_chat_does_not_begin_with_a_filler() -> None:
@@ -186,15 +163,6 @@ def test_expand_adds_what_the_question_asks_and_no_more(
              "--view", "active", "--expand", "--json"])  # fmt: skip
     added = [each["text"] for each in json.loads(out.getvalue())["expanded"]]
     assert ["aikido" in text for text in added] == [True]  # of eight logs
-
-
-def test_what_a_summary_has_left_out_is_no_part_of_another_line() -> None:
-    lines = [Sentence(text, "memory/2025-03-01.md", n, n, "", "", "")
-             for n, text in enumerate(("It rained:", "also: 14"), start=1)]  # fmt: skip
-    entry = Entry("2025-03-01", ("2025-03-01",), "memory/2025-03-01.md", 1, 2, tuple(lines))
-    assert body([entry], "2025-03-01", "2025-03-01").split("\n")[1:3] == [
-        "- It rained: (memory/2025-03-01.md:1)", "- also: 14 (memory/2025-03-01.md:2)"
-    ]  # fmt: skip
 
 
 def test_each_log_of_which_nothing_is_quoted_is_cited_once() -> None:

@@ -45,7 +45,6 @@ WANTED = st.builds(
     cluster=st.integers(2, 4),
     ratio=st.sampled_from([0.1, 0.3, 0.6]),
     context_tokens=st.sampled_from([0, 50]),
-    depth=st.integers(1, 3),
 )
 bounded = settings(max_examples=15, deadline=None)
 
@@ -58,7 +57,7 @@ def test_a_plan_covers_each_record_once_or_says_why_not(
     plan = plan_of(logs, wanted)
     tail, waiting = set(map(_place, plan.tail)), set(map(_place, plan.waiting))
     declined = [s for d in plan.declined for s in d.sources]
-    covered = [s for d in plan.drafts if d.lineage.level == 1 for s in d.lineage.sources]
+    covered = [s for d in plan.drafts for s in d.lineage.sources]
     for record in plan.records:
         owners = [s for s in covered if _holds(s, record)]
         outside = _place(record) in tail | waiting or any(_holds(s, record) for s in declined)
@@ -81,8 +80,6 @@ def test_every_summary_leads_to_raw_lines_is_shorter_and_verifies(
         assert all(1 <= s.start_line <= s.end_line <= lengths[s.path] for s in leaves)
         most = max(WORTH, wanted.ratio) * summary.lineage.source_tokens
         assert summary.lineage.summary_tokens <= most
-        for parent in summary.lineage.parents:
-            assert by_path[parent].lineage.level < summary.lineage.level
     assert problems(summaries) == []
 
 
@@ -101,7 +98,7 @@ def test_the_same_logs_give_the_same_bytes_and_a_second_run_adds_nothing(
 def test_what_must_survive_does_word_for_word(
     logs: Sequence[DatedLog], wanted: CompactionSettings
 ) -> None:
-    plan = plan_of(logs, wanted._replace(depth=1))
+    plan = plan_of(logs, wanted)
     for draft in plan.drafts:
         ranges = {(s.path, n) for s in draft.lineage.sources
                   for n in range(s.start_line, s.end_line + 1)}  # fmt: skip

@@ -99,14 +99,13 @@ class Memory:
 
     def compact(self, a: int, b: int) -> None:
         found = folder.read(self.settings, {}, None)
-        wanted = CompactionSettings(a % 2, 0, 2 + a % 3, (0.1, 0.3, 0.6)[b % 3], 50, 1 + b % 2)
+        wanted = CompactionSettings(a % 2, 0, 2 + a % 3, (0.1, 0.3, 0.6)[b % 3], 50)
         plan = make_plan(found.logs, found.summaries, wanted, folder="memory/summaries/",
                          now="2026-02-20T00:00:00", embed=None)  # fmt: skip
         folder.write(str(self.root), plan.drafts)
         logs = {path: self.lines(path) for path in self.files(is_summary=False)}
-        for draft in plan.drafts:  # a summary of summaries cites logs as they were before it
-            below = [each for path in draft.lineage.parents for each in self.then[path]]
-            self.then[draft.path] = below or [logs]
+        for draft in plan.drafts:
+            self.then[draft.path] = [logs]
 
     def undo(self) -> None:
         last = last_run(folder.read(self.settings, {}, None).summaries)

@@ -21,6 +21,7 @@ from memcli.search.validity import reach_of
 from memcli.store.documents import with_chunks
 from memcli.store.open import open_store
 from memcli.types import Filters, PartScore, SourceLines
+from tests.compaction.support import write_level_two
 from tests.records import make_candidate
 from tests.support import FAR_FUTURE_NS
 
@@ -199,17 +200,17 @@ def test_get_expand_walks_to_the_raw_lines(notes: Path) -> None:
 
 def test_get_expand_goes_through_summaries_of_summaries(notes: Path) -> None:
     _json("compact", "-w", str(notes), "--undo")
-    made = _json("compact", "-w", str(notes), "--tail", "0", "--tail-days", "0", "--cluster", "2",
-                 "--ratio", "0.9", "--depth", "2", "--apply")["summaries"]  # fmt: skip
-    top = next(summary for summary in made if summary["level"] == 2)
-    below = [s for s in made if s["path"] in top["parents"]]
+    below = _json("compact", "-w", str(notes), "--tail", "0", "--tail-days", "0", "--cluster", "2",
+                  "--ratio", "0.9", "--apply")["summaries"][:2]  # fmt: skip
+    top = write_level_two(notes, [each["path"] for each in below])
     wanted = sorted((s["path"], s["start_line"]) for b in below for s in b["sources"])
-    found = _json("get", top["path"], "-w", str(notes), "--expand")["expanded"]
+    found = _json("get", top, "-w", str(notes), "--expand")["expanded"]
     assert sorted((each["path"], each["start_line"]) for each in found) == wanted
     _json("index", "-w", str(notes))
     shown = _active(notes)
-    assert top["path"] in shown
-    assert set(top["parents"]).isdisjoint(shown)
+    assert top in shown
+    assert {each["path"] for each in below}.isdisjoint(shown)
+    assert top in _paths(notes, "schema review", "--view", "active")
 
 
 def test_get_expand_of_what_is_no_summary_says_so(notes: Path) -> None:

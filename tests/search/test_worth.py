@@ -94,6 +94,12 @@ def _talk(*said: tuple[str, str, float], best: float = 1.0) -> Hit:
     return _hit(1, best, 0.3, *lines)._replace(turns=turns, shares=shares)
 
 
+def test_a_list_has_each_line_of_a_conversation_with_all_words_of_the_question() -> None:
+    talk = _talk(("Ann", "The pool.", 1.0), ("Bo", "Oh.", 0.0), ("Ann", "The pool is dry.", 1.0))
+    lines = best_lines([talk], ["pool"])
+    assert [line.text for line in lines] == ["- **Ann**: The pool.", "- **Ann**: The pool is dry."]
+
+
 def _citations(hit: Hit, *, of_writer: bool = False) -> list[str]:
     answer = NOTHING._replace(hits=(hit, *[_hit(2, 0.01, 0.0, CHATTER)] * 9), verdict="good")
     read = ended(answer._replace(is_measured=True, of_writer=of_writer))

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from memcli.compaction.plan import CompactionPlan
     from memcli.compaction.summaries import Summary
 
-DEPTH = Option(
-    "--depth", "Levels of summaries. 2 adds summaries of summaries.", "LEVEL", int, default=1
-)
 SUMMARIZER = Option(
     "--summarizer", "Summarizer: extractive, command or onnx.", "HOW",
     default="extractive", choices=SUMMARIZERS,
@@ -49,14 +46,14 @@ OPTIONS = (
     Option("--cluster", "Entries per summary.", "COUNT", int, setting="compact.cluster"),
     Option("--ratio", "Length of a summary, as a share of its lines.", "SHARE", float,
         setting="compact.ratio"),
-    DEPTH, SUMMARIZER, JSON, WORKSPACE, *COMMON,
+    SUMMARIZER, JSON, WORKSPACE, *COMMON,
 )  # fmt: skip
 
 NORMAL = "normal"
 MOST_ROWS = 12  # lines of the preview of one summary
 
 # What a hint repeats: whatever changes the plan.
-_REPEATED = (DEPTH, SUMMARIZER, *(each for each in OPTIONS if each.setting), NOW, WORKSPACE)
+_REPEATED = (SUMMARIZER, *(each for each in OPTIONS if each.setting), NOW, WORKSPACE)
 
 
 def run(options: Options) -> int:
@@ -72,10 +69,6 @@ def run(options: Options) -> int:
             "use only one of --apply, --verify, --undo and --dry-run", hint="memcli compact --help"
         )
     check("--summarizer", [options.summarizer], SUMMARIZERS)
-    if not 1 <= options.depth <= 9:
-        raise UsageError(
-            f"--depth must be between 1 and 9, not {options.depth}", hint="memcli compact --help"
-        )
     skin = marked(make_skin(options), "compact")
     if options.verify:
         return _verify(options, skin)
@@ -89,7 +82,7 @@ def _compact(options: Options, skin: Skin) -> int:
 
     do = apply_compaction if options.apply else plan_compaction
     with ended_by_signals():  # a program that writes summaries ends with this one
-        made = do(skin.workspace, now=skin.now, depth=options.depth, summarizer=options.summarizer)
+        made = do(skin.workspace, now=skin.now, summarizer=options.summarizer)
     _warn(made, skin)
     recall = _recall(skin, silent=options.json) if options.apply and made.plan.drafts else None
     _tell(made.plan, options, skin, recall=recall)
@@ -236,7 +229,7 @@ def _tell(
         terminal.write_line(
             f"{'wrote' if options.apply else 'would write'}  {terminal.safe_line(draft.path)}"
             f"  {lineage.source_tokens} -> {lineage.summary_tokens} tokens,"
-            f" {_counted(draft.items, 'entry' if lineage.level == 1 else 'summary')}"
+            f" {_counted(draft.items, 'entry')}"
             f"{_how(draft)}"
             f"{f'; {draft.unused}' if draft.unused else ''}"
             f"{f'; {draft.invented} invented lines dropped' if draft.invented else ''}"
