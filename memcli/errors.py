@@ -164,4 +164,4 @@ def error_of(reason: Reason) -> MemcliError:
 
 
 class AskedToWaitError(Exception):
-    """A server asks for patience; whoever can grant it catches this."""
+    """A server asks memcli to wait; a caller that can wait catches this."""

@@ -174,9 +174,9 @@ class Chunk(Record):
     date: str | None  # of the document, else of a heading that is a date
     links: tuple[str, ...]
     parts: tuple[Part, ...]
-    turns: tuple[Turn, ...] = ()  # of a conversation, as far as they stand in the chunk
+    turns: tuple[Turn, ...] = ()  # of a conversation, as far as they are in the chunk
     preferences: tuple[Lines, ...] = ()  # instructions and preferences of the user
-    first_day: str | None = None  # where the date is the last one of a span
+    first_day: str | None = None  # of a span whose last day is the date
 
 
 class SourceLines(Record):
@@ -227,7 +227,7 @@ class Document(Record):
     front_matter: str  # canonical JSON
     chunks: tuple[Chunk, ...]
     lineage: Lineage | None = None  # of a summary
-    first_day: str | None = None  # where the date is the last one of a span
+    first_day: str | None = None  # of a span whose last day is the date
 
 
 class Encoder(Protocol):
@@ -240,12 +240,12 @@ class Encoder(Protocol):
 
     @property
     def dimension(self) -> int:
-        """Give the number of float32 components of a vector."""
+        """Return the number of float32 components of a vector."""
         ...
 
     @property
     def max_tokens(self) -> int:
-        """Give the longest text in tokens, special tokens included."""
+        """Return the longest text in tokens, special tokens included."""
         ...
 
     def count(self, text: str) -> int:
@@ -386,7 +386,7 @@ def is_memory(source: str) -> bool:
 def memory_path(source: str, path: str) -> str:
     """Return the path that lineages use for a document of the memory.
 
-    It is the path, behind the name of its workspace where several are asked as one.
+    It is the path, after the name of its workspace if memcli searches several as one.
     """
     workspace, _ = split_source(source)
     return f"{workspace}:{path}" if workspace else path
@@ -395,9 +395,9 @@ def memory_path(source: str, path: str) -> str:
 def shown(source: str, path: str) -> str:
     """Return the name of a document for people and for `memcli get`.
 
-    A path of the memory that begins as a source or an option does stands behind `./`, as it does
-    for scp and rsync. Where several workspaces are asked as one, a source begins with the name of
-    its own. Example: `MEMORY.md`, `handbook:MEMORY.md`, `./handbook:MEMORY.md`, `notes:MEMORY.md`.
+    A path of the workspace that looks like a source or an option follows `./`, as with scp and
+    rsync. If memcli searches several workspaces as one, a source begins with its workspace.
+    Example: `MEMORY.md`, `handbook:MEMORY.md`, `./handbook:MEMORY.md`, `notes:MEMORY.md`.
     """
     if not is_memory(source):
         return f"{source}:{path}"
@@ -458,7 +458,7 @@ class Candidate(Record):
     importance: float | None
     parts: tuple[PartScore, ...]
     bm25: float = 0.0  # larger is better, 0 without a match
-    keyword_rank: int | None = None  # from 1; None where the retriever's universe did not hold it
+    keyword_rank: int | None = None  # from 1; None if the retriever did not search it
     semantic_rank: int | None = None
     literal: bool = False  # all non-stop terms, a quoted phrase or an identifier in this chunk
     named_by: str = ""  # JSON: the front matter of its document, of the first chunk only

@@ -144,7 +144,7 @@ def spreads(
 ) -> dict[str, Spread]:
     """Sum up rates, and under `ratios.NAME` the ratio of each turn; of each kind as many seconds.
 
-    So they say by how much one figure would have differed, had it been measured once.
+    They show by how much a single measurement would have differed.
     """
     found = {name: list(values) for name, values in rates.items()}
     for turn in zip(*seconds.values(), strict=True):

@@ -20,7 +20,7 @@ def words(
     folder, prefix = (*arguments, "", "")[:2]
     try:
         found = _all(what, os.path.expanduser(folder) or None, environ, cwd)
-    except MemcliError:  # a line in the middle of somebody's typing helps nobody
+    except MemcliError:  # a message would disturb the person who is typing
         return []
     # A name with a line end would be two words for the shell.
     return [word for word in found if word.startswith(prefix) and word.isprintable()]

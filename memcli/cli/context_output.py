@@ -1,4 +1,4 @@
-"""Write a context as Markdown or JSON, and say what it rests on and what had no room."""
+"""Write a context as Markdown or JSON, and print its sources and what did not fit."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _brief(part: ContextPart) -> dict[str, Any]:
 
 
 def _reserves(wanted: Sharing) -> list[tuple[str, int | None]]:
-    """Return what is set aside for each section; what nobody uses goes to what is found."""
+    """Return the reserve of each section; an unused reserve goes to the passages found."""
     shares = {
         ALWAYS: wanted.always_share,
         SOFT: wanted.soft_share,

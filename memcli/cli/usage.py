@@ -78,7 +78,7 @@ def refused(error: Any, tree: Any, arguments: Sequence[str]) -> UsageError:  # n
 
 
 class _Line:
-    """A command line that Click took apart as far as one command, `path` being its full name."""
+    """A command line that Click parsed up to one command; `path` is its full name."""
 
     def __init__(self, command: Any, path: str, arguments: Sequence[str]) -> None:  # noqa: ANN401
         self._command, self.path, self._arguments = command, path, arguments

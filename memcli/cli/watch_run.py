@@ -140,7 +140,7 @@ class _Session:
             self.beat()
 
     def take(self, message: Message) -> None:
-        """Tell the watcher what was heard."""
+        """Pass a message to the watcher."""
         at, document = message
         if document is None:
             self.watcher.unsure(at)
@@ -225,7 +225,7 @@ class _Session:
             self.vectors = self.new_vectors()
 
     def succeed(self, reason: str, done: Done, seconds: float) -> None:
-        """Note and tell what a run did."""
+        """Record and print what a run did."""
         is_new, self.job = self.job.full, self.job._replace(full=False)
         can_embed = self.vectors.can_embed
         self.watcher.ended(self.clock(), pending=done.pending if can_embed else 0)
@@ -242,7 +242,7 @@ class _Session:
         self.sight.settle()
 
     def fail(self, error: BaseException) -> None:
-        """Note and tell why a run failed."""
+        """Record and print why a run failed."""
         self.watcher.failed(self.clock(), busy=isinstance(error, BusyError))
         self.log.failed(error, self.watcher.retry_seconds)
 

@@ -37,7 +37,7 @@ def body(
     """Write the text to read and search: a section per document, with the records' headings.
 
     `first` and `last` are its days. Logs whose only headings are dates have no sections: each line
-    cites its log. A log of which nothing is quoted gets a line that only cites it.
+    cites its log. A log without a quoted line gets a line that only cites it.
     """
     lines = [f"# {first} to {last}" if first != last else f"# {first}"]
     told = _told(entries)

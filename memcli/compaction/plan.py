@@ -24,7 +24,7 @@ class CompactionPlan(Record):
     records: tuple[LogRecord, ...]
     tail: tuple[LogRecord, ...]
     waiting: tuple[LogRecord, ...]
-    covered: int  # records behind the tail that a valid summary covers already
+    covered: int  # records older than the tail that a valid summary covers already
     drafts: tuple[SummaryDraft, ...]
     declined: tuple[Declined, ...]
 

@@ -302,7 +302,7 @@ def with_corrections(
 ) -> list[ContextPart]:
     """Mark the parts that a newer line corrects, and put the newer lines before the first of them.
 
-    If every line of a part is corrected, it is left out: the budget pays for what holds now.
+    If every line of a part is corrected, it is left out: the budget pays for what is true now.
     """
     ranked: list[ContextPart] = []
     for part in found:

@@ -70,13 +70,13 @@ class DateSpan(Record):
 
 
 def names_year(span: DateSpan) -> bool:
-    """Tell whether a date is of a year that it names: May 2024, 2024-05-01, 2024年."""
+    """Return whether a date is of a year that it names: May 2024, 2024-05-01, 2024年."""
     words = re.findall(r"\w+", span.text)
     return "年" in span.text or any(as_year(word[:4]) for word in words)
 
 
 def names_no_year(span: DateSpan) -> bool:
-    """Tell whether a date is a day or a month of any year: Aug 15th, in March, Q3."""
+    """Return whether a date is a day or a month of any year: Aug 15th, in March, Q3."""
     low = span.text.lower()
     words = re.findall(r"\w+", low)
     is_relative = any(word in (*LAST_WORDS, *THIS_WORDS, *NEXT_WORDS) for word in words)

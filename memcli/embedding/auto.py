@@ -24,7 +24,7 @@ MOST = 16384  # texts that are weighed
 
 
 def is_due(remembered: str | None, count: int) -> bool:
-    """Tell that languages were never weighed, or that many texts came or went since then."""
+    """Return whether languages were never weighed, or the number of texts has changed much."""
     before = int((remembered or "").rpartition(" ")[2] or 0)
     return abs(count - before) > GROWTH * before
 

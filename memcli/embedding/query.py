@@ -105,7 +105,7 @@ class QueryEncoder:
 
 
 class _Way:
-    """A way from a text to its vector; this one only gives the reason why there is none."""
+    """A way from a text to its vector; this one only returns the reason why there is none."""
 
     def __init__(self, reason: Reason | None) -> None:
         self._reason = reason
@@ -192,7 +192,7 @@ class _InTime(_Way):
 def _find(choice: Choice, index: Remembered) -> _Way:
     choice = settled(choice, index, wanted=index.fingerprint)
     name = _name_for(choice, index)
-    if name is None:  # nothing is opened or sent in vain
+    if name is None:  # do not open or send anything in vain
         return _Way(OTHER_MODEL)
     find = partial(_open, name, choice, index)
     seconds = query_seconds(name)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _NO_REWRITING, _EXTENDED = 0, 2
 FATAL = 4  # log severity; a failure is raised, not printed
 
-# The runtime, 1.31 for one, tells its makers of its use unless this is set when it starts: it
-# leaves a file in TMPDIR at once and connects some seconds later.
+# Without this, the runtime (for example 1.31) reports its use to its makers: at its start it writes
+# a file to TMPDIR, and some seconds later it connects.
 _SILENCE = ("ORT_DISABLE_TELEMETRY", "1")
 
 # Bytes of address space that a way needs in addition to its model. Below 110 MB the library failed
@@ -53,7 +53,7 @@ def silence() -> None:
 
 
 def lacking(needed: int) -> str:
-    """Tell why so many bytes of memory cannot be had for a model; empty if they can."""
+    """Return why a model cannot get so many bytes of memory, or ""."""
     left = system.memory_left()
     if left is None or left >= needed:
         return ""
@@ -86,7 +86,7 @@ def cpu_flags(cpu_info: str = _CPU_INFO) -> frozenset[bytes]:
 
 
 def settings(located: Located, *, exact: bool | None = None) -> SessionSettings:
-    """Return the settings for a model; `exact` overrides what the CPU says of itself."""
+    """Return the settings for a model; `exact` overrides what the CPU reports."""
     # The runtime refuses a link that leaves the folder it was given.
     path = os.path.realpath(located.path)
     if os.path.basename(path) != os.path.basename(located.path):

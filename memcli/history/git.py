@@ -133,7 +133,7 @@ class Conversation:
     """A running `cat-file`: a name in, an object out."""
 
     def __init__(self, command: list[str], environ: Mapping[str, str]) -> None:
-        """Start it; no folder of anybody's is its current one."""
+        """Start the process outside of any folder of a user."""
         self._process = subprocess.Popen(
             command,
             env=environ,

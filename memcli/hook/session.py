@@ -29,7 +29,7 @@ _WORDS = frozenset((SUGGESTED, WISHED))
 _FORGET, _START = "forget", "start:"
 READ, KEPT = "read:", "kept:"  # the last line of the transcript that was read; a note from it
 ONE_START_NS = 4 * 10**9  # hooks of one start run within these; each ends after 2 s
-MOST_BYTES = 1 << 20  # some 30,000 lines; a session that has had them gets no more
+MOST_BYTES = 1 << 20  # some 30,000 lines; a session with more gets no further lines
 OLDEST_NS = 30 * 86_400 * 10**9
 MOST_PRUNED = 10_000  # files to look at
 
@@ -176,7 +176,7 @@ def _outlasts(key: str) -> bool:
 
 
 def prune(folder: str, now_ns: int) -> None:
-    """Remove the files of sessions that nobody has gone on with for long."""
+    """Remove the files of sessions that nobody has continued for long."""
     with suppress(OSError), os.scandir(folder) as entries:
         for _, entry in zip(range(MOST_PRUNED), entries, strict=False):
             with suppress(OSError):

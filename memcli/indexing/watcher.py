@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from memcli.record import Record
 
-# Two looks at a file, so far apart, must agree: longer than the pauses inside one slow save
+# Two looks at a file with this interval must agree. It exceeds the pauses inside one slow save
 # (80 ms between truncating and writing, measured with an editor on a busy machine).
 SETTLE_SECONDS = 0.2
 # Endless writes delay a run by so many debounce times, and never by less than this.

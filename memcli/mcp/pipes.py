@@ -70,7 +70,7 @@ def take_pipes() -> Pipes:
     os.dup2(nothing, 0)
     try:
         os.dup2(2, 1)
-    except OSError:  # nobody listens to messages either
+    except OSError:  # no one reads messages either
         os.dup2(nothing, 1)
     os.close(nothing)
     incoming = Incoming(os.fdopen(source, "rb"), encoding="utf-8", errors="replace")

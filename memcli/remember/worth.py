@@ -1,9 +1,9 @@
-"""How much a line is worth keeping, by what it says and what is known already; pure.
+"""Score how much a line is worth keeping, by its content and by the notes; pure.
 
 G = w_n * n^2 + w_s * s + w_k * k, from 0 to 1, the weights `gating.*` summing to 1:
 
-n   novelty: 1 - the best cosine to a line of the memory that is no other fact, by words where no
-    model reads it; squared, for what is half known already is worth less than half
+n   novelty: 1 - the best cosine to a line of the notes about the same fact, or by words if no
+    model reads the line; squared, because a line that is half known is worth less than half
 s   specificity: share of the tokens that are names, amounts, identifiers or dates, doubled and at
     most 1
 k   kind: what a line does, a rule or a decision most, a remark least

@@ -65,9 +65,9 @@ class Gathered(Record):
     question: str
     hits: Sequence[Hit]  # those worth a closer look
     fused: Sequence[Hit]  # all of them
-    believed: Mapping[int, Sequence[float]]  # how far parts count for who says them
+    believed: Mapping[int, Sequence[float]]  # the weight of each segment by its speaker
     turns: Mapping[int, Sequence[Turn]]  # of all candidates, by chunk id
-    voices: Voices | None  # of `hits`, where it matters who speaks
+    voices: Voices | None  # of `hits`, if it matters who speaks
     tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
     headings: Mapping[int, Tokens]  # of the chunks of `hits`, in tokens
     named: frozenset[int]  # chunks of `hits` whose document is called what the question is
@@ -76,7 +76,7 @@ class Gathered(Record):
     repaired: tuple[Repair, ...]
     spans: Spans  # dates that the query names
     out: Spans  # dates that it excludes
-    order: str  # newest | oldest, where the query wishes so
+    order: str  # newest | oldest, if the query asks for it
     asks_nothing: bool  # the query is stop words only
     dates_alone: bool  # the query is nothing else, and there are records of that time
     weights: Weights
@@ -124,7 +124,7 @@ def gather(
     if options.formula is not None or options.decay_floor < 1.0:
         fused = with_moments(snapshot, fused)
     fused = heard.leaned(fused) if heard else fused
-    observe("recall", fused)  # a candidate is no hit before; fusing gives an order, and loses none
+    observe("recall", fused)  # no candidate is a hit before; fusing orders them, and loses none
     observe("fuse", fused)
     dates_alone = asks_dates_alone and any(is_of(hit, spans) for hit in fused)
     closer = partial(

@@ -215,7 +215,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
 
 
 def unobserved(stage: str, hits: Sequence[Hit]) -> None:
-    """Ignore a stage: the observer of a search that nobody watches."""
+    """Ignore a stage: the observer of a search without an observer."""
 
 
 def run_stages(

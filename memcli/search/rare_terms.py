@@ -72,11 +72,11 @@ def parted(
 def groups_of(
     also: tuple[tuple[Term, int], ...], total: int, *, alone: bool
 ) -> tuple[tuple[Term, ...], ...]:
-    """Return groups of common terms that find where they stand together, the rarest first.
+    """Return groups of common terms that find chunks with all of a group, the rarest first.
 
-    As many pairs as bring GROUP_ROWS of `total` chunks, or MOST_ROWS where nothing else finds
-    (`alone`), if terms are independent; where one pair brings more, the rarest terms that are
-    enough together.
+    These are as many pairs as find up to GROUP_ROWS of `total` chunks, or MOST_ROWS if no other
+    term finds any (`alone`), assuming independent terms. If one pair finds more, the result is one
+    group of the rarest terms, as many as needed.
     """
     most = MOST_ROWS if alone else GROUP_ROWS
     ranked = sorted(also, key=lambda item: item[1])

@@ -55,7 +55,7 @@ class Recalled(Record):
     terms: tuple[WeightedTerm, ...]
     unmatched: tuple[str, ...]  # terms that no chunk contains
     missing_phrases: tuple[str, ...]  # phrases that no chunk contains
-    split_phrases: tuple[str, ...]  # phrases that had to be there, and are nowhere together
+    split_phrases: tuple[str, ...]  # required phrases that no chunk contains together
     common: tuple[str, ...]  # terms that find nothing by themselves
     rarity: float  # mean IDF of the terms over the greatest there could be, 0 to 1
     qualities: Mapping[str, float]  # confidence of the summaries, by path

@@ -1,13 +1,13 @@
-"""Rank chunks by how much they are like some others: by meaning and by the words that tell.
+"""Rank chunks by their similarity to others: by meaning and by rare words.
 
-score = w_v * cosine + w_t * coverage, in [0, 1], the same for the same text wherever it is asked:
+score = w_v * cosine + w_t * coverage, in [0, 1], the same for the same text everywhere:
 
-cosine     of the middles of both: the mean of the vectors of their parts
-coverage   share that the chunk holds of the words of the place, by IDF; of a long text those that
-           a query may have
+cosine     of the mean vectors of the segments of both
+coverage   share, by IDF, of the words of the place that the chunk contains; for a long text, of as
+           many words as a query may have
 
-A chunk that links to the document of the place, or to which the place links, is nearer by a
-quarter of what it lacks. The vectors are those of the index: no model is asked.
+If there is a link between a chunk and the document of the place, its score grows by a quarter of
+the distance to 1. The vectors come from the index: no model runs.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Count who speaks in a conversation, where the question says whose words it is about; pure.
+"""Weigh the lines of a conversation by their speakers, if the question asks for some; pure.
 
-A question in the first person asks for what its writer said, and an assistant's long advice would
-bury that: what a machine says counts for less by MACHINE_SHARE, and so does what stands behind the
-first lines of a long turn, by PASTED_SHARE. Where the question names speakers,
-lines of others are trimmed off the ends of a passage unless they hold a word of the question, and a
-passage without a line of theirs counts for less by OTHERS_SHARE. Notes have no speakers, and what
-is measured on them stays as it is.
+A question in the first person asks for the words of its writer, which an assistant's long advice
+would bury. So the lines of a machine count for less by MACHINE_SHARE, and those after the first
+lines of a long turn by PASTED_SHARE. If the question names speakers, the lines of others are
+trimmed off the ends of a passage unless they contain a word of the question. A passage without a
+line of the named speakers counts for less by OTHERS_SHARE. Notes have no speakers, so their scores
+stay as they are.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def _line(hit: Hit, line: int) -> str:
 
 
 def _is_claim(sentence: str, names: Sequence[str]) -> bool:
-    """Tell whether a sentence is in the first person and about nobody whom the question names."""
+    """Return whether a sentence is in the first person and about nobody whom the question names."""
     words = _words(sentence)
     is_about_them = _SECOND_PERSON.search(sentence) or any(_is_in(name, words) for name in names)
     return bool(_FIRST_PERSON.search(sentence)) and not is_about_them

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from memcli.search.hits import Hit
 
-# Of ISO 639-1, what documentation is commonly translated to; `it`, `no` and `hr` name folders of
-# other things as well, which are no translations as long as no path is the same without them.
+# ISO 639-1 codes of common translations. Folders of other things are also named `it`, `no` or `hr`.
+# They count as translations only if another path is the same without them.
 _LANGUAGES = """
     ar bg ca cs da de el en es et fa fi fr he hi hr hu id it ja ko lt lv ms nl no pl pt ro ru sk sl
     sr sv th tr uk vi zh

@@ -124,13 +124,13 @@ def worthwhile(
 
 
 def counts(question: str) -> bool:
-    """Tell whether a question asks for a number or for all of something."""
+    """Return whether a question asks for a number or for all of something."""
     low = question.casefold()
     return any(map(low.__contains__, _COUNTS)) or low.startswith(_LISTS)
 
 
 def asks_for_several(question: str) -> bool:
-    """Tell by its words whether the answer to a question is probably in several places.
+    """Return whether the answer to a question is probably in several places, by its words.
 
     Example: "Which cities has Kate visited?"
     """
@@ -145,7 +145,7 @@ def asks_for_several(question: str) -> bool:
 
 
 def _is_of_several(words: Sequence[str]) -> bool:
-    """Tell whether the words after `what` or `which` begin with a plural: the books that Kate."""
+    """Return whether the words after `what` or `which` begin with a plural: the books that Kate."""
     for at, word in enumerate(words):
         if word in _VERBS:
             return False

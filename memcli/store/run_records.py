@@ -1,4 +1,4 @@
-"""What a run reports to a store, and the status of a store and of those who work on it."""
+"""The reports of a run to a store, and the status of a store and of its writers."""
 
 from __future__ import annotations
 

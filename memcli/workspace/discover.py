@@ -350,7 +350,7 @@ def missing_mounts(
 ) -> list[Skip]:
     """List the remembered mount points that are empty folders of their parent's device now.
 
-    One that has files or is gone altogether was changed by somebody and is believed.
+    If one has files or no longer exists, somebody changed it, and memcli accepts the change.
     """
     if not remembered or remembered == "[]":
         return []

@@ -262,7 +262,7 @@ PRESETS = (
 )
 BY_NAME: Mapping[str, Preset] = {preset.name: preset for preset in PRESETS}
 NAMES = tuple(BY_NAME)
-# Agents whose folder is known, and those of them that may be searched without being named.
+# Agents with a known folder, and those that memcli may search unasked.
 FINDABLE = tuple(preset.name for preset in PRESETS if preset.places)
 OPEN = tuple(name for name in FINDABLE if not BY_NAME[name].is_transcripts)
 

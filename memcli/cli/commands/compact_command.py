@@ -90,7 +90,7 @@ def _compact(options: Options, skin: Skin) -> int:
 
 
 def _recall(skin: Skin, *, silent: bool) -> SummaryRecall | None:
-    """Ask the workspace's own questions, where there are some, of logs and of summaries."""
+    """Ask the workspace's own questions, if it has any, of logs and of summaries."""
     from memcli.api.compact import measure_recall
     from memcli.cli.commands.bench import running
 
@@ -162,7 +162,7 @@ def _verdict(summaries: int, problems: int, unread: int) -> str:
 
 
 def _own_words(count: int) -> str:
-    """Say what nobody but a reader can check."""
+    """Return the message about lines that only a reader can check."""
     lines = "1 line is" if count == 1 else f"{count} lines are"
     return (
         f"{lines} in a program's own words and cannot be checked word for word;"

@@ -134,7 +134,7 @@ class HookLine(Record):
         return SessionFile(path, os.urandom(8).hex())
 
     def say(self, text: str) -> None:
-        """Tell the reason of a silence."""
+        """Print why the hook returns no text."""
         if not self.options.quiet:
             sys.stderr.write(f"memcli hook: {visible_line(text)}\n")
 
@@ -168,7 +168,7 @@ def _read(event: str, line: HookLine) -> HookEvent | None:
 
 
 def _session_start(given: HookEvent, line: HookLine) -> str:
-    """Return the context of a session, once: a resumed one has had it."""
+    """Return the context of a session, once: a resumed session has it already."""
     from memcli.api.assemble import session_start, wanted_of
     from memcli.context.assemble import check_shares
     from memcli.context.parts import markdown

@@ -70,7 +70,7 @@ def run(options: Options) -> int:
 def _parts(
     agent: Agent, scope: str, given: Sequence[str] | None, terminal: Terminal
 ) -> tuple[str, ...]:
-    """Read the parts that are wanted; without a word the usual ones that can be had."""
+    """Return the requested parts, or by default the usual ones that can be installed."""
     from importlib.util import find_spec
 
     from memcli.agents.table import MCP, PARTS

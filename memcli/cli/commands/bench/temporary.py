@@ -42,7 +42,7 @@ def temporary_folder() -> Iterator[LockedFolder]:
             ) from error
         held = os.open(path, FOLDER_FLAGS)
         try:
-            with suppress(OSError):  # a file system without locks: nobody will take it for left
+            with suppress(OSError):  # a file system without locks: `sweep` removes nothing there
                 try_lock(held)
             os.close(os.open(MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=held))
             yield LockedFolder(path, held)
@@ -52,7 +52,7 @@ def temporary_folder() -> Iterator[LockedFolder]:
 
 
 def sweep() -> int:
-    """Remove the folders that runs have left behind; give how many they were."""
+    """Remove the folders that runs have left behind; return how many."""
     found = 0
     with suppress(OSError):
         place = tempfile.gettempdir()
