@@ -75,12 +75,14 @@ def match_line(answer: Answer) -> str:
 
 
 def absent(answer: Answer) -> str:
-    """Name the words that no note contains, unless the passages match well without them.
+    """Name the words that no note contains; if the passages match well without them, only names.
 
     A long question always has such words.
     """
     words = [word for word in answer.unmatched if word not in answer.missing_phrases]
-    if not answer.hits or answer.verdict == "good" or answer.is_long or not words:
+    if answer.verdict == "good":
+        words = [word for word in words if word[:1].isupper()]
+    if not answer.hits or answer.is_long or not words:
         return ""
     return f"No note contains: {', '.join(words[:MOST_MISSING])}."
 

@@ -257,12 +257,14 @@ class Corrections:
 
         If a correction is corrected, return the end of the chain, and with `between` all of it.
         Without it, a heading is left out if a line of the same file corrects the passage too.
+        An undated passage is corrected only by lines that cite it.
         """
         about = passage.about
-        if not self._units or not (about.date or about.document_date):
+        is_dated = bool(about.date or about.document_date)
+        if not self._units or not (is_dated or self._explicit):
             return ()
         direct = [
-            self._naming(about, unit) or self._correcting(about, unit.text)
+            self._naming(about, unit) or (self._correcting(about, unit.text) if is_dated else [])
             for unit in self._lines(passage)
             if not unit.is_heading
         ]

@@ -112,6 +112,15 @@ def test_an_agent_corrects_its_own_line_of_the_same_day(served: Served, notes: P
     assert "corrected by memory/agent/" in found
 
 
+def test_a_corrected_line_of_an_undated_file_is_marked_too(served: Served, notes: Path) -> None:
+    said = "No deploys after 14:00, none on Thursdays or Fridays."
+    assert "remembered" in served.text("memory_correct", citation="MEMORY.md:25", text=said)
+    found = served.text("memory_search", query="when may we deploy")
+    assert found.index(said) < found.index("- No deploys after 15:00")
+    (old,) = [line for line in found.split("\n") if line.startswith("MEMORY.md:2")]
+    assert "corrected by memory/agent/" in old
+
+
 def test_an_agent_takes_back_only_its_own(served: Served, notes: Path) -> None:
     first = served.text("memory_remember", text=FACT).split()[1]
     second = served.text("memory_remember", text="The laptop of Priya is called kestrel.").split()[
