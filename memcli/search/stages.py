@@ -49,8 +49,8 @@ TABLE = (
     ),
     Stage(
         "fuse.documents",
-        "in documents that are not conversations, gives keywords more weight, and adds a little "
-        "to the cosines of long segments",
+        "in documents that are not conversations, gives keywords more weight, and slightly "
+        "prefers long segments",
         switch="fuse.documents",
     ),
     Stage(
@@ -60,7 +60,8 @@ TABLE = (
     ),
     Stage(
         "candidates",
-        "keeps the best chunks for a closer look; half of the places go to a date in the query",
+        "keeps the best chunks for the next stages; if the query names a date, up to half of them "
+        "are of that date",
         "it ranked {before}, and only {pool} chunks get a closer look",
         switch="focus",
     ),
@@ -100,8 +101,8 @@ TABLE = (
     ),
     Stage(
         "threshold",
-        "computes the confidence, and removes what is below `--min-score`, and with `--sort` what "
-        "matches much less than the best; literal matches stay",
+        "computes the confidence; removes passages below `--min-score`, and with `--sort` those "
+        "that match much less than the best; literal matches stay",
         "its {judged} is below search.min_score, {min_score:g}",
     ),
     Stage(
@@ -146,8 +147,8 @@ TABLE = (
     ),
     Stage(
         "budget",
-        "keeps at most the first `--limit`, and of these the ones that are worth reading (`--more` "
-        "keeps all) and fit `--budget`; the last one is cut to fit",
+        "of the first `--limit` passages, keeps those worth reading (`--more`: all) until "
+        "`--budget` is full; cuts the last one to fit",
         "it ranked {before}; --limit is {limit} and --budget {budget}; --more shows weaker ones",
     ),
 )
