@@ -8,7 +8,7 @@ MASK = "***"
 # Only parts that are certainly not secret are shown. A URL of any other shape is not shown at all:
 # a password with a slash in it may look like a host.
 _URL = re.compile(
-    r"(?P<scheme>postgres(?:ql)?://)(?:(?P<user>[\w.%~+-]*)(?P<password>:[^/?#]*)?@)?"
+    r"(?P<scheme>postgres(?:ql)?://)(?:(?P<user>[\w.%~+-]*)(?P<password>:[^/]*)?@)?"
     r"(?P<place>[\w.,:\[\]%~-]*(?:/[\w.%~-]*)?)(?P<options>\?[a-z_=%A-Z0-9.,:/&@~+-]*)?"
 )
 _OPTION = re.compile(

@@ -75,7 +75,7 @@ def test_what_a_reranker_adds_to_a_score_does_not_make_an_answer_good(
 ) -> None:
     write(notes, "memory/2026-01-31.md", "# Day\n\nThe keeper poured tea.\n")
     for day in range(1, 15):
-        text = f"# Day\n\nThe keeper poured out tea {day}.\n"
+        text = f"# Day\n\nThe keeper has poured tea {day}.\n"
         write(notes, f"memory/2026-01-{day:02}.md", text)
     assert run(["index", "-q"]) == 0
     plain, _ = ask("-v", question="the keeper poured tea")

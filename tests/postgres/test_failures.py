@@ -58,6 +58,7 @@ def test_a_configuration_file_holds_no_password(
         ("postgresql://me:a%40b@h/d", "postgresql://me:***@h/d"),
         ("postgresql://me:p@ss@h/d", "postgresql://me:***@h/d"),
         ("postgresql://me:@h/d", "postgresql://me:***@h/d"),
+        ("postgresql://me:a?b#c@h/d", "postgresql://me:***@h/d"),
         ("postgresql://me@h/d?password=x&user=y", "postgresql://me@h/d?password=***&user=y"),
         ("postgresql://h/d?sslpassword=x", "postgresql://h/d?sslpassword=***"),
         ("postgresql://me@h:1,i:2/d", "postgresql://me@h:1,i:2/d"),
