@@ -205,7 +205,7 @@ def _page(
                 weaker=weaker,
             )
             return text, found._replace(answer=answer)
-        room -= over
+        room -= max(1, over // 3)  # a passage less takes its notices with it
 
 
 def call_get(

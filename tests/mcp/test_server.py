@@ -157,6 +157,12 @@ def test_what_has_no_room_is_said(served: Served) -> None:
     )
 
 
+def test_a_budget_has_as_many_passages_as_fit_with_their_notices(served: Served) -> None:
+    few, more = (served.text("memory_search", query="pool", budget=n) for n in (200, 300))
+    assert 80 < estimate(few) <= 200
+    assert 150 < estimate(more) <= 300
+
+
 def test_a_doubtful_answer_says_so(served: Served) -> None:
     text = served.text("memory_search", query="xylophone maintenance")
     if "No passages found." in text:
