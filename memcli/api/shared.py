@@ -1,7 +1,6 @@
 """The commands of a shared index, for the folder of an opened workspace.
 
-The files of a workspace are the truth: nothing is lost if a folder is detached or the server is
-gone.
+The notes are in the files: detaching a folder or losing the server loses none of them.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def _asked(answer: Answer) -> str:
 
 def _too_late(trail: Trail, limit: int) -> Loss:
     """Blame the last stage that moved a passage after the first ones, else the fusion."""
-    # Before the retrievers are fused there are no ranks.
+    # Ranks exist only after the retrievers are fused.
     ranked = [(at.stage, at.rank) for at in trail.waypoints if at.score is not None and at.rank]
     blamed = [after for (_, before), (after, rank) in pairwise(ranked) if before <= limit < rank]
     moved = (next(run) for _, run in groupby(ranked, key=lambda at: at[1]))

@@ -75,7 +75,7 @@ def attached(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def remember(environ: Mapping[str, str], folder: str, name: str | None) -> None:
-    """Save the name of a folder; None means that it is no longer attached."""
+    """Save the name of a folder; None detaches it."""
     path = _path(environ)
     known = attached(environ)
     known.pop(folder, None)

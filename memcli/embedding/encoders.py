@@ -132,7 +132,7 @@ class Opener(Record):
     # Opens the encoder or raises RetrieverError.
     open: Callable[[Choice, Opening], Opened]
     # Names places, sizes and times of the model's files, which are not read again while these are
-    # the same; empty if the files are missing. None: there are no files to read.
+    # the same; empty if the files are missing. An encoder without files has None.
     files: Callable[[Choice], str] | None = None
     # Opens the quick way for queries: None without the right file; raises QuickError.
     quick: Callable[[Choice, Opening], Quick | None] | None = None

@@ -130,7 +130,7 @@ def settings_changed(comparison: IndexComparison) -> Reason | None:
 
 
 def without_vectors(opened: Opened) -> Reason | None:
-    """Return why there are no vectors, or which encoder replaces another; None if neither."""
+    """Return why there are no vectors, or which encoder replaced another, or None."""
     if opened.reason is None:
         return None
     if opened.encoder is None:

@@ -290,7 +290,7 @@ def _check_question(options: Options) -> None:
 def _all_records(first: str | None, last: str | None) -> str:
     """Write the filter for all records from one day to another.
 
-    The first and the last day of the calendar mean that there is no limit.
+    The first and last day of the calendar set no limit.
     """
     first = "0001-01-02" if first == "0001-01-01" else first
     last = "9999-12-30" if last == "9999-12-31" else last
