@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import os
 import shutil
@@ -25,6 +24,7 @@ from memcli.indexing.lineage import successors
 from memcli.indexing.planning import Settings
 from memcli.types import Source
 from tests.cli.processes import COMMAND
+from tests.commands import say
 from tests.compaction.support import (
     lineage_of,
     make_log,
@@ -47,10 +47,7 @@ def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def compact(notes: Path, *arguments: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(["compact", "-w", str(notes), "--now", "2026-02-20", *arguments])
-    return code, out.getvalue(), err.getvalue()
+    return say("compact", "-w", str(notes), "--now", "2026-02-20", *arguments)
 
 
 def tree(root: Path) -> dict[str, tuple[str, int]]:

@@ -21,6 +21,7 @@ from memcli.search.validity import reach_of
 from memcli.store.documents import with_chunks
 from memcli.store.open import open_store
 from memcli.types import Filters, PartScore, SourceLines
+from tests.commands import record
 from tests.compaction.support import write_level_two
 from tests.records import make_candidate
 from tests.support import FAR_FUTURE_NS
@@ -29,10 +30,7 @@ SUMMARY = "memory/summaries/2025-03-03--2025-04-08.md"
 
 
 def _json(*arguments: str) -> Any:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        assert run([*arguments, "--now", "2026-02-20", "--json"]) == 0, err.getvalue()
-    return json.loads(out.getvalue())
+    return record(*arguments, "--now", "2026-02-20")
 
 
 @pytest.fixture
