@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,17 @@ settings.register_profile("memcli", max_examples=25, deadline=None, derandomize=
 settings.register_profile("long", max_examples=4000, deadline=None, derandomize=False)
 settings.load_profile("memcli")
 
-# A script that starts the tests in the background ignores Ctrl-C; every process would inherit that.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A script that starts the tests in the background may ignore Ctrl-C and the end of its terminal;
+# every process would inherit that.
+for name, handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+    number = getattr(signal, name, None)
+    if number and signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
+
+# If no bytecode may be written beside the sources, hundreds of processes would compile them.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    compiled = tempfile.TemporaryDirectory(prefix="memcli-tests-")
+    os.environ["PYTHONPYCACHEPREFIX"] = compiled.name
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "workspaces"
 # A real server, whose binaries no wheel brings to some platforms.

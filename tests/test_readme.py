@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from datetime import date
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -47,6 +48,7 @@ each_document = pytest.mark.parametrize(
 )
 
 
+@cache
 def _tokens(text: str) -> list[Token]:
     return MarkdownIt("commonmark").enable("table").parse(text)
 

@@ -359,6 +359,7 @@ def test_what_a_library_prints_goes_to_stderr(served: Served) -> None:
     assert "and so does a module\n" in said
 
 
+@pytest.mark.nightly
 def test_a_thousand_calls_do_not_grow(folder: Path, tmp_path: Path) -> None:
     tools: list[tuple[str, dict[str, Any]]] = [
         ("memory_search", {}),
