@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import shlex
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,10 +56,15 @@ def record(*arguments: str, code: int = 0) -> Any:
     return json.loads(printed(*arguments, "--json", code=code)[0])
 
 
+@cache
+def _validator(schema: str) -> Draft202012Validator:
+    known = json.loads((SCHEMAS / f"{schema}.1.json").read_text("utf-8"))
+    return Draft202012Validator(strict(known))
+
+
 def valid(found: Any, schema: str) -> dict[str, Any]:
     """Return a record that its schema allows and describes completely."""
-    known = json.loads((SCHEMAS / f"{schema}.1.json").read_text("utf-8"))
-    Draft202012Validator(strict(known)).validate(found)
+    _validator(schema).validate(found)
     assert isinstance(found, dict)
     return found
 
