@@ -301,7 +301,7 @@ class Term(Record):
     prefix: bool = False  # the last word may be longer
 
 
-class Wanted(Record):
+class TermQuery(Record):
     """What to find by words: chunks with any of some terms, or with one term of every group."""
 
     any: tuple[Term, ...] = ()

@@ -53,12 +53,12 @@ class Answered(Record):
     @property
     def is_sure(self) -> bool:
         """Return whether a passage has enough confidence."""
-        return bool(self.answer.hits) and not self.answer.is_doubtful
+        return bool(self.answer.passages) and not self.answer.is_doubtful
 
     @property
     def is_unsure(self) -> bool:
         """Return whether there are passages, all of low confidence."""
-        return bool(self.answer.hits) and self.answer.is_doubtful
+        return bool(self.answer.passages) and self.answer.is_doubtful
 
 
 def ask(
@@ -129,8 +129,8 @@ def _listed(found: Answered, options: SearchOptions) -> Answered:
     from memcli.search.worth import best_lines
 
     by_keyword = options.mode == "keyword"
-    hits = best_lines(found.answer.hits, found.words, by_keyword=by_keyword)
-    return found._replace(answer=found.answer._replace(hits=hits))
+    passages = best_lines(found.answer.passages, found.words, by_keyword=by_keyword)
+    return found._replace(answer=found.answer._replace(passages=passages))
 
 
 def _of_groups(
@@ -148,7 +148,7 @@ def _of_groups(
     )
     answer = merge_answers(answers, options=options)
     if len(answers) > 1:
-        observe(BUDGET, answer.hits)
+        observe(BUDGET, answer.passages)
     return answer
 
 
@@ -258,10 +258,10 @@ def indexing_of(memory: Workspaces) -> Reason | None:
 def check_kinds(memory: Workspaces, kinds: Sequence[str]) -> None:
     """Raise UsageError for a kind that no document is of."""
     from memcli.store.documents import with_chunks
-    from memcli.store.records import Reach
+    from memcli.store.records import Scope
 
     with memory.store.snapshot() as snapshot:
-        known = sorted({document.kind for document in with_chunks(snapshot.documents(Reach()))})
+        known = sorted({document.kind for document in with_chunks(snapshot.documents(Scope()))})
     for kind in kinds:
         if known and kind not in known:
             from memcli.config.nearest import nearest
@@ -308,7 +308,7 @@ def _nothing(
     memory: Workspaces, question: Question, options: SearchOptions, answer: Answer
 ) -> Reason | None:
     """Return why the answer is empty: a missing phrase, or a filter."""
-    if answer.hits or answer.omitted_over_budget:
+    if answer.passages or answer.omitted_over_budget:
         return None
     from memcli.render.reasons import quoted
 
@@ -357,7 +357,7 @@ def ask_as_it_is(
 def equipped(memory: Workspaces, options: SearchOptions, index: Remembered) -> SearchOptions:
     """Add what is not a setting: a reranker, fitted constants, counts of use."""
     if memory.config("access.count") and options.profile.formula == "two-pass":
-        from memcli.api.access import uses
+        from memcli.api.usage_counts import uses
         from memcli.search.two_pass import TwoPass
 
         formula = TwoPass.read(memory.config)
@@ -416,7 +416,7 @@ def bring_up_to_date(
     is what `remembered` returns, or None to call it when texts must be embedded.
     """
     if memory.members:
-        from memcli.api.together import together
+        from memcli.api.member_updates import together
 
         return together(memory.members, lambda each: _brought_in(each, None, mode, sync=sync))
     return _brought_in(memory.lead, index, mode, sync=sync)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import date
 from math import ceil
 
-from memcli.api.access import uses
 from memcli.api.ask import (
     begin_vector,
     bring_up_to_date,
@@ -14,6 +13,7 @@ from memcli.api.ask import (
     model_groups,
     naming_models,
 )
+from memcli.api.usage_counts import uses
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN
 from memcli.context.assemble import Assembled, Retrieved, Sharing, assemble
@@ -26,8 +26,8 @@ from memcli.render.reasons import sentence
 from memcli.search.authority import Authority
 from memcli.search.options import options_of, unobserved
 from memcli.search.question import Question
-from memcli.search.recall import reach_within
-from memcli.store.naming import private_summaries
+from memcli.search.recall import scope_within
+from memcli.store.qualified_names import private_summaries
 from memcli.types import EMPTY, OPEN_SCOPES, PRIVATE, Filters, is_memory, memory_path
 from memcli.workspace.dating import age_at
 
@@ -205,7 +205,7 @@ def session_start(
         fixed = fixed_of(snapshot, wanted, of_all, is_open)
         known = snapshot.known()
         newest = sorted(known, key=lambda key: (-known[key].mtime_ns, key))[:NEWEST_FILES]
-        chunks = snapshot.excerpts_of(sorted(newest), reach_within(snapshot, of_all))
+        chunks = snapshot.excerpts_of(sorted(newest), scope_within(snapshot, of_all))
         revision = str(snapshot.facts.revision)
     changed = {key for key in newest if known[key].mtime_ns > since_ns}
     own = [

@@ -10,7 +10,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.compaction import folder
 from memcli.errors import ConfigError, MemcliError, RetrieverError, UsageError
 from memcli.record import Record
-from memcli.types import Filters, Wanted
+from memcli.types import Filters, TermQuery
 
 if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
@@ -181,13 +181,13 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
                 snapshot, question.query, question.dates, raw,
                 embed_query=vector, age_days=question.age_days,
             )  # fmt: skip
-            sums[0] += recall(query.relevant, found.hits)
+            sums[0] += recall(query.relevant, found.passages)
             found, behind = search_expanded(
                 snapshot, model_groups(Workspaces(workspace), snapshot, question, active, vector),
                 question.query, question.dates, active,
                 tokens=workspace.config("expand.tokens"), age_days=question.age_days,
             )  # fmt: skip
-            sums[1] += recall(query.relevant, [*found.hits, *(each.hit for each in behind)])
+            sums[1] += recall(query.relevant, [*found.passages, *(each.passage for each in behind)])
         tokens = [_tokens(snapshot, view) for view in VIEWS]
     count = len(queries)
     return SummaryRecall(count, sums[0] / count, sums[1] / count, *tokens)
@@ -195,13 +195,13 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
 
 def _tokens(snapshot: Snapshot, view: str) -> int:
     """Count the tokens of everything that a search with a view can find."""
-    from memcli.search.validity import reach_of
+    from memcli.search.validity import scope_of
     from memcli.store.records import RetrieverResults
 
-    reach = reach_of(Filters(view=view), snapshot.supports())
-    documents = [(found.source, found.path) for found in snapshot.documents(reach)]
-    chunks = [excerpt.about.chunk_id for excerpt in snapshot.excerpts_of(documents, reach)]
-    nothing = RetrieverResults(Wanted(), (), None, ())
+    scope = scope_of(Filters(view=view), snapshot.supports())
+    documents = [(found.source, found.path) for found in snapshot.documents(scope)]
+    chunks = [excerpt.about.chunk_id for excerpt in snapshot.excerpts_of(documents, scope)]
+    nothing = RetrieverResults(TermQuery(), (), None, ())
     return sum(found.tokens for found in snapshot.candidates(chunks, nothing))
 
 

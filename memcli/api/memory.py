@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memcli.api.compact import Compaction
     from memcli.api.filters import FilterArguments
     from memcli.api.lint import LintReport
+    from memcli.api.member_updates import SeveralRuns, SeveralStatus
     from memcli.api.read import Lines
     from memcli.api.records import (
         ContextBlock,
@@ -34,10 +35,9 @@ if TYPE_CHECKING:
     from memcli.api.remember import Noted, UndoResult, Weighed
     from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun
-    from memcli.api.together import SeveralRuns, SeveralStatus
     from memcli.api.workspaces import Workspaces
     from memcli.config.settings import Config
-    from memcli.remember.gate import WasGiven
+    from memcli.remember.admission import WasGiven
 
 
 class Memory:
@@ -167,7 +167,7 @@ class Memory:
             place=found.citation,
             freshness=IndexFreshness(*found.freshness),
             retrievers=RetrieverStatus(found.alike.keyword, found.alike.semantic),
-            results=passages_of(found.alike.hits),
+            results=passages_of(found.alike.passages),
             empty_reason=found.empty_reason,
         )
 
@@ -352,7 +352,7 @@ class Memory:
 
         job = Job(full=full, wait_seconds=wait_seconds)
         if self.workspaces.members:
-            from memcli.api.together import index_each
+            from memcli.api.member_updates import index_each
 
             return index_each(self.workspaces, job)
         workspace = self.workspaces.lead
@@ -364,7 +364,7 @@ class Memory:
         With `deep`, the model is run and the index file is checked, too.
         """
         if self.workspaces.members:
-            from memcli.api.together import status_of_each
+            from memcli.api.member_updates import status_of_each
 
             return status_of_each(self.workspaces, deep=deep)
         from memcli.api.status import status

@@ -89,7 +89,7 @@ def get(
     is_whole = (found.first, found.anchor, first, count) == (None, None, None, None)
     chosen = None if is_whole else lines[start - 1 : end]
     if is_use and workspace.config("access.count"):
-        from memcli.api.access import note
+        from memcli.api.usage_counts import note
 
         note(workspace, [found.document])
     return Lines(

@@ -10,7 +10,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
 from memcli.record import Record
 from memcli.search.related import NONE, Alike, related
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.types import EMPTY, Filters, cite
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _likenesses(
     if options.filters.kinds:
         check_kinds(memory, options.filters.kinds)
     with memory.store.snapshot() as snapshot:
-        chunks = snapshot.excerpts_of([found.document], Reach())
+        chunks = snapshot.excerpts_of([found.document], Scope())
         if not chunks:
             raise _without_text(snapshot, found.document, found.name)
         place = _at(chunks, first, last)
@@ -83,7 +83,7 @@ def _likenesses(
         end = max(chunk.about.end_line for chunk in place)
         alike, nothing = related(snapshot, place, options), None
         alike = alike._replace(semantic=for_all(memory, alike.semantic))
-        if not alike.hits and options.filters != Filters(view=options.filters.view):
+        if not alike.passages and options.filters != Filters(view=options.filters.view):
             from memcli.search.empty_result import blocking_filter
 
             nothing = blocking_filter(snapshot, options.filters)

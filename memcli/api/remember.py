@@ -6,14 +6,14 @@ import os
 import re
 from contextlib import suppress
 
-from memcli.api.neighbours import Nearby, length, windows
+from memcli.api.similar_lines import SimilarLines, length, windows
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError, NotFoundError, UsageError
 from memcli.markdown.links import CORRECTS
 from memcli.record import Record
+from memcli.remember.admission import AdmissionSettings, Check, Judged, is_same, judge
 from memcli.remember.append import Appended
 from memcli.remember.block import TYPES, Note, Placed, cleaned, place
-from memcli.remember.gate import Check, GateSettings, Judged, is_same, judge
 from memcli.remember.worth import GateWeights
 from memcli.secrets.finding import redacted
 from memcli.types import MEMORY_SOURCE, cite, shown
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from memcli.api.workspace import Workspace
     from memcli.errors import Reason
+    from memcli.remember.admission import WasGiven
     from memcli.remember.append import Make
-    from memcli.remember.gate import WasGiven
 
 TODAY = "today"
 MOST_CORRECTED = 20  # lines
@@ -115,10 +115,10 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
     behind = f"{CORRECTS} {older}" if older else wish.source
     written = f"{text} ({behind})" if behind else text
     note = _note(written, wish, now)
-    nearby = Nearby(workspace)
-    settings = gate_settings(workspace, is_gated=wish.gate, was_given=wish.was_given)
+    similar = SimilarLines(workspace)
+    settings = admission_settings(workspace, is_gated=wish.gate, was_given=wish.was_given)
     settings = settings._replace(refuses_orders=bool(wish.by))
-    judged = judge(text, nearby.of(text), settings, heading=note.heading)
+    judged = judge(text, similar.of(text), settings, heading=note.heading)
     judged = judged._replace(older=older or judged.older)
     title = os.path.basename(path).rpartition(".")[0]
     root = root_of(workspace)
@@ -135,7 +135,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
             checks=judged.checks,
             worth=judged.worth.value,
             older=judged.older,
-            notices=nearby.notices,
+            notices=similar.notices,
         )
 
     placed: list[Placed] = []
@@ -341,7 +341,10 @@ def weigh(
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
 
-    settings, nearby = gate_settings(workspace, is_gated=True, was_given=None), Nearby(workspace)
+    settings, similar = (
+        admission_settings(workspace, is_gated=True, was_given=None),
+        SimilarLines(workspace),
+    )
     parsed = parse(text)
     found = []
     for block in parsed.blocks:
@@ -349,18 +352,18 @@ def weigh(
             continue
         for unit in units(block, parsed.lines):
             line = with_speaker(unit)
-            others = [n for n in nearby.of(line) if (n.source, n.path) != place]
+            others = [n for n in similar.of(line) if (n.source, n.path) != place]
             judged = judge(line, others, settings)
             first, last = unit.numbers[0], unit.numbers[-1]
             found.append(Weighed(first, last, as_told(workspace, line), judged))
-    return found, nearby.notices
+    return found, similar.notices
 
 
-def gate_settings(
+def admission_settings(
     workspace: Workspace, *, is_gated: bool, was_given: WasGiven | None
-) -> GateSettings:
+) -> AdmissionSettings:
     """Return the settings of the rules; `is_gated` refuses notes of little worth in any case."""
-    from memcli.remember.gate import LEAST_WORTH
+    from memcli.remember.admission import LEAST_WORTH
 
     config = workspace.config
     weights = GateWeights(*(config(f"gating.{name}") for name in GateWeights._fields))
@@ -371,7 +374,7 @@ def gate_settings(
             hint="memcli config gating",
         )
     least = config("gate.least") or (LEAST_WORTH if is_gated else 0.0)
-    return GateSettings(weights, least, was_given)
+    return AdmissionSettings(weights, least, was_given)
 
 
 def as_told(workspace: Workspace, text: str) -> str:

@@ -26,7 +26,7 @@ from memcli.render.reasons import sentence
 from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
 from memcli.store.lock import owner
 from memcli.store.open import new_orphans
-from memcli.store.records import Counts, Facts, Key, Reach
+from memcli.store.records import Counts, Facts, Key, Scope
 from memcli.store.run_records import Described, Orphan, Owner, VectorSearch, WatchRecord
 from memcli.store.watch import living_watcher
 from memcli.types import (
@@ -249,7 +249,7 @@ def _usability(workspace: Workspace, index: Remembered, *, deep: bool) -> Usabil
 
 
 def _holdings(snapshot: Snapshot, *, deep: bool) -> Indexed:
-    documents = snapshot.documents(Reach())
+    documents = snapshot.documents(Scope())
     return Indexed(
         counts=snapshot.counts(),
         by_source=counts_by_source(documents),

@@ -13,9 +13,9 @@ from math import inf
 
 from memcli.bench.metrics import Range
 from memcli.record import Record
-from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions
 from memcli.search.pipeline import Answer
+from memcli.search.ranked import RankedPassage
 from memcli.search.why_not import Course, Trail, follow, why
 from memcli.types import shown
 
@@ -86,9 +86,9 @@ def _too_late(trail: Trail, limit: int) -> Loss:
     return Loss(blamed[-1] if blamed else "fuse", f"rank {told}")
 
 
-def _touches(wanted: Range, hit: Hit) -> bool:
+def _touches(wanted: Range, passage: RankedPassage) -> bool:
     return (
-        hit.about.document == wanted.document
-        and hit.start_line <= wanted.end
-        and wanted.start <= hit.end_line
+        passage.about.document == wanted.document
+        and passage.start_line <= wanted.end
+        and wanted.start <= passage.end_line
     )

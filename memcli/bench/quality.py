@@ -23,7 +23,7 @@ from memcli.types import MEMORY_SOURCE, FileText
 if TYPE_CHECKING:
     from memcli.search.options import Observer
 
-HIT_LIMIT = 5  # a question whose lines come later counts as missed
+PASSAGE_LIMIT = 5  # a question whose lines come later counts as missed
 
 
 class Search(Protocol):
@@ -72,15 +72,20 @@ def ask(
             asked.append(QuestionResult(query, results, None, milliseconds, None, None))
             continue
         scores = score(query.relevant, results, line_costs)
-        missed = not scores[f"Hit@{HIT_LIMIT}"]
+        missed = not scores[f"Hit@{PASSAGE_LIMIT}"]
         mended = None
         if query.hints and missed:
             helped = passages(search(f"{query.text} {query.hints}", query.date))
-            mended = bool(score(query.relevant, helped, line_costs)[f"Hit@{HIT_LIMIT}"])
+            mended = bool(score(query.relevant, helped, line_costs)[f"Hit@{PASSAGE_LIMIT}"])
         loss = None
         if missed:
             loss = lost_at(
-                course, answer, query.relevant, search.options, limit=HIT_LIMIT, line_count=lines
+                course,
+                answer,
+                query.relevant,
+                search.options,
+                limit=PASSAGE_LIMIT,
+                line_count=lines,
             )
         asked.append(QuestionResult(query, results, scores, milliseconds, mended, loss))
     return asked
@@ -111,7 +116,8 @@ def line_costs(settings: Settings) -> LineCosts:
 def passages(answer: Answer) -> tuple[Range, ...]:
     """Return the lines of each passage, best first."""
     return tuple(
-        Range(hit.about.path, hit.start_line, hit.end_line, hit.about.source) for hit in answer.hits
+        Range(passage.about.path, passage.start_line, passage.end_line, passage.about.source)
+        for passage in answer.passages
     )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.changes import ChangeList, LearnedThatDay, RankedChange
-    from memcli.cli.skin import Skin
+    from memcli.cli.command_context import CommandContext
     from memcli.history.differences import MemoryChange, MemoryPassage
 
 SHOWN, RANKED = 6, 10  # changes of a section, and of a question
@@ -32,10 +32,12 @@ class Section(Record):
     lines: tuple[str, ...]  # each with its sign
 
 
-def write(found: ChangeList, skin: Skin, *, form: str, question: str, limit: int | None) -> None:
+def write(
+    found: ChangeList, command: CommandContext, *, form: str, question: str, limit: int | None
+) -> None:
     """Write the changes to stdout, then their source and warnings to stderr."""
-    WRITERS[form](found, skin, question, limit)
-    terminal = skin.terminal
+    WRITERS[form](found, command, question, limit)
+    terminal = command.terminal
     terminal.flush()
     for notice in found.notices:
         terminal.advise(notice)
@@ -43,8 +45,10 @@ def write(found: ChangeList, skin: Skin, *, form: str, question: str, limit: int
         terminal.say(f"Nothing of {found.since} to {found.until} contains a word of the question.")
 
 
-def _write_text(found: ChangeList, skin: Skin, question: str, limit: int | None) -> None:
-    terminal, style = skin.terminal, skin.terminal.style
+def _write_text(
+    found: ChangeList, command: CommandContext, question: str, limit: int | None
+) -> None:
+    terminal, style = command.terminal, command.terminal.style
     for number, (head, moves, sections) in enumerate(_parts(found, question, limit)):
         gap = "\n" if number else ""
         terminal.write(f"{gap}{style.path}{terminal.safe_line(head)}{style.end}\n")
@@ -58,8 +62,10 @@ def _write_text(found: ChangeList, skin: Skin, question: str, limit: int | None)
                 terminal.write(f"    {terminal.safe_line(line)}\n")
 
 
-def _write_markdown(found: ChangeList, skin: Skin, question: str, limit: int | None) -> None:
-    terminal = skin.terminal
+def _write_markdown(
+    found: ChangeList, command: CommandContext, question: str, limit: int | None
+) -> None:
+    terminal = command.terminal
     if found.days:
         terminal.write(f"# What the memory learned, {found.since} to {found.until}\n")
     for head, moves, sections in _parts(found, question, limit):
@@ -133,7 +139,9 @@ def _shortened(text: str, start: int) -> str:
     return f"{begin}{text[start : start + LONGEST]}{end}"
 
 
-def _write_json(found: ChangeList, skin: Skin, question: str, limit: int | None) -> None:
+def _write_json(
+    found: ChangeList, command: CommandContext, question: str, limit: int | None
+) -> None:
     from memcli.render.jsonio import reason
 
     record: dict[str, Any] = {
@@ -147,7 +155,7 @@ def _write_json(found: ChangeList, skin: Skin, question: str, limit: int | None)
     else:
         record["days"] = [_day(each) for each in found.days]
     record["notices"] = [reason(each) for each in found.notices]
-    skin.terminal.write_json(record)
+    command.terminal.write_json(record)
 
 
 def _day(day: LearnedThatDay) -> dict[str, Any]:
@@ -191,7 +199,7 @@ def _told(told: MemoryPassage) -> dict[str, Any]:
     }
 
 
-WRITERS: Mapping[str, Callable[[ChangeList, Skin, str, int | None], None]] = {
+WRITERS: Mapping[str, Callable[[ChangeList, CommandContext, str, int | None], None]] = {
     "text": _write_text,
     "json": _write_json,
     "markdown": _write_markdown,

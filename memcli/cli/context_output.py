@@ -22,38 +22,44 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.assemble import Assembly
-    from memcli.cli.skin import Skin
+    from memcli.cli.command_context import CommandContext
     from memcli.context.assemble import Assembled, Sharing
 
 SHOWN_LEFT_OUT = 10  # that --explain names; the rest is counted
 
 
-def write(found: Assembly, wanted: Sharing, skin: Skin, *, form: str, explain: bool) -> None:
+def write(
+    found: Assembly, wanted: Sharing, command: CommandContext, *, form: str, explain: bool
+) -> None:
     """Write the context to stdout, then the messages to stderr."""
-    WRITERS[form](found, wanted, skin, explain)
-    skin.terminal.flush()
-    _say(found, wanted, skin, explain=explain and form != "json")
+    WRITERS[form](found, wanted, command, explain)
+    command.terminal.flush()
+    _say(found, wanted, command, explain=explain and form != "json")
 
 
-def _write_markdown(found: Assembly, wanted: Sharing, skin: Skin, explain: bool) -> None:
+def _write_markdown(
+    found: Assembly, wanted: Sharing, command: CommandContext, explain: bool
+) -> None:
     made = found.assembled
-    skin.terminal.write(skin.terminal.safe(markdown(made.parts, notice=made.notice)))
+    command.terminal.write(command.terminal.safe(markdown(made.parts, notice=made.notice)))
 
 
-def _write_json(found: Assembly, wanted: Sharing, skin: Skin, explain: bool) -> None:
-    skin.terminal.write_json(_record(found, wanted, skin, explain=explain))
+def _write_json(found: Assembly, wanted: Sharing, command: CommandContext, explain: bool) -> None:
+    command.terminal.write_json(_record(found, wanted, command, explain=explain))
 
 
-WRITERS: Mapping[str, Callable[[Assembly, Sharing, Skin, bool], None]] = {
+WRITERS: Mapping[str, Callable[[Assembly, Sharing, CommandContext, bool], None]] = {
     "markdown": _write_markdown,
     "json": _write_json,
 }
 
 
-def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> dict[str, Any]:
+def _record(
+    found: Assembly, wanted: Sharing, command: CommandContext, *, explain: bool
+) -> dict[str, Any]:
     from memcli.api.assemble import context_record
 
-    record = context_record(found, skin.config, budget=wanted.budget, now=skin.now)
+    record = context_record(found, command.config, budget=wanted.budget, now=command.now)
     if explain:
         record["plan"] = {
             name: {"tokens": _tokens(found.assembled.parts, name), "reserve": reserve}
@@ -89,18 +95,18 @@ def _tokens(parts: tuple[ContextPart, ...], section: str) -> int:
     return ceil(sum(part.cost for part in parts if part.section == section))
 
 
-def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None:
-    terminal, assembled = skin.terminal, found.assembled
+def _say(found: Assembly, wanted: Sharing, command: CommandContext, *, explain: bool) -> None:
+    terminal, assembled = command.terminal, found.assembled
     for warning in found.warnings:
         terminal.warn(warning)
     if not say_freshness(found.freshness, terminal):
         return
     if found.answer is not None:
-        say_semantic(found.answer.semantic, skin)
+        say_semantic(found.answer.semantic, command)
         say_dates(found.answer.dates, terminal)
         say_repaired(found.answer.repaired, terminal, explain=explain)
         say_reranked(found.answer.reranked, terminal)
-        say_uncalibrated(found.answer, skin, explain=explain)
+        say_uncalibrated(found.answer, command, explain=explain)
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:
         where = soft[0].excerpt.about.citation
@@ -110,7 +116,7 @@ def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None
     elif found.answer is not None:
         say_match(found.answer, terminal)
     if explain:
-        _explain(found, wanted, skin)
+        _explain(found, wanted, command)
 
 
 def _saved(made: Assembled) -> str:
@@ -126,8 +132,8 @@ def _why_nothing(left_out: Sequence[ContextPart]) -> str:
     return f"Nothing fits the budget: the shortest part takes {needed} tokens."
 
 
-def _explain(found: Assembly, wanted: Sharing, skin: Skin) -> None:
-    terminal, assembled = skin.terminal, found.assembled
+def _explain(found: Assembly, wanted: Sharing, command: CommandContext) -> None:
+    terminal, assembled = command.terminal, found.assembled
     terminal.say(f"{assembled.tokens} of {wanted.budget} tokens{_saved(assembled)}")
     for name, reserve in _reserves(wanted):
         count = sum(part.section == name for part in assembled.parts)

@@ -19,8 +19,8 @@ from memcli.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from memcli.api.ask import Answered
-    from memcli.cli.skin import Skin
-    from memcli.search.hits import Hit
+    from memcli.cli.command_context import CommandContext
+    from memcli.search.ranked import RankedPassage
 
 VARIABLES = ("MEMCLI_EDITOR", "VISUAL", "EDITOR")
 
@@ -34,32 +34,32 @@ _COLON = frozenset(("hx", "helix", "zed", "zeditor", "subl", "sublime_text", "li
 _LINE = frozenset(("kate", "kwrite", "idea", "pycharm", "mate"))
 
 
-def open_passage(found: Answered, number: int, skin: Skin) -> None:
+def open_passage(found: Answered, number: int, command: CommandContext) -> None:
     """Open passage `number` of a search, from 1, at the line that matches best.
 
     NotFoundError if there are fewer, or if its source is no longer configured; see `open_at`.
     """
     from memcli.search.cursor import cursor_of
 
-    hit = passage(found, number)
-    file = skin.file_of(*hit.about.document)
+    passage = numbered_passage(found, number)
+    file = command.file_of(*passage.about.document)
     if file is None:
         raise NotFoundError(
-            f"the source {hit.about.source} is no longer configured", hint="memcli config"
+            f"the source {passage.about.source} is no longer configured", hint="memcli config"
         )
-    open_at(file, cursor_of(hit, found.words).line, os.environ)
+    open_at(file, cursor_of(passage, found.words).line, os.environ)
 
 
-def passage(found: Answered, number: int) -> Hit:
+def numbered_passage(found: Answered, number: int) -> RankedPassage:
     """Return passage `number` of a search; NotFoundError if there are fewer."""
-    hits = found.answer.hits
-    if number > len(hits):
-        count = {0: "no passage", 1: "1 passage"}.get(len(hits), f"{len(hits)} passages")
+    passages = found.answer.passages
+    if number > len(passages):
+        count = {0: "no passage", 1: "1 passage"}.get(len(passages), f"{len(passages)} passages")
         raise NotFoundError(
             f"there is no passage {number} to open: {count} found",
-            hint=f"--open {len(hits)}" if hits else "memcli status",
+            hint=f"--open {len(passages)}" if passages else "memcli status",
         )
-    return hits[number - 1]
+    return passages[number - 1]
 
 
 def open_at(file: str, line: int, environ: Mapping[str, str]) -> None:

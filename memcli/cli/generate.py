@@ -81,12 +81,12 @@ def agents_table() -> str:
 
 def agent_memory_table() -> str:
     """Return the table of the folders in which other programs keep notes."""
-    from memcli.workspace.presets import PRESETS
+    from memcli.workspace.agent_memories import AGENT_MEMORIES
 
     rows = [
-        (f"`{preset.name}`", place)
-        for preset in PRESETS
-        for place in [f"`{spot.where}`" for spot in preset.places] or ["`path` of a `[[source]]`"]
+        (f"`{memory.name}`", place)
+        for memory in AGENT_MEMORIES
+        for place in [f"`{spot.where}`" for spot in memory.places] or ["`path` of a `[[source]]`"]
     ]
     return _table(("Name", "Folder"), rows)
 

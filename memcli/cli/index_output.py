@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.sync import Done
-    from memcli.cli.skin import Skin
+    from memcli.cli.command_context import CommandContext
     from memcli.cli.terminal import Terminal
     from memcli.embedding.encoders import Opened
     from memcli.indexing.comparison import IndexComparison
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 SHOWN_SKIPS = 5  # that are named without -v
 
 
-def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> dict[str, Any]:
+def write(
+    done: Done, opened: Opened | None, command: CommandContext, *, as_json: bool
+) -> dict[str, Any]:
     """Print what a run has done unless `as_json`, and return its record.
 
     `opened` is the encoder, or None if none was needed.
     """
-    terminal = skin.terminal
+    terminal = command.terminal
     reason = without_vectors(opened) if opened else None
     if reason is not None:
         terminal.advise(reason)
@@ -49,7 +51,7 @@ def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> di
     from memcli.api.sync import run_record
     from memcli.record import plain
 
-    record: dict[str, Any] = plain(run_record(done, skin.workspace))
+    record: dict[str, Any] = plain(run_record(done, command.workspace))
     if not done.borrowed:
         del record["vectors_reused"]
     return record

@@ -204,7 +204,7 @@ WORKSPACE_NAME = Option(
 TENANT = Option(
     "--tenant", "All workspaces of this tenant of the shared index.", "NAME", group=GENERAL
 )  # fmt: skip
-PRESETS = Option(
+AGENT_MEMORIES = Option(
     "--with", "Also search an agent memory: claude-code, codex.", "NAME", list,
     "files.presets", shown_default="none", group=GENERAL, attribute="presets",
 )  # fmt: skip

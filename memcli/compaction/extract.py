@@ -24,7 +24,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed, centroid, place
-from memcli.language.discourse import is_aside, leans_on, telling
+from memcli.language.discourse import is_digression, leans_on, telling
 from memcli.language.salience import DECISION
 from memcli.language.terms import content, terms
 from memcli.language.tokens import quotient
@@ -172,7 +172,7 @@ class _Selection:
             BASE
             + telling(sentence.text, names)
             + ANSWERS * (at in answering)
-            - ASIDE * is_aside(sentence.text)
+            - ASIDE * is_digression(sentence.text)
             - LEANS * (needed is None and leans_on(sentence.text))
             - MACHINE * sentence.by_machine
             - LATE * (where[at] if sentence.speaker else 0)
@@ -301,7 +301,7 @@ def antecedents(sentences: Sequence[Sentence]) -> list[int | None]:
         before, here = sentences[at - 1], sentences[at]
         is_near = before.path == here.path and 0 <= here.first - before.last <= MOST_BEFORE
         chain = _chain(found, at - 1)
-        is_said = len(terms(before.text)) >= LEAST_BEFORE and not is_aside(before.text)
+        is_said = len(terms(before.text)) >= LEAST_BEFORE and not is_digression(before.text)
         needs = is_near and is_said and chain < MOST_BEFORE and _leans(before, here)
         found.append(at - 1 if needs else None)
     return found[: len(sentences)]

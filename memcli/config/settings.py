@@ -145,9 +145,9 @@ def load(
     passed: tuple[Reason, ...] = ()
     names, origin = values["files.presets"]
     if blocks or names or not by:
-        from memcli.config.around import PresetSelection, gather
+        from memcli.config.agent_memories import AgentMemorySelection, gather
 
-        wanted = PresetSelection(tuple(names), origin, origin == FLAG_ORIGIN, not by)
+        wanted = AgentMemorySelection(tuple(names), origin, origin == FLAG_ORIGIN, not by)
         sources, passed = gather(*found, blocks, wanted, Surroundings(workspace, home, environ))
     return Config(workspace, values, sources, by, passed)
 

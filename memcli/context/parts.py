@@ -15,7 +15,7 @@ from memcli.language.tokens import quotient
 from memcli.markdown.comments import visible
 from memcli.record import Record
 from memcli.render.sanitize import broken_up, longest_run, visible_line
-from memcli.search.hits import Correction, mark_of
+from memcli.search.ranked import Correction, mark_of
 from memcli.types import About, Excerpt
 
 ALWAYS, SOFT, TASKS, CHANGED, PREFERENCES, RECENT, PASSAGES = SECTIONS = (

@@ -15,7 +15,7 @@ from memcli.language.tokens import estimate
 from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
-from memcli.search.hits import mark_of
+from memcli.search.ranked import mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import make_snippet
 from memcli.types import EMPTY, UP_TO_DATE, lines_of, shown
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
-    from memcli.search.hits import Hit
     from memcli.search.pipeline import Answer
+    from memcli.search.ranked import RankedPassage
 
 _NOTHING = "No passages found."
 # For each command, the tool that does the same, and the argument that comes first.
@@ -112,26 +112,30 @@ def of_context(found: Assembly, *, embeds: bool) -> list[str]:
 
 
 def of_search(
-    found: Answered, shown_hits: Sequence[Hit], bounds: Sequence[DateSpan], *, embeds: bool
+    found: Answered,
+    shown_passages: Sequence[RankedPassage],
+    bounds: Sequence[DateSpan],
+    *,
+    embeds: bool,
 ) -> list[str]:
     """Write the notices of an answer, one per line; `embeds`: texts are being embedded."""
     answer = found.answer
     lines = headline(answer.verdict, found.freshness)
     if found.freshness.state == EMPTY:
         return lines
-    return [*lines, *map(visible_line, _remarks(found, shown_hits, bounds, embeds=embeds))]
+    return [*lines, *map(visible_line, _remarks(found, shown_passages, bounds, embeds=embeds))]
 
 
 def _remarks(
-    found: Answered, hits: Sequence[Hit], bounds: Sequence[DateSpan], *, embeds: bool
+    found: Answered, passages: Sequence[RankedPassage], bounds: Sequence[DateSpan], *, embeds: bool
 ) -> list[str]:
     answer, question = found.answer, found.question
     remarks = [f"read as: {question.text}"] if question.typed else []
     remarks += _understood(answer, (*answer.dates, *bounds), embeds=embeds)
-    if not answer.hits:
+    if not answer.passages:
         remarks.append(_NOTHING)
         remarks += [_sentence(found.empty_reason)] if found.empty_reason else []
-    elif not hits:
+    elif not passages:
         remarks.append(_NO_ROOM)
     else:
         remarks += _doubt(answer)
@@ -172,21 +176,21 @@ def _doubt(answer: Answer) -> list[str]:
     return [*filter(None, (told, reasons.absent(answer)))]
 
 
-def passage(hit: Hit) -> str:
+def passage_text(passage: RankedPassage) -> str:
     """Write a passage: citation, confidence, date and headings in a line, then its lines."""
-    about = hit.about
-    confidence = "" if hit.confidence is None else f"{hit.confidence:.2f}"
+    about = passage.about
+    confidence = "" if passage.confidence is None else f"{passage.confidence:.2f}"
     trust = "" if about.trust == "trusted" else f"untrusted {about.source_kind}"
-    mark = mark_of(hit.corrected_by)
-    parts = [hit.citation, confidence, about.days, " > ".join(about.heading_path), trust, mark]
-    return quoted(" | ".join(filter(None, parts)), make_snippet(hit, words=()).text)
+    mark = mark_of(passage.corrected_by)
+    parts = [passage.citation, confidence, about.days, " > ".join(about.heading_path), trust, mark]
+    return quoted(" | ".join(filter(None, parts)), make_snippet(passage, words=()).text)
 
 
-def line(hit: Hit) -> str:
+def passage_line(passage: RankedPassage) -> str:
     """Write a passage in one line: its citation, its date and its first line."""
-    text = next((each for each in broken_up(hit.text).split("\n") if each.strip()), "")
-    mark = mark_of(hit.corrected_by)
-    parts = filter(None, (hit.citation, hit.about.days, mark, " ".join(text.split())))
+    text = next((each for each in broken_up(passage.text).split("\n") if each.strip()), "")
+    mark = mark_of(passage.corrected_by)
+    parts = filter(None, (passage.citation, passage.about.days, mark, " ".join(text.split())))
     return visible_line(" | ".join(parts))
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
     from memcli.dates.find import DateSpan
     from memcli.mcp.shared_memory import SharedMemory
-    from memcli.search.hits import Hit
     from memcli.search.options import SearchOptions
+    from memcli.search.ranked import RankedPassage
     from memcli.types import Filters
 
 MOST_TOKENS = 8000  # per call
@@ -79,8 +79,8 @@ def call_search(
     # The page is cut here, because the next one continues after the passages of this one.
     found = ask(memory, question, options._replace(budget=None), observe=_while_awaited(is_stopped))
     if given["limit"]:
-        first = found.answer.hits[: given["limit"]]
-        found = found._replace(answer=found.answer._replace(hits=first))
+        first = found.answer.passages[: given["limit"]]
+        found = found._replace(answer=found.answer._replace(passages=first))
     asked = [given.get(name) for name in _ASKED]
     cursor = Cursor.of(found.answer.revision, asked)
     if given["cursor"] is not None:
@@ -90,15 +90,15 @@ def call_search(
         has_vectors=not answers.is_unembedded(found.answer),
     )
     text, page = _page(found, options, cursor, bounds, embeds=embeds)
-    for hit in page.answer.hits:
-        held.given.add(hit.about.source, hit.about.path, hit.text)
+    for passage in page.answer.passages:
+        held.given.add(passage.about.source, passage.about.path, passage.text)
 
     def record() -> dict[str, Any]:
         results = [
             jsonio.few(
                 jsonio.result(each, shown(each.source, each.path), full=False, explain=False)
             )
-            for each in passages_of(page.answer.hits)
+            for each in passages_of(page.answer.passages)
         ]
         now, dates = moment.isoformat(timespec="seconds"), (*page.answer.dates, *bounds)
         return search_record(page, results, memory.config, now=now, dates=dates)
@@ -130,10 +130,12 @@ def _list(
     return ToolResult(answers.of_catalogue(found, budget), record)
 
 
-def _while_awaited(is_stopped: Callable[[], bool]) -> Callable[[str, Sequence[Hit]], None]:
+def _while_awaited(
+    is_stopped: Callable[[], bool],
+) -> Callable[[str, Sequence[RankedPassage]], None]:
     """Return a function that ends an answer after a stage if the client no longer waits."""
 
-    def observe(stage: str, hits: Sequence[Hit]) -> None:
+    def observe(stage: str, passages: Sequence[RankedPassage]) -> None:
         if is_stopped():
             raise StoppedError(stage)
 
@@ -174,32 +176,32 @@ def _page(
     from memcli.search.pipeline import ended
 
     budget = room = options.budget or 0
-    hits = found.answer.hits
-    passage = cache(answers.line if options.lists else answers.passage)
-    page = found.answer._replace(hits=tuple(cursor.rest(hits)))
+    passages = found.answer.passages
+    write = cache(answers.passage_line if options.lists else answers.passage_text)
+    page = found.answer._replace(passages=tuple(cursor.rest(passages)))
     if cursor.seen:
         is_measured = page.uncalibrated is None
         if not page.is_doubtful:
-            told, reason = verdict(page.hits, is_measured=is_measured)
+            told, reason = verdict(page.passages, is_measured=is_measured)
             page = page._replace(verdict=told, verdict_reason=reason)
         page = page._replace(is_measured=False)  # a client that turns the page wants more
     page = page if options.lists else ended(page)
-    found, rest, weaker = found._replace(answer=page), page.hits, page.weaker
-    free = max(0, options.free - (len(hits) - len(rest)))
+    found, rest, weaker = found._replace(answer=page), page.passages, page.weaker
+    free = max(0, options.free - (len(passages) - len(rest)))
     while True:
         kept, dropped, far = fit_budget(rest, budget=max(0, room), free=free)
         lines = answers.of_search(found, kept, bounds, embeds=embeds)
         if whole := shortened(kept):
             lines.append(f"shown only in part: {whole}")
         if (dropped or weaker) and kept and not found.is_unsure:
-            after = cursor.behind(hits, kept).text
+            after = cursor.behind(passages, kept).text
             more = f"{dropped} more did not fit" if dropped else f"{weaker} weaker"
             lines.append(f'{more}; for them: cursor "{after}"')
-        text = "\n".join([*lines, "", *map(passage, kept)])
+        text = "\n".join([*lines, "", *map(write, kept)])
         over = estimate(text) - budget
         if over <= 0 or not kept:
             answer = found.answer._replace(
-                hits=tuple(kept),
+                passages=tuple(kept),
                 omitted_over_budget=dropped,
                 omitted_low_confidence=far,
                 weaker=weaker,

@@ -28,7 +28,7 @@ from memcli.language.stopwords import (
     THAI,
 )
 from memcli.record import Record
-from memcli.types import Term, Wanted
+from memcli.types import Term, TermQuery
 
 MAX_CHARS = 100_000  # a longer text is a document: the words behind it count as dropped
 MAX_TERMS = 64  # each term is a walk over its rows; no question asks for more
@@ -155,9 +155,9 @@ class ParsedQuery(Record):
         return _known(islice((term for term in wanted if term), MAX_MATCHES))
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> TermQuery:
         """Return the request for chunks with any alternative."""
-        return Wanted(any=self.alternatives, none=self.unwanted)
+        return TermQuery(any=self.alternatives, none=self.unwanted)
 
     @property
     def unwanted(self) -> tuple[Term, ...]:

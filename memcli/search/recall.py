@@ -17,13 +17,13 @@ from memcli.record import Record
 from memcli.search.focus import WeightedTerm
 from memcli.search.query import JOINED
 from memcli.search.rare_terms import SMALL, greatest_share, groups_of, parted, without_majority
-from memcli.search.validity import reach_of
-from memcli.store.records import Near, Reach, RetrieverResults
-from memcli.types import Candidate, Filters, Term, Wanted, memory_path
+from memcli.search.validity import scope_of
+from memcli.store.records import Neighbour, RetrieverResults, Scope
+from memcli.types import Candidate, Filters, Term, TermQuery, memory_path
 
 if TYPE_CHECKING:
-    from memcli.search.hits import Hit
     from memcli.search.query import ParsedQuery, QueryTerm
+    from memcli.search.ranked import RankedPassage
     from memcli.store.port import Snapshot
 
 # Candidates per retriever beyond the universe: a vector table returns some thousand neighbours at
@@ -36,7 +36,7 @@ class RecallBounds(Record):
     """Which chunks may be candidates, and how many."""
 
     universe: int  # the limit of each retriever
-    reach: Reach
+    scope: Scope
     dates: Sequence[tuple[str, str]] = ()  # spans whose chunks are also candidates
     outside: frozenset[int] = frozenset()  # chunks that are none
     demands_phrases: bool = False  # a phrase of the query that any chunk contains is required
@@ -75,14 +75,14 @@ def recall(
     # A retriever may find chunks that are left out, so it returns as many more.
     outside = bounds.outside
     wide = bounds._replace(universe=bounds.universe + min(len(outside), MOST_OUTSIDE))
-    near: Callable[[], Sequence[Near]] = (
+    near: Callable[[], Sequence[Neighbour]] = (
         list
         if wide.keywords_choose
         else _near_chunks(snapshot, vector, wide)
         if wide.by_chunk
-        else snapshot.by_vector(vector, wide.universe, wide.reach)
+        else snapshot.by_vector(vector, wide.universe, wide.scope)
     )
-    wanted = query.wanted if keyword else Wanted()
+    wanted = query.wanted if keyword else TermQuery()
     common: dict[Term, int] = {}
     named: frozenset[Term] = frozenset()
     left_out: list[str] = []
@@ -100,7 +100,7 @@ def recall(
         together = groups_of(also, total, alone=not kept)
         wanted = wanted._replace(any=kept, also=also, together=together)
     demanded = query.demanded if bounds.demands_phrases else {}
-    literal = _literal(query) if keyword else Wanted(any=tuple(demanded.values()))
+    literal = _literal(query) if keyword else TermQuery(any=tuple(demanded.values()))
     sought = RecallQuery(wanted, literal, vector, near, query.unwanted, demanded)
     found, split, tiers = _union(snapshot, sought, wide)
     missing = _missing_phrases(snapshot, query.phrases) if keyword or demanded else ()
@@ -125,25 +125,25 @@ def recall(
 
 def _near_chunks(
     snapshot: Snapshot, vector: bytes | None, bounds: RecallBounds
-) -> Callable[[], Sequence[Near]]:
+) -> Callable[[], Sequence[Neighbour]]:
     """Start to look for the nearest segments, and return those of the nearest chunks.
 
     A chunk has many segments, so more of them are requested until there are enough chunks.
     """
     wanted = min(MOST_OUTSIDE, TEXTS_A_CHUNK * bounds.universe)
-    first = snapshot.by_vector(vector, wanted, bounds.reach)
+    first = snapshot.by_vector(vector, wanted, bounds.scope)
 
-    def near() -> Sequence[Near]:
+    def near() -> Sequence[Neighbour]:
         found, asked = first(), wanted
         while len(_first_chunks(found, bounds.universe)) == len(found) == asked < MOST_OUTSIDE:
             asked = min(MOST_OUTSIDE, 2 * asked)
-            found = snapshot.by_vector(vector, asked, bounds.reach)()
+            found = snapshot.by_vector(vector, asked, bounds.scope)()
         return _first_chunks(found, bounds.universe)
 
     return near
 
 
-def _first_chunks(found: Sequence[Near], limit: int) -> list[Near]:
+def _first_chunks(found: Sequence[Neighbour], limit: int) -> list[Neighbour]:
     """Keep the segments that lead to the first `limit` chunks."""
     seen: set[int] = set()
     kept = []
@@ -159,10 +159,10 @@ def _first_chunks(found: Sequence[Near], limit: int) -> list[Near]:
 class RecallQuery(Record):
     """The search of both retrievers."""
 
-    wanted: Wanted
-    literal: Wanted
+    wanted: TermQuery
+    literal: TermQuery
     vector: bytes | None
-    near: Callable[[], Sequence[Near]]  # returns the neighbours, which are looked up meanwhile
+    near: Callable[[], Sequence[Neighbour]]  # returns the neighbours, which are looked up meanwhile
     unwanted: Sequence[Term]  # no candidate may contain them
     demanded: Mapping[str, Term]  # phrases that candidates must contain, as typed
 
@@ -174,14 +174,14 @@ def _union(
 
     Also return required phrases that no chunk contains together, and the tiers that answered.
     """
-    limit, reach = bounds.universe, bounds.reach
-    keyword = snapshot.by_keyword(sought.wanted, limit, reach)
-    exact = snapshot.by_keyword(sought.literal, limit, reach)
+    limit, scope = bounds.universe, bounds.scope
+    keyword = snapshot.by_keyword(sought.wanted, limit, scope)
+    exact = snapshot.by_keyword(sought.literal, limit, scope)
     nearest = sought.near()
     owners = dict.fromkeys(chunk for text in nearest for chunk in text.chunk_ids)
     ranks = {found.chunk_id: rank for rank, found in enumerate(keyword, start=1)}
     semantic_ranks = {chunk: rank for rank, chunk in enumerate(owners, start=1)}
-    dated = snapshot.dated(bounds.dates, limit, reach)
+    dated = snapshot.dated(bounds.dates, limit, scope)
     ids = sorted({*ranks, *semantic_ranks, *(found.chunk_id for found in exact), *dated})
     if sought.unwanted and ids:
         held = snapshot.holding(sought.unwanted, ids)
@@ -294,18 +294,18 @@ def _covered(
     )
 
 
-def reach_within(snapshot: Snapshot, filters: Filters) -> Reach:
+def scope_within(snapshot: Snapshot, filters: Filters) -> Scope:
     """Return what a view can find in the documents that pass the filters.
 
     If a summary does not pass, its source lines are found instead.
     """
     supports = snapshot.supports()
     if filters.view != "active" or not supports or filters == Filters(view="active"):
-        return reach_of(filters, supports)
+        return scope_of(filters, supports)
     from memcli.store.documents import with_chunks
 
-    documents = with_chunks(snapshot.documents(Reach(filters)))
-    return reach_of(filters, supports, {memory_path(d.source, d.path) for d in documents})
+    documents = with_chunks(snapshot.documents(Scope(filters)))
+    return scope_of(filters, supports, {memory_path(d.source, d.path) for d in documents})
 
 
 def part_tokens(
@@ -345,10 +345,10 @@ def headings(candidate: Candidate) -> tuple[str, ...]:
     return headings_of(about.title, about.path, candidate.named_by, about.heading_path)
 
 
-def _literal(query: ParsedQuery) -> Wanted:
+def _literal(query: ParsedQuery) -> TermQuery:
     """Return the request for chunks with all terms, a quoted phrase or an identifier."""
     exact = (term.sought for term in query.sought if _exact(term))
-    return Wanted(tuple(filter(None, exact)), query.groups, query.unwanted)
+    return TermQuery(tuple(filter(None, exact)), query.groups, query.unwanted)
 
 
 def _exact(term: QueryTerm) -> str:
@@ -358,13 +358,13 @@ def _exact(term: QueryTerm) -> str:
     return term.kind if term.kind in ("phrase", "identifier") and is_exact else ""
 
 
-def with_moments(snapshot: Snapshot, hits: Sequence[Hit]) -> list[Hit]:
+def with_moments(snapshot: Snapshot, passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Add the moment of their documents to hits, if the front matter has a time of day."""
     from memcli.workspace.dating import moment_of
 
-    dated = {hit.about.chunk_id: hit.about.document_date for hit in hits}
+    dated = {passage.about.chunk_id: passage.about.document_date for passage in passages}
     linking = snapshot.links([chunk for chunk, day in dated.items() if day])
     told = {
         chunk: moment_of(found.front_matter, dated[chunk] or "") for chunk, found in linking.items()
     }
-    return [hit._replace(moment=told.get(hit.about.chunk_id, "")) for hit in hits]
+    return [passage._replace(moment=told.get(passage.about.chunk_id, "")) for passage in passages]

@@ -23,12 +23,12 @@ from memcli.language.words import fold, index_term, prepare
 from memcli.markdown.comments import visible
 from memcli.record import Record
 from memcli.search.query import JOINED, QueryTerm
-from memcli.store.records import Reach
-from memcli.types import Term, Wanted
+from memcli.store.records import Scope
+from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
-    from memcli.search.hits import Hit
     from memcli.search.query import ParsedQuery
+    from memcli.search.ranked import RankedPassage
     from memcli.store.port import Snapshot
 
 # Words of a query that the notes lack, and of these such as are not English, each of which takes
@@ -134,10 +134,10 @@ def _rewritten(snapshot: Snapshot, query: ParsedQuery, made: Sequence[Repair]) -
     return query._replace(text=text, terms=(*terms, *also))
 
 
-def traced(hits: Sequence[Hit], made: Sequence[Repair]) -> list[Hit]:
+def traced(passages: Sequence[RankedPassage], made: Sequence[Repair]) -> list[RankedPassage]:
     """Add the searched words to the last step of each trace."""
     told = ", ".join(f"{each.searched} for {each.typed}" for each in made)
-    return [hit.noted("repaired", told) for hit in hits]
+    return [passage.noted("repaired", told) for passage in passages]
 
 
 def _terms(made: Repair) -> list[QueryTerm]:
@@ -260,7 +260,7 @@ def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
     If workspaces have different models, each store counts words of the others too, but cannot
     find them.
     """
-    best = next(iter(snapshot.by_keyword(Wanted(any=(term,)), 1, Reach())), None)
+    best = next(iter(snapshot.by_keyword(TermQuery(any=(term,)), 1, Scope())), None)
     if best is None:
         return spelling
     excerpt = snapshot.excerpts([best.chunk_id])[best.chunk_id]

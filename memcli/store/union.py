@@ -25,34 +25,34 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
 from memcli.record import Record
 from memcli.store.documents import in_order, with_chunks
-from memcli.store.guarded import Guarded, failing
-from memcli.store.naming import Naming, resting_on, split
+from memcli.store.named_errors import NamedSnapshot, failing
+from memcli.store.qualified_names import Naming, resting_on, split
 from memcli.store.records import (
     ChunkLines,
     Counts,
     Facts,
     First,
     Key,
-    Near,
+    Neighbour,
     Ranked,
-    Reach,
     RetrieverResults,
+    Scope,
     Support,
     TermChunks,
     Totals,
     added,
 )
-from memcli.store.rounds import one_by_one
+from memcli.store.round_trips import one_by_one
 from memcli.threads import side_by_side
-from memcli.types import PRIVATE, Filters, Wanted, is_memory
+from memcli.types import PRIVATE, Filters, TermQuery, is_memory
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from memcli.errors import Reason
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
-    from memcli.store.port import Crowd, Snapshot, Store
-    from memcli.store.rounds import Each
+    from memcli.store.port import SharedIndex, Snapshot, Store
+    from memcli.store.round_trips import Each
     from memcli.store.run_records import VectorSearch
     from memcli.types import Candidate, Excerpt, Known, Lines, Term
 
@@ -102,7 +102,7 @@ class Union:
 
         Where none of them asks, no private document is found. `finds_in` are the turns of those
         whose documents are found, None for all; what is counted is that of all. `each` asks each
-        of them where they wait for the same server (`store.rounds`).
+        of them where they wait for the same server (`store.round_trips`).
         """
         self._members = members
         self._asker = 0 if is_asked_by_first else -1
@@ -112,7 +112,7 @@ class Union:
         self._naming = [Naming(turn, names) for turn in range(len(members))]
         self._all = [member.snapshot for member in members]
         self._count = len(members)
-        self._parted: tuple[Reach, list[tuple[int, Reach]]] | None = None  # what was parted last
+        self._parted: tuple[Scope, list[tuple[int, Scope]]] | None = None  # what was parted last
         self._totals: dict[frozenset[Term], Totals] = {}  # by the terms that they are known of
 
     def by_model(self) -> list[tuple[tuple[str, ...], Union]]:
@@ -200,8 +200,8 @@ class Union:
             term
             for turn, hidden in self._hiding.items()
             for term in told[turn] - open_
-            if (own := self._naming[turn].own_reach(Reach(), hidden)) is not None
-            if self._all[turn].by_keyword(Wanted(any=(term,)), 1, own)
+            if (own := self._naming[turn].own_scope(Scope(), hidden)) is not None
+            if self._all[turn].by_keyword(TermQuery(any=(term,)), 1, own)
         )
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
@@ -209,7 +209,7 @@ class Union:
         return [sum(counts) for counts in zip(*(counts for _, counts in found), strict=True)]
 
     def holding(
-        self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]
+        self, asked: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> Sequence[TermChunks]:
         own = split(chunk_ids, self._count)
         told = self._each(
@@ -226,7 +226,7 @@ class Union:
             for held in zip(*found, strict=True)
         ]
 
-    def totals(self, wanted: Wanted) -> Totals:
+    def totals(self, wanted: TermQuery) -> Totals:
         wanted = _with_all(wanted)
         terms = _terms(wanted)
         known = next((totals for told, totals in self._totals.items() if terms <= told), None)
@@ -236,7 +236,7 @@ class Union:
         return known
 
     def by_keyword(
-        self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
+        self, wanted: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         """List the best matches by the BM25 of the whole; ties by workspace, then by place."""
         wanted = _with_all(wanted)
@@ -246,21 +246,21 @@ class Union:
         found = [
             Ranked(self._naming[turn].chunk(each.chunk_id), each.bm25)
             for turn, ranked in self._reached(
-                reach, lambda snapshot, own: snapshot.by_keyword(wanted, limit, own, by)
+                scope, lambda snapshot, own: snapshot.by_keyword(wanted, limit, own, by)
             )
             for each in ranked
         ]
         return sorted(found, key=lambda each: -each.bm25)[:limit]
 
     def by_vector(
-        self, vector: bytes | None, limit: int, reach: Reach
-    ) -> Callable[[], Sequence[Near]]:
+        self, vector: bytes | None, limit: int, scope: Scope
+    ) -> Callable[[], Sequence[Neighbour]]:
         """Begin to look for the texts nearest to a vector in every store.
 
         A small store is asked for its share first, and for all where it has so many. One that
         ends in a tie is asked for more, since the text may be another one's too.
         """
-        asked = [(turn, own) for turn, own in self._within(reach) if self._has_vectors(turn)]
+        asked = [(turn, own) for turn, own in self._within(scope) if self._has_vectors(turn)]
         share = min(limit, SHARES * -(-limit // len(asked))) if asked else limit
         begun = [
             (turn, own, most, self._all[turn].by_vector(vector, most, own))
@@ -268,7 +268,7 @@ class Union:
             for most in [share if self._is_small(turn) else limit]
         ]
 
-        def near() -> Sequence[Near]:
+        def near() -> Sequence[Neighbour]:
             told_of = self._at_once(lambda each: each[3](), begun)
             first = [(*each[:3], told) for each, told in zip(begun, told_of, strict=True)]
             last = _last(first, limit)
@@ -291,22 +291,28 @@ class Union:
     def _whole(
         self,
         turn: int,
-        own: Reach,
+        own: Scope,
         most: int,
-        told: Sequence[Near],
+        told: Sequence[Neighbour],
         *,
         vector: bytes | None,
         limit: int,
         last: float,
-    ) -> tuple[int, Reach, Sequence[Near]]:
+    ) -> tuple[int, Scope, Sequence[Neighbour]]:
         """Ask a store for more than its share if that ends with a text as near as `last`."""
         if most < limit and len(told) == most and told[-1].cosine >= last:
             told = self._all[turn].by_vector(vector, limit, own)()
         return turn, own, told
 
     def _with_ties(
-        self, turn: int, own: Reach, texts: Sequence[Near], *, vector: bytes | None, last: float
-    ) -> Sequence[Near]:
+        self,
+        turn: int,
+        own: Scope,
+        texts: Sequence[Neighbour],
+        *,
+        vector: bytes | None,
+        last: float,
+    ) -> Sequence[Neighbour]:
         """Ask a store for more until it has returned all texts as near as `last`."""
         most = len(texts)
         while len(texts) == most and texts[-1].cosine >= last:
@@ -314,9 +320,11 @@ class Union:
             texts = self._all[turn].by_vector(vector, most, own)()
         return texts
 
-    def _nearest(self, found: Iterable[tuple[int, Sequence[Near]]], last: float) -> list[Near]:
+    def _nearest(
+        self, found: Iterable[tuple[int, Sequence[Neighbour]]], last: float
+    ) -> list[Neighbour]:
         """Order texts as near as `last`; one that several stores contain is one text."""
-        texts: dict[bytes, Near] = {}
+        texts: dict[bytes, Neighbour] = {}
         for turn, own in found:
             for each in own:
                 if each.cosine < last:
@@ -330,9 +338,9 @@ class Union:
                 )
         return sorted(texts.values(), key=lambda text: -text.cosine)
 
-    def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
+    def dated(self, spans: Sequence[tuple[str, str]], limit: int, scope: Scope) -> Sequence[int]:
         asked = self._reached(
-            reach, lambda snapshot, own: [snapshot.dated([span], limit, own) for span in spans]
+            scope, lambda snapshot, own: [snapshot.dated([span], limit, own) for span in spans]
         )
         told = [*asked]
         found: list[int] = []
@@ -386,19 +394,19 @@ class Union:
     def lines_of(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkLines]:
         return self._by_chunk(lambda snapshot, own: snapshot.lines_of(own), chunk_ids)
 
-    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
-        def read(within: tuple[int, Reach]) -> Sequence[Excerpt]:
+    def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> Sequence[Excerpt]:
+        def read(within: tuple[int, Scope]) -> Sequence[Excerpt]:
             turn, own = within
             return self._all[turn].excerpts_of(self._naming[turn].own_keys(documents), own)
 
-        within = [w for w in self._within(reach) if self._naming[w[0]].own_keys(documents)]
+        within = [w for w in self._within(scope) if self._naming[w[0]].own_keys(documents)]
         return [
             self._naming[turn].excerpt(excerpt)
             for (turn, _), found in zip(within, self._each(read, within), strict=True)
             for excerpt in found
         ]
 
-    def newest(self, reach: Reach) -> Iterator[Excerpt]:
+    def newest(self, scope: Scope) -> Iterator[Excerpt]:
         def read(turn: int, begun: Iterator[Excerpt]) -> Iterator[Excerpt]:
             return (self._naming[turn].excerpt(each) for each in begun)
 
@@ -406,7 +414,7 @@ class Union:
             about = excerpt.about
             return about.document_date or "", about.path, about.source, excerpt.ordinal
 
-        found = self._reached(reach, lambda snapshot, own: _begun(snapshot.newest(own)))
+        found = self._reached(scope, lambda snapshot, own: _begun(snapshot.newest(own)))
         return merge(*(read(*each) for each in found), key=place, reverse=True)
 
     def marked(self, *, soft: bool) -> Sequence[Marked]:
@@ -417,9 +425,9 @@ class Union:
             if not self._is_hidden(turn, each)
         ]
 
-    def documents(self, reach: Reach, first: First | None = None) -> Sequence[IndexedDocument]:
+    def documents(self, scope: Scope, first: First | None = None) -> Sequence[IndexedDocument]:
         """List the documents within reach, by workspace, source and path, or the first of them."""
-        told = [*self._reached(reach, lambda s, own: s.documents(own, first))]
+        told = [*self._reached(scope, lambda s, own: s.documents(own, first))]
         total = sum(own[0].total for _, own in told if own)
         found = [
             each._replace(source=self._naming[turn].source(each.source), total=total)
@@ -436,10 +444,10 @@ class Union:
         )
         return sorted({name for names in found for name in names})
 
-    def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
+    def preferences(self, limit: int, scope: Scope) -> Mapping[int, Sequence[Lines]]:
         found = {
             self._naming[turn].chunk(chunk): lines
-            for turn, told in self._reached(reach, lambda s, own: s.preferences(limit, own))
+            for turn, told in self._reached(scope, lambda s, own: s.preferences(limit, own))
             for chunk, lines in told.items()
         }
         days = {chunk: e.about.date or UNDATED for chunk, e in self.excerpts([*found]).items()}
@@ -470,7 +478,7 @@ class Union:
     @cached_property
     def _hiding(self) -> Mapping[int, frozenset[str]]:
         """Return the stores of other workspaces with private documents, and their summaries."""
-        hidden = Reach(Filters(scopes=(PRIVATE,)))
+        hidden = Scope(Filters(scopes=(PRIVATE,)))
         others = [turn for turn in range(self._count) if turn != self._asker]
         found = self._each(lambda turn: with_chunks(self._all[turn].documents(hidden)), others)
         logs = {turn: told for turn, told in zip(others, found, strict=True) if told}
@@ -502,10 +510,10 @@ class Union:
         return enumerate(self._each(ask, self._all))
 
     def _reached(
-        self, reach: Reach, ask: Callable[[Snapshot, Reach], Made]
+        self, scope: Scope, ask: Callable[[Snapshot, Scope], Made]
     ) -> Iterator[tuple[int, Made]]:
         """Ask every store for what it has within reach."""
-        within = self._within(reach)
+        within = self._within(scope)
         found = self._each(lambda each: ask(self._all[each[0]], each[1]), within)
         return ((turn, told) for (turn, _), told in zip(within, found, strict=True))
 
@@ -528,14 +536,14 @@ class Union:
             for chunk, told in own.items()
         }
 
-    def _within(self, reach: Reach) -> list[tuple[int, Reach]]:
+    def _within(self, scope: Scope) -> list[tuple[int, Scope]]:
         """Say what each store can find of what is within reach; without those that can nothing."""
-        if self._parted is None or self._parted[0] is not reach:
+        if self._parted is None or self._parted[0] is not scope:
             found = (
-                (turn, self._naming[turn].own_reach(reach, self._hiding.get(turn)))
+                (turn, self._naming[turn].own_scope(scope, self._hiding.get(turn)))
                 for turn in self._turns
             )
-            self._parted = reach, [(turn, own) for turn, own in found if own is not None]
+            self._parted = scope, [(turn, own) for turn, own in found if own is not None]
         return self._parted[1]
 
 
@@ -547,19 +555,19 @@ class UnionStore:
         stores: Sequence[tuple[str, Store]],
         *,
         is_asked_by_first: bool = True,
-        crowd: Crowd | None = None,
-        of_crowd: Sequence[str] = (),
+        shared_index: SharedIndex | None = None,
+        shared_names: Sequence[str] = (),
     ) -> None:
         """Take them by the names of their workspaces, the primary one first if there is one.
 
-        The workspaces `of_crowd` come last; a crowd has them by these names.
+        The workspaces `shared_names` come last; a crowd has them by these names.
         """
         self._stores, self._is_asked_by_first = stores, is_asked_by_first
-        self._crowd, self._of_crowd = crowd, of_crowd
+        self._shared_index, self._shared_names = shared_index, shared_names
 
     def exists(self) -> bool:
         """Return whether any store has data."""
-        return bool(self._of_crowd) or any(store.exists() for _, store in self._stores)
+        return bool(self._shared_names) or any(store.exists() for _, store in self._stores)
 
     @contextmanager
     def snapshot(self) -> Iterator[Union]:
@@ -573,17 +581,17 @@ class UnionStore:
                 if store.exists():
                     with failing(name):
                         snapshot = opened.enter_context(store.snapshot())
-                    members.append(Member(name, Guarded(name, snapshot)))
+                    members.append(Member(name, NamedSnapshot(name, snapshot)))
             is_own = self._is_asked_by_first and [m.name for m in members[:1]] == [
                 name for name, _ in self._stores[:1]
             ]
             each = None
-            if self._crowd:
-                with failing(*self._of_crowd):
-                    held, each = opened.enter_context(self._crowd.snapshots())
+            if self._shared_index:
+                with failing(*self._shared_names):
+                    held, each = opened.enter_context(self._shared_index.snapshots())
                 members += [
-                    Member(name, Guarded(name, held[name], self._of_crowd))
-                    for name in self._of_crowd
+                    Member(name, NamedSnapshot(name, held[name], self._shared_names))
+                    for name in self._shared_names
                     if name in held
                 ]
             if not members:
@@ -594,11 +602,11 @@ class UnionStore:
         """Close all stores."""
         for _, store in self._stores:
             store.close()
-        if self._crowd:
-            self._crowd.close()
+        if self._shared_index:
+            self._shared_index.close()
 
 
-def _terms(wanted: Wanted) -> frozenset[Term]:
+def _terms(wanted: TermQuery) -> frozenset[Term]:
     return frozenset(chain(wanted.any, wanted.none, *wanted.all))
 
 
@@ -613,7 +621,7 @@ def _last(found: Iterable[tuple[Any, ...]], limit: int) -> float:
     return min(sorted(texts.values(), reverse=True)[:limit], default=1.0)
 
 
-def _with_all(wanted: Wanted) -> Wanted:
+def _with_all(wanted: TermQuery) -> TermQuery:
     """Look for every term: each one has its place in the totals of all stores.
 
     One index of more than `recall.SMALL` chunks finds nothing by its common terms alone, so there

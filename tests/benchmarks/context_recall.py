@@ -75,8 +75,8 @@ class Asker:
         rows = []
         for query in self.workspace.queries:
             answer = self._search(query, options)
-            places = [Range(h.about.path, h.start_line, h.end_line) for h in answer.hits]
-            tokens = sum(len(hit.text) / 4 for hit in answer.hits)
+            places = [Range(h.about.path, h.start_line, h.end_line) for h in answer.passages]
+            tokens = sum(len(passage.text) / 4 for passage in answer.passages)
             rows.append(row(query, places, tokens))
         return mean(rows)
 

@@ -28,9 +28,9 @@ from typing import NamedTuple
 from memcli.bench.metrics import mean, paired, score
 from memcli.bench.quality import line_costs, passages
 from memcli.bench.queries import Query, read_queries
+from memcli.cli.command_context import command_context
 from memcli.cli.commands.bench.running import Searcher, bring_up_to_date
 from memcli.cli.options import Options
-from memcli.cli.skin import make_skin
 from memcli.errors import UsageError
 from memcli.language.words import fold
 from memcli.search.pipeline import Answer
@@ -99,13 +99,13 @@ class Asker:
     """One workspace and its judged questions."""
 
     def __init__(self, folder: Path) -> None:
-        self.skin = make_skin(
+        self.command = command_context(
             Options(workspace=[str(folder / "workspace")], quiet=True, color="never")
         )
-        bring_up_to_date(self.skin, silent=True)
-        self.costs = line_costs(self.skin.memory.index_settings())
-        self.plain = Searcher(self.skin, without=frozenset({"recall.repair"}))
-        self.mending = Searcher(self.skin)
+        bring_up_to_date(self.command, silent=True)
+        self.costs = line_costs(self.command.memory.index_settings())
+        self.plain = Searcher(self.command, without=frozenset({"recall.repair"}))
+        self.mending = Searcher(self.command)
         text = (folder / "queries.jsonl").read_text("utf-8")
         self.queries = read_queries(text.split("\n"), str(folder))
 
@@ -115,7 +115,7 @@ class Asker:
         told = [f"{each.typed} -> {each.searched} ({each.how})" for each in as_it_is.repaired]
         again = self._scores(query, as_it_is)
         clean = self._without(query, query.text) if told else again
-        with self.skin.memory.store.snapshot() as snapshot:
+        with self.command.memory.store.snapshot() as snapshot:
             word = rarest(parse(query.text), snapshot)
             if word is None:
                 return Asked(clean, again, None, None, "", told)

@@ -106,29 +106,37 @@ def part(number: int, score: float, size: int = 1) -> ContextPart:
 
 
 def answer(*scores: float, sure: float | None = None) -> Answer:
-    (hit,) = fused(candidate(1))
-    hits = (hit._replace(score=score, confidence=sure) for score in scores)
+    (passage,) = fused(candidate(1))
+    passages = (passage._replace(score=score, confidence=sure) for score in scores)
     unknown = Reason("uncalibrated", "by words") if sure is None else None
-    return NOTHING._replace(hits=tuple(hits), uncalibrated=unknown)
+    return NOTHING._replace(passages=tuple(passages), uncalibrated=unknown)
 
 
 def test_what_scores_nothing_or_far_below_the_best_is_under_the_floor() -> None:
     (kept,), (below,) = split_by_worth([answer(0.9, 0.1, 0.0, 0.26, 0.28)])
-    assert [hit.score for hit in kept.hits] == [0.9, 0.1, 0.28]
-    assert [hit.score for hit in below.hits] == [0.0, 0.26]
+    assert [passage.score for passage in kept.passages] == [0.9, 0.1, 0.28]
+    assert [passage.score for passage in below.passages] == [0.0, 0.26]
 
 
 def test_of_several_answers_one_that_is_far_less_sure_is_under_the_floor() -> None:
     """Scores of two models are not compared: .2 is the best of the second, and .05 is not."""
     sure, fair = answer(0.9, 0.3, sure=0.9), answer(0.2, 0.19, 0.18, 0.05, sure=0.3)
     far, unknown = answer(0.9, sure=0.2), answer(0.4)
-    two = sure.hits[0]._replace(confidence=0.0), *sure.hits  # the surest counts, not the first
-    assert len(split_by_worth([sure._replace(hits=two), fair])[0][0].hits) == 3
+    two = (
+        sure.passages[0]._replace(confidence=0.0),
+        *sure.passages,
+    )  # the surest counts, not the first
+    assert len(split_by_worth([sure._replace(passages=two), fair])[0][0].passages) == 3
     kept, below = split_by_worth([sure, fair, far, unknown])
-    assert [[hit.score for hit in each.hits] for each in kept] == [
+    assert [[passage.score for passage in each.passages] for each in kept] == [
         [0.9, 0.3], [0.2, 0.19, 0.18], [], [0.4]
     ]  # fmt: skip
-    assert [[hit.score for hit in each.hits] for each in below] == [[], [0.05], [0.9], []]
+    assert [[passage.score for passage in each.passages] for each in below] == [
+        [],
+        [0.05],
+        [0.9],
+        [],
+    ]
 
 
 def test_what_has_no_room_gives_way_to_what_is_about_as_good() -> None:

@@ -18,7 +18,7 @@ from memcli.search.query import (
     parse,
 )
 from memcli.store.sqlite.match import TOKENIZE, expression
-from memcli.types import Wanted
+from memcli.types import TermQuery
 
 QUERIES = st.one_of(
     st.text(max_size=60),
@@ -60,7 +60,7 @@ def match_any(parsed: ParsedQuery) -> str | None:
 
 
 def match_all(parsed: ParsedQuery) -> str | None:
-    return expression(Wanted(all=parsed.groups, none=parsed.unwanted))
+    return expression(TermQuery(all=parsed.groups, none=parsed.unwanted))
 
 
 def find(document: str, expression: str | None) -> bool:

@@ -18,7 +18,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError, install_extra
 from memcli.record import Record
 from memcli.store.postgres.statements import Gathering, Statement, alone
-from memcli.store.rounds import in_rounds
+from memcli.store.round_trips import in_rounds
 from memcli.system import can_read
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from memcli.record import Record
 from memcli.store.postgres.filters import NAMED_BY, NAMED_CHUNKS, PLACED, within
 from memcli.store.postgres.statements import ForMany, Statement, Values
 from memcli.store.postgres.tsvector import MOST_OF_ONE, Cut, TokenRun, cut_of, lexeme
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.store.tokens import cut, spellings
 from memcli.types import Term
 
@@ -279,20 +279,20 @@ class ChunkPlaces:
     def __init__(self, connection: Connection, workspace: int) -> None:
         self._connection, self._workspace = connection, workspace
         self._places: dict[int, tuple[str, str, int]] = {}
-        self._reach = Reach()  # the last requested one
+        self._scope = Scope()  # the last requested one
         self._tried: set[int] = set()  # chunks that were looked up, within the reach or not
         self._promised: tuple[Collection[int], Deferred] | None = None
 
-    def ask_ahead(self, chunk_ids: Collection[int], reach: Reach) -> None:
+    def ask_ahead(self, chunk_ids: Collection[int], scope: Scope) -> None:
         """Request the places of chunks with the next statement, unless there are too many."""
         if 0 < len(chunk_ids) <= MOST_AHEAD:
-            self._turn_to(reach)
+            self._turn_to(scope)
             if self._promised is None and not self._tried.issuperset(chunk_ids):
                 self._promised = chunk_ids, self._connection.promise(*self._asking(chunk_ids))
 
-    def ordered(self, chunk_ids: Collection[int], reach: Reach) -> list[int]:
+    def ordered(self, chunk_ids: Collection[int], scope: Scope) -> list[int]:
         """Return the chunks within reach, by source, path and place."""
-        self._turn_to(reach)
+        self._turn_to(scope)
         if self._promised is not None and chunk_ids:
             asked, promised = self._promised
             self._take(asked, promised.rows())
@@ -306,14 +306,14 @@ class ChunkPlaces:
         """Forget a request whose answer was not read before the transaction ended."""
         self._promised = None
 
-    def _turn_to(self, reach: Reach) -> None:
+    def _turn_to(self, scope: Scope) -> None:
         """Forget the places of another reach."""
-        if reach != self._reach:
-            self._reach, self._tried, self._places, self._promised = reach, set(), {}, None
+        if scope != self._scope:
+            self._scope, self._tried, self._places, self._promised = scope, set(), {}, None
 
     def _asking(self, chunk_ids: Collection[int]) -> Statement:
         values = Values()
-        test = within(self._reach, values, self._workspace)
+        test = within(self._scope, values, self._workspace)
         return Statement(
             f"select c.id, {PLACED} from {NAMED_CHUNKS} where c.workspace ="
             f" {values(self._workspace)} and c.id = any({values([*chunk_ids])}::bigint[])"

@@ -29,15 +29,15 @@ from memcli.store.records import (
     Counts,
     Facts,
     Key,
-    Near,
+    Neighbour,
     Ranked,
-    Reach,
     RetrieverResults,
+    Scope,
     Support,
     TermChunks,
 )
 from memcli.store.tokens import cut
-from memcli.types import Candidate, Known, PartScore, Term, Wanted
+from memcli.types import Candidate, Known, PartScore, Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
@@ -121,55 +121,57 @@ class SharedReader(Rows):
         with self._asking():
             return self._words.frequencies(terms)
 
-    def holding(self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]) -> list[TermChunks]:
+    def holding(
+        self, asked: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
+    ) -> list[TermChunks]:
         with self._asking():
             held = words.matching(self._words, asked)
         return [TermChunks(len(found), frozenset(found.intersection(chunk_ids))) for found in held]
 
-    def totals(self, wanted: Wanted) -> Totals:
+    def totals(self, wanted: TermQuery) -> Totals:
         with self._asking():
             return words.totals(self._words, wanted)
 
     def by_keyword(
-        self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
+        self, wanted: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> list[Ranked]:
         with self._asking():
             scores = words.scores(self._words, wanted, totals)
-            if reach != Reach():
-                scores = {c: scores[c] for c in self._places.ordered(scores, reach)}
+            if scope != Scope():
+                scores = {c: scores[c] for c in self._places.ordered(scores, scope)}
             ranked = sorted(scores, key=lambda chunk: -scores[chunk])
             if len(ranked) > limit:  # a tie with the last may come before it by place
                 least = scores[ranked[limit - 1]] if limit else 0.0
                 ranked = [chunk for chunk in ranked if scores[chunk] >= least]
             if len({scores[chunk] for chunk in ranked}) < len(ranked):
-                placed = self._places.ordered(ranked, reach)
+                placed = self._places.ordered(ranked, scope)
                 ranked = sorted(placed, key=lambda chunk: -scores[chunk])
         return [Ranked(chunk, scores[chunk]) for chunk in ranked[:limit]]
 
     def by_vector(
-        self, vector: bytes | None, limit: int, reach: Reach
-    ) -> Callable[[], Sequence[Near]]:
+        self, vector: bytes | None, limit: int, scope: Scope
+    ) -> Callable[[], Sequence[Neighbour]]:
         """Request the nearest texts with the next statement; return a function that waits."""
         fingerprint = self.facts.fingerprint
         if vector is None or fingerprint is None:
             return list
-        self._places.ask_ahead(self._words.chunks(), reach)
+        self._places.ask_ahead(self._words.chunks(), scope)
         asked = vectors.EncodedQuery(self._id, fingerprint, vector)
         promised = self._connection.promise(
-            *vectors.asking_nearest(asked, limit, reach, is_coarse=self._is_coarse)
+            *vectors.asking_nearest(asked, limit, scope, is_coarse=self._is_coarse)
         )
 
-        def near() -> list[Near]:
+        def near() -> list[Neighbour]:
             with self._asking():
                 return vectors.nearest(promised.rows(), limit)
 
         return near
 
-    def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> list[int]:
+    def dated(self, spans: Sequence[tuple[str, str]], limit: int, scope: Scope) -> list[int]:
         statements = []
         for start, end in spans:
             values = Values()
-            test = within(reach, values, self._id)
+            test = within(scope, values, self._id)
             sql = (
                 f"select c.id from {CHUNKS} where c.workspace = {values(self._id)} and c.date"
                 f" between {values(start)} and {values(last_of_any(end))}"
@@ -252,11 +254,11 @@ class SharedReader(Rows):
         self._speakers[but] = [name for (name,) in found]
         return self._speakers[but]
 
-    def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
+    def preferences(self, limit: int, scope: Scope) -> dict[int, tuple[Lines, ...]]:
         from memcli.store.documents import lines_of
 
         values = Values()
-        test = within(reach, values, self._id)
+        test = within(scope, values, self._id)
         found = self._rows(
             f"select c.id, c.preferences from {CHUNKS} where c.workspace = {values(self._id)}"
             f" and c.preferences <> '[]'{f' and {test}' if test else ''}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.store.rounds import NotYetError
+from memcli.store.round_trips import NotYetError
 
 if TYPE_CHECKING:
     from typing import Any

@@ -1,4 +1,4 @@
-"""One workspace of a shared index, and many: `port.Store` and `port.Crowd`.
+"""One workspace of a shared index, and many: `port.Store` and `port.SharedIndex`.
 
 Files that belong to this machine only, such as who writes and who watches here, are next to the
 index that the workspace would have without a server.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.reader import SharedReader
     from memcli.store.postgres.rebuild import SharedWriter
     from memcli.store.postgres.session import WorkspaceRow
-    from memcli.store.rounds import Each
+    from memcli.store.round_trips import Each
     from memcli.store.run_records import Described
 
 
@@ -232,8 +232,8 @@ def _never(seconds: float) -> None:
     """Do not sleep: no other process uses the file."""
 
 
-class PostgresCrowd:
-    """The workspaces of one tenant, or of all, that the user may read; a `port.Crowd`."""
+class PostgresSharedIndex:
+    """The workspaces of one tenant, or of all, that the user may read; a `port.SharedIndex`."""
 
     def __init__(self, address: Address, tenant: str) -> None:
         """Record the server and the tenant; "" means all tenants."""

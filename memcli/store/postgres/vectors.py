@@ -13,17 +13,17 @@ from collections.abc import Sequence
 from sys import byteorder
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store import fixed
+from memcli.store import quantize
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, within
 from memcli.store.postgres.rows import encoder_of
 from memcli.store.postgres.statements import Statement, Values
-from memcli.store.records import Near
+from memcli.store.records import Neighbour
 
 if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
     from memcli.store.postgres.statements import Row
-    from memcli.store.records import Reach
+    from memcli.store.records import Scope
 
 AT_ONCE = 256  # vectors that one statement stores
 MANY = 8192  # from here on, codes are compared first: an exact scan of 8,888 takes 5.3 ms
@@ -40,14 +40,14 @@ class EncodedQuery:
         self.vector = written(vector)
 
 
-def asking_nearest(asked: EncodedQuery, limit: int, reach: Reach, *, is_coarse: bool) -> Statement:
+def asking_nearest(asked: EncodedQuery, limit: int, scope: Scope, *, is_coarse: bool) -> Statement:
     """Write the query for the nearest texts and their chunks within reach, the nearest first.
 
     Equal distances are ordered by the place of the first chunk, and none of the equal texts is
     dropped before that.
     """
     values = Values()
-    test = within(reach, values, asked.workspace)
+    test = within(scope, values, asked.workspace)
     own = f"v.workspace = {values(asked.workspace)} and v.encoder = {values(asked.encoder)}"
     vector = f"{values(asked.vector)}::vector"
     among = f"from memcli.vectors v where {own} and v.unused_since is null"
@@ -58,7 +58,7 @@ def asking_nearest(asked: EncodedQuery, limit: int, reach: Reach, *, is_coarse: 
             f" and {test})"
         )
     if is_coarse:
-        most = values(max(fixed.LEAST_CODES, limit))
+        most = values(max(quantize.LEAST_CODES, limit))
         coded = f"select v.hash, rank() over (order by v.code <~> {_code(vector)}) as no {among}"
         among = (
             f"from (select hash from ({coded}) x where no <= {most}) y cross join lateral"
@@ -79,14 +79,16 @@ def asking_nearest(asked: EncodedQuery, limit: int, reach: Reach, *, is_coarse: 
     )
 
 
-def nearest(found: Sequence[Row], limit: int) -> list[Near]:
+def nearest(found: Sequence[Row], limit: int) -> list[Neighbour]:
     """Read the rows of `asking_nearest`."""
     owners: dict[bytes, dict[int, None]] = {}
     distances: dict[bytes, float] = {}
     for hash_, distance, chunk_id in found:
         owners.setdefault(hash_, {})[chunk_id] = None
         distances[hash_] = distance
-    return [Near(hash_, -distances[hash_], tuple(held)) for hash_, held in owners.items()][:limit]
+    return [Neighbour(hash_, -distances[hash_], tuple(held)) for hash_, held in owners.items()][
+        :limit
+    ]
 
 
 def cosine(held: str, asked: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.store.records import Totals
 from memcli.store.tokens import K1, B, idf, spellings
-from memcli.types import Term, Wanted
+from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.postgres.postings import Postings
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Clause = tuple[tuple[Term, ...], ...]  # a chunk needs one term of each group
 
 
-def totals(postings: Postings, wanted: Wanted) -> Totals:
+def totals(postings: Postings, wanted: TermQuery) -> Totals:
     """Count what BM25 needs to weigh the words of `wanted`."""
     named = list(_named(wanted))
     postings.look_up(named)
@@ -28,7 +28,7 @@ def totals(postings: Postings, wanted: Wanted) -> Totals:
 
 def scores(
     postings: Postings,
-    wanted: Wanted,
+    wanted: TermQuery,
     by: Totals | None = None,
     among: Collection[int] | None = None,
 ) -> dict[int, float]:
@@ -56,9 +56,9 @@ def scores(
     return found
 
 
-def matching(postings: Postings, asked: Sequence[Term | Wanted]) -> list[set[int]]:
+def matching(postings: Postings, asked: Sequence[Term | TermQuery]) -> list[set[int]]:
     """Return the chunks that contain each term, or match each query."""
-    queries = [Wanted(any=(each,)) if isinstance(each, Term) else each for each in asked]
+    queries = [TermQuery(any=(each,)) if isinstance(each, Term) else each for each in asked]
     postings.look_up([term for wanted in queries for term in _named(wanted)])
     return [
         {chunk for chunks, _ in _clauses_of(postings, wanted) for chunk in chunks}
@@ -83,7 +83,7 @@ def _weights(
     return found
 
 
-def _clauses_of(postings: Postings, wanted: Wanted) -> Iterator[tuple[set[int], Clause]]:
+def _clauses_of(postings: Postings, wanted: TermQuery) -> Iterator[tuple[set[int], Clause]]:
     """Yield the clauses, each with the chunks that match it and contain no excluded term."""
     unwanted = _union(postings, wanted.none)
     for clause in _clauses(wanted):
@@ -94,13 +94,13 @@ def _union(postings: Postings, terms: Iterable[Term]) -> set[int]:
     return set().union(*map(postings.holders, terms))
 
 
-def _named(wanted: Wanted) -> Iterator[Term]:
+def _named(wanted: TermQuery) -> Iterator[Term]:
     """Yield every term of a query, including the excluded ones."""
     yield from (term for group in wanted.all for term in group)
     yield from (*wanted.any, *wanted.none)
 
 
-def _clauses(wanted: Wanted) -> Iterator[Clause]:
+def _clauses(wanted: TermQuery) -> Iterator[Clause]:
     """Yield the clauses, one of which a chunk must match: all groups, or any single term."""
     groups = (tuple(dict.fromkeys(group)) for group in wanted.all if group)
     every: Clause = tuple(dict.fromkeys(groups))

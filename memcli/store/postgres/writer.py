@@ -16,7 +16,6 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
-from memcli.store.fixed import rounded
 from memcli.store.postgres import lineage, rows, vectors
 from memcli.store.postgres.counting import count_rows, first_fault, read_counts, read_known
 from memcli.store.postgres.faults import translated
@@ -32,6 +31,7 @@ from memcli.store.postgres.session import (
     select_by_name,
 )
 from memcli.store.postgres.statements import Statement
+from memcli.store.quantize import rounded
 from memcli.system import has_ended
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.store import fixed
-from memcli.store.fixed import LEAST_CODES
+from memcli.store import quantize
+from memcli.store.quantize import LEAST_CODES
 from memcli.store.sqlite.driver import rows
 
 if TYPE_CHECKING:
@@ -156,9 +156,9 @@ def _from_cache(
         return asked.nearest(connection, table, code, wanted)
     if not asked.state:
         return None
-    from memcli.store.sqlite import matrix
+    from memcli.store.sqlite import codes_in_memory
 
-    found = matrix.nearest(connection, table, asked.state, code, wanted)
+    found = codes_in_memory.nearest(connection, table, asked.state, code, wanted)
     # vec0 returns no more than this, whatever ties with the last.
     return None if found is None else [slot for slot, _ in found[:MOST_NEIGHBOURS]]
 
@@ -280,7 +280,7 @@ def distances_of(
         raise ValueError("a vector is not of the dimension of the query")
     found: list[float] = []
     for at in range(0, len(vectors), _MOST_AT_ONCE):
-        batch = fixed.unpacked(b"".join(vectors[at : at + _MOST_AT_ONCE]))
+        batch = quantize.unpacked(b"".join(vectors[at : at + _MOST_AT_ONCE]))
         found += unpacked_distances(connection, query, batch, has_vec=has_vec)
     return found
 

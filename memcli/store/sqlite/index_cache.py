@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 import apsw
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store import fixed
+from memcli.store import quantize
 from memcli.store.sqlite import coarse, vectors
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.match import phrase
-from memcli.types import Term, Wanted
+from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.records import ChunkLines, Key
@@ -72,18 +72,20 @@ class IndexCache:
         kept = self._vectors
         missing = [number for number in numbers if number not in kept]
         for number, packed in vectors.packed_of(connection, missing).items():
-            kept[number] = fixed.unpacked(packed)
+            kept[number] = quantize.unpacked(packed)
             self.bytes += VECTOR_BYTES + len(kept[number])
         return {number: kept[number] for number in numbers}
 
-    def holders(self, connection: apsw.Connection, asked: Term | Wanted) -> frozenset[int] | None:
+    def holders(
+        self, connection: apsw.Connection, asked: Term | TermQuery
+    ) -> frozenset[int] | None:
         """Return the chunks that contain a term, or match a query.
 
         The result is None in a large index, where there may be very many.
         """
         if not self.is_small:
             return None
-        if isinstance(asked, Wanted):
+        if isinstance(asked, TermQuery):
             return self._matching(connection, asked)
         found = self._holders.get(asked)
         if found is None:
@@ -92,7 +94,7 @@ class IndexCache:
             self.bytes += HOLDER_BYTES * (4 + len(found))
         return found
 
-    def _matching(self, connection: apsw.Connection, wanted: Wanted) -> frozenset[int]:
+    def _matching(self, connection: apsw.Connection, wanted: TermQuery) -> frozenset[int]:
         def either(terms: Iterable[Term]) -> frozenset[int]:
             return frozenset[int]().union(*(self.holders(connection, t) or () for t in terms))
 

@@ -20,14 +20,14 @@ from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite import bm25, keywords
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.match import expression, phrase, spellings
-from memcli.types import Wanted
+from memcli.types import TermQuery
 
 if TYPE_CHECKING:
     from typing import Any
 
 
 def scores(
-    connection: apsw.Connection, wanted: Wanted, within: tuple[str, Sequence[Any]] | None
+    connection: apsw.Connection, wanted: TermQuery, within: tuple[str, Sequence[Any]] | None
 ) -> dict[int, float]:
     """Return the BM25 by id of all chunks that rare terms or groups of common ones find.
 
@@ -64,13 +64,15 @@ def first(
     return [(chunk_id, scores[chunk_id]) for chunk_id in ids[:limit]]
 
 
-def _joint(wanted: Wanted) -> str:
+def _joint(wanted: TermQuery) -> str:
     """Write a query for chunks that contain all of a group of common terms."""
-    groups = (Wanted(all=tuple((t,) for t in group), none=wanted.none) for group in wanted.together)
+    groups = (
+        TermQuery(all=tuple((t,) for t in group), none=wanted.none) for group in wanted.together
+    )
     return " OR ".join(f"({expression(group)})" for group in groups)
 
 
-def _beside(wanted: Wanted, match: str) -> str:
+def _beside(wanted: TermQuery, match: str) -> str:
     """Write a query for matches with one of the common terms, whose phrases come first."""
     common = " OR ".join(phrase(term) for term, _ in wanted.also)
     return f"({common}) AND ({match})"
@@ -93,7 +95,7 @@ def _score(found: tuple[int, float]) -> float:
     return found[1]
 
 
-def _weights(wanted: Wanted, chunks: int) -> list[float]:
+def _weights(wanted: TermQuery, chunks: int) -> list[float]:
     """Return the weight of each spelling of the common terms, which is the IDF of its term."""
     weights = []
     for term, count in wanted.also:

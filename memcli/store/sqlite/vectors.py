@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import apsw
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store import fixed
+from memcli.store import quantize
 from memcli.store.sqlite import coarse
 from memcli.store.sqlite.coarse import distances_of, unpacked_distances
 from memcli.store.sqlite.driver import rows
@@ -29,7 +29,7 @@ from memcli.types import PRIVATE
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.records import Reach
+    from memcli.store.records import Scope
     from memcli.store.sqlite.coarse import VectorQuery
 
 ENCODER = "(SELECT id FROM encoders WHERE fingerprint = ?)"
@@ -139,7 +139,7 @@ def refresh_slots(
         )
         if not found or found[0][1] is not None:
             continue
-        vector = fixed.unpacked(found[0][0])
+        vector = quantize.unpacked(found[0][0])
         connection.execute(
             "UPDATE vectors SET unused_since = NULL"
             f" WHERE encoder = {ENCODER} AND hash = ? AND unused_since IS NOT NULL",
@@ -203,7 +203,7 @@ def _fill(connection: apsw.Connection, table: str, fingerprint: str, code: str) 
         last = found[-1][0]
         connection.executemany(
             f"INSERT INTO {table} (id, embedding) VALUES (?2, {code})",
-            [(fixed.unpacked(vector), slot) for slot, vector in found],
+            [(quantize.unpacked(vector), slot) for slot, vector in found],
         )
 
 
@@ -287,7 +287,7 @@ def shareable(connection: apsw.Connection, hashes: Sequence[bytes]) -> set[bytes
 
 
 def owners(
-    connection: apsw.Connection, hashes: Sequence[bytes], reach: Reach
+    connection: apsw.Connection, hashes: Sequence[bytes], scope: Scope
 ) -> dict[bytes, tuple[int, ...]]:
     """List the chunks within reach that contain each of some texts, in the order of their places.
 
@@ -295,7 +295,7 @@ def owners(
     """
     if not hashes:
         return {}
-    select, values = select_chunks(reach) or ("", [])
+    select, values = select_chunks(scope) or ("", [])
     within = f" AND p.chunk_id IN ({select})" if select else ""
     marks = ",".join("?" * len(hashes))
     found: dict[bytes, list[int]] = {}

@@ -30,7 +30,7 @@ def often(path: str, state: str) -> bool:
     return count >= OFTEN
 
 
-class Aside:
+class BackgroundQuery:
     """A query that runs in the background."""
 
     def __init__(self, path: str, revision: str, ask: Callable[[apsw.Connection], Nearest]) -> None:

@@ -38,7 +38,7 @@ class Spot(Record):
     is_of_here: bool = True  # it belongs only to this workspace
 
 
-class Preset(Record):
+class AgentMemory(Record):
     """A layout: its folders, its documents, and the documentation of it."""
 
     name: str
@@ -52,7 +52,7 @@ class Preset(Record):
     is_of_all: bool = False  # its folder has the transcripts of all projects
 
 
-class PresetSources(Record):
+class AgentMemorySources(Record):
     """The memories that exist here, and those that were passed over."""
 
     sources: tuple[Source, ...] = ()
@@ -154,8 +154,8 @@ def _told(path: str, key: str) -> str:
     return told if isinstance(told, str) and "\0" not in told else ""
 
 
-PRESETS = (
-    Preset(
+AGENT_MEMORIES = (
+    AgentMemory(
         "claude-code",
         "docs.claude.com, memory: auto memory; anthropics/claude-code#30667 (work trees)",
         (
@@ -163,28 +163,28 @@ PRESETS = (
             _here(".claude/rules", behind=".rules"),
         ),
     ),
-    Preset(
+    AgentMemory(
         "codex",
         "openai/codex codex-rs/core/templates/memories/read_path.md",
         (_home(".codex/memories", variable="CODEX_HOME"),),
         # raw_memories.md is left out: it repeats the others.
         exclude=("raw_memories.md",),
     ),
-    Preset(
+    AgentMemory(
         "openclaw",
         "docs.openclaw.ai, agent workspace",
         (_home(".openclaw/workspace"),),
         include=("*.md", "memory/**/*.md"),
         soft=("USER.md",),
     ),
-    Preset(
+    AgentMemory(
         "letta",
         "docs.letta.com/concepts/memfs",
         (_home(".letta/agents"),),
         include=("*/memory/**/*.md",),
         soft=("*/memory/system/**",),
     ),
-    Preset(
+    AgentMemory(
         "gemini",
         "geminicli.com/docs/tools/memory; google-gemini/gemini-cli packages/core/src/config",
         (
@@ -193,42 +193,42 @@ PRESETS = (
         ),
         include=("*.md",),
     ),
-    Preset(
+    AgentMemory(
         "memsearch",
         "zilliztech/memsearch docs/platforms/claude-code",
         (_here(".memsearch/memory"),),
     ),
-    Preset(
+    AgentMemory(
         "serena",
         "oraios/serena docs, memories",
         (_here(".serena/memories"), _home(".serena/memories/global", behind=".global")),
     ),
-    Preset(
+    AgentMemory(
         "cline",
         "docs.cline.bot, memory bank",
         (_here("memory-bank"), _here(".clinerules", behind=".rules")),
     ),
-    Preset(
+    AgentMemory(
         "cursor",
         "cursor.com/docs/context/rules",
         (_here(".cursor/rules"),),
         include=("**/*.mdc", "**/*.md"),
     ),
-    Preset("kiro", "kiro.dev/docs/steering", (_here(".kiro/steering"),)),
-    Preset(
+    AgentMemory("kiro", "kiro.dev/docs/steering", (_here(".kiro/steering"),)),
+    AgentMemory(
         "deepagents",
         "docs.langchain.com, deep agents CLI, memory",
         (_home(".deepagents"),),
         include=("*/memories/**/*.md", "*/AGENTS.md"),
     ),
-    Preset(
+    AgentMemory(
         "claude-code:transcripts",
         "code.claude.com/docs/en/sessions: a file of JSON lines per session",
         (Spot("~/.claude/projects/<path with dashes>", _claude_sessions),),
         include=("*.jsonl",),
         is_transcripts=True,
     ),
-    Preset(
+    AgentMemory(
         "codex:transcripts",
         "openai/codex codex-rs/rollout/src/recorder.rs",
         (_home(".codex/sessions", variable="CODEX_HOME"),),
@@ -236,14 +236,14 @@ PRESETS = (
         is_transcripts=True,
         is_of_all=True,
     ),
-    Preset(
+    AgentMemory(
         "gemini:transcripts",
         "google-gemini/gemini-cli packages/core/src/services/chatRecordingService.ts",
         (Spot("~/.gemini/tmp/<project>/chats", _gemini("chats")),),
         include=("session-*.jsonl",),
         is_transcripts=True,
     ),
-    Preset(
+    AgentMemory(
         "openclaw:transcripts",
         "docs.openclaw.ai/reference/session-management-compaction",
         (_home(".openclaw/agents", variable="OPENCLAW_STATE_DIR"),),
@@ -252,28 +252,32 @@ PRESETS = (
         is_transcripts=True,
     ),
     # Of a folder that a [[source]] names: they keep their notes wherever their user likes.
-    Preset("obsidian", "help.obsidian.md, how Obsidian stores data"),
-    Preset(
+    AgentMemory("obsidian", "help.obsidian.md, how Obsidian stores data"),
+    AgentMemory(
         "logseq",
         "docs.logseq.com, directory layout",
         include=("journals/**/*.md", "pages/**/*.md"),
     ),
-    Preset("zk", "zk-org/zk docs, notebook"),
+    AgentMemory("zk", "zk-org/zk docs, notebook"),
 )
-BY_NAME: Mapping[str, Preset] = {preset.name: preset for preset in PRESETS}
+BY_NAME: Mapping[str, AgentMemory] = {
+    agent_memory.name: agent_memory for agent_memory in AGENT_MEMORIES
+}
 NAMES = tuple(BY_NAME)
 # Agents with a known folder, and those that memcli may search unasked.
-FINDABLE = tuple(preset.name for preset in PRESETS if preset.places)
+FINDABLE = tuple(each.name for each in AGENT_MEMORIES if each.places)
 OPEN = tuple(name for name in FINDABLE if not BY_NAME[name].is_transcripts)
 
 
-def find(names: tuple[str, ...], around: Surroundings, *, of_here: bool = False) -> PresetSources:
+def find(
+    names: tuple[str, ...], around: Surroundings, *, of_here: bool = False
+) -> AgentMemorySources:
     """Find the memories of some presets that exist around a workspace, or only those `of_here`."""
     sources: list[Source] = []
     passed: list[Reason] = []
     for name in names:
-        preset = BY_NAME[name]
-        for spot in preset.places:
+        agent_memory = BY_NAME[name]
+        for spot in agent_memory.places:
             if of_here and not spot.is_of_here:
                 continue
             there = [each for each in spot.leads(around) if os.path.isdir(each.path)]
@@ -284,10 +288,10 @@ def find(names: tuple[str, ...], around: Surroundings, *, of_here: bool = False)
                     text = f"the memory of {label} is left out: {lead.path} {why}"
                     passed.append(Reason("preset", text, "memcli help agent-memory"))
                 else:
-                    source = source_at(os.path.realpath(lead.path), preset, label)
-                    project = around.root if preset.is_of_all else ""
+                    source = source_at(os.path.realpath(lead.path), agent_memory, label)
+                    project = around.root if agent_memory.is_of_all else ""
                     sources.append(source._replace(project=project))
-    return PresetSources(tuple(sources), tuple(passed))
+    return AgentMemorySources(tuple(sources), tuple(passed))
 
 
 def label_of(name: str) -> str:
@@ -295,19 +299,19 @@ def label_of(name: str) -> str:
     return name.replace(":", ".")
 
 
-def source_at(root: str, preset: Preset, name: str) -> Source:
+def source_at(root: str, agent_memory: AgentMemory, name: str) -> Source:
     """Make the source of a preset at a real path."""
     source = Source(
         name=name,
         root=root,
-        include=(*preset.include, *preset.soft),
-        exclude=preset.exclude,
-        kinds=preset.kinds,
-        soft=preset.soft,
+        include=(*agent_memory.include, *agent_memory.soft),
+        exclude=agent_memory.exclude,
+        kinds=agent_memory.kinds,
+        soft=agent_memory.soft,
         is_found=True,
-        is_transcripts=preset.is_transcripts,
+        is_transcripts=agent_memory.is_transcripts,
     )
-    if not preset.is_transcripts:
+    if not agent_memory.is_transcripts:
         return source
     return source._replace(scope=PRIVATE, source_kind=AGENT, trust="untrusted")
 

@@ -32,7 +32,7 @@ def failing(*names: str) -> Iterator[None]:
         raise FailedStoreError(names, error) from error
 
 
-class Guarded:
+class NamedSnapshot:
     """A snapshot whose errors name its store; a `port.Snapshot`."""
 
     def __init__(self, name: str, snapshot: Snapshot, others: Sequence[str] = ()) -> None:

@@ -42,7 +42,7 @@ LEAST_WORTH = 0.31
 WasGiven = Callable[[str, str, str], bool]
 
 
-class Neighbour(Record):
+class SimilarLine(Record):
     """A line of the memory that may say the same."""
 
     source: str
@@ -80,7 +80,7 @@ class Judged(Record):
         return next((check for check in self.checks if not check.passed), None)
 
 
-class GateSettings(Record):
+class AdmissionSettings(Record):
     """The settings of the rules."""
 
     weights: GateWeights
@@ -90,7 +90,7 @@ class GateSettings(Record):
 
 
 def judge(
-    text: str, neighbours: Sequence[Neighbour], settings: GateSettings, *, heading: str = ""
+    text: str, neighbours: Sequence[SimilarLine], settings: AdmissionSettings, *, heading: str = ""
 ) -> Judged:
     """Check the rules; `neighbours` are the most similar lines of the memory.
 
@@ -128,7 +128,7 @@ def _has_same_words(a: Facets, b: Facets) -> bool:
     return a.sequence == b.sequence and a.telling == b.telling
 
 
-Compared = Sequence[tuple[Neighbour, Facets]]
+Compared = Sequence[tuple[SimilarLine, Facets]]
 
 
 def _length(text: str, facets: Facets) -> Check:
@@ -234,5 +234,5 @@ def _is_another(facets: Facets, other: Facets) -> bool:
     return adds(facets, other) or (is_like and replaces(facets, other))
 
 
-def _likeness(facets: Facets, other: Facets, each: Neighbour) -> float:
+def _likeness(facets: Facets, other: Facets, each: SimilarLine) -> float:
     return each.cosine if each.cosine is not None else jaccard(facets, other)
