@@ -34,7 +34,7 @@ INDEX = "memcli index"
 SYNC_WAIT_SECONDS = 60.0
 
 
-class Answered(Record):
+class SearchResult(Record):
     """The answer to a question, and whether the index was up to date."""
 
     question: Question
@@ -69,7 +69,7 @@ def ask(
     expand: bool = False,
     sync: bool | None = None,
     observe: Observer = unobserved,
-) -> Answered:
+) -> SearchResult:
     """Answer a question; for `sync` see `bring_up_to_date`.
 
     With `expand`, add the source lines behind summaries, within `expand.tokens`.
@@ -88,13 +88,13 @@ def _ask(
     expand: bool,
     sync: bool | None,
     observe: Observer,
-) -> Answered:
+) -> SearchResult:
     index = memory.remembered()
     options = equipped(memory, options, index)
     vector = begin_vector(memory.lead, question, options, index)
     freshness = bring_up_to_date(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
-        return Answered(question, freshness, NOTHING)
+        return SearchResult(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
     if index.fingerprint is None and options.mode == "hybrid":  # this search may have indexed
         now = memory.remembered()
@@ -120,17 +120,17 @@ def _ask(
                 answer = _of_groups(groups, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
     answer = answer._replace(semantic=for_all(memory, answer.semantic))
-    found = Answered(question, freshness, answer, tuple(expanded), nothing)
+    found = SearchResult(question, freshness, answer, tuple(expanded), nothing)
     return _listed(found, options) if options.lists else found
 
 
-def _listed(found: Answered, options: SearchOptions) -> Answered:
+def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
     """Keep only the best line of each passage."""
     from memcli.search.worth import best_lines
 
     by_keyword = options.mode == "keyword"
-    passages = best_lines(found.answer.passages, found.words, by_keyword=by_keyword)
-    return found._replace(answer=found.answer._replace(passages=passages))
+    passages = best_lines(result.answer.passages, result.words, by_keyword=by_keyword)
+    return result._replace(answer=result.answer._replace(passages=passages))
 
 
 def _of_groups(
@@ -242,7 +242,7 @@ def for_all(memory: Workspaces, retriever: RetrieverUse) -> RetrieverUse:
     if reason is None or reason.hint != INDEX:
         return retriever
     work = indexing_of(memory) if reason.code == "not-embedded" else None
-    reason = work or reason._replace(hint=f"{INDEX} {memory.asked_by}".rstrip())
+    reason = work or reason._replace(hint=f"{INDEX} {memory.named_by}".rstrip())
     return retriever._replace(reason=reason)
 
 

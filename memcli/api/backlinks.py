@@ -62,8 +62,8 @@ def _links(
 
 
 def _leads(
-    link: Link, wanted: Mapping[Key, IndexedDocument], called: set[str], roots: Mapping[str, str]
+    link: Link, targets: Mapping[Key, IndexedDocument], called: set[str], roots: Mapping[str, str]
 ) -> bool:
     said = folded(name(link).removesuffix(".md"))
     is_named = said in called or said.rpartition("/")[2] in called
-    return is_named or any(place in wanted for place in candidates(link, roots))
+    return is_named or any(place in targets for place in candidates(link, roots))

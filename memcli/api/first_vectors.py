@@ -72,7 +72,7 @@ def _in_turn(lists: Iterable[Sequence[Pending]]) -> list[Pending]:
 
 def _likeliest(waiting: Sequence[Pending], query: ParsedQuery) -> list[Pending]:
     """Put the texts first that contain most words of the query."""
-    words = {term.text.casefold() for term in query.sought}
+    words = {term.text.casefold() for term in query.counted_terms}
 
     def matches(item: Pending) -> int:
         text = item.text.casefold()

@@ -48,8 +48,8 @@ def catalogue(
     `ask.bring_up_to_date`; no text is embedded.
     """
 
-    def make(asked: Workspaces) -> Catalogue:
-        return _catalogue(asked, filters, order=order, links_to=links_to, limit=limit, sync=sync)
+    def make(memory: Workspaces) -> Catalogue:
+        return _catalogue(memory, filters, order=order, links_to=links_to, limit=limit, sync=sync)
 
     return memory.answering(make, mends=sync is not False)
 

@@ -62,7 +62,7 @@ def likenesses(
 
 def _likenesses(
     memory: Workspaces,
-    found: targets.Target,
+    target: targets.Target,
     lines: Lines,
     options: SearchOptions,
     *,
@@ -71,13 +71,13 @@ def _likenesses(
     first, last = lines
     freshness = bring_up_to_date(memory, memory.remembered(), options.mode, sync=sync)
     if freshness.state == EMPTY:
-        return Likenesses(*found.document, first, last, freshness)
+        return Likenesses(*target.document, first, last, freshness)
     if options.filters.kinds:
         check_kinds(memory, options.filters.kinds)
     with memory.store.snapshot() as snapshot:
-        chunks = snapshot.excerpts_of([found.document], Scope())
+        chunks = snapshot.excerpts_of([target.document], Scope())
         if not chunks:
-            raise _without_text(snapshot, found.document, found.name)
+            raise _without_text(snapshot, target.document, target.name)
         place = _at(chunks, first, last)
         start = min(chunk.about.start_line for chunk in place)
         end = max(chunk.about.end_line for chunk in place)
@@ -87,7 +87,7 @@ def _likenesses(
             from memcli.search.empty_result import blocking_filter
 
             nothing = blocking_filter(snapshot, options.filters)
-    return Likenesses(*found.document, start, end, freshness, alike, nothing)
+    return Likenesses(*target.document, start, end, freshness, alike, nothing)
 
 
 def _at(chunks: Sequence[Excerpt], first: int, last: int) -> list[Excerpt]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from memcli.api.workspace import Workspace
     from memcli.errors import Reason
-    from memcli.remember.admission import WasGiven
+    from memcli.remember.admission import WasShown
     from memcli.remember.append import Make
 
 TODAY = "today"
@@ -42,7 +42,7 @@ class Wish(Record):
     dry_run: bool = False  # only report what would be written
     force: bool = False  # save it even if a check fails; the check is still reported
     gate: bool = False  # refuse notes of little worth, even if gate.least is 0
-    was_given: WasGiven | None = None  # whether this session already got a line
+    was_shown: WasShown | None = None  # whether this session already got a line
     by: str = ""  # the source_kind of the author, such as agent; "" for the owner
     corrects: str = ""  # citation of the older line that the note replaces
     source: str = ""  # the origin of the note, written after it
@@ -116,7 +116,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
     written = f"{text} ({behind})" if behind else text
     note = _note(written, wish, now)
     similar = SimilarLines(workspace)
-    settings = admission_settings(workspace, is_gated=wish.gate, was_given=wish.was_given)
+    settings = admission_settings(workspace, is_gated=wish.gate, was_shown=wish.was_shown)
     settings = settings._replace(refuses_orders=bool(wish.by))
     judged = judge(text, similar.of(text), settings, heading=note.heading)
     judged = judged._replace(older=older or judged.older)
@@ -129,7 +129,7 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
             path=path,
             start_line=made.first_line if made else None,
             end_line=made.last_line if made else None,
-            text=as_told(workspace, placed[-1].text if placed else text),
+            text=shown_text(workspace, placed[-1].text if placed else text),
             made=bool(made and made.is_new),
             refusal=judged.refusal,
             checks=judged.checks,
@@ -342,7 +342,7 @@ def weigh(
     from memcli.markdown.units import units, with_speaker
 
     settings, similar = (
-        admission_settings(workspace, is_gated=True, was_given=None),
+        admission_settings(workspace, is_gated=True, was_shown=None),
         SimilarLines(workspace),
     )
     parsed = parse(text)
@@ -355,12 +355,12 @@ def weigh(
             others = [n for n in similar.of(line) if (n.source, n.path) != place]
             judged = judge(line, others, settings)
             first, last = unit.numbers[0], unit.numbers[-1]
-            found.append(Weighed(first, last, as_told(workspace, line), judged))
+            found.append(Weighed(first, last, shown_text(workspace, line), judged))
     return found, similar.notices
 
 
 def admission_settings(
-    workspace: Workspace, *, is_gated: bool, was_given: WasGiven | None
+    workspace: Workspace, *, is_gated: bool, was_shown: WasShown | None
 ) -> AdmissionSettings:
     """Return the settings of the rules; `is_gated` refuses notes of little worth in any case."""
     from memcli.remember.admission import LEAST_WORTH
@@ -374,9 +374,9 @@ def admission_settings(
             hint="memcli config gating",
         )
     least = config("gate.least") or (LEAST_WORTH if is_gated else 0.0)
-    return AdmissionSettings(weights, least, was_given)
+    return AdmissionSettings(weights, least, was_shown)
 
 
-def as_told(workspace: Workspace, text: str) -> str:
+def shown_text(workspace: Workspace, text: str) -> str:
     """Redact a text for output."""
     return redacted(text) if workspace.config("secrets") == "redact" else text

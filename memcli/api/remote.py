@@ -38,7 +38,7 @@ class StoredState(Record):
 
     name: str
     stored: Reason | None = None  # from a listing; None: the index has it
-    asked_by: str = ""  # the options that name it on a command line
+    named_by: str = ""  # the options that name it on a command line
 
     @property
     def files(self) -> None:
@@ -67,7 +67,7 @@ class StoredState(Record):
         if sync:
             raise UsageError(
                 f"the files of {self.name} are not here, so changes cannot be read",
-                hint=f"leave --sync out: {self.asked_by}",
+                hint=f"leave --sync out: {self.named_by}",
             )
         return Freshness(REMOTE, 0, self.reason(workspace.store), ())
 
@@ -93,7 +93,7 @@ def open_remote(
         named = json.loads(snapshot.facts.sources or "{}")
         sources = tuple(Source(each, "", ()) for each in named)
     config = config._replace(workspace=name, sources=sources)
-    state = StoredState(name, asked_by=by)
+    state = StoredState(name, named_by=by)
     return Workspaces(Workspace(config, store, environ=environ, clock=clock, state=state))
 
 
@@ -117,7 +117,7 @@ def open_tenant(
             f"the shared index has nothing of the tenant {tenant} for this user",
             hint="memcli store status",
         )
-    return joined(members, shared_index=shared_index, asked_by=by)
+    return joined(members, shared_index=shared_index, named_by=by)
 
 
 def open_everywhere(
@@ -154,7 +154,7 @@ def open_everywhere(
         raise IndexMissingError(
             "the shared index has no workspace that you may read", hint="memcli store status"
         )
-    return joined(members, shared_index=shared_index, asked_by=EVERYWHERE)
+    return joined(members, shared_index=shared_index, named_by=EVERYWHERE)
 
 
 def _config(
@@ -183,7 +183,7 @@ def _stored_workspaces(
         sources = tuple(Source(source, "", ()) for source in each.sources)
         own = config._replace(workspace=each.name, sources=sources, passed=())
         reason = _as_stored(each.revision, each.changed_at, each.origin)
-        state = StoredState(each.name, reason, asked_by=by)
+        state = StoredState(each.name, reason, named_by=by)
         name = each.whole if each.name in taken else each.name
         store = named_store(config, each.whole, place, clock.now_ns)
         workspace = Workspace(own, store, environ=environ, clock=clock, state=state)

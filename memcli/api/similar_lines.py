@@ -97,19 +97,19 @@ def _lines_of(candidate: Candidate, count: int) -> Iterator[SimilarLine]:
 
 
 def _compared(
-    workspace: Workspace, text: str, near: Sequence[SimilarLine], index: Remembered
+    workspace: Workspace, text: str, lines: Sequence[SimilarLine], index: Remembered
 ) -> tuple[SimilarLine, ...]:
     """Order lines by the words they share with a text, the first compared by meaning too."""
     from memcli.language.facts import containment, facets_of, jaccard
 
     own = facets_of(text)
-    facets = {each.text: facets_of(each.text) for each in near}
+    facets = {each.text: facets_of(each.text) for each in lines}
 
     def alike(each: SimilarLine) -> tuple[float, float, str, int]:
         other = facets[each.text]
         return -jaccard(own, other), -containment(own, other), each.path, each.start_line
 
-    ordered = sorted(dict.fromkeys(near), key=alike)
+    ordered = sorted(dict.fromkeys(lines), key=alike)
     if not _reads(workspace, text, index):
         return tuple(ordered)
     vectors = [

@@ -50,7 +50,7 @@ class Superseded(Record):
 def superseded_by(
     memory: Workspaces, passages: Sequence[RankedPassage]
 ) -> Mapping[str, tuple[Superseded, ...]]:
-    """Find for each hit, by its citation, the older lines that it corrects; the surest first."""
+    """Find for each passage, by its citation, the older lines that it corrects; the surest first."""
     with memory.store.snapshot() as snapshot:
         found = {
             passage.citation: tuple(_of(snapshot, passage)[:MOST_OLDER]) for passage in passages

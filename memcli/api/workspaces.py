@@ -102,7 +102,7 @@ class Group(Record):
     config: Config  # the settings of a question, with all sources by their full names
     store: UnionStore
     has_own: bool  # the first one is primary: its private notes may be shown
-    asked_by: str  # the options that name them on a command line
+    named_by: str  # the options that name them on a command line
     shared_index: SharedIndex | None  # those without files are read from it
 
 
@@ -145,9 +145,9 @@ class Workspaces:
         return opened or [self.lead]
 
     @property
-    def asked_by(self) -> str:
+    def named_by(self) -> str:
         """Return the options that name several workspaces on a command line."""
-        return self.group.asked_by if self.group else ""
+        return self.group.named_by if self.group else ""
 
     def alone(self) -> Workspace:
         """Return the one workspace; UsageError if there are several."""
@@ -240,7 +240,7 @@ class Workspaces:
             [own],
             shared_index=self.group.shared_index,
             has_own=self.group.has_own and own is self.members[0],
-            asked_by=f"-w {quote(own.folder)}",
+            named_by=f"-w {quote(own.folder)}",
             lead=workspace,
         )
 
@@ -276,7 +276,7 @@ class Workspaces:
         if not (self.group and any(each.workspace for each in members)):
             return None
         made = joined(
-            members, shared_index=self.group.shared_index, asked_by=self.asked_by, lead=self.lead
+            members, shared_index=self.group.shared_index, named_by=self.named_by, lead=self.lead
         )
         return Workspaces(self.lead, made.group and made.group._replace(config=self.config))
 
@@ -370,7 +370,7 @@ def joined(
     *,
     shared_index: SharedIndex | None = None,
     has_own: bool = True,
-    asked_by: str = "",
+    named_by: str = "",
     lead: Workspace | None = None,
 ) -> Workspaces:
     """Join workspaces, the primary one first; at least one can be opened.
@@ -388,11 +388,11 @@ def joined(
     has_own = has_own and members[0].name == name and first.has_files
     store = UnionStore(
         [(name, workspace.store) for name, workspace in there if workspace.has_files],
-        is_asked_by_first=has_own,
+        has_own=has_own,
         shared_index=shared_index,
         shared_names=shared_names,
     )
-    group = Group(members, _config_of(there), store, has_own, asked_by, shared_index)
+    group = Group(members, _config_of(there), store, has_own, named_by, shared_index)
     return Workspaces(lead or first, group)
 
 

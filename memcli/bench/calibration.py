@@ -1,4 +1,4 @@
-"""Fit the constants with which `search.confidence` judges hits, on judged questions; pure.
+"""Fit the constants with which `search.confidence` judges passages, on judged questions; pure.
 
 Each question is asked twice: normally, and without the chunks that have its evidence. An answer is
 right if its first FIRST passages have a judged line; without the evidence no answer is right. Two
@@ -71,7 +71,7 @@ def sample_of(
     near = sorted((passage.cosine or 0.0 for passage in fused), reverse=True)
     crowd = near[THIRTIETH - 1] if len(near) >= THIRTIETH else 0.0
     lead = first.score - tenth
-    return Sample(is_right, is_whole, cosine or 0.0, first.held * rarity, lead, crowd)
+    return Sample(is_right, is_whole, cosine or 0.0, first.term_share * rarity, lead, crowd)
 
 
 def fit(samples: Sequence[Sample]) -> Fitted | None:

@@ -121,10 +121,10 @@ def passages(answer: Answer) -> tuple[Range, ...]:
     )
 
 
-def summary(asked: Sequence[QuestionResult]) -> dict[str, dict[str, float]]:
+def summary(results: Sequence[QuestionResult]) -> dict[str, dict[str, float]]:
     """Average per category and over all judged questions."""
     groups: dict[str, list[dict[str, float]]] = {}
-    for each in asked:
+    for each in results:
         if each.scores is not None:
             groups.setdefault(each.query.category, []).append(each.scores)
     rows = [scores for group in groups.values() for scores in group]
@@ -132,12 +132,12 @@ def summary(asked: Sequence[QuestionResult]) -> dict[str, dict[str, float]]:
     return {**table, OVERALL: {"queries": len(rows), **mean(rows)}}
 
 
-def hint_rate(asked: Sequence[QuestionResult]) -> HintRate:
+def hint_rate(results: Sequence[QuestionResult]) -> HintRate:
     """Count the questions with hints that fail without them, and those that succeed with them.
 
     `rate` is the share of all judged questions with hints; None if there are none.
     """
-    hinted = [each for each in asked if each.query.hints and each.scores is not None]
+    hinted = [each for each in results if each.query.hints and each.scores is not None]
     mended = sum(each.mended is True for each in hinted)
     missed = sum(each.mended is not None for each in hinted)
     return HintRate(len(hinted), missed, mended, mended / len(hinted) if hinted else None)
@@ -149,9 +149,9 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ranked[max(0, ceil(share * len(ranked)) - 1)] if ranked else 0.0
 
 
-def run_line(asked: QuestionResult) -> dict[str, Any]:
+def run_line(result: QuestionResult) -> dict[str, Any]:
     """Describe a question's passages as one line of a run file."""
-    return {"id": asked.query.id, "results": [_result(each) for each in asked.results]}
+    return {"id": result.query.id, "results": [_result(each) for each in result.results]}
 
 
 def _result(lines: Range) -> dict[str, Any]:

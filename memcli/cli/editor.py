@@ -18,7 +18,7 @@ from memcli.cli.stopping import ended_by_signals, unheeded
 from memcli.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from memcli.api.ask import Answered
+    from memcli.api.ask import SearchResult
     from memcli.cli.command_context import CommandContext
     from memcli.search.ranked import RankedPassage
 
@@ -34,25 +34,25 @@ _COLON = frozenset(("hx", "helix", "zed", "zeditor", "subl", "sublime_text", "li
 _LINE = frozenset(("kate", "kwrite", "idea", "pycharm", "mate"))
 
 
-def open_passage(found: Answered, number: int, command: CommandContext) -> None:
+def open_passage(result: SearchResult, number: int, command: CommandContext) -> None:
     """Open passage `number` of a search, from 1, at the line that matches best.
 
     NotFoundError if there are fewer, or if its source is no longer configured; see `open_at`.
     """
     from memcli.search.cursor import cursor_of
 
-    passage = numbered_passage(found, number)
+    passage = numbered_passage(result, number)
     file = command.file_of(*passage.about.document)
     if file is None:
         raise NotFoundError(
             f"the source {passage.about.source} is no longer configured", hint="memcli config"
         )
-    open_at(file, cursor_of(passage, found.words).line, os.environ)
+    open_at(file, cursor_of(passage, result.words).line, os.environ)
 
 
-def numbered_passage(found: Answered, number: int) -> RankedPassage:
+def numbered_passage(result: SearchResult, number: int) -> RankedPassage:
     """Return passage `number` of a search; NotFoundError if there are fewer."""
-    passages = found.answer.passages
+    passages = result.answer.passages
     if number > len(passages):
         count = {0: "no passage", 1: "1 passage"}.get(len(passages), f"{len(passages)} passages")
         raise NotFoundError(
@@ -117,18 +117,18 @@ KIND_SECONDS = 5.0  # to save, and to put the terminal right
 def attended(
     command: Sequence[str],
     *,
-    given: str | None = None,
+    text: str | None = None,
     **how: Any,  # noqa: ANN401
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end; `how` is for Popen. With `given` it reads that and is read.
+    """Run a program to its end; `how` is for Popen. With `text` it reads that and is read.
 
     OSError if it cannot be run, KeyboardInterrupt if Ctrl-C has ended it.
     """
-    pipe = None if given is None else subprocess.PIPE
-    with _terminal_kept() as put_right, ended_by_signals(), unheeded("SIGINT", "SIGQUIT"):
+    pipe = None if text is None else subprocess.PIPE
+    with _terminal_state() as put_right, ended_by_signals(), unheeded("SIGINT", "SIGQUIT"):
         process = subprocess.Popen(command, stdin=pipe, stdout=pipe, encoding="utf-8", **how)
         try:
-            out, _ = process.communicate(given)
+            out, _ = process.communicate(text)
         except BaseException:
             _end(process)
             raise
@@ -150,7 +150,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 @contextmanager
-def _terminal_kept() -> Iterator[Callable[[], None]]:
+def _terminal_state() -> Iterator[Callable[[], None]]:
     """Return a function that restores the present state of the terminal."""
     try:
         import termios

@@ -52,21 +52,21 @@ def filters_of(
     return Filters(since=first, until=last, undated=values.get("undated", False), **read)
 
 
-def _tags_of(given: list[str] | None) -> tuple[str, ...]:
+def _tags_of(texts: list[str] | None) -> tuple[str, ...]:
     """Take the tags of --tag; UsageError for one without a letter."""
-    for tag in given or ():
+    for tag in texts or ():
         if not tag.strip(" #/"):
             raise UsageError(f"--tag names no tag: {tag!r}", hint="--tag infra")
-    return tuple(given or ())
+    return tuple(texts or ())
 
 
-def _where_of(given: list[str] | None) -> tuple[Where, ...]:
+def _where_of(texts: list[str] | None) -> tuple[Where, ...]:
     """Read `key=value`, `key!=value`, `key` and `!key`; UsageError for anything else."""
-    if not given:
+    if not texts:
         return ()
     from memcli.api.filters import where_of
 
-    return tuple(where_of(text, "--where") for text in given)
+    return tuple(where_of(text, "--where") for text in texts)
 
 
 def bounds_of(options: Options, command: CommandContext, name: str) -> tuple[DateSpan, ...]:
@@ -90,15 +90,15 @@ def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
     return read(bounds)
 
 
-def _paths_of(given: list[str] | None, command: CommandContext) -> tuple[str, ...]:
+def _paths_of(texts: list[str] | None, command: CommandContext) -> tuple[str, ...]:
     """Resolve names and globs to files and folders, from here or from the root of a source.
 
     The name of a source means all its documents. A name that begins with `./` or `../` is only a
     path from here, if it leads into a source.
     """
-    if not given:
+    if not texts:
         return ()
     from memcli.workspace.names import globs_of
 
     roots = {source.name: source.root for source in command.config.sources}
-    return globs_of(given, command.here, roots)
+    return globs_of(texts, command.here, roots)

@@ -197,11 +197,11 @@ def picture() -> str:
     return "".join(f"{each.rstrip()}\n" for each in _LEADING.sub(_set_in, svg).splitlines())
 
 
-def _set_in(found: re.Match[str]) -> str:
+def _set_in(match: re.Match[str]) -> str:
     """Move a text by the spaces that it begins with, which some programs leave out."""
-    wide = CELL * found[5].count(";")
-    x, length = float(found[1]) + wide, float(found[3]) - wide
-    return f'x="{x:g}"{found[2]} textLength="{length:g}"{found[4]}>'
+    wide = CELL * match[5].count(";")
+    x, length = float(match[1]) + wide, float(match[3]) - wide
+    return f'x="{x:g}"{match[2]} textLength="{length:g}"{match[4]}>'
 
 
 def _shown(line: str) -> str:

@@ -128,23 +128,23 @@ def write_plan(comparison: IndexComparison, terminal: Terminal, *, as_json: bool
 
 
 def write_orphans(
-    found: Sequence[tuple[Orphan, str]], terminal: Terminal, *, applied: bool, as_json: bool
+    orphans: Sequence[tuple[Orphan, str]], terminal: Terminal, *, applied: bool, as_json: bool
 ) -> dict[str, Any]:
     """Print the indexes of folders that are gone, and return their record.
 
     Each comes with the reason why it could not be deleted, if there is one.
     """
     done = "deleted" if applied else "would delete"
-    for orphan, why in found:
+    for orphan, why in orphans:
         if why:
             terminal.warn(why)
         elif not as_json:
             name = terminal.safe_line(orphan.workspace or "a folder that it does not name")
             terminal.write(f"{done}  {orphan.bytes / 1e6:.1f} MB of {name}\n")
     terminal.flush()
-    count = "1 index" if len(found) == 1 else f"{len(found)} indexes"
-    size = sum(orphan.bytes for orphan, why in found if not why) / 1e6
-    if not as_json and not found:
+    count = "1 index" if len(orphans) == 1 else f"{len(orphans)} indexes"
+    size = sum(orphan.bytes for orphan, why in orphans if not why) / 1e6
+    if not as_json and not orphans:
         terminal.say("Every index belongs to a folder that exists.")
     elif not as_json and not applied:
         terminal.say(f"{count}, {size:.1f} MB. Delete: memcli index --clean --apply")
@@ -158,7 +158,7 @@ def write_orphans(
                 "bytes": orphan.bytes,
                 "kept_because": why or None,
             }
-            for orphan, why in found
+            for orphan, why in orphans
         ],
     }
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from memcli.api.ask import Answered
+    from memcli.api.ask import SearchResult
     from memcli.cli.command_context import CommandContext
-    from memcli.cli.search_run import Asking
+    from memcli.cli.search_run import SearchRequest
     from memcli.search.question import Question
 
 # A passage in one line: its rank, which fzf does not show, and its citation for the preview.
@@ -40,7 +40,7 @@ _PLACE = (
 
 
 def choose(
-    question: Question | None, asked: Asking, options: Options, repeated: Sequence[str]
+    question: Question | None, request: SearchRequest, options: Options, repeated: Sequence[str]
 ) -> int:
     """Let a person choose a passage, then open it, or print it if the shape is not text.
 
@@ -49,13 +49,13 @@ def choose(
     from memcli.cli import editor
     from memcli.cli.search_output import described
 
-    command, shape = asked.command, asked.shape
+    command, shape = request.command, request.shape
     if not (sys.stdin and sys.stdin.isatty() and command.terminal.err_is_terminal):
         from shlex import quote
 
         words = quote(question.text) if question else "QUERY"
         raise UsageError("--interactive needs a terminal", hint=f"memcli search {words} -f vimgrep")
-    chosen = _chosen(question, asked, options, repeated)
+    chosen = _chosen(question, request, options, repeated)
     if chosen is None:
         return ExitCode.NEGATIVE
     found, rank = chosen
@@ -72,8 +72,8 @@ def choose(
 
 
 def _chosen(
-    question: Question | None, asked: Asking, options: Options, repeated: Sequence[str]
-) -> tuple[Answered, int] | None:
+    question: Question | None, request: SearchRequest, options: Options, repeated: Sequence[str]
+) -> tuple[SearchResult, int] | None:
     """Return an answer and the rank of the passage that was chosen."""
     from shutil import which
 
@@ -81,16 +81,16 @@ def _chosen(
     from memcli.cli.search_output import described, say, say_match
     from memcli.search.question import Question
 
-    command, fzf = asked.command, which("fzf")
+    command, fzf = request.command, which("fzf")
     if question is None:
         if fzf:
             typed = _typed(fzf, options, repeated)
             if typed is None:
                 return None
             text, rank = typed
-            return asked.answer(Question.by(command.config, text, command.question_time)), rank
+            return request.answer(Question.by(command.config, text, command.question_time)), rank
         question = Question.by(command.config, _read("Question: ", command), command.question_time)
-    found = asked.answer(question)
+    found = request.answer(question)
     say_match(found.answer, command.terminal)
     say(found, command, Shape("text"))
     records = described(found, command, Shape("json", fields=KEYS))
@@ -158,7 +158,7 @@ def _fzf(command: Sequence[str], lines: str) -> list[str]:
     """Run fzf and return the lines it prints; none if nothing was chosen."""
     # Its commands are written for this shell.
     environ = {**os.environ, "SHELL": "/bin/sh"}
-    done = attended(command, given=lines, env=environ)
+    done = attended(command, text=lines, env=environ)
     if done.returncode in _NO_CHOICE:
         return []
     if done.returncode:

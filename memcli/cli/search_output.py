@@ -20,7 +20,7 @@ from memcli.types import EMPTY
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.ask import Answered
+    from memcli.api.ask import SearchResult
     from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
     from memcli.cli.terminal import Terminal
@@ -36,45 +36,47 @@ if TYPE_CHECKING:
 NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli status")
 
 
-def write(found: Answered, command: CommandContext, shape: Shape) -> None:
+def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     """Write how well they match to stderr, the passages to stdout, then the other messages."""
     if shape.rest:
-        found = _rest(found, command, shape)
-    say_match(found.answer, command.terminal)
+        result = _rest(result, command, shape)
+    say_match(result.answer, command.terminal)
     if shape.budget is None:
-        WRITERS[shape.form](found, command, shape)
+        WRITERS[shape.form](result, command, shape)
     else:
-        found, text = _within(shape.budget, found, command, shape)
+        result, text = _within(shape.budget, result, command, shape)
         command.terminal.write(text)
     command.terminal.flush()
-    say(found, command, shape)
+    say(result, command, shape)
 
 
-def _rest(found: Answered, command: CommandContext, shape: Shape) -> Answered:
+def _rest(result: SearchResult, command: CommandContext, shape: Shape) -> SearchResult:
     """Replace the printed passages by those that the same search leaves out."""
-    shown = found if shape.budget is None else _within(shape.budget, found, command, shape)[0]
-    over = (passage for passage in found.answer.passages if passage not in shown.answer.passages)
-    passages = (*over, *found.answer.left)
-    answer = found.answer._replace(passages=passages, weaker=0, omitted_over_budget=0)
-    return found._replace(answer=answer)
+    shown = result if shape.budget is None else _within(shape.budget, result, command, shape)[0]
+    over = (passage for passage in result.answer.passages if passage not in shown.answer.passages)
+    passages = (*over, *result.answer.left)
+    answer = result.answer._replace(passages=passages, weaker=0, omitted_over_budget=0)
+    return result._replace(answer=answer)
 
 
 def _within(
-    budget: int, found: Answered, command: CommandContext, shape: Shape
-) -> tuple[Answered, str]:
+    budget: int, result: SearchResult, command: CommandContext, shape: Shape
+) -> tuple[SearchResult, str]:
     """Leave out passages until the output fits the budget, and return the answer and the output.
 
     Without passages the output may exceed the budget.
     """
 
-    def written(passages: Sequence[RankedPassage]) -> tuple[Answered, str, int]:
-        dropped = found.answer.omitted_over_budget + len(found.answer.passages) - len(passages)
-        answer = found.answer._replace(passages=tuple(passages), omitted_over_budget=dropped)
-        fewer = found._replace(answer=answer, expanded=found.expanded if passages == whole else ())
+    def written(passages: Sequence[RankedPassage]) -> tuple[SearchResult, str, int]:
+        dropped = result.answer.omitted_over_budget + len(result.answer.passages) - len(passages)
+        answer = result.answer._replace(passages=tuple(passages), omitted_over_budget=dropped)
+        fewer = result._replace(
+            answer=answer, expanded=result.expanded if passages == whole else ()
+        )
         text = command.terminal.captured(lambda: WRITERS[shape.form](fewer, command, shape))
         return fewer, text, estimate(text) - budget
 
-    whole = found.answer.passages
+    whole = result.answer.passages
     best = written(whole)
     fits, over = 0, len(whole)
     if best[2] <= 0:
@@ -97,57 +99,57 @@ def _within(
     return best[:2]
 
 
-def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:
+def _dates(result: SearchResult, shape: Shape) -> tuple[DateSpan, ...]:
     """Return the dates that were understood, in the question and in filters."""
-    return (*(found.answer.dates if shape.has_question else ()), *shape.filters)
+    return (*(result.answer.dates if shape.has_question else ()), *shape.filters)
 
 
-def _write_paths(found: Answered, command: CommandContext, shape: Shape) -> None:
+def _write_paths(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     terminal = command.terminal
     is_exact = shape.form == "paths0" and not terminal.out_is_terminal
     for name in dict.fromkeys(
-        command.file_from_here(*passage.about.document) for passage in found.answer.passages
+        command.file_from_here(*passage.about.document) for passage in result.answer.passages
     ):
         terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
 
 
-def _write_vimgrep(found: Answered, command: CommandContext, shape: Shape) -> None:
+def _write_vimgrep(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     """Write `path:line:column:text` of the line that matches best in each passage."""
     from memcli.search.cursor import cursor_of
 
     terminal = command.terminal
-    for passage in (*found.answer.passages, *(each.passage for each in found.expanded)):
-        name, at = command.file_from_here(*passage.about.document), cursor_of(passage, found.words)
+    for passage in (*result.answer.passages, *(each.passage for each in result.expanded)):
+        name, at = command.file_from_here(*passage.about.document), cursor_of(passage, result.words)
         mark = f" [{mark_of(passage.corrected_by)}]" if passage.corrected_by else ""
         text = terminal.safe_line(f"{at.text}{mark}")
         line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{text}\n"
         terminal.write(line)
 
 
-def _write_template(found: Answered, command: CommandContext, shape: Shape) -> None:
+def _write_template(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     if shape.template is not None:
-        for record in described(found, command, shape):
+        for record in described(result, command, shape):
             command.terminal.write(shape.template.filled(record, command.terminal.safe_line))
 
 
-def _write_markdown(found: Answered, command: CommandContext, shape: Shape) -> None:
+def _write_markdown(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     from memcli.render.sanitize import fenced_passage
 
     terminal = command.terminal
-    for passage in found.answer.passages:
+    for passage in result.answer.passages:
         snippet = make_snippet(passage, words=())
         terminal.write(terminal.safe(fenced_passage(passage, snippet, command.cite(passage))))
-    for each in found.expanded:
+    for each in result.expanded:
         whole = Snippet(each.passage.text, ())
         terminal.write(
             terminal.safe(fenced_passage(each.passage, whole, command.cite(each.passage)))
         )
 
 
-def _write_text(found: Answered, command: CommandContext, shape: Shape) -> None:
+def _write_text(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     from memcli.cli.search_text import write_text
 
-    write_text(found, command, shape, _links(command))
+    write_text(result, command, shape, _links(command))
 
 
 def _links(command: CommandContext) -> Callable[[str, str, int], str]:
@@ -171,19 +173,19 @@ def _links(command: CommandContext) -> Callable[[str, str, int], str]:
     return link
 
 
-def described(found: Answered, command: CommandContext, shape: Shape) -> list[dict[str, Any]]:
+def described(result: SearchResult, command: CommandContext, shape: Shape) -> list[dict[str, Any]]:
     """Describe each passage with the requested keys of JSON."""
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
-    keys, passages = shape.fields, found.answer.passages
+    keys, passages = shape.fields, result.answer.passages
     full, explain = shape.full or "text" in keys, shape.explain or "trace" in keys
     results = [
         jsonio.result(public, _file(passage.about, command), full=full, explain=explain)
         for public, passage in zip(passages_of(passages), passages, strict=True)
     ]
     for record, passage in zip(results, passages, strict=True):
-        if older := (found.superseded or {}).get(passage.citation):
+        if older := (result.superseded or {}).get(passage.citation):
             record["superseded"] = [{**o._asdict(), "citation": o.citation} for o in older]
     if keys:
         return [{key: each[key] for key in keys if key in each} for each in results]
@@ -195,35 +197,35 @@ def _has_all(command: CommandContext, shape: Shape) -> bool:
     return shape.full or shape.explain or command.terminal.verbose
 
 
-def _write_json(found: Answered, command: CommandContext, shape: Shape) -> None:
+def _write_json(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     from memcli.render import jsonio
 
-    results = described(found, command, shape)
-    expanded = [jsonio.lines(each, _file(each.passage.about, command)) for each in found.expanded]
+    results = described(result, command, shape)
+    expanded = [jsonio.lines(each, _file(each.passage.about, command)) for each in result.expanded]
     if shape.form == "jsonl":
         lines = results + expanded
     else:
         from memcli.api.records import search_record
 
         envelope = search_record(
-            found,
+            result,
             results,
             command.config,
             now=command.now,
-            dates=_dates(found, shape),
+            dates=_dates(result, shape),
             whole=_has_all(command, shape),
         )
         if shape.lists:
-            envelope["count"] = len(results) + found.answer.omitted_over_budget
+            envelope["count"] = len(results) + result.answer.omitted_over_budget
         if shape.fields:
             envelope["fields"] = list(shape.fields)
-        lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
+        lines = [{**envelope, "expanded": expanded} if result.expanded else envelope]
     for record in lines:
         command.terminal.write_json(record)
 
 
 TRIES = 4  # to cut a passage down to what a budget leaves for it
-WRITERS: Mapping[str, Callable[[Answered, CommandContext, Shape], None]] = {
+WRITERS: Mapping[str, Callable[[SearchResult, CommandContext, Shape], None]] = {
     "text": _write_text,
     "json": _write_json,
     "jsonl": _write_json,
@@ -241,23 +243,23 @@ def _file(place: About, command: CommandContext) -> str | None:
     return None if command.file_of(source, path) is None else command.file_from_here(source, path)
 
 
-def say(found: Answered, command: CommandContext, shape: Shape) -> None:
+def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     """Write messages: what is missing, what was read, what is left out."""
-    answer, terminal = found.answer, command.terminal
-    if not say_freshness(found.freshness, terminal):
-        if found.freshness.state == EMPTY:
+    answer, terminal = result.answer, command.terminal
+    if not say_freshness(result.freshness, terminal):
+        if result.freshness.state == EMPTY:
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_semantic(answer.semantic, command)
     say_repaired(answer.repaired, terminal, explain=shape.explain)
     say_reranked(answer.reranked, terminal)
-    say_dates(_dates(found, shape), terminal)
+    say_dates(_dates(result, shape), terminal)
     if not answer.passages:
         terminal.say(
             "No passage fits the budget." if answer.omitted_over_budget else "No passages found."
         )
-        if found.empty_reason is not None:
-            terminal.advise(found.empty_reason)
+        if result.empty_reason is not None:
+            terminal.advise(result.empty_reason)
     _say_budget(answer, terminal, has_rest=shape.ends and not shape.rest)
     say_uncalibrated(answer, command, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.keyword.ran and answer.keyword.reason:
@@ -267,7 +269,7 @@ def say(found: Answered, command: CommandContext, shape: Shape) -> None:
     if terminal.verbose:
         terminal.say(
             f"{len(answer.passages)} of {answer.candidates} candidates, verdict {answer.verdict}, "
-            f"index {found.freshness.state.replace('_', ' ')}, revision {answer.revision}"
+            f"index {result.freshness.state.replace('_', ' ')}, revision {answer.revision}"
         )
         if answer.unmatched:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))
@@ -306,11 +308,11 @@ def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool
         terminal.say(terminal.safe_line(repaired(told)))
 
 
-def say_reranked(told: Reranked | None, terminal: Terminal) -> None:
+def say_reranked(reranked: Reranked | None, terminal: Terminal) -> None:
     """Say why a configured reranker did not run."""
-    if told is not None and told.reason is not None and told.reason.code != "sure":
-        text = f"not reranked by {told.by}: {told.reason.text}"
-        terminal.advise(told.reason._replace(text=text))
+    if reranked is not None and reranked.reason is not None and reranked.reason.code != "sure":
+        text = f"not reranked by {reranked.by}: {reranked.reason.text}"
+        terminal.advise(reranked.reason._replace(text=text))
 
 
 def say_match(answer: Answer, terminal: Terminal) -> None:
@@ -381,7 +383,7 @@ def say_semantic(semantic: RetrieverUse, command: CommandContext) -> None:
         ):
             return
         terminal.advise(by_keywords(reason))
-    elif missing := missing_vectors(semantic, f"memcli index {command.memory.asked_by}".rstrip()):
+    elif missing := missing_vectors(semantic, f"memcli index {command.memory.named_by}".rstrip()):
         from memcli.api.ask import indexing_of
 
         terminal.advise(indexing_of(command.memory) or missing)

@@ -11,7 +11,7 @@ from memcli.types import EMPTY, Filters, cite
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.ask import Answered
+    from memcli.api.ask import SearchResult
     from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
     from memcli.search.options import SearchOptions
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from memcli.search.why_not import Course, Followed
 
 
-class Asking(Record):
+class SearchRequest(Record):
     """The options of a search, without the question."""
 
     command: CommandContext
-    wanted: SearchOptions
+    options: SearchOptions
     shape: Shape
     expand: bool
     sync: bool | None  # as `sync_of` returns it
     opened: int | None  # the passage to open instead of writing any
 
-    def answer(self, question: Question) -> Answered:
+    def answer(self, question: Question) -> SearchResult:
         """Answer a question."""
         from memcli.api.ask import ask
 
@@ -39,7 +39,7 @@ class Asking(Record):
             found = ask(
                 command.memory,
                 question,
-                self.wanted,
+                self.options,
                 expand=self.expand,
                 sync=self.sync,
                 observe=observe,
@@ -50,42 +50,42 @@ class Asking(Record):
 
         return found._replace(superseded=superseded_by(command.memory, found.answer.passages))
 
-    def write(self, found: Answered) -> None:
+    def write(self, result: SearchResult) -> None:
         """Write the answer, or open a passage of it."""
         from memcli.cli import search_output
 
         if self.opened is None:
-            search_output.write(found, self.command, self.shape)
+            search_output.write(result, self.command, self.shape)
             return
         from memcli.cli.editor import open_passage
 
-        search_output.say_match(found.answer, self.command.terminal)
-        search_output.say(found, self.command, self.shape)
-        open_passage(found, self.opened, self.command)
+        search_output.say_match(result.answer, self.command.terminal)
+        search_output.say(result, self.command, self.shape)
+        open_passage(result, self.opened, self.command)
 
 
 def deliver(
-    question: Question, asked: Asking, *, receipt: str | None, require_semantic: bool
-) -> Answered:
+    question: Question, request: SearchRequest, *, trace: str | None, require_semantic: bool
+) -> SearchResult:
     """Write the receipt, then the answer; RetrieverError if vectors had to take part."""
-    found = asked.answer(question)
-    if receipt is not None:
+    found = request.answer(question)
+    if trace is not None:
         from memcli.cli import traces
 
-        record = traces.make(found, asked.command, asked.wanted, expand=asked.expand)
-        traces.write(receipt, record, asked.command)
+        record = traces.make(found, request.command, request.options, expand=request.expand)
+        traces.write(trace, record, request.command)
     if require_semantic and not found.answer.semantic.ran and found.freshness.state != EMPTY:
         raise _without_semantic(found.answer.semantic)
-    asked.write(found)
-    if asked.command.config("secrets") == "warn":
+    request.write(found)
+    if request.command.config("secrets") == "warn":
         from memcli.cli.command_context import warn_of_secrets
 
-        shown = ((asked.command.cite(passage), passage.text) for passage in found.answer.passages)
-        warn_of_secrets(asked.command, shown)
+        shown = ((request.command.cite(passage), passage.text) for passage in found.answer.passages)
+        warn_of_secrets(request.command, shown)
     return found
 
 
-def each_line(asked: Asking) -> int:
+def each_line(request: SearchRequest) -> int:
     """Answer the lines of stdin in order, with an error for a line that is not a question.
 
     The index is updated once. Words such as "he" and "that day" take their names and dates from the
@@ -97,7 +97,7 @@ def each_line(asked: Asking) -> int:
 
     from memcli.search.follow_up import EARLIER, question_after
 
-    command, code = asked.command, ExitCode.OK
+    command, code = request.command, ExitCode.OK
     earlier: deque[Question] = deque(maxlen=EARLIER)
     for number, line in enumerate(sys.stdin.buffer, start=1):
         try:
@@ -114,21 +114,21 @@ def each_line(asked: Asking) -> int:
             command.terminal.write(json.dumps(record) + "\n")
             code = error.exit_code
             continue
-        asked.write(asked.answer(question))
-        asked = asked._replace(sync=False)
+        request.write(request.answer(question))
+        request = request._replace(sync=False)
     return code
 
 
-def write_loss(ref: str, question: Question, asked: Asking, *, as_json: bool) -> int:
+def write_loss(ref: str, question: Question, request: SearchRequest, *, as_json: bool) -> int:
     """Print the stage at which some lines were lost."""
     from memcli.api.ask import ask
     from memcli.cli.search_output import say_freshness, say_repaired
     from memcli.search.why_not import Course
 
-    command, course = asked.command, Course()
+    command, course = request.command, Course()
     lines = _lines_of(ref, command)
     with progress_of(command):
-        found = ask(command.memory, question, asked.wanted, sync=asked.sync, observe=course)
+        found = ask(command.memory, question, request.options, sync=request.sync, observe=course)
     _write_course(lines, course, command, as_json=as_json)
     if say_freshness(found.freshness, command.terminal):
         say_repaired(found.answer.repaired, command.terminal, explain=True)

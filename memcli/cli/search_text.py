@@ -21,7 +21,7 @@ from memcli.types import MEMORY_SOURCE, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from memcli.api.ask import Answered
+    from memcli.api.ask import SearchResult
     from memcli.api.workspaces import Workspaces
     from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
@@ -51,38 +51,38 @@ class Fitting(Record):
     """How passages share the rows of a screen."""
 
     rows: int | None  # None: no limit
-    wanted: Sequence[int]  # ranks, the most important first
+    order: Sequence[int]  # ranks, the most important first
     is_brief: bool = False  # one line per passage
 
 
-def write_text(found: Answered, command: CommandContext, shape: Shape, link: Link) -> None:
+def write_text(result: SearchResult, command: CommandContext, shape: Shape, link: Link) -> None:
     """Write the passages, in an order by date below their days, then the lines behind summaries."""
-    terminal, passages = command.terminal, found.answer.passages
+    terminal, passages = command.terminal, result.answer.passages
     make = _for_screen if terminal.out_is_terminal else _for_pipe
-    shows = make(found, command, shape, link)
+    shows = make(result, command, shape, link)
     is_brief = shape.brief or (shape.lists and terminal.out_is_terminal)
     if is_brief:
         shows = shows._replace(heading=None)
     if shape.in_days:
         shows = shows._replace(day=lambda passage: plain.day(passage.about.days, terminal.style))
     rows = None
-    wanted = _wanted(passages, shape)
+    order = _by_importance(passages, shape)
     if shape.is_fitted and terminal.rows:
-        rows = max(1, terminal.rows - ROWS_BELOW - _messages(found))
-        passages = _cut_to(passages, wanted[:1], rows, terminal.width)
-    blocks, whole = fitted(passages, shows, Fitting(rows, wanted, is_brief))
+        rows = max(1, terminal.rows - ROWS_BELOW - _messages(result))
+        passages = _cut_to(passages, order[:1], rows, terminal.width)
+    blocks, whole = fitted(passages, shows, Fitting(rows, order, is_brief))
     terminal.write("".join(blocks))
     if shape.lists and passages:
-        terminal.write(plain.count(len(blocks), len(passages) + found.answer.omitted_over_budget))
-    for each in found.expanded:
+        terminal.write(plain.count(len(blocks), len(passages) + result.answer.omitted_over_budget))
+    for each in result.expanded:
         terminal.write(shows.behind(each))
-    whole -= passages != found.answer.passages
+    whole -= passages != result.answer.passages
     if cut := len(passages) - (len(blocks) if is_brief else whole):
         terminal.flush()
         terminal.say(_more(cut, len(passages) - len(blocks)))
 
 
-def _wanted(passages: Sequence[RankedPassage], shape: Shape) -> list[int]:
+def _by_importance(passages: Sequence[RankedPassage], shape: Shape) -> list[int]:
     """List the ranks by score, also if the passages are in the order of time."""
     ranks = list(range(1, len(passages) + 1))
     if shape.in_days and shape.has_question:
@@ -90,9 +90,9 @@ def _wanted(passages: Sequence[RankedPassage], shape: Shape) -> list[int]:
     return ranks
 
 
-def _messages(found: Answered) -> int:
+def _messages(result: SearchResult) -> int:
     """Count the messages around the passages."""
-    answer = found.answer
+    answer = result.answer
     says_no_vectors = not answer.semantic.ran and answer.semantic.reason not in (
         None,
         MODE_IS_KEYWORD,
@@ -132,11 +132,11 @@ def fitted(
 
     The most important passage is drawn at any length, and without `rows` all are.
     """
-    wanted, rows = fitting.wanted, fitting.rows
+    order, rows = fitting.order, fitting.rows
     drawn: dict[tuple[int, bool, tuple[int, ...]], str] = {}
 
     def page(whole: int, listed: int) -> list[str]:
-        return _page(passages, shows, frozenset(wanted[:whole]), sorted(wanted[:listed]), drawn)
+        return _page(passages, shows, frozenset(order[:whole]), sorted(order[:listed]), drawn)
 
     every = len(passages)
     most = 0 if fitting.is_brief else every
@@ -218,8 +218,8 @@ def _more(cut: int, left: int) -> str:
     return f"{passages} not shown; --more shows all."
 
 
-def _for_pipe(found: Answered, command: CommandContext, shape: Shape, link: Link) -> Shows:
-    terminal, words = command.terminal, found.words
+def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link: Link) -> Shows:
+    terminal, words = command.terminal, result.words
     style, safe = terminal.style, terminal.safe
 
     def whole(rank: int, passage: RankedPassage, beside: Sequence[RankedPassage]) -> str:
@@ -232,7 +232,7 @@ def _for_pipe(found: Answered, command: CommandContext, shape: Shape, link: Link
             shown = f"{style.path}{safe(one_line(name))}{style.end}{told}\n{shown}"
         elif told not in ("", known):
             shown = f"{told}\n{shown}"
-        for head, text in _corrections(passage, found, command):
+        for head, text in _corrections(passage, result, command):
             line = f"{style.dim}{head}{style.end} {terminal.safe_line(text)}"
             shown += f"{plain.INDENT}{line.rstrip()}\n"
         return shown + (safe(plain.trace(passage.trace)) if shape.explain else "")
@@ -252,10 +252,10 @@ def _for_pipe(found: Answered, command: CommandContext, shape: Shape, link: Link
     return Shows(whole, brief, behind, lambda passages: "")
 
 
-def _for_screen(found: Answered, command: CommandContext, shape: Shape, link: Link) -> Shows:
+def _for_screen(result: SearchResult, command: CommandContext, shape: Shape, link: Link) -> Shows:
     from memcli.render import screen
 
-    terminal, words = command.terminal, found.words
+    terminal, words = command.terminal, result.words
     made = screen.Screen(
         terminal.width, terminal.style, terminal.safe, command.age_days, command.name, link
     )
@@ -263,7 +263,7 @@ def _for_screen(found: Answered, command: CommandContext, shape: Shape, link: Li
     def whole(rank: int, passage: RankedPassage, beside: Sequence[RankedPassage]) -> str:
         snippet, around = make_snippet(passage, words=words), _around(passage, command, shape)
         shown = screen.whole_passage(rank, passage, snippet, made, around, beside=beside)
-        for head, text in _corrections(passage, found, command):
+        for head, text in _corrections(passage, result, command):
             shown += screen.corrected(head, text, made)
         return shown + (terminal.safe(plain.trace(passage.trace)) + "\n" if shape.explain else "")
 
@@ -274,7 +274,7 @@ def _for_screen(found: Answered, command: CommandContext, shape: Shape, link: Li
         shown = screen.brief(
             rank, passage, cursor_of(passage, words), words, made, is_alone=is_alone
         )
-        newer = list(_corrections(passage, found, command))[: len(passage.corrected_by)]
+        newer = list(_corrections(passage, result, command))[: len(passage.corrected_by)]
         return shown + "".join(screen.corrected(head, text, made) for head, text in newer)
 
     def behind(each: Expanded) -> str:
@@ -287,7 +287,7 @@ def _for_screen(found: Answered, command: CommandContext, shape: Shape, link: Li
 
 
 def _corrections(
-    passage: RankedPassage, found: Answered, command: CommandContext
+    passage: RankedPassage, result: SearchResult, command: CommandContext
 ) -> Iterator[tuple[str, str]]:
     """Return the newer lines that correct a passage, then the older lines that it corrects.
 
@@ -295,9 +295,9 @@ def _corrections(
     """
     safe = command.terminal.safe_line
     for newer in passage.corrected_by:
-        is_shown = _is_shown(newer, found.answer.passages)
+        is_shown = _is_shown(newer, result.answer.passages)
         yield safe(mark_of((newer,))) + ("" if is_shown else ":"), "" if is_shown else newer.text
-    for each in (found.superseded or {}).get(passage.citation, ()):
+    for each in (result.superseded or {}).get(passage.citation, ()):
         where = f"{command.name(each.source, each.path)}:{each.start_line}"
         yield f"corrects {safe(where)} ({each.date}):", each.text
 

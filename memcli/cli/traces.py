@@ -10,14 +10,14 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memcli.api.ask import Answered
+    from memcli.api.ask import SearchResult
     from memcli.api.assemble import Assembly
     from memcli.cli.command_context import CommandContext
     from memcli.search.options import SearchOptions
 
 
 def make(
-    found: Answered, command: CommandContext, wanted: SearchOptions, *, expand: bool
+    result: SearchResult, command: CommandContext, options: SearchOptions, *, expand: bool
 ) -> dict[str, Any]:
     """Describe a search that was answered; with `expand` the lines behind summaries too."""
     from memcli.search.trace import Inquiry, search_trace
@@ -25,12 +25,12 @@ def make(
     _check(command, "search")
     settings = side_files.settings_of(command)
     flags = _flags(command, settings)
-    question = found.question
+    question = result.question
     asked = Inquiry(
         question.text,
         command.now,
-        wanted.filters,
-        wanted.budget,
+        options.filters,
+        options.budget,
         flags,
         settings,
         _accesses(command),
@@ -39,11 +39,11 @@ def make(
         asked,
         question.query,
         question.dates,
-        found.answer,
-        whole=wanted.whole,
-        sort=wanted.sort,
-        ends=wanted.ends,
-        expanded=found.expanded if expand else None,
+        result.answer,
+        whole=options.whole,
+        sort=options.sort,
+        ends=options.ends,
+        expanded=result.expanded if expand else None,
     )
 
 

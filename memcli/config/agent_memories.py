@@ -41,7 +41,7 @@ class AgentMemorySelection(Record):
 def gather(
     default: Source,
     blocks: Sequence[tuple[Mapping[str, Any], bool]],
-    wanted: AgentMemorySelection,
+    selection: AgentMemorySelection,
     around: Surroundings,
 ) -> AgentMemorySources:
     """List all sources after the default one, and the memories that were left out.
@@ -60,7 +60,7 @@ def gather(
             if any(source.name == other.name for other in sources):
                 raise ConfigError(f"two sources are named {source.name}", hint=HINT)
             sources.append(source)
-    more = _agent_memories(wanted, around)
+    more = _agent_memories(selection, around)
     names, roots = {s.name for s in sources}, {s.root for s in sources}
     added = [s for s in more.sources if s.name not in names and s.root not in roots]
     return AgentMemorySources((*sources, *added), (*passed, *more.passed))
@@ -94,37 +94,37 @@ def _of_agent_memory(
     return found._replace(sources=tuple(_overridden(source, given) for source in renamed))
 
 
-_OVERRIDABLE = ("exclude", "soft", "is_found", "scope", "source_kind", "trust", "is_transcripts",
-               "project")  # fmt: skip
+_OVERRIDABLE = ("exclude", "soft", "is_automatic", "scope", "source_kind", "trust",
+                "is_transcripts", "project")  # fmt: skip
 
 
-def _overridden(source: Source, given: Mapping[str, Any]) -> Source:
+def _overridden(source: Source, values: Mapping[str, Any]) -> Source:
     """Override the values of a preset by those of a block."""
-    block = {"name": source.name, "path": source.root, "include": list(source.include), **given}
-    kept = {name: getattr(source, name) for name in _OVERRIDABLE if name not in given}
-    kinds = (*given.get("kinds", {}).items(), *source.kinds, *BUILT_IN_KINDS)
+    block = {"name": source.name, "path": source.root, "include": list(source.include), **values}
+    kept = {name: getattr(source, name) for name in _OVERRIDABLE if name not in values}
+    kinds = (*values.get("kinds", {}).items(), *source.kinds, *BUILT_IN_KINDS)
     return source_of(source.root, block, is_user=True)._replace(kinds=kinds, **kept)
 
 
-def _agent_memories(wanted: AgentMemorySelection, around: Surroundings) -> AgentMemorySources:
+def _agent_memories(selection: AgentMemorySelection, around: Surroundings) -> AgentMemorySources:
     """Find the presets to add; one that the command line names must exist."""
-    for name in wanted.names:
+    for name in selection.names:
         if name not in FINDABLE:
-            where = FLAG if wanted.is_flag else wanted.origin
+            where = FLAG if selection.is_flag else selection.origin
             raise ConfigError(
                 f"{where}: no memory is known as {shortened(name)}",
                 hint=f"{FLAG} {nearest(name, FINDABLE)}",
             )
-    by_name = {name: find((name,), around) for name in wanted.names}
+    by_name = {name: find((name,), around) for name in selection.names}
     found = AgentMemorySources(
         tuple(source for each in by_name.values() for source in each.sources),
         tuple(reason for each in by_name.values() for reason in each.passed),
     )
-    if wanted.all:  # a memory of all work does not belong to notes that are not about work
-        others = tuple(name for name in OPEN if name not in wanted.names)
+    if selection.all:  # a memory of all work does not belong to notes that are not about work
+        others = tuple(name for name in OPEN if name not in selection.names)
         more = find(others, around, of_here=not is_repository(around.root))
         found = AgentMemorySources((*found.sources, *more.sources), (*found.passed, *more.passed))
-    for name, own in by_name.items() if wanted.is_flag else ():
+    for name, own in by_name.items() if selection.is_flag else ():
         if not own.sources:
             kind = "transcripts" if BY_NAME[name].is_transcripts else "memory"
             why = own.passed[0].text if own.passed else f"{name} keeps no {kind} of {around.root}"

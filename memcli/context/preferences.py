@@ -67,7 +67,7 @@ def _shares(
     """Return the share of the question's words that each run of lines contains."""
     runs = [(c, run) for c in candidates for run in lines[c.about.chunk_id]]
     texts = ["\n".join(_lines(candidate, run)) for candidate, run in runs]
-    asked = [sought.text for term in query.sought if (sought := term.sought)]
+    asked = [index_term.text for term in query.counted_terms if (index_term := term.index_term)]
     cut = [frozenset(each) for each in snapshot.tokens([prepare(text) for text in texts])]
     words = [frozenset(each) for each in snapshot.tokens(asked) if each]
     return {

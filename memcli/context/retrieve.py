@@ -9,7 +9,7 @@ from math import ceil
 
 from memcli.checking import TYPE_CHECKING
 from memcli.context import hops
-from memcli.context.assemble import Fixed, Retrieved, Sharing, fix
+from memcli.context.assemble import FixedParts, Retrieved, Sharing, fix
 from memcli.context.packing import Cited, cited, touches
 from memcli.context.parts import PASSAGES, ContextPart, make_part
 from memcli.context.preferences import touching
@@ -62,10 +62,10 @@ UNSAID_AUTHORITY = 1.0
 
 def fixed_of(
     snapshot: Snapshot,
-    wanted: Sharing,
+    sharing: Sharing,
     filters: Filters,
     may_show: Callable[[About], bool] = lambda about: True,
-) -> Fixed:
+) -> FixedParts:
     """Return what a context contains for any question: rules, soft rules and the newest records.
 
     Lines that newer notes correct are marked; `filters` limit these notes.
@@ -78,9 +78,9 @@ def fixed_of(
     always = [document for document in rules(soft=False) if document]
     soft = [excerpt for document in rules(soft=True) for excerpt in document]
 
-    def fixed(marks: int = 0) -> Fixed:
-        newest = _newest(snapshot) if wanted.tail else ()
-        return fix(always, soft, newest, wanted._replace(marks=marks))
+    def fixed(marks: int = 0) -> FixedParts:
+        newest = _newest(snapshot) if sharing.tail else ()
+        return fix(always, soft, newest, sharing._replace(marks=marks))
 
     made = fixed()
     passages = _quoted(made.parts)
@@ -112,7 +112,7 @@ def find(
     snapshot: Snapshot,
     question: Question,
     options: SearchOptions,
-    fixed: Fixed,
+    fixed: FixedParts,
     *,
     groups: Sequence[ModelGroup],
     following: hops.Following,
@@ -155,16 +155,16 @@ def find(
     )
 
 
-def _without_soft_rules(answer: Answer, fixed: Fixed) -> Answer:
+def _without_soft_rules(answer: Answer, fixed: FixedParts) -> Answer:
     """Leave out soft rules that the question does not ask for."""
     passages = (
-        h for h in answer.passages if h.about.chunk_id not in fixed.cut_ids or _is_asked_for(h)
+        h for h in answer.passages if h.about.chunk_id not in fixed.cut_ids or _is_requested(h)
     )
     return answer._replace(passages=tuple(passages))
 
 
 def _preferences(
-    groups: Sequence[ModelGroup], answers: Sequence[Answer], query: ParsedQuery, fixed: Fixed
+    groups: Sequence[ModelGroup], answers: Sequence[Answer], query: ParsedQuery, fixed: FixedParts
 ) -> list[ContextPart]:
     """Return the preferences about the subject, those of several groups in turns."""
     vectors = [
@@ -178,15 +178,15 @@ def _preferences(
     return list(in_turns(found, lambda _: None))
 
 
-def _is_asked_for(passage: RankedPassage) -> bool:
+def _is_requested(passage: RankedPassage) -> bool:
     return passage.candidate.literal or (passage.confidence or 0.0) >= GOOD
 
 
 def split_by_worth(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
-    """Split the hits of each answer into those worth their tokens and the others, by rank.
+    """Split the passages of each answer into those worth their tokens and the others, by rank.
 
     A passage is compared with the best of its own answer. If an answer is far less sure than the
-    surest, none of its hits is worth its tokens.
+    surest, none of its passages is worth its tokens.
     """
     sure = [
         0.0
@@ -219,26 +219,26 @@ def _by_worth(
     return worth, idle
 
 
-def raw_first(found: Sequence[ContextPart]) -> list[ContextPart]:
+def raw_first(parts: Sequence[ContextPart]) -> list[ContextPart]:
     """Put summaries whose source lines were found after everything else."""
-    told = [(part, cited(part)) for part in found]
+    told = [(part, cited(part)) for part in parts]
     raw = [part for part, lines in told if not lines]
 
-    def is_found(lines: Sequence[Cited]) -> bool:
+    def is_shown(lines: Sequence[Cited]) -> bool:
         return any(touches(part, each) for each in lines for part in raw)
 
-    again = [is_found(lines) for _, lines in told]
-    order = sorted(range(len(found)), key=again.__getitem__)
-    return [found[at] for at in order]
+    again = [is_shown(lines) for _, lines in told]
+    order = sorted(range(len(parts)), key=again.__getitem__)
+    return [parts[at] for at in order]
 
 
-def with_hops(found: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:
+def with_hops(parts: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:
     """Put each target after the passage that links to it, before the first with a lower score.
 
     If the target was found itself with a better score, it stays in its place. Otherwise its chunk
     replaces the lines that were found. The other passages keep their order.
     """
-    ranked = list(found)
+    ranked = list(parts)
     for hop in linked:
         own = [p for p in ranked if p.excerpt.about.chunk_id == hop.excerpt.about.chunk_id]
         if any((part.score or 0.0) >= hop.score for part in own):
@@ -254,7 +254,7 @@ def with_hops(found: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[
 
 def rank_all(
     snapshot: Snapshot,
-    fixed: Fixed,
+    fixed: FixedParts,
     filters: Filters,
     authority: Authority,
     *,
@@ -300,7 +300,7 @@ def rank_all(
 
 
 def _part(passage: RankedPassage, chunk: Excerpt) -> ContextPart:
-    """Make a part of the lines of a hit, with the windows to which it may be cut."""
+    """Make a part of the lines of a passage, with the windows to which it may be cut."""
     start = 0 if passage.is_whole else passage.candidate.parts[passage.first].start
     shown = make_part(
         PASSAGES, chunk, window=(start, start + len(passage.text)), score=passage.score
@@ -309,17 +309,17 @@ def _part(passage: RankedPassage, chunk: Excerpt) -> ContextPart:
 
 
 def with_corrections(
-    snapshot: Snapshot, found: Sequence[ContextPart], newer: Corrections
+    snapshot: Snapshot, parts: Sequence[ContextPart], newer: Corrections
 ) -> list[ContextPart]:
     """Mark the parts that a newer line corrects, and put the newer lines before the first of them.
 
     If every line of a part is corrected, it is left out: the budget pays for what is true now.
     """
     ranked: list[ContextPart] = []
-    for part in found:
+    for part in parts:
         marked = _marked(part, newer)
         for line in marked.corrected_by:
-            if not any(_shows(other, line) for other in (*found, *ranked)):
+            if not any(_shows(other, line) for other in (*parts, *ranked)):
                 ranked += _lines_of(snapshot, line, part)
         if not all(map(newer.is_past, _quoted([part]))):
             ranked.append(marked)
@@ -373,7 +373,7 @@ def _is_shorter(chars: int, text: str) -> bool:
 
 
 def _hops(
-    snapshot: Snapshot, parents: Sequence[ContextPart], fixed: Fixed, following: hops.Following
+    snapshot: Snapshot, parents: Sequence[ContextPart], fixed: FixedParts, following: hops.Following
 ) -> list[hops.Hop]:
     trusted = [part for part in parents if part.excerpt.about.trust == "trusted"]
     linking = snapshot.links([part.excerpt.about.chunk_id for part in trusted])

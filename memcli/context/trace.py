@@ -34,7 +34,7 @@ class Made(Record):
     revision: str
 
 
-def context_trace(asked: Inquiry, made: Made) -> dict[str, Any]:
+def context_trace(inquiry: Inquiry, made: Made) -> dict[str, Any]:
     """Describe a context as `memcli.context-trace/1` does."""
     answer = made.answer or NOTHING._replace(revision=made.revision)
     question = made.question
@@ -43,13 +43,13 @@ def context_trace(asked: Inquiry, made: Made) -> dict[str, Any]:
     parts = made.assembled.parts
     return {
         **grounds(
-            asked,
+            inquiry,
             question.query if question else parse(""),
             question.dates if question else (),
             answer,
         ),
         "schema": SCHEMA,
-        "query": asked.text if question else None,
+        "query": inquiry.text if question else None,
         "verdict": answer.verdict if question else None,
         "tokens": made.assembled.tokens,
         "passages": [
@@ -84,5 +84,5 @@ def _passage(rank: int, part: ContextPart, passages: Sequence[RankedPassage]) ->
 
 
 def _leads(passage: RankedPassage, part: ContextPart) -> bool:
-    """Return whether a part is shown because of a hit."""
+    """Return whether a part is shown because of a passage."""
     return part.score == passage.score and passage.about.chunk_id in part.chunk_ids

@@ -46,7 +46,7 @@ class Nearness(Record):
     """What a first passage needs."""
 
     nearer: float  # cosine beyond `Calibration.near`
-    held: float  # without vectors: the share of the prompt's words, by weight
+    term_share: float  # without vectors: the share of the prompt's words, by weight
     words: int  # and by number
 
 
@@ -88,7 +88,7 @@ def _is_near(passage: RankedPassage, question: Question, answer: Answer) -> bool
     limits = OF_THE_PAST if is_of_the_past(question.text, passage.text) else OF_THE_WORLD
     if near and passage.cosine is not None:
         return passage.cosine >= near + limits.nearer
-    return passage.held >= limits.held and _words(passage, question)[1] >= limits.words
+    return passage.term_share >= limits.term_share and _words(passage, question)[1] >= limits.words
 
 
 def _words(passage: RankedPassage, question: Question) -> tuple[int, int]:
@@ -98,13 +98,13 @@ def _words(passage: RankedPassage, question: Question) -> tuple[int, int]:
 
 
 def fitting(
-    passages: Sequence[RankedPassage], given: Collection[str], *, budget: int
+    passages: Sequence[RankedPassage], seen_lines: Collection[str], *, budget: int
 ) -> list[RankedPassage]:
     """Return the passages that the session has not seen, as many as fit with their notices.
 
-    `budget` is in tokens, `given` has the keys of lines.
+    `budget` is in tokens, `seen_lines` has the keys of lines.
     """
-    known = set(given)
+    known = set(seen_lines)
     fresh = []
     for passage in passages:
         if not is_known(passage, known):
@@ -119,11 +119,11 @@ def fitting(
         room -= over
 
 
-def is_known(passage: RankedPassage, given: Collection[str]) -> bool:
+def is_known(passage: RankedPassage, seen_lines: Collection[str]) -> bool:
     """Return whether most of a passage was shown before."""
     lines = passage.text.split("\n")
     keys = line_keys(*passage.about.document, lines)
-    had = sum(len(line) for line, key in zip(lines, keys, strict=True) if key in given)
+    had = sum(len(line) for line, key in zip(lines, keys, strict=True) if key in seen_lines)
     return had > MOST_GIVEN * sum(map(len, lines))
 
 

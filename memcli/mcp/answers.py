@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from memcli.api.ask import Answered
+    from memcli.api.ask import SearchResult
     from memcli.api.assemble import Assembly
     from memcli.api.listing import Catalogue
     from memcli.api.read import Lines
@@ -103,38 +103,42 @@ def headline(verdict: str | None, comparison: Freshness) -> list[str]:
     return [first, *(visible_line(_sentence(each)) for each in (*told, *comparison.notices))]
 
 
-def of_context(found: Assembly, *, embeds: bool) -> list[str]:
+def of_context(assembly: Assembly, *, embeds: bool) -> list[str]:
     """Write the notices of a context, one per line; `embeds` as in `of_search`."""
-    answer = found.answer
-    lines = headline(answer.verdict if answer else None, found.freshness)
+    answer = assembly.answer
+    lines = headline(answer.verdict if answer else None, assembly.freshness)
     read = _understood(answer, answer.dates, embeds=embeds) if answer else ()
-    return [*lines, *map(visible_line, (*found.warnings, *read))]
+    return [*lines, *map(visible_line, (*assembly.warnings, *read))]
 
 
 def of_search(
-    found: Answered,
+    result: SearchResult,
     shown_passages: Sequence[RankedPassage],
     bounds: Sequence[DateSpan],
     *,
     embeds: bool,
 ) -> list[str]:
     """Write the notices of an answer, one per line; `embeds`: texts are being embedded."""
-    answer = found.answer
-    lines = headline(answer.verdict, found.freshness)
-    if found.freshness.state == EMPTY:
+    answer = result.answer
+    lines = headline(answer.verdict, result.freshness)
+    if result.freshness.state == EMPTY:
         return lines
-    return [*lines, *map(visible_line, _remarks(found, shown_passages, bounds, embeds=embeds))]
+    return [*lines, *map(visible_line, _remarks(result, shown_passages, bounds, embeds=embeds))]
 
 
 def _remarks(
-    found: Answered, passages: Sequence[RankedPassage], bounds: Sequence[DateSpan], *, embeds: bool
+    result: SearchResult,
+    passages: Sequence[RankedPassage],
+    bounds: Sequence[DateSpan],
+    *,
+    embeds: bool,
 ) -> list[str]:
-    answer, question = found.answer, found.question
+    answer, question = result.answer, result.question
     remarks = [f"read as: {question.text}"] if question.typed else []
     remarks += _understood(answer, (*answer.dates, *bounds), embeds=embeds)
     if not answer.passages:
         remarks.append(_NOTHING)
-        remarks += [_sentence(found.empty_reason)] if found.empty_reason else []
+        remarks += [_sentence(result.empty_reason)] if result.empty_reason else []
     elif not passages:
         remarks.append(_NO_ROOM)
     else:
@@ -201,12 +205,12 @@ def quoted(title: str, text: str) -> str:
     return f"{visible_line(broken_up(title)).replace('`', chr(39))}\n{fence}\n{text}\n{fence}\n"
 
 
-def of_catalogue(found: Catalogue, budget: int) -> str:
+def of_catalogue(catalogue: Catalogue, budget: int) -> str:
     """List documents, newest first, as far as the budget goes."""
-    lines = headline(None, found.freshness)
-    lines += [_sentence(found.empty_reason)] if found.empty_reason else []
+    lines = headline(None, catalogue.freshness)
+    lines += [_sentence(catalogue.empty_reason)] if catalogue.empty_reason else []
     left = budget - sum(map(estimate, lines))
-    rows = _rows(found.documents)
+    rows = _rows(catalogue.documents)
     for at, row in enumerate(rows):
         line = " | ".join(visible_line(cell) for cell in row if cell)
         left -= estimate(line) + 1

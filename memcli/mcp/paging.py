@@ -32,9 +32,9 @@ class Cursor(Record):
     seen: int  # bit n: the passage of rank n, from 0, has been shown
 
     @classmethod
-    def of(cls, revision: str, asked: Sequence[object]) -> Cursor:
+    def of(cls, revision: str, question: Sequence[object]) -> Cursor:
         """Start before the first passage of a question and its filters."""
-        text = "\0".join("" if each is None else f"={each}" for each in asked)
+        text = "\0".join("" if each is None else f"={each}" for each in question)
         return cls(revision, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8], 0)
 
     @property

@@ -39,7 +39,7 @@ ABOUT_THE_SAME = 0.5  # Jaccard: from here on two lines are about the same
 LEAST_WORTH = 0.31
 
 # Whether a line was shown to this session: (source, path, text of the line).
-WasGiven = Callable[[str, str, str], bool]
+WasShown = Callable[[str, str, str], bool]
 
 
 class SimilarLine(Record):
@@ -85,7 +85,7 @@ class AdmissionSettings(Record):
 
     weights: GateWeights
     least: float = 0.0  # of the worth; 0 asks for none
-    was_given: WasGiven | None = None
+    was_shown: WasShown | None = None
     refuses_orders: bool = False  # texts that tell a model what to do, as an attack does
 
 
@@ -108,7 +108,7 @@ def judge(
         *([_order(text)] if settings.refuses_orders else []),
         _duplicate(facets, compared),
         _near_duplicate(facets, compared),
-        _echo(facets, compared, settings.was_given),
+        _echo(facets, compared, settings.was_shown),
         _least_worth(worth, settings.least),
     ):
         checks.append(check)
@@ -199,13 +199,13 @@ def _near_duplicate(facets: Facets, compared: Compared) -> Check:
     return Check("near-duplicate", True, f"{told}, with {what}" if what else told)
 
 
-def _echo(facets: Facets, compared: Compared, was_given: WasGiven | None) -> Check:
-    if was_given is None:
+def _echo(facets: Facets, compared: Compared, was_shown: WasShown | None) -> Check:
+    if was_shown is None:
         return Check("echo", True, "this session got no passages so far")
     for each, other in compared:
         if containment(facets, other) < ECHOED or replaces(facets, other) or adds(facets, other):
             continue
-        if was_given(each.source, each.path, each.text):
+        if was_shown(each.source, each.path, each.text):
             why = "it repeats the memory: this session was shown the line"
             return Check("echo", False, why, each.citation)
     return Check("echo", True, "this session was not shown it")

@@ -255,9 +255,9 @@ def _retriever(retriever: RetrieverUse, counted: bool) -> dict[str, Any]:
     return record
 
 
-def reason(told: Reason) -> dict[str, str]:
+def reason(cause: Reason) -> dict[str, str]:
     """Describe a reason as an object."""
-    return {"code": told.code, **_reason(told)}
+    return {"code": cause.code, **_reason(cause)}
 
 
 def _reason(reason: Reason | None) -> dict[str, str]:

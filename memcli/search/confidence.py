@@ -1,4 +1,4 @@
-"""Compute the confidence of each hit and the verdict on an answer; pure.
+"""Compute the confidence of each passage and the verdict on an answer; pure.
 
 confidence = decay * logistic(bias + a * cosine + b * coverage * rarity), of the passage alone: what
 its age leaves of its score, its best part, and the share of the query's IDF that it holds, which
@@ -16,7 +16,7 @@ regression on fourteen collections gives a right answer .76; `tests.benchmarks.v
 all but one and tells of the one that is left out. By words alone no chunk is near, and .2 raises
 the precision from .70 to .76 on BEAM, .78 to .81 on half of QMSum and .86 to .88 on REALTALK.
 
-Of a model that was never measured it is not known what its cosines mean. How sure a hit is is then
+Of a model that was never measured it is not known what its cosines mean. How sure a passage is is then
 told by its words, which may say less than there is: such an answer is `weak` at the least, and says
 what it rests on. `memcli bench calibrate` fits the constants on the user's own questions.
 """
@@ -74,7 +74,7 @@ def uncalibrated(fingerprint: str, *, has_words: bool) -> Reason:
 def judge(
     passages: Sequence[RankedPassage], constants: Calibration | None, *, rarity: float
 ) -> list[RankedPassage]:
-    """Compute the confidence of each hit, from 0 to 1; None without calibration.
+    """Compute the confidence of each passage, from 0 to 1; None without calibration.
 
     `rarity` is that of the query's words, 0 to 1.
     """
@@ -84,22 +84,22 @@ def judge(
     for passage in passages:
         cosine = passage.cosine if passage.own_cosine is None else passage.own_cosine
         z = constants.bias + constants.cosine * (cosine or 0.0)
-        z += constants.coverage * passage.held * rarity
+        z += constants.coverage * passage.term_share * rarity
         judged.append(passage._replace(confidence=passage.faded / (1.0 + exp(min(LARGEST, -z)))))
     return judged
 
 
 def sure_of_its_day(passage: RankedPassage) -> RankedPassage:
-    """Raise the confidence of a hit on the requested day to its share of the query's words."""
+    """Raise the confidence of a passage on the requested day to its share of the query's words."""
     if passage.confidence is None:
         return passage
-    return passage._replace(confidence=max(passage.confidence, passage.held))
+    return passage._replace(confidence=max(passage.confidence, passage.term_share))
 
 
 def apply_threshold(
     passages: Sequence[RankedPassage], *, min_score: float, on_score: bool = False
 ) -> list[RankedPassage]:
-    """Drop hits whose confidence (or score so far) is below `min_score`; literal matches stay."""
+    """Drop passages whose confidence (or score so far) is below `min_score`; literal matches stay."""
 
     def worth(passage: RankedPassage) -> float | None:
         return passage.score if on_score else passage.confidence
@@ -150,7 +150,7 @@ def rests_on_one_word(passage: RankedPassage, recalled: Recalled) -> bool:
 def verdict(
     passages: Sequence[RankedPassage], *, is_measured: bool = True
 ) -> tuple[str, Reason | None]:
-    """Judge what is shown by its first hit or a literal match: good|weak|none, and why it is low.
+    """Judge what is shown by its first passage or a literal match: good|weak|none, and why it is low.
 
     Only an empty answer is `none`. A low confidence does not mean that the notes lack the answer:
     of questions whose first passage had less than `WEAK`, .44 to .57 were answered by the first

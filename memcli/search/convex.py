@@ -51,7 +51,7 @@ class Convex(Record):
         *,
         age_days: Callable[[str], float],
     ) -> list[RankedPassage]:
-        """Score fused hits; the terms that they match do not count."""
+        """Score fused passages; the terms that they match do not count."""
         decays = {"session": self.decay_session, "user": self.decay_user}
         scopes = {"session": self.scope_session, "user": self.scope_user}
         best_text = max((passage.candidate.bm25 for passage in passages), default=0.0)

@@ -57,7 +57,7 @@ def cursor_of(passage: RankedPassage, words: Sequence[str]) -> CursorPlace:
 
     def worth(at: int) -> tuple[int, float, bool, bool, int]:
         line, kinds = seen[at], _kinds(seen[at], words)
-        own = kinds + _is_asked(passage, at) + LESS_THAN_A_WORD * _nearness(passage, at)
+        own = kinds + _is_of_named(passage, at) + LESS_THAN_A_WORD * _nearness(passage, at)
         own += LENGTH * min(1.0, len(line) / LONG) - QUESTION * line.rstrip().endswith(("?", "？"))
         return _says(line, kinds), own, first <= at <= last, at >= first, -at
 
@@ -70,7 +70,7 @@ def cursor_of(passage: RankedPassage, words: Sequence[str]) -> CursorPlace:
     return CursorPlace(passage.start_line + at, column, text)
 
 
-def _is_asked(passage: RankedPassage, at: int) -> bool:
+def _is_of_named(passage: RankedPassage, at: int) -> bool:
     """Return whether the query names the speaker of a line (from 0)."""
     line = passage.start_line + at
     return any(

@@ -97,12 +97,14 @@ def search_expanded(
     return shown, attach(added, summaries, leaves)
 
 
-def _unseen(found: Sequence[RankedPassage], shown: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Leave out hits that share a line with a passage that is shown."""
+def _unseen(
+    passages: Sequence[RankedPassage], shown: Sequence[RankedPassage]
+) -> list[RankedPassage]:
+    """Leave out passages that share a line with a passage that is shown."""
     places = [(h.about.source, h.about.path, h.start_line, h.end_line) for h in shown]
     return [
         passage
-        for passage in found
+        for passage in passages
         if not any(
             (passage.about.source, passage.about.path) == (source, path)
             and passage.start_line <= last

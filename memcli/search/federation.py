@@ -178,7 +178,7 @@ def _holds(answer: Answer, passage: RankedPassage) -> bool:
 
 
 def _merged(lists: Sequence[tuple[Answer, Sequence[RankedPassage]]]) -> list[RankedPassage]:
-    """Merge the hits of answers by their confidence, as far as it is of the answer's model."""
+    """Merge the passages of answers by their confidence, as far as it is of the answer's model."""
     told = [
         [(passage, None if answer.uncalibrated else passage.confidence) for passage in passages]
         for answer, passages in lists
@@ -211,6 +211,6 @@ def _of_groups(reasons: Sequence[Reason], groups: int) -> Reason | None:
     return reasons[0]._replace(text=text if len(names) == groups else f"{', '.join(names)}: {text}")
 
 
-def _in_all(found: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _in_all(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Keep what every answer contains."""
-    return tuple(each for each in found[0] if all(each in other for other in found[1:]))
+    return tuple(each for each in lists[0] if all(each in other for other in lists[1:]))

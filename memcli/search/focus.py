@@ -84,7 +84,7 @@ def focus(
     width: Width = WIDTH,
     adjusted: Adjustments = AS_THEY_ARE,
 ) -> list[RankedPassage]:
-    """Turn chunk hits into passages; `tokens` gives the tokens of every part by chunk id.
+    """Turn chunk passages into passages; `tokens` gives the tokens of every part by chunk id.
 
     Lines that are only links count for less, and so does a chunk of only words of the query.
 
@@ -190,18 +190,18 @@ class _Query:
     def __init__(self, terms: Sequence[WeightedTerm]) -> None:
         self.terms = terms
         self.tokens = frozenset(token for term in terms for token in term.tokens)
-        self._sought = fsum(term.idf for term in terms)
+        self._total_idf = fsum(term.idf for term in terms)
         self._met: dict[frozenset[str], Sequence[WeightedTerm]] = {}
         self._shares: dict[frozenset[str], float] = {}
 
-    def met(self, held: frozenset[str]) -> Sequence[WeightedTerm]:
+    def met(self, content: frozenset[str]) -> Sequence[WeightedTerm]:
         """Return the terms that a segment may contain, by its tokens of the query."""
-        found = self._met.get(held)
+        found = self._met.get(content)
         if found is None:
-            found = self._met[held] = [
+            found = self._met[content] = [
                 term
                 for term in self.terms
-                if term.tokens and held.issuperset(term.tokens[: -1 if term.starts else None])
+                if term.tokens and content.issuperset(term.tokens[: -1 if term.starts else None])
             ]
         return found
 
@@ -209,14 +209,14 @@ class _Query:
         """Return whether segments only repeat words of the query, as a bare heading does."""
         return all(t in self.tokens or t in FILLERS for part in parts for t in part)
 
-    def share(self, held: Sequence[frozenset[str]]) -> float:
+    def share(self, contents: Sequence[frozenset[str]]) -> float:
         """Return the share of the query's IDF that segments contain together."""
-        together = held[0] if len(held) == 1 else frozenset[str]().union(*held)
+        together = contents[0] if len(contents) == 1 else frozenset[str]().union(*contents)
         share = self._shares.get(together)
         if share is None:
             terms = (t for t in self.terms if t.tokens and together.issuperset(t.tokens))
             found = fsum(term.idf for term in terms)
-            share = self._shares[together] = found / self._sought if self._sought else 0.0
+            share = self._shares[together] = found / self._total_idf if self._total_idf else 0.0
         return share
 
 
@@ -235,7 +235,7 @@ def _says(window: Window, tokens: Sequence[Tokens], terms: Sequence[WeightedTerm
 def _literal_windows(
     windows: Sequence[Window],
     tokens: Sequence[Tokens],
-    held: Sequence[frozenset[str]],
+    contents: Sequence[frozenset[str]],
     query: _Query,
 ) -> Sequence[Window]:
     """Choose the windows that make their chunk a literal match, or the best if none does.
@@ -245,8 +245,8 @@ def _literal_windows(
     exact = [term for term in query.terms if term.exact]
     found = [window for window in windows if _says(window, tokens, exact)]
     if not found:
-        everything = query.share(held)
-        found = [w for w in windows if query.share(held[w[0] : w[1] + 1]) >= everything]
+        everything = query.share(contents)
+        found = [w for w in windows if query.share(contents[w[0] : w[1] + 1]) >= everything]
     return found or windows[:1]
 
 

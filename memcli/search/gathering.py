@@ -124,7 +124,7 @@ def gather(
     if options.formula is not None or options.decay_floor < 1.0:
         fused = with_moments(snapshot, fused)
     fused = heard.leaned(fused) if heard else fused
-    observe("recall", fused)  # no candidate is a hit before; fusing orders them, and loses none
+    observe("recall", fused)  # no candidate is a passage before; fusing orders them, and loses none
     observe("fuse", fused)
     dates_alone = asks_dates_alone and any(is_of(passage, spans) for passage in fused)
     closer = partial(
@@ -195,18 +195,18 @@ def _in_years(snapshot: Snapshot, span: DateSpan, scope: Scope) -> Sequence[Date
 
 
 def _fused(
-    found: Recalled, fusion: str, weights: Weights, believed: float, prior: LengthPrior
+    recalled: Recalled, fusion: str, weights: Weights, believed: float, prior: LengthPrior
 ) -> Sequence[RankedPassage]:
     fused = fuse(
-        found.candidates,
-        found.coverage,
+        recalled.candidates,
+        recalled.coverage,
         method=fusion,
         weights=weights,
         text_share=believed,
         prior=prior,
     )
-    if found.tiers:
-        told = ", ".join(map(str, found.tiers))
+    if recalled.tiers:
+        told = ", ".join(map(str, recalled.tiers))
         fused = [passage.noted("tier", told) for passage in fused]
     return fused
 
@@ -232,11 +232,11 @@ def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallB
     )
 
 
-def _without_days(found: Recalled, dates: Sequence[DateSpan]) -> Recalled:
+def _without_days(recalled: Recalled, dates: Sequence[DateSpan]) -> Recalled:
     """Leave out words of dates: the days of `last summer` are found without the word."""
     days = [day.text for day in dates]
-    missing = (word for word in found.unmatched if not any(word in day for day in days))
-    return found._replace(unmatched=tuple(missing)) if days and found.unmatched else found
+    missing = (word for word in recalled.unmatched if not any(word in day for day in days))
+    return recalled._replace(unmatched=tuple(missing)) if days and recalled.unmatched else recalled
 
 
 def _keyword_use(common: Sequence[str], chunks: int, *, runs: bool) -> RetrieverUse:
@@ -254,10 +254,10 @@ def _as_meant(
     """Replace words that the index lacks by words that it has."""
     if not (options.repairs and options.has("recall.repair")):
         return query, ()
-    asked = {term: sought for term in query.plain if (sought := term.sought)}
+    asked = {term: index_term for term in query.plain if (index_term := term.index_term)}
     neighbours = query.neighbours
     held = snapshot.occurring([*asked.values(), *neighbours])
-    lacking = [term for term, sought in asked.items() if sought not in held]
+    lacking = [term for term, index_term in asked.items() if index_term not in held]
     joined = [pair for term, pair in neighbours.items() if term in held]
     if not lacking and not joined:
         return query, ()

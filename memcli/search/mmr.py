@@ -1,4 +1,4 @@
-"""Order hits by relevance and novelty (MMR), folding near-duplicates into one; pure.
+"""Order passages by relevance and novelty (MMR), folding near-duplicates into one; pure.
 
 mmr = lambda * relevance - (1 - lambda) * max similarity to what is chosen, with relevance =
 score / best score and similarity = Jaccard of token sets. Source: Carbonell and Goldstein,
@@ -61,7 +61,7 @@ def diversify(
     least: float = -1.0,
     fold: bool = True,
 ) -> list[RankedPassage]:
-    """Choose up to `limit` hits until the MMR falls below `least`, in [-1, 1].
+    """Choose up to `limit` passages until the MMR falls below `least`, in [-1, 1].
 
     Scores stay, order and trace change; `fold` leaves out near-duplicates.
     """
@@ -71,7 +71,7 @@ def diversify(
     relevance = [lambda_ * passage.score / best for passage in passages]
     alike = likeness([token_set(passage.text) for passage in passages])
     left = list(range(len(passages)))
-    nearest = [0.0] * len(passages)  # the greatest similarity to a chosen hit
+    nearest = [0.0] * len(passages)  # the greatest similarity to a chosen passage
     chosen: list[RankedPassage] = []
     while left and len(chosen) < limit:
         values = [relevance[i] - (1 - lambda_) * nearest[i] for i in left]

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from memcli.types import Turn
 
     Turns = Mapping[int, Sequence[Turn]]  # by chunk id
-Said = tuple[int, int, str]  # the first and the last line of a turn, from 0, and its speaker
+SpokenLines = tuple[int, int, str]  # the first and the last line of a turn, from 0, and its speaker
 
 LEAST = 0.1  # of the score of a passage; a correction with less does not answer the question
 NOISE = 0.015  # of a score: about how much the cosine of one text varies with its place
-# The first hits and candidates; fixed numbers, so that --limit changes nothing.
+# The first passages and candidates; fixed numbers, so that --limit changes nothing.
 ALIKE = 0.5  # Jaccard
 FIRST = 10
 POOL = 60
@@ -75,7 +75,7 @@ class Claim(Record):
 
 
 def newer_first(passages: Sequence[RankedPassage], *, turns: Turns) -> list[RankedPassage]:
-    """Reorder the first hits; each rank keeps its score, and the trace says what moved."""
+    """Reorder the first passages; each rank keeps its score, and the trace says what moved."""
     top = [*_recent_first(passages[:FIRST]), *passages[FIRST:POOL]]
     newer = Corrections(map(_chunk, top), turns)
     order: list[RankedPassage] = []
@@ -162,7 +162,7 @@ def _file_name(target: str) -> str:
 
 
 def with_corrections(passages: Sequence[RankedPassage], newer: Corrections) -> list[RankedPassage]:
-    """Add to each hit the newer lines that correct it."""
+    """Add to each passage the newer lines that correct it."""
     return [passage._replace(corrected_by=newer.of(_passage(passage))) for passage in passages]
 
 
@@ -172,7 +172,7 @@ def corrections_of(
     pool: Sequence[RankedPassage],
     scope: Scope,
 ) -> Corrections:
-    """Collect the lines that may correct hits: from the hits, the top of a pool, and `near`."""
+    """Collect the lines that may correct passages: from the passages, the top of a pool, and `near`."""
     quotations = list(map(_passage, passages))
     also = near(snapshot, quotations, scope)
     return corrections(snapshot, [*also, *map(_chunk, [*passages, *pool[:POOL]])], quotations)
@@ -416,24 +416,26 @@ def is_newer(newer: Quotation, older: About) -> bool:
 
 
 @lru_cache(maxsize=KEPT_TEXTS)  # a process with many searches meets the same passages
-def units(text: str, headings: Sequence[str], said: tuple[Said, ...] = ()) -> tuple[Claim, ...]:
+def units(
+    text: str, headings: Sequence[str], turns: tuple[SpokenLines, ...] = ()
+) -> tuple[Claim, ...]:
     """Divide a text into claims to compare; only the last heading is used.
 
     The answers of an assistant in a conversation are left out.
     """
-    found = list(_units(text, said))
+    found = list(_units(text, turns))
     if headings and not text.startswith("#"):
         found.append(Claim(0, 0, headings[-1], stems_of(headings[-1]), is_heading=True))
     return tuple(found[:MOST_UNITS])
 
 
-def _units(text: str, said: Sequence[Said]) -> Iterator[Claim]:
+def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
     first, lines = 0, list[str]()
     fenced = False
     for number, line in enumerate([*text.split("\n"), ""]):
         is_fence = line.lstrip().startswith(("```", "~~~"))
         if lines and (not line.strip() or is_fence or _is_item(line)):
-            whole = _attributed(" ".join(each.strip() for each in lines), first, said)
+            whole = _attributed(" ".join(each.strip() for each in lines), first, turns)
             text = whole.lstrip("# ")
             for part in _sentences(text) if len(text) > LONG else filter(None, (text,)):
                 yield Claim(first, number - 1, part, stems_of(part), whole.startswith("#"))
@@ -444,9 +446,9 @@ def _units(text: str, said: Sequence[Said]) -> Iterator[Claim]:
             lines.append(line)
 
 
-def _attributed(text: str, line: int, said: Sequence[Said]) -> str:
+def _attributed(text: str, line: int, turns: Sequence[SpokenLines]) -> str:
     """Add the speaker mark to a line of a conversation; "" if the speaker is a machine."""
-    turn = next((each for each in said if each[0] <= line <= each[1]), None)
+    turn = next((each for each in turns if each[0] <= line <= each[1]), None)
     if turn is None or text.startswith("#"):
         return text
     from memcli.markdown.turns import ASSISTANT, TOOL, marked, role_of
@@ -493,7 +495,7 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def _recent_first(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Put the newest of several hits with nearly equal scores first; undated hits stay."""
+    """Put the newest of several passages with nearly equal scores first; undated passages stay."""
     order: list[RankedPassage] = []
     while len(order) < len(passages):
         start = len(order)

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from memcli.search.rerank import Reranker
     from memcli.types import Filters
 
-    Observer = Callable[[str, Sequence[RankedPassage]], None]  # gets a stage and the hits it left
-    # A stage, and the function that turns hits into hits.
+    Observer = Callable[[str, Sequence[RankedPassage]], None]  # gets a stage and the passages it left
+    # A stage, and the function that turns passages into passages.
     StageStep = tuple[str, Callable[[Sequence[RankedPassage]], Sequence[RankedPassage]]]
 
     class Formula(Protocol):
-        """Scores hits by another formula."""
+        """Scores passages by another formula."""
 
         def score(
             self,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
             *,
             age_days: Callable[[str], float],
         ) -> list[RankedPassage]:
-            """Return the hits with their new scores; `matched` is that of `Recalled`."""
+            """Return the passages with their new scores; `matched` is that of `Recalled`."""
             ...
 
 
@@ -224,7 +224,7 @@ def run_stages(
     options: SearchOptions,
     observe: Observer,
 ) -> Sequence[RankedPassage]:
-    """Pass hits through those steps whose stages are on."""
+    """Pass passages through those steps whose stages are on."""
     for stage, step in steps:
         if options.has(stage):
             passages = step(passages)

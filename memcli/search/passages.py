@@ -51,7 +51,7 @@ class Passage(Record):
 
 
 def passages_of(passages: Sequence[RankedPassage]) -> tuple[Passage, ...]:
-    """Describe hits, best first."""
+    """Describe passages, best first."""
     return tuple(_passage(rank, passage) for rank, passage in enumerate(passages, start=1))
 
 

@@ -1,7 +1,7 @@
 """The one path of a search: through the stages of `stages.TABLE`, in their order.
 
 `gathering` reads the store; everything after it is pure. Explanations, the bench and every output
-read the same hits; nothing is computed twice. An observer sees the hits that each stage left.
+read the same passages; nothing is computed twice. An observer sees the passages that each stage left.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ if TYPE_CHECKING:
     from memcli.search.retrievers import Vector
     from memcli.store.port import Snapshot
 
-MMR_POOL = 100  # hits that are compared for novelty; --limit lives within
+MMR_POOL = 100  # passages that are compared for novelty; --limit lives within
 # A folder or a suffix of two letters, alone or with a region.
 _MAY_BE_TRANSLATED = re.compile(r"(?:^|/)[a-z]{2}(?:[-_]\w+)?/|\.[a-z]{2}\.\w+$")
 
 
 class Answer(Record):
-    """The hits of a query, and how they were found."""
+    """The passages of a query, and how they were found."""
 
     passages: tuple[RankedPassage, ...]
     verdict: str  # good | weak | none
@@ -125,7 +125,7 @@ def search(
     age_days: Callable[[str], float],
     observe: Observer = unobserved,
 ) -> Answer:
-    """Answer a query from one state of the index; `observe` gets the hits that each stage left."""
+    """Answer a query from one state of the index; `observe` gets the passages that each stage left."""
     scope = scope_within(snapshot, options.filters)
     dates = in_years_of(snapshot, dates, scope) if options.has("date") else ()
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)

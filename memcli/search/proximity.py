@@ -5,7 +5,7 @@ STRETCH_BONUS where more than a day is named, and days being the distance from t
 the nearest named span, 0 inside it and where a record of a week or a month shares a day with it;
 what is bounded on one side has no near beyond its bound, and an excluded day is near to nothing.
 Undated records get nothing. Passages of a single day that is named come first where they hold most
-of the words. For `latest` and `first` the dated hits that answer about as well as the best change
+of the words. For `latest` and `first` the dated passages that answer about as well as the best change
 places until they stand in the order of time.
 """
 
@@ -33,7 +33,7 @@ TOLD_DAYS = 31
 MOST = 0.75
 # Beyond this the bonus is 0, and the trace omits it.
 FAR_DAYS = 30
-# Shares of the best that a hit needs to be preferred for its age: of the score, or of the score and
+# Shares of the best that a passage needs to be preferred for its age: of the score, or of the score and
 # of the query's IDF, because words in headings count only for the IDF.
 NEARLY_AS_GOOD = 0.7
 HALF_AS_GOOD = 0.5
@@ -107,13 +107,13 @@ def distance(days: tuple[str, str], span: tuple[str, str]) -> int:
 
 
 def is_of(passage: RankedPassage, spans: Spans) -> bool:
-    """Return whether a hit has a day inside one of the spans."""
+    """Return whether a passage has a day inside one of the spans."""
     days = _days(passage.about)
     return days is not None and any(start <= days[1] and days[0] <= end for start, end in spans)
 
 
 def _is_inside(passage: RankedPassage, spans: Spans) -> bool:
-    """Return whether all days of a hit are inside one of the spans."""
+    """Return whether all days of a passage are inside one of the spans."""
     days = _days(passage.about)
     return days is not None and any(start <= days[0] and days[1] <= end for start, end in spans)
 
@@ -131,7 +131,7 @@ def single_days(spans: Spans) -> list[tuple[str, str]]:
 def nearest_first(
     passages: Sequence[RankedPassage], spans: Spans, limit: int
 ) -> list[RankedPassage]:
-    """Choose the hits for focus: half of the places go to hits of a named date."""
+    """Choose the passages for focus: half of the places go to passages of a named date."""
     named = [passage for passage in passages if is_of(passage, spans)]
     first = {passage.about.chunk_id for passage in named[: limit // 2]}
     others = [passage for passage in passages if passage.about.chunk_id not in first]
@@ -148,7 +148,7 @@ def choose(
     limit: int,
     sort: str = "score",
 ) -> list[RankedPassage]:
-    """Choose the hits for focus; with `alone`, only hits of the named dates."""
+    """Choose the passages for focus; with `alone`, only passages of the named dates."""
     if not alone and sort != "score":
         return in_time(matching(passages), newest=sort == "newest")[:limit]
     if not alone:
@@ -161,7 +161,7 @@ def choose(
 def apply_proximity(
     passages: Sequence[RankedPassage], *, spans: Spans, out: Spans = (), order: str = ""
 ) -> list[RankedPassage]:
-    """Raise every hit near a named date but not inside one in `out`, then the newest or oldest."""
+    """Raise every passage near a named date but not inside one in `out`, then the newest or oldest."""
     moved = list(passages)
     if spans:
         gains = [
@@ -177,13 +177,13 @@ def apply_proximity(
 def of_dates_alone(
     passages: Sequence[RankedPassage], *, spans: Spans, order: str = ""
 ) -> list[RankedPassage]:
-    """Answer a question that is only a date: the hits of that time, in the order of time."""
+    """Answer a question that is only a date: the passages of that time, in the order of time."""
     found = [_raised(passage, 1.0) for passage in passages if is_of(passage, spans)]
     return in_time(found, newest=order == "newest")
 
 
 def in_time(passages: Sequence[RankedPassage], *, newest: bool) -> list[RankedPassage]:
-    """Sort by date, then by source, path and line; undated hits come last."""
+    """Sort by date, then by source, path and line; undated passages come last."""
     placed = sorted(passages, key=lambda h: (h.about.source, h.about.path, h.start_line))
     dated = [passage for passage in placed if passage.about.date]
     dated.sort(key=lambda h: h.about.date or "", reverse=newest)
@@ -191,14 +191,14 @@ def in_time(passages: Sequence[RankedPassage], *, newest: bool) -> list[RankedPa
 
 
 def matching(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Keep hits with most of the words of the best one, or with nearly its score."""
+    """Keep passages with most of the words of the best one, or with nearly its score."""
     best = max((passage.score for passage in passages), default=0.0)
-    most = max((passage.held for passage in passages), default=0.0)
+    most = max((passage.term_share for passage in passages), default=0.0)
     return [
         passage
         for passage in passages
         if passage.is_literal
-        or 0.0 < NEARLY_AS_GOOD * most <= passage.held
+        or 0.0 < NEARLY_AS_GOOD * most <= passage.term_share
         or passage.score >= NEARLY_AS_GOOD * best
     ]
 
@@ -208,7 +208,9 @@ def _of_the_day_first(passages: list[RankedPassage], days: Spans) -> list[Ranked
 
     Notes of the week or the month of that day only get their bonus.
     """
-    named = [passage for passage in passages if passage.held >= MOST and _is_inside(passage, days)]
+    named = [
+        passage for passage in passages if passage.term_share >= MOST and _is_inside(passage, days)
+    ]
     ids = {id(passage) for passage in named}
     placed = [*named, *(passage for passage in passages if id(passage) not in ids)]
     return [
@@ -220,7 +222,7 @@ def _of_the_day_first(passages: list[RankedPassage], days: Spans) -> list[Ranked
 
 
 def _by_order(passages: list[RankedPassage], order: str) -> list[RankedPassage]:
-    """Sort the hits that answer well enough by time.
+    """Sort the passages that answer well enough by time.
 
     Ranks keep their scores; equal scores are set slightly apart, so that later sorts keep them.
     """
@@ -273,7 +275,7 @@ def apply_decay(
     floor: float,
 ) -> list[RankedPassage]:
     """Multiply every score by the decay of its document's date."""
-    dates = {passage.written for passage in passages}  # many hits are of one day
+    dates = {passage.written for passage in passages}  # many passages are of one day
     ages = {date: age_days(date) if date else None for date in dates}
     factors = {
         date: factor(age, half_life_days=half_life_days, floor=floor) for date, age in ages.items()

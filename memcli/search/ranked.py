@@ -9,7 +9,7 @@ from memcli.types import About, Candidate, Turn, cite
 
 
 class Step(Record):
-    """What one stage did to a hit: the score it left and the numbers it used."""
+    """What one stage did to a passage: the score it left and the numbers it used."""
 
     stage: str
     score: float
@@ -100,7 +100,7 @@ class RankedPassage(Record):
         return self.moment or self.about.document_date
 
     @property
-    def held(self) -> float:
+    def term_share(self) -> float:
         """Return the share of the query's IDF that the passage contains, 0 to 1."""
         return self.coverage if self.own_coverage is None else self.own_coverage
 
@@ -193,12 +193,12 @@ class RankedPassage(Record):
         return cite(about.source, about.path, self.start_line, self.end_line)
 
     def moved(self, score: float, stage: str, **inputs: float | int | str | None) -> RankedPassage:
-        """Return the hit with a new score, and add the reason to the trace."""
+        """Return the passage with a new score, and add the reason to the trace."""
         step = Step(stage, score, tuple(inputs.items()))
         return self._replace(score=score, trace=(*self.trace, step))
 
     def noted(self, name: str, value: float | str) -> RankedPassage:
-        """Return the hit with a further input of the last step of its trace."""
+        """Return the passage with a further input of the last step of its trace."""
         *before, last = self.trace
         step = last._replace(inputs=(*last.inputs, (name, value)))
         return self._replace(trace=(*before, step))

@@ -158,29 +158,33 @@ def _meant(
     Only the last word of a query may be unfinished.
     """
     if "-" in word:
-        joined = _first_held(snapshot, [word.replace("-", "")])
-        return _found(joined, "joined") or _found(_respelt_pieces(snapshot, word), "spelling")
+        joined = _first_known(snapshot, [word.replace("-", "")])
+        return _correction(joined, "joined") or _correction(
+            _respelt_pieces(snapshot, word), "spelling"
+        )
     if not word.isalpha():
-        return _found(_first_held(snapshot, filter(None, [spelling.grouped(word)])), "number")
-    english = _first_held(snapshot, spelling.numbers(word, spelling.ENGLISH_NUMBERS))
+        return _correction(_first_known(snapshot, filter(None, [spelling.grouped(word)])), "number")
+    english = _first_known(snapshot, spelling.numbers(word, spelling.ENGLISH_NUMBERS))
     if english or is_known:
-        return _found(english, "plural")
+        return _correction(english, "plural")
     respelt = _respelt(snapshot, word, is_foreign=is_foreign)
     if respelt and is_foreign and _ends_in_english(word, fold(respelt)):
         respelt = None
     return (
-        _found(respelt, "spelling")
-        or _found(_first_held(snapshot, spelling.numbers(word, spelling.OTHER_NUMBERS)), "plural")
-        or _found(_split(snapshot, word), "split")
-        or _found(_begun(snapshot, word) if is_last else None, "beginning")
+        _correction(respelt, "spelling")
+        or _correction(
+            _first_known(snapshot, spelling.numbers(word, spelling.OTHER_NUMBERS)), "plural"
+        )
+        or _correction(_split(snapshot, word), "split")
+        or _correction(_begun(snapshot, word) if is_last else None, "beginning")
     )
 
 
-def _found(searched: str | None, how: str) -> tuple[str, str] | None:
+def _correction(searched: str | None, how: str) -> tuple[str, str] | None:
     return (searched, how) if searched else None
 
 
-def _first_held(snapshot: Snapshot, words: Iterable[str]) -> str | None:
+def _first_known(snapshot: Snapshot, words: Iterable[str]) -> str | None:
     """Return the first of some words that the notes contain."""
     terms = {word: term for word in words if (term := index_term(word))}
     held = snapshot.occurring([*terms.values()])
@@ -251,7 +255,7 @@ def _respelt_pieces(snapshot: Snapshot, word: str) -> str | None:
     pieces = word.split("-")
     known = whole_words(pieces)
     spelt = (p if p in known else _respelt(snapshot, p) or p for p in pieces)
-    return _first_held(snapshot, ["-".join(spelt)])
+    return _first_known(snapshot, ["-".join(spelt)])
 
 
 def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:

@@ -152,7 +152,7 @@ def _traced(
 def _reordered(
     top: Sequence[RankedPassage], scores: Sequence[float], by: str
 ) -> list[RankedPassage]:
-    """Sort hits by score; ties keep their order."""
+    """Sort passages by score; ties keep their order."""
     order = sorted(range(len(top)), key=lambda at: (-scores[at], at))
     places = sorted((passage.score for passage in top), reverse=True)
     return [

@@ -166,14 +166,14 @@ class Heard(Record):
         if not names:
             return None
         lines = [by_line(chunk) for chunk in chunks if chunk.about.chunk_id in self.turns]
-        sought = _without(snapshot, terms, names)
+        counted = _without(snapshot, terms, names)
         return Voices(
             names,
             bool(self.by),
             self.turns,
             {candidate.about.chunk_id: candidate for candidate in lines},
             {
-                chunk: [_idf_share(line, sought) for line in cut]
+                chunk: [_idf_share(line, counted) for line in cut]
                 for chunk, cut in part_tokens(snapshot, lines).items()
             },
         )
@@ -190,10 +190,10 @@ def with_shares(
     `names` are the speakers whom the question names. Lines in which another speaker claims what is
     asked about them become the `claims` of their passage.
     """
-    sought = _without(snapshot, terms, names)
+    counted = _without(snapshot, terms, names)
 
     def shares_of(texts: Sequence[str]) -> list[float]:
-        return [_idf_share(cut, sought) for cut in snapshot.tokens([*map(prepare, texts)])]
+        return [_idf_share(cut, counted) for cut in snapshot.tokens([*map(prepare, texts)])]
 
     made = []
     for passage in passages:
@@ -251,8 +251,8 @@ def _without(
 
 def _idf_share(line: Sequence[str], terms: Sequence[WeightedTerm]) -> float:
     every = fsum(term.idf for term in terms)
-    held = fsum(term.idf for term in terms if occurrences(line, term))
-    return held / every if every else 0.0
+    term_share = fsum(term.idf for term in terms if occurrences(line, term))
+    return term_share / every if every else 0.0
 
 
 def hear(
@@ -363,7 +363,7 @@ class Voices(Record):
                 last=run[-1],
                 best=best if best in run else max(run, key=shares.__getitem__),
                 own_cosine=min(1.0, max(0.0, *known)) if known else passage.own_cosine,
-                own_coverage=min(passage.held, fsum(shares[at] for at in run)),
+                own_coverage=min(passage.term_share, fsum(shares[at] for at in run)),
                 is_literal=passage.is_literal and run is first,
             )
             made.append(cut if run is first else _lowered(cut))

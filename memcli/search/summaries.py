@@ -151,7 +151,7 @@ def path_of(about: About) -> str:
 
 
 def attach(
-    found: Sequence[RankedPassage],
+    passages: Sequence[RankedPassage],
     summaries: Sequence[RankedPassage],
     leaves: Mapping[str, Sequence[SourceLines]],
 ) -> list[Expanded]:
@@ -164,7 +164,7 @@ def attach(
     scope += [(path, list(leaves[path])) for path in sorted(leaves)]
     return [
         Expanded(passage, next(path for path, lines in scope if _is_in(passage, lines)))
-        for passage in found
+        for passage in passages
     ]
 
 

@@ -40,7 +40,7 @@ class Inquiry(Record):
 
 
 def search_trace(
-    asked: Inquiry,
+    inquiry: Inquiry,
     parsed: ParsedQuery,
     dates: Sequence[DateSpan],
     answer: Answer,
@@ -62,7 +62,7 @@ def search_trace(
         "whole": whole,
         "sort": sort,
         "ends": ends,
-        **grounds(asked, parsed, dates, answer),
+        **grounds(inquiry, parsed, dates, answer),
         "passages": [
             _passage(rank, passage) for rank, passage in enumerate(answer.passages, start=1)
         ],
@@ -79,17 +79,17 @@ def _expanded(rank: int, each: Expanded) -> dict[str, Any]:
 
 
 def grounds(
-    asked: Inquiry, parsed: ParsedQuery, dates: Sequence[DateSpan], answer: Answer
+    inquiry: Inquiry, parsed: ParsedQuery, dates: Sequence[DateSpan], answer: Answer
 ) -> dict[str, Any]:
     """Describe the question and what the retrievers found; traces of contexts use it, too."""
     return {
-        "query": asked.text,
-        "now": asked.now,
-        "filters": asked.filters._asdict(),
-        "budget": asked.budget,
-        "flags": dict(asked.flags),
-        "settings": dict(asked.settings),
-        **({} if asked.accesses is None else {"accesses": asked.accesses}),
+        "query": inquiry.text,
+        "now": inquiry.now,
+        "filters": inquiry.filters._asdict(),
+        "budget": inquiry.budget,
+        "flags": dict(inquiry.flags),
+        "settings": dict(inquiry.settings),
+        **({} if inquiry.accesses is None else {"accesses": inquiry.accesses}),
         "parsed": {
             "text": parsed.text,
             "terms": [term._asdict() for term in parsed.terms],
@@ -134,8 +134,8 @@ def filters_of(record: Mapping[str, Any]) -> Filters:
     return Filters(**told, where=where)
 
 
-def _where(told: Sequence[Any]) -> Where:
-    key, value, negated = told
+def _where(spans: Sequence[Any]) -> Where:
+    key, value, negated = spans
     if type(key) is not str or type(value) not in (str, type(None)) or type(negated) is not bool:
         raise TypeError("where is not a filter")
     return Where(key, value, negated)
@@ -159,9 +159,9 @@ def _retriever(
     return {"ran": retriever.ran, "reason": reason, "candidates": len(found), "top": top}
 
 
-def _reranked(told: Reranked) -> dict[str, Any]:
-    reason = told.reason.text if told.reason else ""
-    return {"by": told.by, "ran": told.ran, "reason": reason, "read": told.read}
+def _reranked(reranked: Reranked) -> dict[str, Any]:
+    reason = reranked.reason.text if reranked.reason else ""
+    return {"by": reranked.by, "ran": reranked.ran, "reason": reason, "read": reranked.read}
 
 
 def _candidate(passage: RankedPassage) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class Followed(Record):
     last: int
 
     def are_in(self, passage: RankedPassage) -> bool:
-        """Return whether a hit contains one of the lines."""
+        """Return whether a passage contains one of the lines."""
         return (
             passage.about.document == (self.source, self.path)
             and passage.start_line <= self.last
@@ -42,16 +42,16 @@ class Course:
         self.stages: list[tuple[str, Sequence[RankedPassage]]] = []
 
     def __call__(self, stage: str, passages: Sequence[RankedPassage]) -> None:
-        """Record the hits; no stage changes those of another."""
+        """Record the passages; no stage changes those of another."""
         self.stages.append((stage, passages))
 
 
 class Waypoint(Record):
-    """The place of the best hit that contains some lines, after a stage."""
+    """The place of the best passage that contains some lines, after a stage."""
 
     stage: str
     passages: int
-    rank: int | None  # from 1; None: no hit contains them
+    rank: int | None  # from 1; None: no passage contains them
     score: float | None  # None after recall, which has one score per retriever
     citation: str | None
 
@@ -75,7 +75,7 @@ class Trail(Record):
 
 
 def follow(course: Course, are_in: Callable[[RankedPassage], bool]) -> Trail:
-    """Follow some lines; `are_in` returns whether a hit contains one of them."""
+    """Follow some lines; `are_in` returns whether a passage contains one of them."""
     waypoints: list[Waypoint] = []
     folded_into = None
     for stage, passages in course.stages:

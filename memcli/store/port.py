@@ -83,22 +83,22 @@ class Snapshot(Stock, Protocol):
         ...
 
     def holding(
-        self, asked: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
+        self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> Sequence[TermChunks]:
         """Count the chunks that contain each term, or match each query; name which of some do."""
         ...
 
-    def totals(self, wanted: TermQuery) -> Totals:
-        """Count what BM25 needs for the words of `wanted`; counts of several stores add up."""
+    def totals(self, query: TermQuery) -> Totals:
+        """Count what BM25 needs for the words of `query`; counts of several stores add up."""
         ...
 
     def by_keyword(
-        self, wanted: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
+        self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         """List the best matches by BM25, best first; ties by source, path and place.
 
         With `totals` a chunk has the score that one store would give it that holds all of them.
-        A term of `wanted.also` is weighed by the count that is given with it.
+        A term of `query.also` is weighed by the count that is given with it.
         """
         ...
 
@@ -266,7 +266,7 @@ class Change(Stock, Protocol):
         """
         ...
 
-    def check(self, summary: str, found: Sequence[LineCheck]) -> None:
+    def check(self, summary: str, checks: Sequence[LineCheck]) -> None:
         """Remember where the source lines of a summary are now; writes nothing if that is known."""
         ...
 

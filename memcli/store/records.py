@@ -47,9 +47,9 @@ class Counts(Record):
 EMBEDDED_AT = "embedded_at"
 
 
-def counts_at(revision: int | str, told: str) -> Counts | None:
+def counts_at(revision: int | str, text: str) -> Counts | None:
     """Return the counts in EMBEDDED_AT, if they are of this revision."""
-    at, *counted = told.split(" ")
+    at, *counted = text.split(" ")
     if at != str(revision) or len(counted) < 3:
         return None
     documents, chunks, parts, left_out = map(int, (*counted, "0")[:4])
@@ -107,7 +107,7 @@ def added(totals: Iterable[Totals]) -> Totals:
 class RetrieverResults(Record):
     """The searches of both retrievers and their results."""
 
-    wanted: TermQuery
+    query: TermQuery
     keyword: Sequence[Ranked]
     vector: bytes | None
     near: Sequence[Neighbour]

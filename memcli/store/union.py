@@ -94,7 +94,7 @@ class Union:
         self,
         members: Sequence[Member],
         *,
-        is_asked_by_first: bool = True,
+        has_own: bool = True,
         finds_in: Sequence[int] | None = None,
         each: Each | None = None,
     ) -> None:
@@ -105,7 +105,7 @@ class Union:
         of them where they wait for the same server (`store.round_trips`).
         """
         self._members = members
-        self._asker = 0 if is_asked_by_first else -1
+        self._asker = 0 if has_own else -1
         self._turns = range(len(members)) if finds_in is None else finds_in
         self._each, self._at_once = each or one_by_one, each or side_by_side
         names = tuple(member.name for member in members)
@@ -131,7 +131,7 @@ class Union:
             turns = [turn for turn, by in enumerate(made_by) if by in wanted]
             part = Union(
                 self._members,
-                is_asked_by_first=self._asker == 0,
+                has_own=self._asker == 0,
                 finds_in=turns,
                 each=None if self._each is one_by_one else self._each,
             )
@@ -159,7 +159,7 @@ class Union:
     def known(self) -> Mapping[Key, Known]:
         return {
             (self._naming[turn].source(source), path): known
-            for turn, told in self._told(lambda snapshot: snapshot.known())
+            for turn, told in self._from_each(lambda snapshot: snapshot.known())
             for (source, path), known in told.items()
         }
 
@@ -170,7 +170,7 @@ class Union:
 
     @cached_property
     def _own_counts(self) -> list[Counts]:
-        return [counts for _, counts in self._told(lambda snapshot: snapshot.counts())]
+        return [counts for _, counts in self._from_each(lambda snapshot: snapshot.counts())]
 
     def _counts(self, turn: int) -> Counts:
         own = self._own_counts[turn]
@@ -194,7 +194,7 @@ class Union:
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         """Return the terms that a chunk contains and that the asking workspace may know of."""
-        told = dict(self._told(lambda snapshot: snapshot.occurring(terms)))
+        told = dict(self._from_each(lambda snapshot: snapshot.occurring(terms)))
         open_ = frozenset().union(*(told[turn] for turn in told if turn not in self._hiding))
         return open_.union(
             term
@@ -205,15 +205,15 @@ class Union:
         )
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
-        found = self._told(lambda snapshot: snapshot.frequencies(terms))
+        found = self._from_each(lambda snapshot: snapshot.frequencies(terms))
         return [sum(counts) for counts in zip(*(counts for _, counts in found), strict=True)]
 
     def holding(
-        self, asked: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
+        self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> Sequence[TermChunks]:
         own = split(chunk_ids, self._count)
         told = self._each(
-            lambda turn: self._all[turn].holding(asked, own.get(turn, ())), range(self._count)
+            lambda turn: self._all[turn].holding(queries, own.get(turn, ())), range(self._count)
         )
         found = [
             [(held.total, self._naming[turn].chunks(held.chunk_ids)) for held in each]
@@ -226,27 +226,29 @@ class Union:
             for held in zip(*found, strict=True)
         ]
 
-    def totals(self, wanted: TermQuery) -> Totals:
-        wanted = _with_all(wanted)
-        terms = _terms(wanted)
+    def totals(self, query: TermQuery) -> Totals:
+        query = _with_all(query)
+        terms = _terms(query)
         known = next((totals for told, totals in self._totals.items() if terms <= told), None)
         if known is None:
-            known = added(own for _, own in self._told(lambda snapshot: snapshot.totals(wanted)))
+            known = added(
+                own for _, own in self._from_each(lambda snapshot: snapshot.totals(query))
+            )
             self._totals[terms] = known
         return known
 
     def by_keyword(
-        self, wanted: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
+        self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         """List the best matches by the BM25 of the whole; ties by workspace, then by place."""
-        wanted = _with_all(wanted)
-        if not (wanted.any or wanted.all):
+        query = _with_all(query)
+        if not (query.any or query.all):
             return []
-        by = totals or self.totals(wanted)
+        by = totals or self.totals(query)
         found = [
             Ranked(self._naming[turn].chunk(each.chunk_id), each.bm25)
             for turn, ranked in self._reached(
-                scope, lambda snapshot, own: snapshot.by_keyword(wanted, limit, own, by)
+                scope, lambda snapshot, own: snapshot.by_keyword(query, limit, own, by)
             )
             for each in ranked
         ]
@@ -293,16 +295,16 @@ class Union:
         turn: int,
         own: Scope,
         most: int,
-        told: Sequence[Neighbour],
+        neighbours: Sequence[Neighbour],
         *,
         vector: bytes | None,
         limit: int,
         last: float,
     ) -> tuple[int, Scope, Sequence[Neighbour]]:
         """Ask a store for more than its share if that ends with a text as near as `last`."""
-        if most < limit and len(told) == most and told[-1].cosine >= last:
-            told = self._all[turn].by_vector(vector, limit, own)()
-        return turn, own, told
+        if most < limit and len(neighbours) == most and neighbours[-1].cosine >= last:
+            neighbours = self._all[turn].by_vector(vector, limit, own)()
+        return turn, own, neighbours
 
     def _with_ties(
         self,
@@ -321,11 +323,11 @@ class Union:
         return texts
 
     def _nearest(
-        self, found: Iterable[tuple[int, Sequence[Neighbour]]], last: float
+        self, answers: Iterable[tuple[int, Sequence[Neighbour]]], last: float
     ) -> list[Neighbour]:
         """Order texts as near as `last`; one that several stores contain is one text."""
         texts: dict[bytes, Neighbour] = {}
-        for turn, own in found:
+        for turn, own in answers:
             for each in own:
                 if each.cosine < last:
                     break
@@ -359,7 +361,7 @@ class Union:
     def candidates(
         self, chunk_ids: Sequence[int], retrievers: RetrieverResults
     ) -> Sequence[Candidate]:
-        wanted = _with_all(retrievers.wanted)
+        wanted = _with_all(retrievers.query)
         by = retrievers.totals or self.totals(wanted)
 
         def read(own_of: tuple[int, list[int]]) -> list[Candidate]:
@@ -420,7 +422,7 @@ class Union:
     def marked(self, *, soft: bool) -> Sequence[Marked]:
         return [
             each._replace(excerpts=tuple(self._naming[turn].excerpt(e) for e in each.excerpts))
-            for turn, told in self._told(lambda snapshot: snapshot.marked(soft=soft))
+            for turn, told in self._from_each(lambda snapshot: snapshot.marked(soft=soft))
             for each in told
             if not self._is_hidden(turn, each)
         ]
@@ -460,7 +462,7 @@ class Union:
     def titles(self) -> Sequence[Titled]:
         return [
             each._replace(source=self._naming[turn].source(each.source))
-            for turn, told in self._told(lambda snapshot: snapshot.titles())
+            for turn, told in self._from_each(lambda snapshot: snapshot.titles())
             for each in told
         ]
 
@@ -471,7 +473,7 @@ class Union:
                 each.lines._replace(path=self._naming[turn].path(each.lines.path)),
                 each.holds,
             )
-            for turn, told in self._told(lambda snapshot: snapshot.supports())
+            for turn, told in self._from_each(lambda snapshot: snapshot.supports())
             for each in told
         ]
 
@@ -505,7 +507,7 @@ class Union:
         dimension = self._facts[turn].dimension or 0
         return 4 * dimension * self._own_counts[turn].embedded <= SMALL_BYTES
 
-    def _told(self, ask: Callable[[Snapshot], Made]) -> Iterator[tuple[int, Made]]:
+    def _from_each(self, ask: Callable[[Snapshot], Made]) -> Iterator[tuple[int, Made]]:
         """Ask every store; return the answers by number of the store."""
         return enumerate(self._each(ask, self._all))
 
@@ -554,7 +556,7 @@ class UnionStore:
         self,
         stores: Sequence[tuple[str, Store]],
         *,
-        is_asked_by_first: bool = True,
+        has_own: bool = True,
         shared_index: SharedIndex | None = None,
         shared_names: Sequence[str] = (),
     ) -> None:
@@ -562,7 +564,7 @@ class UnionStore:
 
         The workspaces `shared_names` come last; a crowd has them by these names.
         """
-        self._stores, self._is_asked_by_first = stores, is_asked_by_first
+        self._stores, self._has_own = stores, has_own
         self._shared_index, self._shared_names = shared_index, shared_names
 
     def exists(self) -> bool:
@@ -582,7 +584,7 @@ class UnionStore:
                     with failing(name):
                         snapshot = opened.enter_context(store.snapshot())
                     members.append(Member(name, NamedSnapshot(name, snapshot)))
-            is_own = self._is_asked_by_first and [m.name for m in members[:1]] == [
+            is_own = self._has_own and [m.name for m in members[:1]] == [
                 name for name, _ in self._stores[:1]
             ]
             each = None
@@ -596,7 +598,7 @@ class UnionStore:
                 ]
             if not members:
                 raise IndexMissingError("nothing is indexed yet", hint="memcli index --everywhere")
-            yield Union(members, is_asked_by_first=is_own, each=each)
+            yield Union(members, has_own=is_own, each=each)
 
     def close(self) -> None:
         """Close all stores."""
@@ -606,28 +608,28 @@ class UnionStore:
             self._shared_index.close()
 
 
-def _terms(wanted: TermQuery) -> frozenset[Term]:
-    return frozenset(chain(wanted.any, wanted.none, *wanted.all))
+def _terms(query: TermQuery) -> frozenset[Term]:
+    return frozenset(chain(query.any, query.none, *query.all))
 
 
-def _begun(found: Iterator[Excerpt]) -> Iterator[Excerpt]:
+def _begun(excerpts: Iterator[Excerpt]) -> Iterator[Excerpt]:
     """Read the first of many now, and the others when they are asked for."""
-    return chain([*islice(found, 1)], found)
+    return chain([*islice(excerpts, 1)], excerpts)
 
 
-def _last(found: Iterable[tuple[Any, ...]], limit: int) -> float:
-    """Return the cosine of the last of the `limit` nearest texts, which stand last in `found`."""
-    texts = {each.hash: each.cosine for *_, told in found for each in told}
+def _last(answers: Iterable[tuple[Any, ...]], limit: int) -> float:
+    """Return the cosine of the last of the `limit` nearest texts, which stand last in `answers`."""
+    texts = {each.hash: each.cosine for *_, told in answers for each in told}
     return min(sorted(texts.values(), reverse=True)[:limit], default=1.0)
 
 
-def _with_all(wanted: TermQuery) -> TermQuery:
+def _with_all(query: TermQuery) -> TermQuery:
     """Look for every term: each one has its place in the totals of all stores.
 
     One index of more than `recall.SMALL` chunks finds nothing by its common terms alone, so there
     the two may differ. With those bounds a tenth as large, 60 questions to 2,400 made-up chunks in
     two stores gave the ten passages of one store in its order, their scores within .0008.
     """
-    also = (term for term, _ in wanted.also)
-    terms = tuple(dict.fromkeys((*wanted.any, *also)))
-    return wanted._replace(any=terms, also=(), together=())
+    also = (term for term, _ in query.also)
+    terms = tuple(dict.fromkeys((*query.any, *also)))
+    return query._replace(any=terms, also=(), together=())

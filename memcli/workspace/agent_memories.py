@@ -34,7 +34,7 @@ class Spot(Record):
 
     where: str  # as people write it; from the workspace unless it begins with ~
     leads: Callable[[Surroundings], Iterator[Lead]]
-    behind: str = ""  # the name of the preset, in the name of the source
+    suffix: str = ""  # the name of the preset, in the name of the source
     is_of_here: bool = True  # it belongs only to this workspace
 
 
@@ -59,7 +59,7 @@ class AgentMemorySources(Record):
     passed: tuple[Reason, ...] = ()
 
 
-def _home(where: str, *, variable: str = "", behind: str = "") -> Spot:
+def _home(where: str, *, variable: str = "", suffix: str = "") -> Spot:
     """Look below the home folder, or below the folder that a variable names instead of the first.
 
     Example: with CODEX_HOME=/x, `.codex/memories` is /x/memories.
@@ -71,16 +71,16 @@ def _home(where: str, *, variable: str = "", behind: str = "") -> Spot:
         base = given or os.path.join(around.home, first)
         yield Lead(os.path.join(base, *rest.split("/")) if rest else base, base)
 
-    return Spot(f"~/{where}", leads, behind, is_of_here=False)
+    return Spot(f"~/{where}", leads, suffix, is_of_here=False)
 
 
-def _here(where: str, *, behind: str = "") -> Spot:
+def _here(where: str, *, suffix: str = "") -> Spot:
     """Look in the workspace itself."""
 
     def leads(around: Surroundings) -> Iterator[Lead]:
         yield Lead(os.path.join(around.root, *where.split("/")), around.root)
 
-    return Spot(where, leads, behind)
+    return Spot(where, leads, suffix)
 
 
 def _claude(around: Surroundings) -> Iterator[Lead]:
@@ -89,7 +89,7 @@ def _claude(around: Surroundings) -> Iterator[Lead]:
     It writes the path with a dash for every other sign; the work trees of a repository share one.
     """
     base = around.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(around.home, ".claude")
-    moved = _told(os.path.join(base, "settings.json"), "autoMemoryDirectory")
+    moved = _text_of(os.path.join(base, "settings.json"), "autoMemoryDirectory")
     if moved:
         path = os.path.join(around.home, moved[2:]) if moved.startswith("~/") else moved
         if os.path.isabs(path):  # the user set it, so it may be anywhere
@@ -144,7 +144,7 @@ def _read(folder: str, name: str) -> str | None:
     return None if data is None else data.decode("utf-8", "replace")
 
 
-def _told(path: str, key: str) -> str:
+def _text_of(path: str, key: str) -> str:
     """Return a text from a JSON object; "" if there is none."""
     try:
         value = json.loads(_read(*os.path.split(path)) or "{}")
@@ -160,7 +160,7 @@ AGENT_MEMORIES = (
         "docs.claude.com, memory: auto memory; anthropics/claude-code#30667 (work trees)",
         (
             Spot("~/.claude/projects/<path with dashes>/memory", _claude),
-            _here(".claude/rules", behind=".rules"),
+            _here(".claude/rules", suffix=".rules"),
         ),
     ),
     AgentMemory(
@@ -189,7 +189,7 @@ AGENT_MEMORIES = (
         "geminicli.com/docs/tools/memory; google-gemini/gemini-cli packages/core/src/config",
         (
             Spot("~/.gemini/tmp/<project>/memory", _gemini("memory")),
-            _home(".gemini", behind=".user"),
+            _home(".gemini", suffix=".user"),
         ),
         include=("*.md",),
     ),
@@ -201,12 +201,12 @@ AGENT_MEMORIES = (
     AgentMemory(
         "serena",
         "oraios/serena docs, memories",
-        (_here(".serena/memories"), _home(".serena/memories/global", behind=".global")),
+        (_here(".serena/memories"), _home(".serena/memories/global", suffix=".global")),
     ),
     AgentMemory(
         "cline",
         "docs.cline.bot, memory bank",
-        (_here("memory-bank"), _here(".clinerules", behind=".rules")),
+        (_here("memory-bank"), _here(".clinerules", suffix=".rules")),
     ),
     AgentMemory(
         "cursor",
@@ -282,7 +282,7 @@ def find(
                 continue
             there = [each for each in spot.leads(around) if os.path.isdir(each.path)]
             for number, lead in enumerate(there):
-                label = label_of(f"{name}{spot.behind}") + (f"-{number + 1}" if number else "")
+                label = label_of(f"{name}{spot.suffix}") + (f"-{number + 1}" if number else "")
                 why = _why_not(lead, around)
                 if why:
                     text = f"the memory of {label} is left out: {lead.path} {why}"
@@ -308,7 +308,7 @@ def source_at(root: str, agent_memory: AgentMemory, name: str) -> Source:
         exclude=agent_memory.exclude,
         kinds=agent_memory.kinds,
         soft=agent_memory.soft,
-        is_found=True,
+        is_automatic=True,
         is_transcripts=agent_memory.is_transcripts,
     )
     if not agent_memory.is_transcripts:

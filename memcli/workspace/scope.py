@@ -44,7 +44,7 @@ def left(
         if file not in listed:
             reason = _why(source, path, passed)
             why.setdefault(reason, []).append(shown(source, path))
-    return tuple(_told(reason, names) for reason, names in why.items())
+    return tuple(_reason_of(reason, names) for reason, names in why.items())
 
 
 def _why(source: str, path: str, skips: dict[Key, Skip]) -> _Why:
@@ -70,7 +70,7 @@ def _of(skip: Skip) -> _Why:
     return f"it is {what}", f"they are {what}"
 
 
-def _told(why: _Why, names: list[str]) -> Reason:
+def _reason_of(why: _Why, names: list[str]) -> Reason:
     is_one = len(names) == 1
     files = "1 file is" if is_one else f"{len(names)} files are"
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""

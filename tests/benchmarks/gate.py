@@ -100,7 +100,7 @@ def look(encoder: str) -> tuple[list[tuple[Line, tuple[SimilarLine, ...]]], Gate
 
 def judged(found: Found, weights: GateWeights, least: float) -> list[tuple[Line, Judged]]:
     """Ask the gate about every line."""
-    settings = AdmissionSettings(weights, least, was_given=lambda source, path, text: True)
+    settings = AdmissionSettings(weights, least, was_shown=lambda source, path, text: True)
     return [(line, judge(line.text, near, settings)) for line, near in found]
 
 

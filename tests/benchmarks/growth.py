@@ -50,7 +50,7 @@ class _Held:
         readers, each = self._held.__enter__()
         names = sorted(name for name in readers if "/" in name)
         members = [Member(name.replace("/", "."), readers[name]) for name in names]
-        return Union(members, is_asked_by_first=False, each=each)
+        return Union(members, has_own=False, each=each)
 
     def __exit__(self, *fault: object) -> None:
         self._held.__exit__(None, None, None)

@@ -52,7 +52,7 @@ from memcli.search.retrievers import Vector
 from memcli.store import quantize
 from memcli.store.records import Scope
 from memcli.store.run_records import Stamp
-from memcli.store.sqlite import coarse, vectors
+from memcli.store.sqlite import coarse, codes_in_memory, vectors
 from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
@@ -275,7 +275,9 @@ def missed(path: str) -> None:
     certain: list[float] = []
     parts = 0
     for text in texts:
-        terms = [sought for term in parse(text).sought if (sought := term.sought)]
+        terms = [
+            index_term for term in parse(text).counted_terms if (index_term := term.index_term)
+        ]
         counts = dict(zip(terms, reader.frequencies(terms), strict=True))
         kept, also = parted(counts, total)
         full = [

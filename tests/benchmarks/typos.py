@@ -86,11 +86,11 @@ def misspelt(word: str, draw: Random) -> str:
 def rarest(query: ParsedQuery, snapshot: Snapshot) -> str | None:
     """Name the plain word that fewest chunks hold, but some."""
     asked = [
-        (term.text, sought)
+        (term.text, index_term)
         for term in query.plain
-        if len(term.text) >= LETTERS and term.text.isalpha() and (sought := term.sought)
+        if len(term.text) >= LETTERS and term.text.isalpha() and (index_term := term.index_term)
     ]
-    counts = snapshot.frequencies([sought for _, sought in asked])
+    counts = snapshot.frequencies([index_term for _, index_term in asked])
     held = [(count, text) for (text, _), count in zip(asked, counts, strict=True) if count]
     return min(held)[1] if held else None
 
@@ -134,8 +134,8 @@ class Asker:
     def _outcome(self, snapshot: Snapshot, found: Answer, word: str, wrong: str) -> str:
         meant = {each.typed: each.searched for each in found.repaired}.get(wrong)
         if meant is None:
-            (term,) = parse(f'"{wrong}"').sought
-            is_held = term.sought and snapshot.occurring([term.sought])
+            (term,) = parse(f'"{wrong}"').counted_terms
+            is_held = term.index_term and snapshot.occurring([term.index_term])
             meant = wrong if is_held else None
         if meant is None:
             return "none"

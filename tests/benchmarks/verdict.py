@@ -112,8 +112,12 @@ def _near(rank: int, found: Found) -> float:
 
 
 def _saturation(found: Found) -> float:
-    held = [passage.coverage for passage in found[1]]
-    return math.log1p(sum(share >= 0.6 * max(held) for share in held)) if held else 0.0
+    term_share = [passage.coverage for passage in found[1]]
+    return (
+        math.log1p(sum(share >= 0.6 * max(term_share) for share in term_share))
+        if term_share
+        else 0.0
+    )
 
 
 def _worse_rank(found: Found) -> float:
@@ -130,7 +134,7 @@ FEATURES: Mapping[str, Callable[[Found], float]] = {
     "lead5": lambda found: _lead(5, found),
     "ratio": _ratio,
     "cosine": lambda found: (found[0][0].cosine or 0.0) if found[0] else 0.0,
-    "coverage": lambda found: found[0][0].held if found[0] else 0.0,
+    "coverage": lambda found: found[0][0].term_share if found[0] else 0.0,
     "crowd10": lambda found: _near(10, found),
     "crowd100": lambda found: _near(100, found),
     "saturation": _saturation,
@@ -155,8 +159,10 @@ def asked(folder: Path, store: Path, mode: str) -> Iterator[Told]:
             for query in read_queries((folder / name).read_text("utf-8").split("\n"), name):
                 yield _ask(memory, query, kind, frozenset())
                 if kind == "answerable":
-                    held = {i for at, i in places if any(at.touches(r) for r in query.relevant)}
-                    yield _ask(memory, query, GONE, frozenset(held))
+                    term_share = {
+                        i for at, i in places if any(at.touches(r) for r in query.relevant)
+                    }
+                    yield _ask(memory, query, GONE, frozenset(term_share))
 
 
 def _ask(memory: Memory, query: Query, kind: str, outside: frozenset[int]) -> Told:

@@ -142,13 +142,13 @@ def test_of_several_answers_one_that_is_far_less_sure_is_under_the_floor() -> No
 def test_what_has_no_room_gives_way_to_what_is_about_as_good() -> None:
     scores = (0.9, 0.8, 0.7, 0.6, 0.58, 0.3)
     found = [part(n, score, 40 if score == 0.6 else 1) for n, score in enumerate(scores)]
-    asked = Sharing(200, 0, 0.3, 0.1, 0.2, is_asked=True)
+    asked = Sharing(200, 0, 0.3, 0.1, 0.2, has_question=True)
     made = assemble(fix([], [], [], asked), Retrieved(found), asked)
     assert [p.score for p in made.parts] == [0.9, 0.8, 0.7, 0.58]
     assert [p.score for p in made.left_out] == [0.6, 0.3]
     assert 0 < made.saved <= 200 - made.tokens
     # Where nothing is asked, worth is a matter of age, and the room is used.
-    free = asked._replace(is_asked=False)
+    free = asked._replace(has_question=False)
     made = assemble(fix([], [], [], free), Retrieved(found), free)
     assert [p.score for p in made.parts] == [0.9, 0.8, 0.7, 0.58, 0.3]
 
@@ -163,7 +163,7 @@ def test_the_tail_is_served_before_what_is_found_and_within_its_share() -> None:
     ]  # fmt: skip
     newest = [(whole(chunk),) for chunk in reversed(chunks)]
     for budget in (100, 300, 600):
-        asked = Sharing(budget, 3, 0.3, 0.1, 0.2, is_asked=True)
+        asked = Sharing(budget, 3, 0.3, 0.1, 0.2, has_question=True)
         fixed = fix([], [], newest, asked)
         assert sum(part.cost for part in fixed.parts) <= 0.2 * budget
     assert fixed.chunk_ids == {6, 7, 8}

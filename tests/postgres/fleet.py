@@ -287,7 +287,7 @@ class Fleet:
             names = [name for name in readers if "/" in name]
             members = [Member(name.partition("/")[2], readers[name]) for name in names]
             if members:
-                found = answers(Union(members, is_asked_by_first=False, each=each), text)
+                found = answers(Union(members, has_own=False, each=each), text)
                 for place, _, said in found:
                     ours = [text_of(*mark) for mark in marks(said)]
                     if not all(place.startswith(f"w{w}:") for w, _ in marks(said)) or not all(

@@ -70,7 +70,7 @@ def beside(folder: Path) -> OnThisMachine:
 
 def united(readers: Mapping[str, Snapshot], each: Each) -> Union:
     members = [Member(f"w{at:02}", readers[f"crowd/w{at:02}"]) for at in range(MEMBERS)]
-    return Union(members, is_asked_by_first=False, each=each)
+    return Union(members, has_own=False, each=each)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def expected(folder: Path) -> Iterator[Union]:
             store = store_at(str(folder / f"w{at:02}.sqlite"), Clock())
             held.callback(store.close)
             members.append(Member(f"w{at:02}", held.enter_context(store.snapshot())))
-        yield Union(members, is_asked_by_first=False)
+        yield Union(members, has_own=False)
 
 
 def ranked(found: Sequence[tuple[str, float]]) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.store import quantize
 from memcli.store.open import store_at
 from memcli.store.port import Store
 from memcli.store.postgres import vectors

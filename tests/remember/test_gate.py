@@ -133,11 +133,11 @@ def test_a_sentence_that_a_session_was_given_over_two_lines_is_an_echo() -> None
 def test_what_the_session_was_given_is_an_echo_and_nothing_else_is() -> None:
     text = "So we read, the pool of api-7 holds 40 connections."
     assert _rule(_judged(text, OLD)) == ""
-    given = _judged(text, OLD, was_given=lambda *line: line == ("memory", "MEMORY.md", OLD))
+    given = _judged(text, OLD, was_shown=lambda *line: line == ("memory", "MEMORY.md", OLD))
     assert (_rule(given), given.checks[-1].citation) == ("echo", "MEMORY.md:1")
-    assert _rule(_judged(text, OLD, was_given=lambda *line: False)) == ""
+    assert _rule(_judged(text, OLD, was_shown=lambda *line: False)) == ""
     other = "So we read, the pool of api-7 holds 50 connections."
-    assert _rule(_judged(other, OLD, was_given=lambda *line: True)) == ""
+    assert _rule(_judged(other, OLD, was_shown=lambda *line: True)) == ""
 
 
 @pytest.mark.parametrize(

@@ -327,7 +327,7 @@ def context(snapshot: Snapshot, text: str, roots: Mapping[str, str]) -> list[tup
     """
     wanted = Sharing(
         budget=9000, tail=0, always_share=0.5, soft_share=0.2, tail_share=0.0,
-        preference_share=0.1, is_asked=True,
+        preference_share=0.1, has_question=True,
     )  # fmt: skip
     fixed, encoder = fixed_of(snapshot, wanted, Filters()), Tree()
     options = options_of(config.load("/", {}, {}), filters=Filters())

@@ -44,9 +44,9 @@ def run(options: Options) -> int:
 
     from memcli.api.changes import changes
     from memcli.cli import changes_output
-    from memcli.search.question import told_as
+    from memcli.search.question import redacted_question
 
-    text = told_as(" ".join(options.query or ()), command.config)
+    text = redacted_question(" ".join(options.query or ()), command.config)
     found = changes(
         command.workspace, text,
         since=options.since, until=options.until, by=options.by, now=command.moment,

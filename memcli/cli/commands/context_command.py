@@ -60,22 +60,22 @@ def run(options: Options) -> int:
     check_as_of(options, {"--receipt": options.receipt})
     command = command_context(options)
 
-    from memcli.api.assemble import context_of, wanted_of
+    from memcli.api.assemble import context_of, sharing_of
     from memcli.cli import context_output
     from memcli.context.assemble import check_shares
 
-    wanted = check_shares(wanted_of(command.config))
+    sharing = check_shares(sharing_of(command.config))
     text = " ".join(options.query or ())
     with progress_of(command) as observe:
         found = context_of(
-            command.memory, text, command.question_time, wanted, sync=wanted_sync, observe=observe
+            command.memory, text, command.question_time, sharing, sync=wanted_sync, observe=observe
         )
     if options.receipt is not None:
         from memcli.cli import traces
 
-        record = traces.make_of_context(found, command, budget=wanted.budget)
+        record = traces.make_of_context(found, command, budget=sharing.budget)
         traces.write(options.receipt, record, command)
-    context_output.write(found, wanted, command, form=form, explain=options.explain)
+    context_output.write(found, sharing, command, form=form, explain=options.explain)
     if command.config("secrets") == "warn":
         from memcli.cli.command_context import warn_of_secrets
 

@@ -231,9 +231,9 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
     return ExitCode.OK
 
 
-def _say_which(target: str, found: Lines, command: CommandContext) -> None:
+def _say_which(target: str, lines: Lines, command: CommandContext) -> None:
     """Report which document a bare name was taken for, if it is ambiguous."""
-    source, path = found.source, found.path
+    source, path = lines.source, lines.path
     elsewhere = command.memory.provenance()
     if elsewhere is not None:
         command.terminal.advise(elsewhere)

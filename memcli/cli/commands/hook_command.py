@@ -108,12 +108,12 @@ class HookLine(Record):
     options: Options
     budget: int | None
 
-    def open(self, given: HookEvent) -> CommandContext:
+    def open(self, event: HookEvent) -> CommandContext:
         """Open the workspace of a conversation, which does little for its index here.
 
         It is the one named, else that of the agent's folder, else of its project.
         """
-        here = given.folder if os.path.isabs(given.folder) and os.path.isdir(given.folder) else None
+        here = event.folder if os.path.isabs(event.folder) and os.path.isdir(event.folder) else None
         here = here or os.environ.get("CLAUDE_PROJECT_DIR") or None
         command = command_context(self.options, here=here)
         memory = command.memory.having(_bounded)
@@ -125,12 +125,12 @@ class HookLine(Record):
             )
         return command._replace(memory=memory)
 
-    def session(self, given: HookEvent, command: CommandContext) -> SessionFile | None:
+    def session(self, event: HookEvent, command: CommandContext) -> SessionFile | None:
         """Return the file of a conversation; None of one without a name."""
-        if not given.session:
+        if not event.session:
             return None
         folder = os.path.join(cache_folder(os.environ), HOOKS)
-        path = session_path(folder, self.agent, command.config.workspace, given.session)
+        path = session_path(folder, self.agent, command.config.workspace, event.session)
         return SessionFile(path, os.urandom(8).hex())
 
     def say(self, text: str) -> None:
@@ -167,21 +167,21 @@ def _read(event: str, line: HookLine) -> HookEvent | None:
     return given
 
 
-def _session_start(given: HookEvent, line: HookLine) -> str:
+def _session_start(event: HookEvent, line: HookLine) -> str:
     """Return the context of a session, once: a resumed session has it already."""
-    from memcli.api.assemble import session_start, wanted_of
+    from memcli.api.assemble import session_start, sharing_of
     from memcli.context.assemble import check_shares
     from memcli.context.parts import markdown
     from memcli.hook.notes import part_keys
 
-    command = line.open(given)
+    command = line.open(event)
     prune(os.path.join(cache_folder(os.environ), HOOKS), command.memory.clock.now_ns())
-    session = line.session(given, command)
-    if session and not session.starts(given.source, command.memory.clock.now_ns()):
+    session = line.session(event, command)
+    if session and not session.starts(event.source, command.memory.clock.now_ns()):
         return ""
-    if session and given.source in ("clear", "compact"):
+    if session and event.source in ("clear", "compact"):
         session.forget()
-    if session and given.source == "resume" and session.has_given():
+    if session and event.source == "resume" and session.has_shown():
         return ""
     config = command.config
     if line.budget is not None:
@@ -189,12 +189,12 @@ def _session_start(given: HookEvent, line: HookLine) -> str:
     before = session_before(
         os.path.join(cache_folder(os.environ), HOOKS),
         command.config.workspace,
-        given.session,
+        event.session,
         command.memory.clock.now_ns(),
     )
-    wanted = check_shares(wanted_of(config))
+    sharing = check_shares(sharing_of(config))
     made = command.memory.answering(
-        lambda memory: session_start(memory, command.question_time, wanted, since_ns=before),
+        lambda memory: session_start(memory, command.question_time, sharing, since_ns=before),
         mends=True,
     ).assembled
     if session and made.parts:
@@ -202,11 +202,11 @@ def _session_start(given: HookEvent, line: HookLine) -> str:
     return markdown(made.parts, notice=made.notice)
 
 
-def _prompt(given: HookEvent, line: HookLine) -> str:
+def _prompt(event: HookEvent, line: HookLine) -> str:
     """Return the notes for a prompt that the memory has a sure answer to."""
     from memcli.hook.prompts import has_subject, is_wish, query_of
 
-    text = query_of(given.prompt)
+    text = query_of(event.prompt)
     if not text:
         return ""
     from memcli.api.ask import ask
@@ -216,9 +216,9 @@ def _prompt(given: HookEvent, line: HookLine) -> str:
     from memcli.store.qualified_names import private_summaries
     from memcli.types import OPEN_SCOPES, Filters, memory_path
 
-    command = line.open(given)
-    session = line.session(given, command)
-    if session and is_wish(given.prompt):
+    command = line.open(event)
+    session = line.session(event, command)
+    if session and is_wish(event.prompt):
         session.claim([WISHED])
     question = Question.by(command.config, text, command.question_time)
     if not has_subject(question):
@@ -241,40 +241,40 @@ def _prompt(given: HookEvent, line: HookLine) -> str:
     return block(passages)
 
 
-def _pre_compact(given: HookEvent, line: HookLine) -> str:
+def _pre_compact(event: HookEvent, line: HookLine) -> str:
     """Collect facts before a conversation is shortened, or suggest once a session to do so."""
-    command = line.open(given)
-    session = line.session(given, command)
+    command = line.open(event)
+    session = line.session(event, command)
     if session is None:
         return ""
     session.forget()
-    if _captures(given, command):
-        return _captured(given, line, command, session)
+    if _captures(event, command):
+        return _captured(event, line, command, session)
     return _suggested(_BEFORE_COMPACTING, session, command)
 
 
-def _stop(given: HookEvent, line: HookLine) -> str:
+def _stop(event: HookEvent, line: HookLine) -> str:
     """Collect facts, or suggest once a session to keep what the person has wished for."""
-    command = line.open(given)
-    session = line.session(given, command)
+    command = line.open(event)
+    session = line.session(event, command)
     if session is None:
         return ""
-    if _captures(given, command):
-        return _captured(given, line, command, session)
+    if _captures(event, command):
+        return _captured(event, line, command, session)
     if WISHED not in (session.claimed() or ()):
         return ""
     return _suggested(_AFTER_A_WISH, session, command)
 
 
-def _captures(given: HookEvent, command: CommandContext) -> bool:
+def _captures(event: HookEvent, command: CommandContext) -> bool:
     is_on: bool = command.config("capture") != "off"
     return (
-        is_on and bool(given.transcript) and command.config.is_marked and not command.memory.members
+        is_on and bool(event.transcript) and command.config.is_marked and not command.memory.members
     )
 
 
 def _captured(
-    given: HookEvent, line: HookLine, command: CommandContext, session: SessionFile
+    event: HookEvent, line: HookLine, command: CommandContext, session: SessionFile
 ) -> str:
     """Save facts of the lines of the transcript that were not read yet; say where they are."""
     from memcli.api.capture import INBOX, MOST_PER_SESSION, capture
@@ -283,17 +283,17 @@ def _captured(
     if claimed is None:
         return ""
     try:
-        with open(given.transcript, encoding="utf-8", errors="replace") as file:
+        with open(event.transcript, encoding="utf-8", errors="replace") as file:
             text = file.read(MOST_TRANSCRIPT)
     except OSError as error:
-        line.say(f"{given.transcript} cannot be read: {error.strerror}")
+        line.say(f"{event.transcript} cannot be read: {error.strerror}")
         return ""
     read = [int(key.removeprefix(READ)) for key in claimed if key.startswith(READ)]
     kept = sum(key.startswith(KEPT) for key in claimed)
     saved = capture(
         command.workspace,
         text,
-        os.path.basename(given.transcript),
+        os.path.basename(event.transcript),
         after=max(read, default=0),
         room=MOST_PER_SESSION - kept,
         now=command.moment,

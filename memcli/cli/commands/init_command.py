@@ -87,27 +87,27 @@ def _other_memories(root: str, sources: Sequence[Source]) -> list[Source]:
     return [source for source in found.sources if source.root not in roots]
 
 
-def _lines(found: dict[str, Any], command: CommandContext) -> list[str]:
+def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
     """Return the text for a person, with the next step."""
-    root, mark = found["workspace"], found["mark"]
-    if found["written"]:
+    root, mark = record["workspace"], record["mark"]
+    if record["written"]:
         lines = [f"Wrote {os.path.join(root, mark)}, which marks the folder as a workspace."]
     else:
         lines = [f"{root} is a workspace already: it has {mark}"]
-    count = found["files"]
+    count = record["files"]
     if count:
         files = "1 Markdown file" if count == 1 else f"{count} Markdown files"
-        lines.append(f"Found {files}, {found['dated']} of them dated by name.")
+        lines.append(f"Found {files}, {record['dated']} of them dated by name.")
     else:
         log = f"memory/{command.today.isoformat()}.md"
         lines.append(f"Found no Markdown yet: lasting facts go to MEMORY.md, a day's log to {log}")
-    if found["beside"]:
-        lines += [f"Found notes of {each['name']} in {each['path']}" for each in found["beside"]]
-        names = list(dict.fromkeys(each["name"].partition(".")[0] for each in found["beside"]))
+    if record["beside"]:
+        lines += [f"Found notes of {each['name']} in {each['path']}" for each in record["beside"]]
+        names = list(dict.fromkeys(each["name"].partition(".")[0] for each in record["beside"]))
         listed = ", ".join(f'"{name}"' for name in names)
         flags = " ".join(f"--with {name}" for name in names)
         lines += [
-            f"To search {'it' if len(found['beside']) == 1 else 'them'} too: {flags}; or for good,",
+            f"To search {'it' if len(record['beside']) == 1 else 'them'} too: {flags}; or always,",
             f"below [files] in {user_file(os.environ)}: presets = [{listed}]",
         ]
     return [*lines, "Next: memcli search QUESTION"] if count else lines

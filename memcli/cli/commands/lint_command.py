@@ -69,11 +69,11 @@ def run(options: Options) -> int:
     return ExitCode.NEGATIVE if any(counts[code] for code in wanted) else ExitCode.OK
 
 
-def _write_all(found: Sequence[Finding], command: CommandContext) -> None:
+def _write_all(findings: Sequence[Finding], command: CommandContext) -> None:
     """Write a line each; of many of one kind in the same documents the first, and how many more."""
-    kinds = Counter(map(_kind, found))
+    kinds = Counter(map(_kind, findings))
     written: Counter[Kind] = Counter()
-    for finding in found:
+    for finding in findings:
         kind = _kind(finding)
         shown = kinds[kind] if command.terminal.verbose or kinds[kind] <= SHOWN + 1 else SHOWN
         written[kind] += 1

@@ -206,10 +206,10 @@ def _place(file: str, command: CommandContext) -> tuple[str, str] | None:
     return None
 
 
-def _write(file: str, found: Sequence[Weighed], command: CommandContext) -> None:
+def _write(file: str, paragraphs: Sequence[Weighed], command: CommandContext) -> None:
     """Print one line per paragraph: its score, keep or the rule that refuses it, and its place."""
     terminal = command.terminal
-    for each in found:
+    for each in paragraphs:
         refusal = each.judged.refusal
         where = f"{file}:{lines_of(each.start_line, each.end_line)}"
         rule = refusal.rule if refusal else "keep"
@@ -217,7 +217,7 @@ def _write(file: str, found: Sequence[Weighed], command: CommandContext) -> None
         text = each.text if len(each.text) <= SHOWN else f"{each.text[: SHOWN - 1]}…"
         line = f"{each.judged.worth.value:.2f}  {rule}{at}  {where}  {text}"
         terminal.write_line(terminal.safe_line(line))
-    if not found:
+    if not paragraphs:
         terminal.say(f"{file} has no paragraphs.")
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memcli.cli.search_form import Shape
-    from memcli.cli.search_run import Asking
+    from memcli.cli.search_run import SearchRequest
     from memcli.search.question import Question
 
 
@@ -115,7 +115,7 @@ def run(options: Options) -> int:
     Examples: memcli search "why did the pool run dry"      memcli search OPS-417 --json
     """
     from memcli.cli.search_form import shape_of
-    from memcli.cli.search_run import Asking, deliver, each_line, write_loss
+    from memcli.cli.search_run import SearchRequest, deliver, each_line, write_loss
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
@@ -148,7 +148,7 @@ def run(options: Options) -> int:
     if options.rest and not (wanted.ends or options.list):
         raise UsageError("--rest is what a search without such options leaves out", hint="--more")
     shape = _filled(shape, options)._replace(filters=bounds, ends=wanted.ends)
-    asked = Asking(command, wanted, shape, options.expand, wanted_sync, options.open)
+    asked = SearchRequest(command, wanted, shape, options.expand, wanted_sync, options.open)
     if options.stdin:
         return each_line(asked)
     if options.interactive and not (options.query or filters.since or filters.until):
@@ -160,17 +160,17 @@ def run(options: Options) -> int:
     if options.why_not is not None:
         return write_loss(options.why_not, question, asked, as_json=options.json)
     found = deliver(
-        question, asked, receipt=options.receipt, require_semantic=options.require_semantic
+        question, asked, trace=options.receipt, require_semantic=options.require_semantic
     )
     return ExitCode.NEGATIVE if options.exit_code and not found.is_sure else ExitCode.OK
 
 
-def _choose(question: Question | None, asked: Asking, options: Options) -> int:
+def _choose(question: Question | None, request: SearchRequest, options: Options) -> int:
     from memcli.cli.picking import choose
 
     groups = (FILTERS, RANKING, INDEX)
     own = [row for row in OPTIONS if row.group in groups or row is LIMIT]
-    return choose(question, asked, options, words_of(options, own))
+    return choose(question, request, options, words_of(options, own))
 
 
 def _count_used(refs: Sequence[str], query: list[str] | None, command: CommandContext) -> int:

@@ -69,7 +69,7 @@ def within(scope: Scope, values: Values, workspace: int, dated: str = "c") -> st
         )
         tests.append(f"({either})")
     tests += [_under(heading, values) for heading in filters.headings]
-    tests += _said(filters, values)
+    tests += _conditions(filters, values)
     if filters.within:
         meeting = "x.start_line <= w.last and x.end_line >= w.first"
         tests.append(f"c.id in ({_lines(filters.within, meeting, values, workspace)})")
@@ -151,7 +151,7 @@ def _lines(lines: Iterable[SourceLines], test: str, values: Values, workspace: i
     )
 
 
-def _said(filters: Filters, values: Values) -> Iterator[str]:
+def _conditions(filters: Filters, values: Values) -> Iterator[str]:
     """Yield the tests of front matter and of speakers."""
     says = "exists (select 1 from memcli.properties p where p.workspace = d.workspace"
     if filters.tags or filters.where:

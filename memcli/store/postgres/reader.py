@@ -79,7 +79,7 @@ class SharedReader(Rows):
         if kept + 2 * self._chars > MOST_BYTES:
             return False
         self._row, self._facts = row, None
-        self._words.forget_asked()
+        self._words.forget_question()
         self._places.forget_promised()
         return True
 
@@ -122,21 +122,21 @@ class SharedReader(Rows):
             return self._words.frequencies(terms)
 
     def holding(
-        self, asked: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
+        self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> list[TermChunks]:
         with self._asking():
-            held = words.matching(self._words, asked)
+            held = words.matching(self._words, queries)
         return [TermChunks(len(found), frozenset(found.intersection(chunk_ids))) for found in held]
 
-    def totals(self, wanted: TermQuery) -> Totals:
+    def totals(self, query: TermQuery) -> Totals:
         with self._asking():
-            return words.totals(self._words, wanted)
+            return words.totals(self._words, query)
 
     def by_keyword(
-        self, wanted: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
+        self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> list[Ranked]:
         with self._asking():
-            scores = words.scores(self._words, wanted, totals)
+            scores = words.scores(self._words, query, totals)
             if scope != Scope():
                 scores = {c: scores[c] for c in self._places.ordered(scores, scope)}
             ranked = sorted(scores, key=lambda chunk: -scores[chunk])
@@ -194,7 +194,7 @@ class SharedReader(Rows):
         scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         if others := [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]:
             with self._asking():
-                scores |= words.scores(self._words, retrievers.wanted, retrievers.totals, others)
+                scores |= words.scores(self._words, retrievers.query, retrievers.totals, others)
         statements = [self._parts(chunk_ids, retrievers.vector)]
         if new := [chunk_id for chunk_id in chunk_ids if chunk_id not in self._chunk_rows]:
             chunks = (
@@ -234,10 +234,10 @@ class SharedReader(Rows):
                 self._keep_lines(self._rows(*self.asking_lines(new)))
         return {c: self._lines[c] for c in chunk_ids if c in self._lines}
 
-    def _keep_lines(self, found: Sequence[Row]) -> None:
+    def _keep_lines(self, rows: Sequence[Row]) -> None:
         from memcli.store.documents import turns_of
 
-        for chunk_id, before, after, turns in found:
+        for chunk_id, before, after, turns in rows:
             self._lines[chunk_id] = ChunkLines((before, after), turns_of(turns))
 
     def speakers(self, *, but: str | None = None) -> list[str]:
@@ -299,4 +299,4 @@ class SharedReader(Rows):
 
 def _state(row: WorkspaceRow) -> WorkspaceRow:
     """Clear the fields that change without a change of content: the writer and its lease."""
-    return row._replace(holder=None, is_held=None, left_ns=0)
+    return row._replace(holder=None, is_active=None, left_ns=0)

@@ -86,7 +86,7 @@ def within(scope: Scope, dated: str = "c") -> tuple[str, list[Any]]:
     for heading in filters.headings:
         tests.append(_UNDER)
         values.append(heading)
-    for test, compared in _told(filters):
+    for test, compared in _conditions(filters):
         tests.append(test)
         values += compared
     if filters.within:
@@ -103,7 +103,7 @@ def within(scope: Scope, dated: str = "c") -> tuple[str, list[Any]]:
     return " AND ".join(tests), [*said]
 
 
-def _told(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
+def _conditions(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
     """Yield the tests of front matter values and of speakers."""
     if filters.tags or filters.where:
         from memcli.store.sqlite.properties import tests_of

@@ -77,7 +77,7 @@ class IndexCache:
         return {number: kept[number] for number in numbers}
 
     def holders(
-        self, connection: apsw.Connection, asked: Term | TermQuery
+        self, connection: apsw.Connection, query: Term | TermQuery
     ) -> frozenset[int] | None:
         """Return the chunks that contain a term, or match a query.
 
@@ -85,27 +85,27 @@ class IndexCache:
         """
         if not self.is_small:
             return None
-        if isinstance(asked, TermQuery):
-            return self._matching(connection, asked)
-        found = self._holders.get(asked)
+        if isinstance(query, TermQuery):
+            return self._matching(connection, query)
+        found = self._holders.get(query)
         if found is None:
-            listed = rows(connection, "SELECT rowid FROM fts WHERE fts MATCH ?", (phrase(asked),))
-            found = self._holders[asked] = frozenset([row[0] for row in listed])
+            listed = rows(connection, "SELECT rowid FROM fts WHERE fts MATCH ?", (phrase(query),))
+            found = self._holders[query] = frozenset([row[0] for row in listed])
             self.bytes += HOLDER_BYTES * (4 + len(found))
         return found
 
-    def _matching(self, connection: apsw.Connection, wanted: TermQuery) -> frozenset[int]:
+    def _matching(self, connection: apsw.Connection, query: TermQuery) -> frozenset[int]:
         def either(terms: Iterable[Term]) -> frozenset[int]:
             return frozenset[int]().union(*(self.holders(connection, t) or () for t in terms))
 
-        groups = [either(group) for group in wanted.all if group]
-        found = either(wanted.any)
+        groups = [either(group) for group in query.all if group]
+        found = either(query.any)
         if groups:
             found |= frozenset.intersection(*groups)
-        return found - either(wanted.none)
+        return found - either(query.none)
 
     def nearest(
-        self, connection: apsw.Connection, table: str, code: bytes, wanted: int
+        self, connection: apsw.Connection, table: str, code: bytes, limit: int
     ) -> list[int]:
         """List the slots of the nearest codes of a table, with all ties with the last."""
         if self._codes is None or self._codes[0] != table:
@@ -114,7 +114,7 @@ class IndexCache:
         _, slots, codes = self._codes
         asked = int.from_bytes(code, "little")
         distances = [(each ^ asked).bit_count() for each in codes]
-        bound = sorted(distances)[min(wanted, len(distances)) - 1] if distances else 0
+        bound = sorted(distances)[min(limit, len(distances)) - 1] if distances else 0
         near = [at for at, distance in enumerate(distances) if distance <= bound]
         near.sort(key=distances.__getitem__)
         return [slots[at] for at in near[: coarse.MOST_NEIGHBOURS]]

@@ -80,7 +80,7 @@ class Reader:
         self.vec_problem = opened.vec_problem
         self._connection = opened.connection
         self._file = opened.file
-        self._was_asked = False
+        self._was_used = False
         self._cache: IndexCache | None = None  # what earlier questions have read of this state
         self._facts: Facts | None = None  # of the open state
         # The last rankings that scored more chunks than they return, with all their scores.
@@ -109,7 +109,7 @@ class Reader:
             self._connection.execute("BEGIN")
             try:
                 rows(self._connection, "SELECT 1 FROM meta LIMIT 1")  # this chooses the state
-                if self._was_asked:
+                if self._was_used:
                     self._keep()
                 yield self
             finally:
@@ -172,29 +172,29 @@ class Reader:
             return [keywords.frequency(self._connection, phrase(term)) for term in terms]
 
     def holding(
-        self, asked: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
+        self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> list[TermChunks]:
         with understood(self.path):
-            return [self._held(each, chunk_ids) for each in asked]
+            return [self._chunks_with(each, chunk_ids) for each in queries]
 
-    def totals(self, wanted: TermQuery) -> Totals:
+    def totals(self, query: TermQuery) -> Totals:
         from memcli.store.sqlite.bm25 import totals
 
         with understood(self.path):
-            return totals(self._connection, expression(wanted) or "")
+            return totals(self._connection, expression(query) or "")
 
     def by_keyword(
-        self, wanted: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
+        self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> list[Ranked]:
-        match = expression(wanted)
+        match = expression(query)
         score = self._score(match, totals) if match else ""
         within, scores = select_chunks(scope), dict[int, float]()
         with understood(self.path):
             is_cached = self._cache is not None and self._cache.is_small and within is None
-            if totals is None and (is_cached or wanted.also) and (match or wanted.together):
+            if totals is None and (is_cached or query.also) and (match or query.together):
                 from memcli.store.sqlite import rare_first
 
-                scores = rare_first.scores(self._connection, wanted, within)
+                scores = rare_first.scores(self._connection, query, within)
                 found = rare_first.first(self._connection, scores, limit)
             elif match:
                 found = keywords.ranked(self._connection, match, limit, within, score)
@@ -369,14 +369,14 @@ class Reader:
         scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]
         weighed = [found for ranked, found in self._weighed if ranked is retrievers.keyword]
-        if missing and retrievers.totals is None and (weighed or retrievers.wanted.also):
+        if missing and retrievers.totals is None and (weighed or retrievers.query.also):
             if not weighed:
                 from memcli.store.sqlite import rare_first
 
-                weighed = [rare_first.scores(self._connection, retrievers.wanted, None)]
+                weighed = [rare_first.scores(self._connection, retrievers.query, None)]
             found = weighed[0]
             return scores | {chunk_id: found.get(chunk_id, 0.0) for chunk_id in missing}
-        match = expression(retrievers.wanted) if missing else None
+        match = expression(retrievers.query) if missing else None
         if match:
             score = self._score(match, retrievers.totals)
             scores |= keywords.scores(self._connection, match, missing, score)
@@ -392,7 +392,7 @@ class Reader:
         return weighed(match, totals)
 
     def _chunk_rows(self, chunk_ids: Sequence[int]) -> Sequence[ChunkRow]:
-        self._was_asked = True
+        self._was_used = True
         fingerprint = self.facts.fingerprint
 
         def read(missing: Sequence[int]) -> dict[int, ChunkRow]:
@@ -413,11 +413,11 @@ class Reader:
         unpacked = self._cache.vectors(connection, numbers)
         return vectors.unpacked_cosines(connection, retrievers.vector, unpacked, has_vec=has_vec)
 
-    def _held(self, asked: Term | TermQuery, chunk_ids: Sequence[int]) -> TermChunks:
-        holders = self._cache.holders(self._connection, asked) if self._cache else None
+    def _chunks_with(self, query: Term | TermQuery, chunk_ids: Sequence[int]) -> TermChunks:
+        holders = self._cache.holders(self._connection, query) if self._cache else None
         if holders is not None:
             return TermChunks(len(holders), holders.intersection(chunk_ids))
-        match = phrase(asked) if isinstance(asked, Term) else expression(asked)
+        match = phrase(query) if isinstance(query, Term) else expression(query)
         if match is None:
             return TermChunks(0, frozenset())
         count, held = keywords.count_matches(self._connection, match, chunk_ids)

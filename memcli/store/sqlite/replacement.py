@@ -90,9 +90,9 @@ def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list
     return [hash_ for (hash_,) in waiting]
 
 
-def _named(found: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+def _named(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     """Yield the rows whose first value, the name of an encoder, is valid text."""
-    for name, *row in found:
+    for name, *row in rows:
         with suppress(UnicodeDecodeError):
             yield name.decode(), *row
 

@@ -16,7 +16,7 @@ import apsw
 
 from memcli import system
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import AskedToWaitError, DamagedError, StoreError
+from memcli.errors import DamagedError, RetryLaterError, StoreError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
 from memcli.store.quantize import packed
 from memcli.store.run_records import AWAITED
@@ -104,7 +104,7 @@ class Writer(BaseChange):
                 return cls(path, opened, now_ns, mounts=mounts, tiers=tiers, shared=shared)
             except DamagedError as error:
                 fault = error.message
-        notice = _kept(fault, set_aside(path))
+        notice = _damage_notice(fault, set_aside(path))
         opened = open_migrated(path, mounts)
         writer = cls(path, opened, now_ns, mounts=mounts, tiers=tiers, shared=shared)
         writer.notices.append(notice)
@@ -279,18 +279,18 @@ class Writer(BaseChange):
             public = vector_rows.shareable(self.connection, [hash_ for hash_, _ in kept])
             self.shared.put(fingerprint, [pair for pair in kept if pair[0] in public], self.now)
 
-    def _put(self, fingerprint: str, kept: Sequence[tuple[bytes, bytes]]) -> None:
+    def _put(self, fingerprint: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
         """Store packed vectors inside a transaction."""
         is_own = self.facts.fingerprint == fingerprint
-        living = {hash_ for hash_, _ in kept if is_own and self._is_held(hash_)}
+        living = {hash_ for hash_, _ in vectors if is_own and self._is_used(hash_)}
         vector_rows.put(
             self.connection,
-            [(fingerprint, *pair, None if pair[0] in living else self.now) for pair in kept],
+            [(fingerprint, *pair, None if pair[0] in living else self.now) for pair in vectors],
         )
         if living:
-            self.refresh((), [hash_ for hash_, _ in kept if hash_ in living])
+            self.refresh((), [hash_ for hash_, _ in vectors if hash_ in living])
 
-    def _is_held(self, hash_: bytes) -> bool:
+    def _is_used(self, hash_: bytes) -> bool:
         return bool(self._rows("SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)))
 
     def _switch_to(self, fingerprint: str, dimension: int) -> None:
@@ -360,8 +360,8 @@ class Writer(BaseChange):
         with understood(self.path):
             return lineage.line_checks(self.connection, summary)
 
-    def _put_line_checks(self, summary: str, found: Sequence[LineCheck]) -> None:
-        lineage.check(self.connection, summary, found)
+    def _put_line_checks(self, summary: str, checks: Sequence[LineCheck]) -> None:
+        lineage.check(self.connection, summary, checks)
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
         if self.fact(WORDS_LEFT) == "1":
@@ -408,7 +408,7 @@ class Writer(BaseChange):
         aside = set_aside(self.path)
         self.connection, self.vec_problem, self._file = open_migrated(self.path, self.mounts)
         self._take_over_vectors()
-        return _kept(fault, aside)
+        return _damage_notice(fault, aside)
 
     def _take_over_vectors(self) -> None:
         aside = self.path + driver.DAMAGED_SUFFIX
@@ -503,7 +503,7 @@ class Writer(BaseChange):
         return gone
 
 
-def _kept(fault: str, aside: str) -> str:
+def _damage_notice(fault: str, aside: str) -> str:
     return f"{fault}; it is kept as {aside} and the index is built again"
 
 
@@ -575,7 +575,7 @@ def _rebuilding(main: Writer) -> Iterator[Beside]:
     try:
         side.remember({"mounts": main.facts.mounts or "[]", AWAITED: ""})
         yield side
-    except AskedToWaitError:
+    except RetryLaterError:
         side.remember({AWAITED: "1"})
         raise
     finally:

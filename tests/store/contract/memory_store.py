@@ -13,7 +13,7 @@ from functools import cached_property
 from struct import unpack
 from typing import NamedTuple
 
-from memcli.errors import AskedToWaitError, IndexMissingError
+from memcli.errors import IndexMissingError, RetryLaterError
 from memcli.markdown.parts import description_of
 from memcli.store.documents import IndexedDocument, Linking, Marked, Titled, in_order
 from memcli.store.lock import writer_lock
@@ -246,7 +246,7 @@ class MemorySnapshot:
     def candidates(
         self, chunk_ids: Sequence[int], retrievers: RetrieverResults
     ) -> Sequence[Candidate]:
-        scores = self._words.scores(retrievers.wanted, retrievers.totals)
+        scores = self._words.scores(retrievers.query, retrievers.totals)
         return [
             Candidate(
                 row.about,
@@ -526,7 +526,7 @@ class MemoryChange:
         beside.is_awaited = False
         try:
             yield side
-        except AskedToWaitError:
+        except RetryLaterError:
             beside.is_awaited = True
             raise
         finally:

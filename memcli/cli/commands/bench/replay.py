@@ -79,9 +79,9 @@ def _search(
 def _context(
     before: SearchTrace, command: CommandContext, *, no_sync: bool
 ) -> tuple[Freshness, object]:
-    from memcli.api.assemble import context_of, wanted_of
+    from memcli.api.assemble import context_of, sharing_of
 
-    text, wanted = before.query or "", wanted_of(command.config)
+    text, wanted = before.query or "", sharing_of(command.config)
     sync = False if no_sync else None
     found = context_of(command.memory, text, command.question_time, wanted, sync=sync)
     return found.freshness, traces.make_of_context(found, command, budget=wanted.budget)

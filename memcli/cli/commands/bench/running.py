@@ -93,7 +93,7 @@ class Searcher:
         from memcli.search.options import Inner, options_of
 
         self._command = command
-        self._has_told = self._has_told_order = False
+        self._has_warned = self._has_warned_of_order = False
         wanted = options_of(command.config, filters=Filters())
         self.options = wanted._replace(limit=limit, inner=Inner(without=without))
 
@@ -120,13 +120,13 @@ class Searcher:
         from memcli.cli.search_output import by_keywords, say_reranked
         from memcli.search.retrievers import MODE_IS_KEYWORD
 
-        if answer.reranked is not None and not (answer.reranked.ran or self._has_told_order):
-            self._has_told_order = True
+        if answer.reranked is not None and not (answer.reranked.ran or self._has_warned_of_order):
+            self._has_warned_of_order = True
             say_reranked(answer.reranked, self._command.terminal)
         reason = answer.semantic.reason
-        if self._has_told or reason is None or reason.code in (MODE_IS_KEYWORD.code, "script"):
+        if self._has_warned or reason is None or reason.code in (MODE_IS_KEYWORD.code, "script"):
             return
-        self._has_told = True
+        self._has_warned = True
         self._command.terminal.advise(by_keywords(reason))
 
     def index(self) -> IndexState:
@@ -196,7 +196,7 @@ def measure(
 def _ablation(
     command: CommandContext,
     variants: Sequence[Variant],
-    asked: Sequence[QuestionResult],
+    results: Sequence[QuestionResult],
     costs: LineCosts,
 ) -> tuple[dict[str, object], ...]:
     """Ask the judged questions again in other ways; the first row is the way it is set."""
@@ -205,7 +205,7 @@ def _ablation(
     from memcli.bench.quality import passages
     from memcli.config.settings import Value
 
-    judged = [each for each in asked if each.scores is not None]
+    judged = [each for each in results if each.scores is not None]
     before = [each.scores for each in judged if each.scores is not None]
     rows = [row("as set", before, before)]
     for variant in variants:

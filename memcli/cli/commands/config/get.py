@@ -96,7 +96,7 @@ def _record(keys: list[Key], command: CommandContext) -> dict[str, Any]:
         "settings": [
             {
                 "name": key.name,
-                "value": _told(key, config),
+                "value": _shown_value(key, config),
                 "origin": config.values[key.name].origin,
                 "default": key.default,
                 "variable": key.variable,
@@ -142,7 +142,7 @@ def _text(keys: list[Key], command: CommandContext) -> str:
             for source in config.sources
         ]
         lines.append("")
-    values = {key.name: _shown(_told(key, config)) for key in keys}
+    values = {key.name: _shown(_shown_value(key, config)) for key in keys}
     names = max(map(len, values))
     room = min(24, max(map(len, values.values())))
     for name, value in values.items():
@@ -152,7 +152,7 @@ def _text(keys: list[Key], command: CommandContext) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _told(key: Key, config: Config) -> Any:  # noqa: ANN401
+def _shown_value(key: Key, config: Config) -> Any:  # noqa: ANN401
     """Return a value as it may be shown."""
     value = config(key.name)
     if key.name.endswith(".url") and value:

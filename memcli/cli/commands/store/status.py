@@ -55,19 +55,19 @@ def _record(look: SharedStatus, attached: str | None) -> dict[str, Any]:
     }
 
 
-def _lines(found: dict[str, Any], command: CommandContext) -> list[str]:
-    kind = "standby" if found["standby"] else "primary"
-    lag = found["lag_seconds"]
+def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
+    kind = "standby" if record["standby"] else "primary"
+    lag = record["lag_seconds"]
     behind = "" if lag is None else f", replication {lag:.1f} s behind"
-    size = "" if found["bytes"] is None else f", {found['bytes'] / 1e6:.1f} MB"
+    size = "" if record["bytes"] is None else f", {record['bytes'] / 1e6:.1f} MB"
     pairs = [
-        ("store", f"{found['store']} (tables {found['tables']}{size})"),
-        ("server", f"{found['server']}, version {found['version']} with pgvector"
-         f" {found['pgvector']}, {kind}{behind}"),
-        ("role", found["role"]),
-        ("here", _here(found["attached"], command)),
+        ("store", f"{record['store']} (tables {record['tables']}{size})"),
+        ("server", f"{record['server']}, version {record['version']} with pgvector"
+         f" {record['pgvector']}, {kind}{behind}"),
+        ("role", record["role"]),
+        ("here", _here(record["attached"], command)),
     ]  # fmt: skip
-    for each in found["workspaces"]:
+    for each in record["workspaces"]:
         changed = f", changed {each['changed_at']}" if each["changed_at"] else ", empty"
         origin = f", written by {each['origin']}" if each["origin"] else ", written by nobody"
         writer = f", writing now: {each['writer']}" if each["writer"] else ""
