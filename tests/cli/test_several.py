@@ -256,10 +256,9 @@ def test_a_private_document_is_told_to_its_own_workspace_alone(
 
 
 def test_private_lines_behind_a_summary_are_told_to_its_own_workspace_alone(
-    base: Path, workspaces: Path, monkeypatch: pytest.MonkeyPatch
+    base: Path, compacted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copytree(workspaces / "engineer", base / "work", dirs_exist_ok=True)
-    printed("compact", "-w", "work", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
+    shutil.copytree(compacted, base / "work", dirs_exist_ok=True)
     summary = min((base / "work" / "memory" / "summaries").iterdir())
     line = ("get", f"work:memory/summaries/{summary.name}", "--expand", "--everywhere")
     log = json.loads(printed(*line, "--json")[0])["expanded"][0]["path"]
@@ -288,11 +287,10 @@ def test_words_of_a_private_document_are_counted_as_those_of_others(base: Path) 
 
 
 def test_a_summary_of_what_is_private_is_told_to_its_own_workspace_alone(
-    base: Path, workspaces: Path, monkeypatch: pytest.MonkeyPatch
+    base: Path, compacted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its logs may have been marked when they were told of already."""
-    shutil.copytree(workspaces / "engineer", base / "home", dirs_exist_ok=True)
-    printed("compact", "-w", "home", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
+    shutil.copytree(compacted, base / "home", dirs_exist_ok=True)
     question = ("search", "connection pool", "--everywhere", "--view", "active", "--more")
 
     def summaries() -> set[str]:
@@ -419,13 +417,10 @@ def test_a_receipt_is_of_one_workspace(base: Path, line: tuple[str, ...]) -> Non
     assert not (base / "r.json").exists()
 
 
-def test_summaries_stay_with_their_workspace(base: Path, workspaces: Path) -> None:
+def test_summaries_stay_with_their_workspace(base: Path, workspaces: Path, compacted: Path) -> None:
     """The same path in another workspace is another document: nothing stands for its lines."""
-    for name in ("notes", "work"):
-        shutil.copytree(workspaces / "engineer", base / name, dirs_exist_ok=True)
-    printed(
-        "compact", "-w", "notes", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply"
-    )
+    shutil.copytree(compacted, base / "notes", dirs_exist_ok=True)
+    shutil.copytree(workspaces / "engineer", base / "work", dirs_exist_ok=True)
     wanted = ("search", "MySQL", "--everywhere", "--mode", "keyword", "-n", "100")
     found = cited(*wanted[1:], "--view", "active")
     places = {citation.rpartition(":")[0] for citation in found}

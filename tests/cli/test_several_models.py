@@ -96,10 +96,9 @@ def test_preferences_are_brought_up_by_each_model(base: Path) -> None:
 
 
 def test_lines_behind_summaries_are_found_by_the_model_of_their_workspace(
-    base: Path, workspaces: Path
+    base: Path, compacted: Path
 ) -> None:
-    shutil.copytree(workspaces / "engineer", base / "home", dirs_exist_ok=True)
-    printed("compact", "-w", "home", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
+    shutil.copytree(compacted, base / "home", dirs_exist_ok=True)
     printed("index", "--everywhere")
     wanted = ("search", "database migration", "--everywhere", "--view", "active", "--expand")
     record = record_of("memcli.search", *wanted)

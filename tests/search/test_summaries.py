@@ -34,13 +34,9 @@ def _json(*arguments: str) -> Any:
 
 
 @pytest.fixture
-def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def notes(compacted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    folder = Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
-    _json(
-        "compact", "-w", str(folder), "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply"
-    )
-    return folder
+    return Path(shutil.copytree(compacted, tmp_path / "notes"))
 
 
 def _paths(notes: Path, *arguments: str) -> list[str]:
