@@ -218,7 +218,7 @@ CONTEXTS = ((), ("--budget", "60", "--tail", "0", "--explain"), ("--profile", "t
 
 def test_context_is_as_its_schema_says(notes: Path) -> None:
     say("index", "-w", ".")
-    cited = {}
+    cited: dict[str, Any] = {}
     for query, flags in product(("", *QUERIES), CONTEXTS):
         out, _ = printed("context", query, "--json", "-w", ".", *flags)
         record = _checked("memcli.context", out)
