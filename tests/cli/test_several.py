@@ -83,9 +83,8 @@ def test_a_citation_names_the_workspace_and_get_takes_it(base: Path) -> None:
 
 def test_every_form_names_what_its_reader_can_open(base: Path) -> None:
     both = ("search", "pool", "-w", "notes", "-w", "work")
-    assert printed(*both)[0].startswith(
-        "notes:memory/2025-02-03.md\n1: # Pool\n3: The pool ran dry"
-    )
+    first = "notes:memory/2025-02-03.md\n1: # Pool\n3: The pool ran dry"
+    assert printed(*both)[0].startswith(first)
     assert "work:memory/2025-02-04.md:1-3" in printed(*both, "-f", "markdown")[0]
     assert "notes/memory/2025-02-03.md" in printed(*both, "-f", "paths")[0].split("\n")
     assert printed(*both, "-f", "vimgrep")[0].startswith("notes/memory/2025-02-03.md:3:5:")
@@ -246,9 +245,8 @@ def test_a_private_document_is_told_to_its_own_workspace_alone(
         f"Try: memcli get memory/salary.md -w {base / 'work'}\n"
     )
     monkeypatch.chdir(base / "work")
-    assert (
-        printed("get", "work:memory/salary.md:7", "--everywhere")[0] == "The salary of the pool.\n"
-    )
+    own, _ = printed("get", "work:memory/salary.md:7", "--everywhere")
+    assert own == "The salary of the pool.\n"
     assert private in cited("salary pool", "--everywhere")
     assert "salary of" in printed("context", "salary", "--everywhere")[0]
     assert "salary of" not in printed("context", "--everywhere")[0]  # nobody asked for it
@@ -256,9 +254,10 @@ def test_a_private_document_is_told_to_its_own_workspace_alone(
 
 
 def test_private_lines_behind_a_summary_are_told_to_its_own_workspace_alone(
-    base: Path, compacted: Path, monkeypatch: pytest.MonkeyPatch
+    base: Path, workspaces: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copytree(compacted, base / "work", dirs_exist_ok=True)
+    shutil.copytree(workspaces / "engineer", base / "work", dirs_exist_ok=True)
+    printed("compact", "-w", "work", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
     summary = min((base / "work" / "memory" / "summaries").iterdir())
     line = ("get", f"work:memory/summaries/{summary.name}", "--expand", "--everywhere")
     log = json.loads(printed(*line, "--json")[0])["expanded"][0]["path"]
@@ -287,10 +286,11 @@ def test_words_of_a_private_document_are_counted_as_those_of_others(base: Path) 
 
 
 def test_a_summary_of_what_is_private_is_told_to_its_own_workspace_alone(
-    base: Path, compacted: Path, monkeypatch: pytest.MonkeyPatch
+    base: Path, workspaces: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its logs may have been marked when they were told of already."""
-    shutil.copytree(compacted, base / "home", dirs_exist_ok=True)
+    shutil.copytree(workspaces / "engineer", base / "home", dirs_exist_ok=True)
+    printed("compact", "-w", "home", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
     question = ("search", "connection pool", "--everywhere", "--view", "active", "--more")
 
     def summaries() -> set[str]:
@@ -417,10 +417,13 @@ def test_a_receipt_is_of_one_workspace(base: Path, line: tuple[str, ...]) -> Non
     assert not (base / "r.json").exists()
 
 
-def test_summaries_stay_with_their_workspace(base: Path, workspaces: Path, compacted: Path) -> None:
+def test_summaries_stay_with_their_workspace(base: Path, workspaces: Path) -> None:
     """The same path in another workspace is another document: nothing stands for its lines."""
-    shutil.copytree(compacted, base / "notes", dirs_exist_ok=True)
-    shutil.copytree(workspaces / "engineer", base / "work", dirs_exist_ok=True)
+    for name in ("notes", "work"):
+        shutil.copytree(workspaces / "engineer", base / name, dirs_exist_ok=True)
+    printed(
+        "compact", "-w", "notes", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply"
+    )
     wanted = ("search", "MySQL", "--everywhere", "--mode", "keyword", "-n", "100")
     found = cited(*wanted[1:], "--view", "active")
     places = {citation.rpartition(":")[0] for citation in found}
