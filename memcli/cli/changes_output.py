@@ -180,8 +180,10 @@ def _change(change: MemoryChange) -> dict[str, Any]:
 
 
 def _told(told: MemoryPassage) -> dict[str, Any]:
+    from memcli.render.jsonio import source_of
+
     return {
-        "source": told.name[0],
+        **source_of(told.name[0]),
         "path": told.name[1],
         "start_line": told.start_line,
         "end_line": told.end_line,

@@ -91,6 +91,7 @@ def _write_json(
             "schema": "memcli.ls/1",
             "dates": jsonio.dates_of(shape.filters),
             "freshness": jsonio.freshness_of(found.freshness),
+            **jsonio.workspaces_of(found.freshness),
             "counts" if is_counted else "documents": listed,
         }
         if more:
@@ -111,9 +112,12 @@ def _records(found: Catalogue, skin: Skin) -> list[dict[str, Any]]:
 
 
 def _record(document: DocumentEntry, skin: Skin) -> dict[str, Any]:
+    from memcli.render.jsonio import source_of
+
     source, path = document.source, document.path
     file = None if skin.file_of(source, path) is None else skin.name(source, path)
-    record = {"name": shown(source, path), "file": file, **document._asdict()}
+    whole = {"name": shown(source, path), "file": file, **document._asdict()}
+    record = {**whole, **source_of(source)}
     if document.date_from is None:
         del record["date_from"]
     return record

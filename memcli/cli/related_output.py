@@ -37,11 +37,16 @@ def _write_json(found: Likenesses, skin: Skin, shape: Shape) -> None:
 
     alike, lines = found.alike, _results(found, skin, shape)
     if shape.form == "json":
-        place = ("citation", "source", "path", "start_line", "end_line")
+        lines_of_place = {key: getattr(found, key) for key in ("path", "start_line", "end_line")}
         whole: dict[str, Any] = {
             "schema": "memcli.related/1",
-            "place": {key: getattr(found, key) for key in place},
+            "place": {
+                "citation": found.citation,
+                **jsonio.source_of(found.source),
+                **lines_of_place,
+            },
             "freshness": jsonio.freshness_of(found.freshness),
+            **jsonio.workspaces_of(found.freshness),
             "retrievers": jsonio.retrievers(
                 NOTHING._replace(keyword=alike.keyword, semantic=alike.semantic)
             ),
