@@ -133,8 +133,8 @@ def _parts(memory: Workspaces, asked: Span) -> Iterator[tuple[str, Callable[[], 
             is_own = at == 0 and memory.group is not None and memory.group.has_own
             yield each.name, partial(_of_folder, each, asked._replace(hides_private=not is_own))
     if stored:
-        crowd = memory.group.crowd if memory.group else None
-        together = joined(stored, crowd=crowd, has_own=False, asked_by=memory.asked_by)
+        shared = memory.group.shared_index if memory.group else None
+        together = joined(stored, shared_index=shared, has_own=False)
         yield SHARED, partial(together.answering, partial(_of_stored, asked=asked), mends=False)
 
 
@@ -231,7 +231,7 @@ def _by_commits(workspace: Workspace, repository: _Repository, asked: Span) -> C
     if start is None:
         end = newest.moment.date() if until is not None else now.date()
         start = _a_week_before(_last_day(until, workspace, now) or end, now)
-    found, cut = days_of(git, newest, start, behind=behind)
+    found, cut = days_of(git, newest, start, history=behind)
     if behind and found and found[-1].before is None and not cut:
         raise UsageError(
             f"--since {since} is not on the line of first parents that ends in {newest.short}",
@@ -441,10 +441,10 @@ def ranked_by(text: str, each: Sequence[tuple[str, MemoryChange]]) -> tuple[Rank
     return tuple(ranked)
 
 
-def _holds(told: set[str], word: str) -> bool:
-    if word in told:
+def _holds(known: set[str], word: str) -> bool:
+    if word in known:
         return True
     return any(
         min(len(word), len(each)) >= LEAST_STEM and (each.startswith(word) or word.startswith(each))
-        for each in told
+        for each in known
     )
