@@ -37,9 +37,6 @@ def _write_json(likenesses: Likenesses, command: CommandContext, shape: Shape) -
 
     alike, lines = likenesses.alike, _results(likenesses, command, shape)
     if shape.form == "json":
-        lines_of_place = {
-            key: getattr(likenesses, key) for key in ("path", "start_line", "end_line")
-        }
         whole: dict[str, Any] = {
             "schema": "memcli.related/1",
             "place": {
