@@ -90,7 +90,7 @@ def changes(
     not belong to the span. Without a repository, the lines of dated logs count as new. Of several
     workspaces, one that fails is named in the notices, and private notes of others are left out.
     """
-    asked = Span(since, until, now, by)
+    asked = ChangeSpan(since, until, now, by)
     found = _of_several(memory, asked) if memory.group else _of_one(memory, asked)
     if not text.strip():
         return found
@@ -98,7 +98,7 @@ def changes(
     return found._replace(ranked=ranked_by(text, each))
 
 
-class Span(Record):
+class ChangeSpan(Record):
     """The days or commits of a question, and whose lines it is about."""
 
     since: str | None
@@ -108,7 +108,7 @@ class Span(Record):
     hides_private: bool = False
 
 
-def _of_several(memory: Workspaces, asked: Span) -> ChangeList:
+def _of_several(memory: Workspaces, asked: ChangeSpan) -> ChangeList:
     """Ask the workspaces with files one by one, and those of a shared index together."""
     found: list[ChangeList] = []
     reasons: list[Reason] = []
@@ -124,7 +124,7 @@ def _of_several(memory: Workspaces, asked: Span) -> ChangeList:
     return _merged(found, reasons)
 
 
-def _parts(memory: Workspaces, asked: Span) -> Iterator[tuple[str, Callable[[], ChangeList]]]:
+def _parts(memory: Workspaces, asked: ChangeSpan) -> Iterator[tuple[str, Callable[[], ChangeList]]]:
     stored = []
     for at, each in enumerate(memory.members):
         if each.workspace and not each.workspace.has_files:
@@ -138,11 +138,11 @@ def _parts(memory: Workspaces, asked: Span) -> Iterator[tuple[str, Callable[[], 
         yield SHARED, partial(together.answering, partial(_of_stored, asked=asked), mends=False)
 
 
-def _of_folder(each: NamedWorkspace, asked: Span) -> ChangeList:
+def _of_folder(each: NamedWorkspace, asked: ChangeSpan) -> ChangeList:
     return _named(_of_one(Workspaces(each.opened()), asked), each.name)
 
 
-def _of_stored(memory: Workspaces, *, asked: Span) -> ChangeList:
+def _of_stored(memory: Workspaces, *, asked: ChangeSpan) -> ChangeList:
     left_out = [_left_out(each.name, each.reason) for each in memory.members if each.reason]
     found = _of_one(memory, asked)
     return found._replace(notices=(*left_out, *found.notices))
@@ -199,7 +199,7 @@ def _one_day(day: str, each: Sequence[LearnedThatDay]) -> LearnedThatDay:
     return LearnedThatDay(day, commits, each[0].before if len(each) == 1 else None, learned)
 
 
-def _of_one(memory: Workspaces, asked: Span) -> ChangeList:
+def _of_one(memory: Workspaces, asked: ChangeSpan) -> ChangeList:
     """Ask one workspace, or several that are read from a shared index."""
     workspace = memory.lead
     named = top = ""
@@ -221,7 +221,7 @@ class _Repository(Record):
     environ: Mapping[str, str]
 
 
-def _by_commits(workspace: Workspace, repository: _Repository, asked: Span) -> ChangeList:
+def _by_commits(workspace: Workspace, repository: _Repository, asked: ChangeSpan) -> ChangeList:
     git, since, until, now = repository.git, asked.since, asked.until, asked.now
     newest = commit_meant(git, until, workspace, now)[0] if until is not None else head_of(git)
     start = _first_day(since, workspace, now)
@@ -336,7 +336,7 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
                 break
 
 
-def _by_logs(memory: Workspaces, asked: Span) -> ChangeList:
+def _by_logs(memory: Workspaces, asked: ChangeSpan) -> ChangeList:
     """Count the lines of dated logs as learned on those days."""
     since, until, now, by, hides = asked
     workspace, settings = memory.lead, memory.index_settings()
