@@ -59,7 +59,7 @@ Usage: memcli COMMAND [OPTIONS]
 
 Examples:
   memcli search "when may we deploy"
-  memcli search ERR_POOL_EXHAUSTED --json
+  memcli search "who owns billing" "why did the pool run dry"
   memcli context "when may we deploy" --budget 1500
 
 Search:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memcli.search.retrievers import RetrieverUse
     from memcli.types import About
 
+NOT_FOUND = "No passages found."
 NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli status")
 
 
@@ -40,7 +41,8 @@ def write(found: Answered, skin: Skin, shape: Shape) -> None:
     """Write how well they match to stderr, the passages to stdout, then the other messages."""
     if shape.rest:
         found = _rest(found, skin, shape)
-    say_match(found.answer, skin.terminal)
+    if not shape.place:
+        say_match(found.answer, skin.terminal)
     if shape.budget is None:
         WRITERS[shape.form](found, skin, shape)
     else:
@@ -143,7 +145,17 @@ def _write_markdown(found: Answered, skin: Skin, shape: Shape) -> None:
 def _write_text(found: Answered, skin: Skin, shape: Shape) -> None:
     from memcli.cli.search_text import write_text
 
+    if shape.place:
+        skin.terminal.write(_heading(found, skin, shape.place))
     write_text(found, skin, shape, _links(skin))
+
+
+def _heading(found: Answered, skin: Skin, place: int) -> str:
+    """Write one of several questions above its answer, and how well the passages match."""
+    style, asked = skin.terminal.style, skin.terminal.safe_line(found.question.text)
+    match = match_line(found.answer) if found.answer.hits else NOT_FOUND
+    doubt = f"  ({skin.terminal.safe_line(match)})" if match else ""
+    return f"{chr(10) if place > 1 else ''}{style.heading}# {asked}{style.end}{doubt}\n"
 
 
 def _links(skin: Skin) -> Callable[[str, str, int], str]:
@@ -209,6 +221,8 @@ def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
             dates=_dates(found, shape),
             whole=_has_all(skin, shape),
         )
+        if shape.place:
+            envelope["query"] = found.question.typed or found.question.text
         if shape.lists:
             envelope["count"] = len(results) + found.answer.omitted_over_budget
         if shape.fields:
@@ -249,12 +263,12 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
     say_reranked(answer.reranked, terminal)
     say_dates(_dates(found, shape), terminal)
     if not answer.hits:
-        terminal.say(
-            "No passage fits the budget." if answer.omitted_over_budget else "No passages found."
-        )
+        fits_none = answer.omitted_over_budget > 0
+        if fits_none or not shape.place or shape.form != "text":
+            terminal.say("No passage fits the budget." if fits_none else NOT_FOUND)
         if found.empty_reason is not None:
             terminal.advise(found.empty_reason)
-    _say_budget(answer, terminal, has_rest=shape.ends and not shape.rest)
+    _say_budget(answer, terminal, has_rest=shape.ends and not (shape.rest or shape.place))
     say_uncalibrated(answer, skin, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.keyword.ran and answer.keyword.reason:
         terminal.say(f"words: {sentence(answer.keyword.reason)}")

@@ -9,6 +9,7 @@ from memcli.record import Record
 from memcli.types import EMPTY, Filters, cite
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from memcli.api.ask import Answered
@@ -83,6 +84,28 @@ def deliver(
         shown = ((asked.skin.cite(hit), hit.text) for hit in found.answer.hits)
         warn_of_secrets(asked.skin, shown)
     return found
+
+
+def deliver_each(texts: Sequence[str], asked: Asking, *, require_semantic: bool) -> bool:
+    """Answer several questions in order, and return whether each has a good match.
+
+    The index is updated once, and the questions share the budget equally.
+    """
+    from collections import deque
+
+    from memcli.search.follow_up import EARLIER, question_after
+
+    skin, shape, are_sure = asked.skin, asked.shape, True
+    if shape.budget is not None:
+        shape = shape._replace(budget=max(1, shape.budget // len(texts)))
+    earlier: deque[Question] = deque(maxlen=EARLIER)
+    questions = [question_after(earlier, skin.config, text, skin.question_time) for text in texts]
+    for place, question in enumerate(questions, start=1):
+        asked = asked._replace(shape=shape._replace(place=place))
+        found = deliver(question, asked, receipt=None, require_semantic=require_semantic)
+        are_sure = are_sure and found.is_sure
+        asked = asked._replace(sync=False)
+    return are_sure
 
 
 def each_line(asked: Asking) -> int:
