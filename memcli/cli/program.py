@@ -57,6 +57,8 @@ memcli - search Markdown notes by keyword and by meaning, offline
 
 Usage: memcli COMMAND [OPTIONS]
 
+Agents need one page: memcli help agents
+
 Examples:
   memcli search "when may we deploy"
   memcli search "who owns billing" "why did the pool run dry"
