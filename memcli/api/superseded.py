@@ -50,7 +50,7 @@ class Superseded(Record):
 def superseded_by(
     memory: Workspaces, passages: Sequence[RankedPassage]
 ) -> Mapping[str, tuple[Superseded, ...]]:
-    """Find for each passage, by its citation, the older lines that it corrects; the surest first."""
+    """Find the older lines that each passage corrects, by its citation; the surest first."""
     with memory.store.snapshot() as snapshot:
         found = {
             passage.citation: tuple(_of(snapshot, passage)[:MOST_OLDER]) for passage in passages

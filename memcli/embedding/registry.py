@@ -95,8 +95,8 @@ def open_encoder(
 
     `folders` replace the folders of installed packages. `check` reads the model file to verify that
     it is the pinned one, and asks an endpoint for one vector; set it to False only if that is
-    known. `fingerprint` is the required one, if any. `sleep` waits for a busy server; without it such
-    a server is skipped. A local model is not hashed again while its files are those that the
+    known. `fingerprint` is the required one, if any. `sleep` waits for a busy server; without it
+    such a server is skipped. A local model is not hashed again while its files are those that the
     index has `remembered`.
     """
     places = package_folders() if folders is None else tuple(folders)

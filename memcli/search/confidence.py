@@ -16,9 +16,9 @@ regression on fourteen collections gives a right answer .76; `tests.benchmarks.v
 all but one and tells of the one that is left out. By words alone no chunk is near, and .2 raises
 the precision from .70 to .76 on BEAM, .78 to .81 on half of QMSum and .86 to .88 on REALTALK.
 
-Of a model that was never measured it is not known what its cosines mean. How sure a passage is is then
-told by its words, which may say less than there is: such an answer is `weak` at the least, and says
-what it rests on. `memcli bench calibrate` fits the constants on the user's own questions.
+The cosines of a model that nobody has measured say nothing about confidence. Then only the words
+count. They may miss an answer, so such a verdict is never below `weak`, and gives its reason.
+`memcli bench calibrate` fits the constants to the user's own questions.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def sure_of_its_day(passage: RankedPassage) -> RankedPassage:
 def apply_threshold(
     passages: Sequence[RankedPassage], *, min_score: float, on_score: bool = False
 ) -> list[RankedPassage]:
-    """Drop passages whose confidence (or score so far) is below `min_score`; literal matches stay."""
+    """Drop passages with a confidence (or score) below `min_score`; literal matches stay."""
 
     def worth(passage: RankedPassage) -> float | None:
         return passage.score if on_score else passage.confidence
@@ -150,7 +150,7 @@ def rests_on_one_word(passage: RankedPassage, recalled: Recalled) -> bool:
 def verdict(
     passages: Sequence[RankedPassage], *, is_measured: bool = True
 ) -> tuple[str, Reason | None]:
-    """Judge what is shown by its first passage or a literal match: good|weak|none, and why it is low.
+    """Judge an answer by its first passage or a literal match: good|weak|none, and why it is low.
 
     Only an empty answer is `none`. A low confidence does not mean that the notes lack the answer:
     of questions whose first passage had less than `WEAK`, .44 to .57 were answered by the first

@@ -84,7 +84,7 @@ def focus(
     width: Width = WIDTH,
     adjusted: Adjustments = AS_THEY_ARE,
 ) -> list[RankedPassage]:
-    """Turn chunk passages into passages; `tokens` gives the tokens of every part by chunk id.
+    """Turn chunks into passages; `tokens` gives the tokens of every part by chunk id.
 
     Lines that are only links count for less, and so does a chunk of only words of the query.
 
@@ -111,11 +111,9 @@ def focus(
     leaning = min(1.0, PART_LEAN * weights.vector)
     per_text = (1.0 - leaning) * text_share / best_text if best_text > 0 else 0.0
     own = {
-        passage.about.chunk_id: _own_scores(
-            passage, texts[passage.about.chunk_id], leaning, per_text, adjusted
-        )
-        for passage in chunks
-        if texts.get(passage.about.chunk_id)
+        each.about.chunk_id: _own_scores(each, found, leaning, per_text, adjusted)
+        for each in chunks
+        if (found := texts.get(each.about.chunk_id))
     }
     # Without vectors most segments contain no word of the query, and all neighbours join.
     best_part = max((score for scores in own.values() for score in scores), default=0.0)
@@ -124,11 +122,11 @@ def focus(
     demanded = [term for term in terms if term.demanded]
     passages: list[RankedPassage] = []
     for passage in chunks:
-        scores = own.get(passage.about.chunk_id)
+        chunk = passage.about.chunk_id
+        scores = own.get(chunk)
         if scores is None:
             passages.append(passage.moved(passage.score / full, "focus", chunk=passage.score))
             continue
-        chunk = passage.about.chunk_id
         parts, told, holding = _with_neighbours(scores), tokens[chunk], held[chunk]
         windows = _windows(passage, scores, parts, enough, width.lines, whole=whole)
         if demanded:

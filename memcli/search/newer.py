@@ -172,7 +172,7 @@ def corrections_of(
     pool: Sequence[RankedPassage],
     scope: Scope,
 ) -> Corrections:
-    """Collect the lines that may correct passages: from the passages, the top of a pool, and `near`."""
+    """Collect lines that may correct passages: from these, the top of a pool, and `near`."""
     quotations = list(map(_passage, passages))
     also = near(snapshot, quotations, scope)
     return corrections(snapshot, [*also, *map(_chunk, [*passages, *pool[:POOL]])], quotations)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memcli.search.rerank import Reranker
     from memcli.types import Filters
 
-    Observer = Callable[[str, Sequence[RankedPassage]], None]  # gets a stage and the passages it left
+    Observer = Callable[[str, Sequence[RankedPassage]], None]  # gets a stage and its passages
     # A stage, and the function that turns passages into passages.
     StageStep = tuple[str, Callable[[Sequence[RankedPassage]], Sequence[RankedPassage]]]
 

@@ -1,7 +1,8 @@
 """The one path of a search: through the stages of `stages.TABLE`, in their order.
 
 `gathering` reads the store; everything after it is pure. Explanations, the bench and every output
-read the same passages; nothing is computed twice. An observer sees the passages that each stage left.
+read the same passages; nothing is computed twice. An observer sees the passages that each stage
+left.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def search(
     age_days: Callable[[str], float],
     observe: Observer = unobserved,
 ) -> Answer:
-    """Answer a query from one state of the index; `observe` gets the passages that each stage left."""
+    """Answer a query from one state of the index; `observe` gets the passages after each stage."""
     scope = scope_within(snapshot, options.filters)
     dates = in_years_of(snapshot, dates, scope) if options.has("date") else ()
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)

@@ -5,8 +5,8 @@ STRETCH_BONUS where more than a day is named, and days being the distance from t
 the nearest named span, 0 inside it and where a record of a week or a month shares a day with it;
 what is bounded on one side has no near beyond its bound, and an excluded day is near to nothing.
 Undated records get nothing. Passages of a single day that is named come first where they hold most
-of the words. For `latest` and `first` the dated passages that answer about as well as the best change
-places until they stand in the order of time.
+of the words. For `latest` and `first` the dated passages that answer about as well as the best
+change places until they stand in the order of time.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ TOLD_DAYS = 31
 MOST = 0.75
 # Beyond this the bonus is 0, and the trace omits it.
 FAR_DAYS = 30
-# Shares of the best that a passage needs to be preferred for its age: of the score, or of the score and
-# of the query's IDF, because words in headings count only for the IDF.
+# Shares of the best that a passage needs to be preferred for its age: of the score, or of the score
+# and of the query's IDF, because words in headings count only for the IDF.
 NEARLY_AS_GOOD = 0.7
 HALF_AS_GOOD = 0.5
 _HAIR = 1e-9
@@ -161,7 +161,7 @@ def choose(
 def apply_proximity(
     passages: Sequence[RankedPassage], *, spans: Spans, out: Spans = (), order: str = ""
 ) -> list[RankedPassage]:
-    """Raise every passage near a named date but not inside one in `out`, then the newest or oldest."""
+    """Raise passages near a named date, except inside one in `out`; then the newest or oldest."""
     moved = list(passages)
     if spans:
         gains = [

@@ -198,7 +198,8 @@ def _lines(passage: RankedPassage, words: Sequence[str]) -> list[RankedPassage]:
         if share > ALL and passage.start_line <= at <= passage.end_line
     }
     candidate = by_line(passage.candidate)
-    # A passage with all parts prints the whole chunk with its headings; so an empty part comes first.
+    # A passage with all parts prints the whole chunk with its headings; so an empty part comes
+    # first.
     empty = candidate.parts[0]._replace(start=0, end=0)
     narrow = candidate._replace(parts=(empty, *candidate.parts))
     found: list[RankedPassage] = []

@@ -53,7 +53,7 @@ def passages(workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Sequ
         ("how do I cook for Zelda", 0.49, {}, 0),
         ("how does OPS-9 concern Commit", 0.3, {}, PASSAGES),
         ("why did it fail", 0.9, {"verdict": "weak"}, 0),
-        ("why did it fail", 0.9, {"hits": ()}, 0),
+        ("why did it fail", 0.9, {"passages": ()}, 0),
     ],
 )
 def test_what_is_given_unasked_is_sure_and_near(

@@ -195,7 +195,7 @@ REACHES = {Scope(filters): names for filters, names in FILTERS.items()} | {
 }
 
 
-@pytest.mark.parametrize(("reach", "names"), REACHES.items(), ids=str)
+@pytest.mark.parametrize(("scope", "names"), REACHES.items(), ids=str)
 def test_whoever_asks_finds_what_is_within_reach(filled: Store, scope: Scope, names: str) -> None:
     expected = {PATHS[name] for name in names.split()}
     dated = {PATHS[name] for name in names.split() if name in ("one", "two", "days")}
@@ -214,7 +214,7 @@ def test_whoever_asks_finds_what_is_within_reach(filled: Store, scope: Scope, na
 
 
 @pytest.mark.parametrize(
-    ("reach", "lines"),
+    ("scope", "lines"),
     [
         (Scope(Filters(since="2025-02-02")), [5]),
         (Scope(Filters(within=(SourceLines("days.md", 3, 4, b""),))), [1]),

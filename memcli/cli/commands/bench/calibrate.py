@@ -1,4 +1,4 @@
-"""`memcli bench calibrate`: fit how sure a passage of this model is, on the user's own questions."""
+"""`memcli bench calibrate`: fit the confidence of a model to the user's own questions."""
 
 from __future__ import annotations
 
