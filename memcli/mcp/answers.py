@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
     from memcli.api.listing import Catalogue
     from memcli.api.read import Lines
-    from memcli.api.records import DocumentEntry
     from memcli.api.remember import Noted, UndoResult
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
