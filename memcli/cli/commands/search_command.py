@@ -115,7 +115,7 @@ def run(options: Options) -> int:
 
     Queries understand "a phrase", -without and prefix*. See: memcli help query-syntax
 
-    Examples: memcli search "why did the pool run dry"      memcli search OPS-417 --json
+    Examples: memcli search "why did the pool run dry"
     memcli search "who owns billing" "when may we deploy"
     """
     from memcli.cli.search_form import shape_of
