@@ -240,6 +240,26 @@ def test_a_list_by_keyword_has_only_lines_with_a_word_of_it_and_as_many_as_asked
     assert count == "10 lines" == f"{len(shown)} lines"
 
 
+def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Path) -> None:
+    put(notes, {"memory/2026-03-01.md": "# Billing\n\nOdette owns billing.\n"})
+    both = ("search", "who owns billing", "when is the zebra fed", "--mode", "keyword")
+    out, err = _run(*both)
+    first, second = out.split("\n\n# ")
+    assert first.startswith("# who owns billing\nmemory/2026-03-01.md")
+    assert second == "when is the zebra fed  (No passages found.)\n"
+    assert err == ""
+    alone, _ = _run("search", "who owns billing", "--mode", "keyword")
+    assert first == f"# who owns billing\n{alone}".rstrip("\n")
+    records = [json.loads(line) for line in _run(*both, "--json")[0].splitlines()]
+    assert [each["query"] for each in records] == ["who owns billing", "when is the zebra fed"]
+    assert estimate(_run(*both, "--budget", "60")[0]) <= 60
+    assert _run(*both, "--exit-code", code=1)[0] == out
+    # Words without a space are one query, whatever quotes the others have.
+    assert _run("search", "billing", "owns it") == _run("search", "billing owns it")
+    assert "takes one question, not 2" in _run(*both, "--receipt", "x.json", code=2)[1]
+    assert "takes one question, not 2" in _run(*both, "-f", "paths", code=2)[1]
+
+
 def test_three_passages_are_shown_if_none_is_sure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
