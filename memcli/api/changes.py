@@ -128,7 +128,7 @@ def _by_commits(
     found, cut = days_of(git, newest, start, history=behind)
     if behind and found and found[-1].before is None and not cut:
         raise UsageError(
-            f"--since {since} is not on the line of first parents that ends in {newest.short}",
+            f"{since} is not on the line of first parents that ends in {newest.short}",
             hint=f"memcli changes --since {found[-1].day}",
         )
     notices = [Reason("history", cut, "git fetch --unshallow")] if cut else []

@@ -55,7 +55,7 @@ def likenesses(
     found, file = memory.lead.find(target, here)
     first, last = targets.lines_of(found, file, settings)
     return memory.answering(
-        lambda asked: _likenesses(asked, found, (first, last), options, sync=sync),
+        lambda each: _likenesses(each, found, (first, last), options, sync=sync),
         mends=sync is not False,
     )
 

@@ -98,7 +98,7 @@ class Calibration(Record):
     cosine: float
     coverage: float
     lead: float = 0.0  # that the first score needs over the tenth
-    crowd: float = 0.0  # added for each 1.0 of the thirtieth cosine
+    background: float = 0.0  # added for each 1.0 of the thirtieth cosine
     near: float = 0.0  # cosine that a passage needs to be offered unasked; see `hook.notes`
 
 
@@ -116,7 +116,7 @@ class KnownModel(Record):
     calibration: Calibration | None = None  # see `search.confidence`
 
 
-_MINILM = Calibration(bias=-5.09, cosine=5.40, coverage=12.32, lead=0.05, crowd=0.29, near=0.3)
+_MINILM = Calibration(bias=-5.09, cosine=5.40, coverage=12.32, lead=0.05, background=0.29, near=0.3)
 # In documents the model separates passages of one subject less well than in conversations. With
 # .9 of the weight, and LENGTH, nDCG@10 rises by .006 [-.005, .018] on 110 questions of
 # chunking_evaluation, .003 [-.007, .013] on 150 about annual reports (TAT-QA) and .009 [.000, .025]
