@@ -331,7 +331,7 @@ def test_report_and_compare_read_the_history(bench: Bench) -> None:
     shown, _ = bench("report")
     assert shown.startswith("2 runs, 2026-02-01 to 2026-02-02\n")
     assert CULPRIT in shown
-    assert len(bench.record("memcli.bench-report", "report")["receipts"]) == 2
+    assert len(bench.record("memcli.bench-report", "report")["runs"]) == 2
     old, new = map(str, _history(bench))
     compared = bench.record("memcli.bench-compare", "compare", old, new)
     assert compared["moved"][0]["after"]["id"] == "ops"
