@@ -58,13 +58,21 @@ OF_THE_PAST, OF_THE_WORLD = Nearness(0.0, 0.52, 2), Nearness(0.25, 0.65, 3)
 MOST_GIVEN = 0.5
 
 
+def why_nothing(question: Question, answer: Answer) -> str:
+    """Return why a prompt gets no passages unasked; "" if it gets some."""
+    if answer.verdict != "good" or not answer.hits:
+        return "the memory has no sure answer"
+    first = answer.hits[0]
+    if _names_what_is_there(first, question, answer):
+        return ""
+    return _distance(first, question, answer)
+
+
 def deserved(question: Question, answer: Answer) -> Sequence[Hit]:
     """Return the passages that a prompt may get unasked; none without a sure answer."""
-    if answer.verdict != "good" or not answer.hits:
+    if why_nothing(question, answer):
         return ()
     first, *others = answer.hits[:PASSAGES]
-    if not (_names_what_is_there(first, question, answer) or _is_near(first, question, answer)):
-        return ()
     good = takewhile(lambda hit: (hit.confidence or 0.0) >= LEAST_CONFIDENCE, others)
     return (first, *good)
 
@@ -82,13 +90,22 @@ def _names_what_is_there(hit: Hit, question: Question, answer: Answer) -> bool:
     return names_day and (there > 0 or not wanted)
 
 
-def _is_near(hit: Hit, question: Question, answer: Answer) -> bool:
-    """Return whether a passage is near by meaning, else by the words that it contains."""
+def _distance(hit: Hit, question: Question, answer: Answer) -> str:
+    """Return why a passage is too far by meaning, else by its words; "" if it is near."""
     near = answer.constants.near if answer.constants else 0.0
     limits = OF_THE_PAST if is_of_the_past(question.text, hit.text) else OF_THE_WORLD
     if near and hit.cosine is not None:
-        return hit.cosine >= near + limits.nearer
-    return hit.held >= limits.held and _words(hit, question)[1] >= limits.words
+        least = near + limits.nearer
+        is_near = hit.cosine >= least
+        told = f"a cosine of {hit.cosine:.2f}, and {least:.2f} is wanted"
+    else:
+        words = _words(hit, question)[1]
+        is_near = hit.held >= limits.held and words >= limits.words
+        told = (
+            f"{words} words of the prompt, {hit.held:.0%} of their weight;"
+            f" {limits.words} and {limits.held:.0%} are wanted"
+        )
+    return "" if is_near else f"{hit.citation} is not near enough: it has {told}"
 
 
 def _words(hit: Hit, question: Question) -> tuple[int, int]:

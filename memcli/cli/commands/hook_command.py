@@ -53,6 +53,8 @@ _AT_A_TERMINAL = "a hook is run by an agent, which writes one JSON object to std
 _CUT_OFF = f"memcli hook: cut off after {LIMIT_SECONDS} seconds\n"
 _KEEPS = 'memcli remember "TEXT" keeps it for later sessions.'
 _BEFORE_COMPACTING = f"Is anything of this conversation to outlast it? {_KEEPS}"
+_NO_SESSION = "the agent has not named its session"
+_SUGGESTED_BEFORE = "the session has had its reminder, or the folder is not a workspace"
 _AFTER_A_WISH = f"You have said how you want things done. {_KEEPS}"
 
 
@@ -138,6 +140,12 @@ class HookLine(Record):
         if not self.options.quiet:
             sys.stderr.write(f"memcli hook: {visible_line(text)}\n")
 
+    def nothing(self, why: str) -> str:
+        """Return the empty text, and with --verbose print why."""
+        if self.options.verbose:
+            self.say(f"nothing to add: {why}")
+        return ""
+
 
 def _bounded(config: Config) -> Config:
     """Keep to what a hook has time for."""
@@ -178,11 +186,11 @@ def _session_start(given: HookEvent, line: HookLine) -> str:
     prune(os.path.join(cache_folder(os.environ), HOOKS), skin.memory.clock.now_ns())
     session = line.session(given, skin)
     if session and not session.starts(given.source, skin.memory.clock.now_ns()):
-        return ""
+        return line.nothing("another hook has answered this start")
     if session and given.source in ("clear", "compact"):
         session.forget()
     if session and given.source == "resume" and session.has_given():
-        return ""
+        return line.nothing("the resumed session has its context")
     config = skin.config
     if line.budget is not None:
         config = config.having({"context.budget": line.budget})
@@ -197,7 +205,9 @@ def _session_start(given: HookEvent, line: HookLine) -> str:
         lambda memory: session_start(memory, skin.question_time, wanted, since_ns=before),
         mends=True,
     ).assembled
-    if session and made.parts:
+    if not made.parts:
+        return line.nothing("the memory has no notes that may be shown unasked")
+    if session:
         session.claim(part_keys(made.parts))
     return markdown(made.parts, notice=made.notice)
 
@@ -208,9 +218,9 @@ def _prompt(given: HookEvent, line: HookLine) -> str:
 
     text = query_of(given.prompt)
     if not text:
-        return ""
+        return line.nothing("the prompt is a command, or too short")
     from memcli.api.ask import ask
-    from memcli.hook.notes import BUDGET, block, deserved, fitting, is_known, keys_of
+    from memcli.hook.notes import BUDGET, block, deserved, fitting, is_known, keys_of, why_nothing
     from memcli.search.options import options_of
     from memcli.search.question import Question
     from memcli.store.naming import private_summaries
@@ -222,23 +232,28 @@ def _prompt(given: HookEvent, line: HookLine) -> str:
         session.claim([WISHED])
     question = Question.by(skin.config, text, skin.question_time)
     if not has_subject(question):
-        return ""
+        return line.nothing("the prompt is small talk")
     open_to_all = Filters(view=skin.config("search.view"), scopes=OPEN_SCOPES)
     options = options_of(skin.config, filters=open_to_all)
-    found = deserved(question, ask(skin.memory, question, options).answer)
+    answer = ask(skin.memory, question, options).answer
+    found = deserved(question, answer)
+    if not found:
+        return line.nothing(why_nothing(question, answer))
     if any(hit.about.is_summary for hit in found):
         with skin.memory.store.snapshot() as snapshot:
             hidden = private_summaries(snapshot)
         found = [hit for hit in found if memory_path(*hit.about.document) not in hidden]
+        if not found:
+            return line.nothing("the passages are summaries of private notes")
     claimed = session.claimed() if session else {}
-    if not found or claimed is None:
-        return ""
+    if claimed is None:
+        return line.nothing("the session has been shown too much to keep track of")
     hits = fitting(found, claimed, budget=line.budget or BUDGET)
     if session:
         wanted = {key for hit in hits for key in keys_of(hit)}
         lost = wanted - session.claim(wanted - set(claimed))
         hits = [hit for hit in hits if not is_known(hit, lost)]
-    return block(hits)
+    return block(hits) or line.nothing("the session has been shown these passages")
 
 
 def _pre_compact(given: HookEvent, line: HookLine) -> str:
@@ -246,11 +261,11 @@ def _pre_compact(given: HookEvent, line: HookLine) -> str:
     skin = line.open(given)
     session = line.session(given, skin)
     if session is None:
-        return ""
+        return line.nothing(_NO_SESSION)
     session.forget()
     if _captures(given, skin):
         return _captured(given, line, skin, session)
-    return _suggested(_BEFORE_COMPACTING, session, skin)
+    return _suggested(_BEFORE_COMPACTING, session, skin) or line.nothing(_SUGGESTED_BEFORE)
 
 
 def _stop(given: HookEvent, line: HookLine) -> str:
@@ -258,12 +273,12 @@ def _stop(given: HookEvent, line: HookLine) -> str:
     skin = line.open(given)
     session = line.session(given, skin)
     if session is None:
-        return ""
+        return line.nothing(_NO_SESSION)
     if _captures(given, skin):
         return _captured(given, line, skin, session)
     if WISHED not in (session.claimed() or ()):
-        return ""
-    return _suggested(_AFTER_A_WISH, session, skin)
+        return line.nothing("the person has stated no wish in this session")
+    return _suggested(_AFTER_A_WISH, session, skin) or line.nothing(_SUGGESTED_BEFORE)
 
 
 def _captures(given: HookEvent, skin: Skin) -> bool:
@@ -297,7 +312,7 @@ def _captured(given: HookEvent, line: HookLine, skin: Skin, session: SessionFile
     keys = [f"{KEPT}{key}" for noted in saved for key in line_keys("", noted.path, [noted.text])]
     session.claim([*keys, f"{READ}{text.count(chr(10))}"])
     if not saved:
-        return ""
+        return line.nothing("no line of the transcript is worth saving")
     where = "memcli inbox" if saved[0].path == INBOX else "memcli changes --by agent"
     return f"memcli saved {len(saved)} notes of this session. To review them: {where}"
 
