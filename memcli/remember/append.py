@@ -301,7 +301,7 @@ def _save(folder: str, kept: Sequence[Appended]) -> None:
 
 
 def appends(folder: str) -> list[Appended]:
-    """Read the appends that can be or were removed, oldest first; OSError if they cannot be read."""
+    """Read the appends, removed or not, oldest first; OSError if they cannot be read."""
     try:
         descriptor = os.open(os.path.join(folder, NAME), os.O_RDONLY | FILE_FLAGS)
     except (FileNotFoundError, NotADirectoryError):

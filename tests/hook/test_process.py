@@ -309,8 +309,8 @@ def test_a_prompt_without_a_sure_answer_gets_silence(notes: str, prompt: str) ->
     ],
 )
 def test_verbose_says_why_a_prompt_gets_nothing(notes: str, prompt: str, why: str) -> None:
-    expected = ({}, f"memcli hook: nothing to add: {why}\n")
-    assert run(told(cwd=notes, prompt=prompt), "prompt", "-v") == expected
+    record, err = run(told(cwd=notes, prompt=prompt), "prompt", "-v")
+    assert (record, err) == ({}, f"memcli hook: nothing to add: {why}\n")
 
 
 def test_verbose_says_that_a_session_has_the_passages(notes: str) -> None:
