@@ -163,5 +163,5 @@ def error_of(reason: Reason) -> MemcliError:
     return made(reason.text, hint=reason.hint)
 
 
-class AskedToWaitError(Exception):
+class RetryLaterError(Exception):
     """A server asks memcli to wait; a caller that can wait catches this."""

@@ -55,7 +55,7 @@ class Source(Record):
     always: tuple[str, ...] = ()  # globs of documents that every context includes in full
     soft: tuple[str, ...] = ()  # globs of documents that a context includes if they fit
     evergreen: tuple[str, ...] = ()  # globs of documents whose date is not used
-    is_found: bool = False  # memcli found it by itself, so it may be too large to list
+    is_automatic: bool = False  # memcli found it by itself, so it may be too large to list
     date_keys: tuple[str, ...] = DATE_KEYS
     is_transcripts: bool = False  # its documents are the transcripts of an agent: JSON lines
     project: str = ""  # a folder; only transcripts of sessions in it are read
@@ -301,7 +301,7 @@ class Term(Record):
     prefix: bool = False  # the last word may be longer
 
 
-class Wanted(Record):
+class TermQuery(Record):
     """What to find by words: chunks with any of some terms, or with one term of every group."""
 
     any: tuple[Term, ...] = ()

@@ -8,10 +8,10 @@ import apsw
 
 from memcli.search.query import parse
 from memcli.search.recall import RecallBounds, recall
-from memcli.store import fixed
+from memcli.store import quantize
 from memcli.store.change import Clock
 from memcli.store.port import Snapshot
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.store.sqlite import coarse
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.vectors import ENCODER, tiers_beside
@@ -126,7 +126,7 @@ def _assert_sound(connection: apsw.Connection) -> None:
     for components, name in held.items():
         code = coarse.stored(components, dimension)
         expected = [
-            (slot, rows(connection, f"SELECT {code}", (fixed.unpacked(vector),))[0][0])
+            (slot, rows(connection, f"SELECT {code}", (quantize.unpacked(vector),))[0][0])
             for slot, vector in living_vectors
         ]
         assert rows(connection, f"SELECT id, embedding FROM {name} ORDER BY id") == expected
@@ -153,7 +153,7 @@ def recalled(
         total=snapshot.counts().chunks,
         keyword=bool(words),
         vector=vector,
-        bounds=RecallBounds(universe, Reach(filters or Filters())),
+        bounds=RecallBounds(universe, Scope(filters or Filters())),
     ).candidates
 
 

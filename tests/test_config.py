@@ -375,7 +375,7 @@ def test_a_folder_without_a_mark_brings_in_what_there_is(place: Place, home: Pat
     (place.root / ".git").mkdir()
     repository = load(str(place.root), place.environ, {}, by="")
     assert names_of(repository) == ["memory", "codex", "serena", "deepagents"]
-    assert [source.is_found for source in repository.sources] == [True] * 4
+    assert [source.is_automatic for source in repository.sources] == [True] * 4
     serena.rmdir()
     wanted = '[files]\npresets = ["deepagents", "letta"]\n'
     config = place.load(user=wanted)

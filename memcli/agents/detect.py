@@ -8,7 +8,7 @@ from shutil import which
 from memcli.agents import UnfitError, disk, edits
 from memcli.agents.manual_entries import by_hand, is_edited
 from memcli.agents.places import Machine
-from memcli.agents.state import State, Written
+from memcli.agents.state import State, WrittenEntry
 from memcli.agents.table import SCOPES, Agent, PartPlace
 from memcli.agents.texts import Launcher, entries
 from memcli.record import Record
@@ -60,24 +60,24 @@ def wires(agent: Agent, machine: Machine, state: State, launcher: Launcher) -> l
 def _state(file: str, agent: Agent, place: PartPlace, state: State, launcher: Launcher) -> str:
     real = os.path.realpath(file)
     known = [
-        kept
-        for kept in state.kept
-        if agent.name in kept.agents
-        and kept.part == place.part
-        and os.path.realpath(kept.path) == real
+        written
+        for written in state.entries
+        if agent.name in written.agents
+        and written.part == place.part
+        and os.path.realpath(written.path) == real
     ]
     text = disk.peek(file)
     if known:
-        return min((_of_ours(text, kept) for kept in known), key=_WORST.index)
+        return min((_of_ours(text, written) for written in known), key=_WORST.index)
     listed = entries(agent, place, launcher)
     if any(by_hand(text, entry) for entry in listed):
         return BY_HAND
     return ABSENT
 
 
-def _of_ours(text: str | None, kept: Written) -> str:
+def _of_ours(text: str | None, written: WrittenEntry) -> str:
     """Return the state of an entry that memcli has written."""
-    entry = kept.put.entry
+    entry = written.put.entry
     if edits.entry_state(text, entry) == "same":
-        return WIRED if os.path.exists(kept.program) else STALE
+        return WIRED if os.path.exists(written.program) else STALE
     return EDITED if is_edited(text, entry) else GONE

@@ -21,7 +21,7 @@ MOST_BYTES = 64 * 1024 * 1024  # Claude Code keeps its history in one file with 
 NEW = ".memcli-new"  # ends the name of a file that is being written
 
 
-class Look(Record):
+class FileSnapshot(Record):
     """A file as it was read."""
 
     path: str  # as it is named
@@ -31,7 +31,7 @@ class Look(Record):
     stamp: tuple[int, ...]  # changes when somebody writes the file
 
 
-def look(path: str, within: Sequence[str]) -> Look:
+def look(path: str, within: Sequence[str]) -> FileSnapshot:
     """Read a file for editing; UnfitError says why that is impossible.
 
     After following links, it must be `within` one of some folders.
@@ -42,7 +42,7 @@ def look(path: str, within: Sequence[str]) -> Look:
         raise UnfitError(f"cannot be read: {openat.reason(error)}") from None
 
 
-def _read_within(path: str, real: str, within: Sequence[str]) -> Look:
+def _read_within(path: str, real: str, within: Sequence[str]) -> FileSnapshot:
     if not any(_is_below(real, os.path.realpath(folder)) for folder in within):
         raise UnfitError(f"is a link that leads to {real}, out of {' and '.join(within)}")
     try:
@@ -51,7 +51,7 @@ def _read_within(path: str, real: str, within: Sequence[str]) -> Look:
         if os.path.islink(path):
             raise UnfitError(f"is a link to {real}, which is not there") from None
         _own(_nearest(real))
-        return Look(path, real, None, 0, ())
+        return FileSnapshot(path, real, None, 0, ())
     if not stat.S_ISREG(status.st_mode):
         raise UnfitError(f"is a {openat.kind_of(status.st_mode)}, no file")
     _own(real)
@@ -59,7 +59,7 @@ def _read_within(path: str, real: str, within: Sequence[str]) -> Look:
         raise UnfitError("is read-only")
     if status.st_nlink > 1:
         raise UnfitError("has other names (hard links), which would not follow")
-    return Look(path, real, peek(real) or "", stat.S_IMODE(status.st_mode), _stamp(status))
+    return FileSnapshot(path, real, peek(real) or "", stat.S_IMODE(status.st_mode), _stamp(status))
 
 
 def peek(path: str) -> str | None:
@@ -122,9 +122,9 @@ def missing_folders(path: str) -> tuple[str, ...]:
     return tuple(reversed(found))
 
 
-def write(found: Look, text: str) -> None:
+def write(snapshot: FileSnapshot, text: str) -> None:
     """Replace the text of a file; BusyError if it has changed since it was read."""
-    folder, name = os.path.split(found.real)
+    folder, name = os.path.split(snapshot.real)
     os.makedirs(folder, exist_ok=True)
     new = name + NEW
     with suppress(FileNotFoundError):  # left by a run that was killed
@@ -135,20 +135,20 @@ def write(found: Look, text: str) -> None:
             file.write(text.encode("utf-8"))
             file.flush()
             os.fsync(descriptor)
-        if found.text is not None:
-            os.chmod(os.path.join(folder, new), found.mode)
-        _unchanged(found)
-        os.replace(os.path.join(folder, new), found.real)
+        if snapshot.text is not None:
+            os.chmod(os.path.join(folder, new), snapshot.mode)
+        _unchanged(snapshot)
+        os.replace(os.path.join(folder, new), snapshot.real)
     except BaseException:
         with suppress(OSError):
             os.remove(os.path.join(folder, new))
         raise
 
 
-def remove(found: Look) -> None:
+def remove(file: FileSnapshot) -> None:
     """Remove a file; BusyError if somebody has changed it since."""
-    _unchanged(found)
-    os.remove(found.real)
+    _unchanged(file)
+    os.remove(file.real)
 
 
 def remove_unfinished(path: str) -> None:
@@ -164,12 +164,12 @@ def remove_empty(folders: Sequence[str]) -> None:
             os.rmdir(folder)
 
 
-def _unchanged(found: Look) -> None:
+def _unchanged(file: FileSnapshot) -> None:
     try:
-        stamp = _stamp(os.lstat(found.real))
+        stamp = _stamp(os.lstat(file.real))
     except FileNotFoundError:
         stamp = ()
-    if stamp != found.stamp:
+    if stamp != file.stamp:
         raise BusyError(
-            f"{found.path} was changed by another program just now", hint="the same command again"
+            f"{file.path} was changed by another program just now", hint="the same command again"
         )

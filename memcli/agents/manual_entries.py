@@ -55,6 +55,6 @@ def by_hand(text: str | None, entry: AgentEntry) -> str:
     return "a skill of this name" if _SKILL in text else ""
 
 
-def _named(path: tuple[str, ...], found: Iterator[tuple[str, str]]) -> str:
-    first = next(found, None)
+def _named(path: tuple[str, ...], entries: Iterator[tuple[str, str]]) -> str:
+    first = next(entries, None)
     return ".".join((*path[:-1], first[0])) if first else ""

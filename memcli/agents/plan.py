@@ -10,12 +10,12 @@ import os
 from collections.abc import Callable, Sequence
 
 from memcli.agents import UnfitError, disk, edits
-from memcli.agents.disk import Look, missing_folders
+from memcli.agents.disk import FileSnapshot, missing_folders
 from memcli.agents.edits import AgentEntry, Put
 from memcli.agents.json_edit import Trace
 from memcli.agents.manual_entries import by_hand, is_edited
 from memcli.agents.places import Machine
-from memcli.agents.state import Began, State, Written, save
+from memcli.agents.state import OriginalFile, State, WrittenEntry, save
 from memcli.agents.table import USER, VERSION, Agent, PartPlace
 from memcli.agents.texts import Launcher, entries, started_by
 from memcli.errors import UsageError
@@ -27,7 +27,7 @@ EDITED = "was edited since memcli wrote it"
 class FileChange(Record):
     """A file that becomes another one."""
 
-    found: Look
+    snapshot: FileSnapshot
     after: str | None  # None: the file is removed
     parts: tuple[str, ...]
 
@@ -54,8 +54,8 @@ class WiringPlan(Record):
 class _File:
     """A file, with its text before and after the plan."""
 
-    def __init__(self, found: Look) -> None:
-        self.found, self.text = found, found.text
+    def __init__(self, file: FileSnapshot) -> None:
+        self.snapshot, self.text = file, file.text
         self.parts: list[str] = []
 
 
@@ -63,20 +63,20 @@ class Planner:
     """A plan in the making."""
 
     def __init__(
-        self, machine: Machine, state: State, see: Callable[[str, Sequence[str]], Look]
+        self, machine: Machine, state: State, see: Callable[[str, Sequence[str]], FileSnapshot]
     ) -> None:
         """Begin with the present state; `see` reads a file within some folders."""
         self._machine, self._see = machine, see
-        self._kept, self._began = list(state.kept), list(state.began)
+        self._entries, self._originals = list(state.entries), list(state.originals)
         self._files: dict[str, _File | UnfitError] = {}
         self._refusals: list[Refusal] = []
         self._notes: list[str] = []
         self._folders: list[str] = []
 
-    def install(self, agent: Agent, wanted: Sequence[PartPlace], launcher: Launcher) -> WiringPlan:
+    def install(self, agent: Agent, places: Sequence[PartPlace], launcher: Launcher) -> WiringPlan:
         """Plan to write the parts that belong in some places."""
         launcher = started_by(agent, launcher, self._machine)
-        for place in wanted:
+        for place in places:
             path = place.file(self._machine, os.path.exists)
             project = "" if place.scope == USER else self._machine.project
             listed = entries(agent, place, launcher)
@@ -95,8 +95,10 @@ class Planner:
                         continue
                     owners, program = (agent.name,), launcher.argv[0]
                     put = Put(entry, Trace())
-                    kept = Written(path, place.part, place.scope, project, program, owners, put)
-                    self._write(file, kept)
+                    written = WrittenEntry(
+                        path, place.part, place.scope, project, program, owners, put
+                    )
+                    self._write(file, written)
             except UnfitError as error:
                 file.text = before
                 self._refuse(path, place, str(error), listed)
@@ -106,28 +108,30 @@ class Planner:
 
     def uninstall(self, agent: Agent, scopes: Sequence[str]) -> WiringPlan:
         """Plan to remove what was written for an agent, the last entry first."""
-        for kept in reversed(tuple(self._kept)):
-            if agent.name not in kept.agents or kept.scope not in scopes:
+        for written in reversed(tuple(self._entries)):
+            if agent.name not in written.agents or written.scope not in scopes:
                 continue
-            others = tuple(name for name in kept.agents if name != agent.name)
+            others = tuple(name for name in written.agents if name != agent.name)
             if others:
-                self._kept[self._kept.index(kept)] = kept._replace(agents=others)
-                self._notes.append(f"{kept.path} keeps its {kept.part} for {', '.join(others)}")
+                self._entries[self._entries.index(written)] = written._replace(agents=others)
+                self._notes.append(
+                    f"{written.path} keeps its {written.part} for {', '.join(others)}"
+                )
                 continue
             try:
-                self._take(kept)
+                self._take(written)
             except UnfitError as error:
-                refusal = Refusal(kept.path, kept.part, str(error), kept.put.entry.text)
+                refusal = Refusal(written.path, written.part, str(error), written.put.entry.text)
                 self._refusals.append(refusal)
         return self._plan()
 
     def _plan(self) -> WiringPlan:
         changes = tuple(
-            FileChange(file.found, file.text, tuple(dict.fromkeys(file.parts)))
+            FileChange(file.snapshot, file.text, tuple(dict.fromkeys(file.parts)))
             for file in self._files.values()
-            if isinstance(file, _File) and file.text != file.found.text
+            if isinstance(file, _File) and file.text != file.snapshot.text
         )
-        state = State(tuple(self._kept), tuple(self._began))
+        state = State(tuple(self._entries), tuple(self._originals))
         notes = tuple(dict.fromkeys(self._notes))
         return WiringPlan(changes, tuple(self._refusals), notes, tuple(self._folders), state)
 
@@ -146,43 +150,43 @@ class Planner:
                 self._files[real] = _File(self._see(path, within))
             except UnfitError as error:  # concerns every entry of the file
                 self._files[real] = error
-        found = self._files[real]
-        if isinstance(found, UnfitError):
-            raise found
-        return found
+        snapshot = self._files[real]
+        if isinstance(snapshot, UnfitError):
+            raise snapshot
+        return snapshot
 
-    def _write(self, file: _File, wanted: Written) -> None:
+    def _write(self, file: _File, written: WrittenEntry) -> None:
         """Add an entry if it is missing or outdated."""
-        entry = wanted.put.entry
-        known = [each for each in self._kept if _is_same_place(each, file, entry)]
+        entry = written.put.entry
+        known = [each for each in self._entries if _is_same_place(each, file, entry)]
         same = (k for k in known if edits.entry_state(file.text, k.put.entry) == "same")
         there = next(same, None)
         if there is None and known and is_edited(file.text, entry):
             raise UnfitError(EDITED)
         if there is None and (hand := by_hand(file.text, entry)):
-            self._notes.append(f"{wanted.path} has {hand} already, by hand; it is left as it is")
+            self._notes.append(f"{written.path} has {hand} already, by hand; it is left as it is")
             return
         if there is None and edits.entry_state(file.text, entry) != "absent":
             raise UnfitError("already has another entry in that place")
-        names = dict.fromkeys(name for each in (*known, wanted) for name in each.agents)
-        ours = wanted._replace(agents=tuple(names))
+        names = dict.fromkeys(name for each in (*known, written) for name in each.agents)
+        ours = written._replace(agents=tuple(names))
         for each in known:
             if each is not there:
-                self._kept.remove(each)
+                self._entries.remove(each)
         if there is None:
-            self._kept.append(ours._replace(put=self._put(file, entry)))
+            self._entries.append(ours._replace(put=self._put(file, entry)))
         elif there.put.entry == entry:
-            self._kept[self._kept.index(there)] = ours._replace(put=there.put)
+            self._entries[self._entries.index(there)] = ours._replace(put=there.put)
         else:
             self._renew(file, there, ours)
 
-    def _renew(self, file: _File, there: Written, ours: Written) -> None:
+    def _renew(self, file: _File, there: WrittenEntry, ours: WrittenEntry) -> None:
         """Replace an older entry of memcli.
 
         Entries that were added after it are removed first and added again, so that each can later
         be removed without a trace.
         """
-        listed = [each for each in self._kept if _is_at(each.path, file)]
+        listed = [each for each in self._entries if _is_at(each.path, file)]
         later = listed[listed.index(there) :]
         if any(edits.entry_state(file.text, each.put.entry) != "same" for each in later):
             later = [there]
@@ -192,63 +196,67 @@ class Planner:
         for each in later:
             wanted = ours if each is there else each
             text, put = edits.put(text, wanted.put.entry)
-            self._kept[self._kept.index(each)] = wanted._replace(put=put)
+            self._entries[self._entries.index(each)] = wanted._replace(put=put)
         file.text = text
 
     def _put(self, file: _File, entry: AgentEntry) -> Put:
         """Add an entry, and remember what was before the first one."""
-        found = file.found
-        is_blank = found.text is None or not found.text.strip("\ufeff \t\r\n")
-        if is_blank and not any(_is_at(each.path, file) for each in self._began):
-            self._began.append(Began(found.path, found.text, missing_folders(found.real)))
+        snapshot = file.snapshot
+        is_blank = snapshot.text is None or not snapshot.text.strip("\ufeff \t\r\n")
+        if is_blank and not any(_is_at(each.path, file) for each in self._originals):
+            self._originals.append(
+                OriginalFile(snapshot.path, snapshot.text, missing_folders(snapshot.real))
+            )
         file.text, put = edits.put(file.text, entry)
         return put
 
-    def _take(self, kept: Written) -> None:
+    def _take(self, written: WrittenEntry) -> None:
         """Remove an entry; UnfitError if it was edited."""
-        file = self._file(kept.path, kept.project)
-        entry = kept.put.entry
+        file = self._file(written.path, written.project)
+        entry = written.put.entry
         stands = edits.entry_state(file.text, entry)
-        if stands != "same" and self._is_known_better(file, kept):
-            self._kept.remove(kept)
+        if stands != "same" and self._is_known_better(file, written):
+            self._entries.remove(written)
             return
         if is_edited(file.text, entry):
             raise UnfitError(EDITED)
         if stands == "same" and file.text is not None:
-            text = edits.take(file.text, kept.put)
+            text = edits.take(file.text, written.put)
             if entry.slot.path != VERSION or edits.is_bare(text, entry):
                 file.text = text
-                file.parts.append(kept.part)
-        self._kept.remove(kept)
-        if any(_is_at(each.path, file) for each in self._kept):
+                file.parts.append(written.part)
+        self._entries.remove(written)
+        if any(_is_at(each.path, file) for each in self._entries):
             return
-        for began in [each for each in self._began if _is_at(each.path, file)]:
-            self._began.remove(began)
+        for original in [each for each in self._originals if _is_at(each.path, file)]:
+            self._originals.remove(original)
             if stands == "same" and edits.is_bare(file.text, entry):
-                file.text = began.before
+                file.text = original.before
             if file.text is None:
-                self._folders += began.folders
+                self._folders += original.folders
 
-    def _is_known_better(self, file: _File, kept: Written) -> bool:
+    def _is_known_better(self, file: _File, written: WrittenEntry) -> bool:
         """Return whether the state has another entry for the same place, and the file has that one.
 
         A run that was killed between two writes leaves the removed and the added entry in the
         state.
         """
         return any(
-            _is_same_place(other, file, kept.put.entry)
+            _is_same_place(other, file, written.put.entry)
             and edits.entry_state(file.text, other.put.entry) == "same"
-            for other in self._kept
+            for other in self._entries
         )
 
 
 def _is_at(path: str, file: _File) -> bool:
-    return os.path.realpath(path) == file.found.real
+    return os.path.realpath(path) == file.snapshot.real
 
 
-def _is_same_place(kept: Written, file: _File, entry: AgentEntry) -> bool:
+def _is_same_place(written: WrittenEntry, file: _File, entry: AgentEntry) -> bool:
     """Return whether the state knows an entry at the place of another one."""
-    return kept.put.entry._replace(text="") == entry._replace(text="") and _is_at(kept.path, file)
+    return written.put.entry._replace(text="") == entry._replace(text="") and _is_at(
+        written.path, file
+    )
 
 
 def carry_out(plan: WiringPlan, before: State, path: str) -> None:
@@ -261,17 +269,20 @@ def carry_out(plan: WiringPlan, before: State, path: str) -> None:
     known = before.and_also(plan.state)
     if known != before:
         save(path, known)
-    for named in {*(kept.path for kept in known.kept), *(began.path for began in known.began)}:
+    for named in {
+        *(written.path for written in known.entries),
+        *(original.path for original in known.originals),
+    }:
         disk.remove_unfinished(named)
     for change in plan.changes:
         try:
             if change.after is None:
-                disk.remove(change.found)
+                disk.remove(change.snapshot)
             else:
-                disk.write(change.found, change.after)
+                disk.write(change.snapshot, change.after)
         except OSError as error:
             raise UsageError(
-                f"{change.found.path} cannot be written: {error.strerror}",
+                f"{change.snapshot.path} cannot be written: {error.strerror}",
                 hint="the same command again, once it can be",
             ) from None
     disk.remove_empty(plan.folders)

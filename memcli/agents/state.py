@@ -26,7 +26,7 @@ VERSION = 1  # of the file
 FILE = "agents.json"
 
 
-class Written(Record):
+class WrittenEntry(Record):
     """An entry that was added to a file, and the agents that it is for."""
 
     path: str  # as the agent names the file
@@ -38,7 +38,7 @@ class Written(Record):
     put: Put
 
 
-class Began(Record):
+class OriginalFile(Record):
     """A file before the first entry, if it was missing or empty."""
 
     path: str
@@ -49,14 +49,14 @@ class Began(Record):
 class State(Record):
     """Everything that was written."""
 
-    kept: tuple[Written, ...] = ()
-    began: tuple[Began, ...] = ()
+    entries: tuple[WrittenEntry, ...] = ()
+    originals: tuple[OriginalFile, ...] = ()
 
     def and_also(self, other: State) -> State:
         """Return the union of two states."""
         return State(
-            tuple(dict.fromkeys((*self.kept, *other.kept))),
-            tuple(dict.fromkeys((*self.began, *other.began))),
+            tuple(dict.fromkeys((*self.entries, *other.entries))),
+            tuple(dict.fromkeys((*self.originals, *other.originals))),
         )
 
 
@@ -70,9 +70,9 @@ def load(path: str) -> State:
         if told["version"] != VERSION:
             raise ValueError(f"its version is {told['version']}")
         return State(
-            tuple(_kept(each) for each in told["entries"]),
+            tuple(_entry_of(each) for each in told["entries"]),
             tuple(
-                Began(each["path"], each["before"], tuple(each["folders"]))
+                OriginalFile(each["path"], each["before"], tuple(each["folders"]))
                 for each in told["files"]
             ),
         )
@@ -95,15 +95,15 @@ def save(path: str, state: State) -> None:
             return
         record = {
             "version": VERSION,
-            "entries": [_entry(each) for each in state.kept],
-            "files": [each._asdict() for each in state.began],
+            "entries": [_entry(each) for each in state.entries],
+            "files": [each._asdict() for each in state.originals],
         }
         disk.write(found, json.dumps(record, indent=1) + "\n")
     except OSError as error:
         raise _unreachable(path, f"cannot be written: {error.strerror}") from None
 
 
-def _look(path: str) -> disk.Look:
+def _look(path: str) -> disk.FileSnapshot:
     try:
         return disk.look(path, (os.path.dirname(os.path.realpath(path)),))
     except UnfitError as error:
@@ -122,31 +122,33 @@ def _error(path: str, why: str, hint: str) -> ConfigError:
     return ConfigError(f"{path}, the record of what was written for agents, {why}", hint=hint)
 
 
-def _kept(told: dict[str, Any]) -> Written:
+def _entry_of(record: dict[str, Any]) -> WrittenEntry:
     entry = AgentEntry(
-        told["format"], Slot(tuple(told["key"]), is_item=bool(told["is_item"])), told["text"]
+        record["format"],
+        Slot(tuple(record["key"]), is_item=bool(record["is_item"])),
+        record["text"],
     )
-    put = Put(entry, Trace(told["lead"], told["tail"], told["depth"]))
-    return Written(
-        path=told["path"],
-        part=told["part"],
-        scope=told["scope"],
-        project=told["project"],
-        program=told["program"],
-        agents=tuple(told["agents"]),
+    put = Put(entry, Trace(record["lead"], record["tail"], record["depth"]))
+    return WrittenEntry(
+        path=record["path"],
+        part=record["part"],
+        scope=record["scope"],
+        project=record["project"],
+        program=record["program"],
+        agents=tuple(record["agents"]),
         put=put,
     )
 
 
-def _entry(kept: Written) -> dict[str, Any]:
-    entry, trace = kept.put
+def _entry(written: WrittenEntry) -> dict[str, Any]:
+    entry, trace = written.put
     return {
-        "path": kept.path,
-        "part": kept.part,
-        "scope": kept.scope,
-        "project": kept.project,
-        "program": kept.program,
-        "agents": list(kept.agents),
+        "path": written.path,
+        "part": written.part,
+        "scope": written.scope,
+        "project": written.project,
+        "program": written.program,
+        "agents": list(written.agents),
         "format": entry.format,
         "key": list(entry.slot.path),
         "is_item": entry.slot.is_item,

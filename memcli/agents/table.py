@@ -70,7 +70,7 @@ class Agent(Record):
     about: str  # the source of the facts
     programs: tuple[str, ...]  # if one of them is on the PATH, the agent is installed
     home: Base  # as does this folder
-    preset: str  # its own memory; "" if none is known
+    agent_memory: str  # its own memory; "" if none is known
     server: str  # the shape of an entry: see `texts.server`
     places: tuple[PartPlace, ...]
     events: HookEvents | None = None

@@ -135,16 +135,16 @@ def _drop_unread(store: Store, report: Report, sleep: Sleep) -> None:
 
 
 def _share(
-    main: Store, fresh: Sequence[tuple[str, Sequence[tuple[bytes, bytes]]]], sleep: Sleep
+    main: Store, vectors: Sequence[tuple[str, Sequence[tuple[bytes, bytes]]]], sleep: Sleep
 ) -> None:
     """Copy new vectors to the index that the next one starts from; failures only cost time."""
-    if not fresh:
+    if not vectors:
         return
     with (
         suppress(MemcliError),
         main.change(wait_seconds=SYNC_WAIT_SECONDS, sleep=sleep) as change,
     ):
-        for model, batch in fresh:
+        for model, batch in vectors:
             change.put_vectors(model, batch)
 
 

@@ -34,7 +34,7 @@ INDEX = "memcli index"
 SYNC_WAIT_SECONDS = 60.0
 
 
-class Answered(Record):
+class SearchResult(Record):
     """The answer to a question, and whether the index was up to date."""
 
     question: Question
@@ -53,12 +53,12 @@ class Answered(Record):
     @property
     def is_sure(self) -> bool:
         """Return whether a passage has enough confidence."""
-        return bool(self.answer.hits) and not self.answer.is_doubtful
+        return bool(self.answer.passages) and not self.answer.is_doubtful
 
     @property
     def is_unsure(self) -> bool:
         """Return whether there are passages, all of low confidence."""
-        return bool(self.answer.hits) and self.answer.is_doubtful
+        return bool(self.answer.passages) and self.answer.is_doubtful
 
 
 def ask(
@@ -69,7 +69,7 @@ def ask(
     expand: bool = False,
     sync: bool | None = None,
     observe: Observer = unobserved,
-) -> Answered:
+) -> SearchResult:
     """Answer a question; for `sync` see `bring_up_to_date`.
 
     With `expand`, add the source lines behind summaries, within `expand.tokens`.
@@ -88,13 +88,13 @@ def _ask(
     expand: bool,
     sync: bool | None,
     observe: Observer,
-) -> Answered:
+) -> SearchResult:
     index = memory.remembered()
     options = equipped(memory, options, index)
     vector = begin_vector(memory.lead, question, options, index)
     freshness = bring_up_to_date(memory, index, options.mode, sync=sync)
     if freshness.state == EMPTY:
-        return Answered(question, freshness, NOTHING)
+        return SearchResult(question, freshness, NOTHING)
     memory = memory.without_failed(freshness)
     if index.fingerprint is None and options.mode == "hybrid":  # this search may have indexed
         now = memory.remembered()
@@ -120,17 +120,17 @@ def _ask(
                 answer = _of_groups(groups, question, options, observe)
     nothing = _nothing(memory, question, options, answer)
     answer = answer._replace(semantic=for_all(memory, answer.semantic))
-    found = Answered(question, freshness, answer, tuple(expanded), nothing)
+    found = SearchResult(question, freshness, answer, tuple(expanded), nothing)
     return _listed(found, options) if options.lists else found
 
 
-def _listed(found: Answered, options: SearchOptions) -> Answered:
+def _listed(result: SearchResult, options: SearchOptions) -> SearchResult:
     """Keep only the best line of each passage."""
     from memcli.search.worth import best_lines
 
     by_keyword = options.mode == "keyword"
-    hits = best_lines(found.answer.hits, found.words, by_keyword=by_keyword)
-    return found._replace(answer=found.answer._replace(hits=hits))
+    passages = best_lines(result.answer.passages, result.words, by_keyword=by_keyword)
+    return result._replace(answer=result.answer._replace(passages=passages))
 
 
 def _of_groups(
@@ -148,7 +148,7 @@ def _of_groups(
     )
     answer = merge_answers(answers, options=options)
     if len(answers) > 1:
-        observe(BUDGET, answer.hits)
+        observe(BUDGET, answer.passages)
     return answer
 
 
@@ -242,7 +242,7 @@ def for_all(memory: Workspaces, retriever: RetrieverUse) -> RetrieverUse:
     if reason is None or reason.hint != INDEX:
         return retriever
     work = indexing_of(memory) if reason.code == "not-embedded" else None
-    reason = work or reason._replace(hint=f"{INDEX} {memory.asked_by}".rstrip())
+    reason = work or reason._replace(hint=f"{INDEX} {memory.named_by}".rstrip())
     return retriever._replace(reason=reason)
 
 
@@ -258,10 +258,10 @@ def indexing_of(memory: Workspaces) -> Reason | None:
 def check_kinds(memory: Workspaces, kinds: Sequence[str]) -> None:
     """Raise UsageError for a kind that no document is of."""
     from memcli.store.documents import with_chunks
-    from memcli.store.records import Reach
+    from memcli.store.records import Scope
 
     with memory.store.snapshot() as snapshot:
-        known = sorted({document.kind for document in with_chunks(snapshot.documents(Reach()))})
+        known = sorted({document.kind for document in with_chunks(snapshot.documents(Scope()))})
     for kind in kinds:
         if known and kind not in known:
             from memcli.config.nearest import nearest
@@ -308,7 +308,7 @@ def _nothing(
     memory: Workspaces, question: Question, options: SearchOptions, answer: Answer
 ) -> Reason | None:
     """Return why the answer is empty: a missing phrase, or a filter."""
-    if answer.hits or answer.omitted_over_budget:
+    if answer.passages or answer.omitted_over_budget:
         return None
     from memcli.render.reasons import quoted
 
@@ -357,7 +357,7 @@ def ask_as_it_is(
 def equipped(memory: Workspaces, options: SearchOptions, index: Remembered) -> SearchOptions:
     """Add what is not a setting: a reranker, fitted constants, counts of use."""
     if memory.config("access.count") and options.profile.formula == "two-pass":
-        from memcli.api.access import uses
+        from memcli.api.usage_counts import uses
         from memcli.search.two_pass import TwoPass
 
         formula = TwoPass.read(memory.config)
@@ -416,7 +416,7 @@ def bring_up_to_date(
     is what `remembered` returns, or None to call it when texts must be embedded.
     """
     if memory.members:
-        from memcli.api.together import together
+        from memcli.api.member_updates import together
 
         return together(memory.members, lambda each: _brought_in(each, None, mode, sync=sync))
     return _brought_in(memory.lead, index, mode, sync=sync)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import date
 from math import ceil
 
-from memcli.api.access import uses
 from memcli.api.ask import (
     begin_vector,
     bring_up_to_date,
@@ -14,6 +13,7 @@ from memcli.api.ask import (
     model_groups,
     naming_models,
 )
+from memcli.api.usage_counts import uses
 from memcli.checking import TYPE_CHECKING
 from memcli.config.settings import DEFAULT_ORIGIN
 from memcli.context.assemble import Assembled, Retrieved, Sharing, assemble
@@ -26,8 +26,8 @@ from memcli.render.reasons import sentence
 from memcli.search.authority import Authority
 from memcli.search.options import options_of, unobserved
 from memcli.search.question import Question
-from memcli.search.recall import reach_within
-from memcli.store.naming import private_summaries
+from memcli.search.recall import scope_within
+from memcli.store.qualified_names import private_summaries
 from memcli.types import EMPTY, OPEN_SCOPES, PRIVATE, Filters, is_memory, memory_path
 from memcli.workspace.dating import age_at
 
@@ -66,7 +66,7 @@ class Assembly(Record):
         return (*map(sentence, self.unmatched), *own)
 
 
-def wanted_of(setting: Config) -> Sharing:
+def sharing_of(setting: Config) -> Sharing:
     """Read how the budget is shared."""
     return Sharing(
         budget=setting("context.budget"),
@@ -89,8 +89,8 @@ def following_of(setting: Config) -> Following:
 def context_of(
     memory: Workspaces,
     text: str,
-    asked: date,
-    wanted: Sharing,
+    question_date: date,
+    sharing: Sharing,
     *,
     sync: bool | None = None,
     observe: Observer = unobserved,
@@ -102,11 +102,12 @@ def context_of(
     """
     if not text.strip():
         return memory.answering(
-            lambda each: session_start(each, asked, wanted, sync=sync), mends=sync is not False
+            lambda each: session_start(each, question_date, sharing, sync=sync),
+            mends=sync is not False,
         )
-    question = Question.by(memory.config, text, asked, hint="memcli context")
+    question = Question.by(memory.config, text, question_date, hint="memcli context")
     return memory.answering(
-        lambda each: _of_a_question(each, question, wanted, sync=sync, observe=observe),
+        lambda each: _of_a_question(each, question, sharing, sync=sync, observe=observe),
         mends=sync is not False,
     )
 
@@ -114,12 +115,12 @@ def context_of(
 def _of_a_question(
     memory: Workspaces,
     question: Question,
-    wanted: Sharing,
+    sharing: Sharing,
     *,
     sync: bool | None,
     observe: Observer,
 ) -> Assembly:
-    wanted = wanted._replace(is_asked=True)
+    sharing = sharing._replace(has_question=True)
     filters = Filters(view=memory.config("search.view"))
     index = memory.remembered()
     options = options_of(memory.config, filters=filters)
@@ -131,7 +132,7 @@ def _of_a_question(
     memory = memory.without_failed(freshness)
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
-        fixed = fixed_of(snapshot, wanted, filters)
+        fixed = fixed_of(snapshot, sharing, filters)
         groups = model_groups(memory, snapshot, question, options, vector)
         answer, found = find(
             snapshot,
@@ -142,7 +143,7 @@ def _of_a_question(
             following=following_of(memory.config),
             observe=observe,
         )
-    assembled = assemble(fixed, found, wanted)
+    assembled = assemble(fixed, found, sharing)
     answer = answer._replace(semantic=for_all(memory, answer.semantic))
     freshness = naming_models(freshness, groups)
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
@@ -150,8 +151,8 @@ def _of_a_question(
 
 def session_start(
     memory: Workspaces,
-    asked: date,
-    wanted: Sharing,
+    question_date: date,
+    sharing: Sharing,
     *,
     since_ns: int | None = None,
     sync: bool | None = None,
@@ -172,16 +173,16 @@ def session_start(
     memory = memory.without_failed(freshness)
     of_all = filters._replace(scopes=OPEN_SCOPES)
     if since_ns is not None:
-        wanted = wanted._replace(tail=0, tail_share=0.0)
+        sharing = sharing._replace(tail=0, tail_share=0.0)
     found: Sequence[ContextPart] = ()
     rest = 0
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
         is_open = _openness(snapshot)
-        fixed = fixed_of(snapshot, wanted, of_all, is_open)
+        fixed = fixed_of(snapshot, sharing, of_all, is_open)
         known = snapshot.known()
         newest = sorted(known, key=lambda key: (-known[key].mtime_ns, key))[:NEWEST_FILES]
-        chunks = snapshot.excerpts_of(sorted(newest), reach_within(snapshot, of_all))
+        chunks = snapshot.excerpts_of(sorted(newest), scope_within(snapshot, of_all))
         revision = str(snapshot.facts.revision)
         if since_ns is None:
             found, rest = rank_all(
@@ -189,23 +190,23 @@ def session_start(
                 fixed,
                 of_all,
                 Authority.read(memory.config)._replace(uses=uses(memory).counts),
-                budget=wanted.budget,
-                age_days=lambda written: age_at(written, asked),
+                budget=sharing.budget,
+                age_days=lambda written: age_at(written, question_date),
             )
     own = [
         each for each in chunks if is_open(each.about) and each.about.document not in fixed.rules
     ]
     order = sorted(own, key=lambda each: newest.index(each.about.document))
     fixed = fixed._replace(
-        parts=packed_in_order(fixed.parts, tasks_of(order), budget=wanted.budget)
+        parts=packed_in_order(fixed.parts, tasks_of(order), budget=sharing.budget)
     )
     if since_ns is not None:
         changed = {key for key in newest if known[key].mtime_ns > since_ns}
-        parts = packed_in_order(fixed.parts, changed_parts(order, changed), budget=wanted.budget)
+        parts = packed_in_order(fixed.parts, changed_parts(order, changed), budget=sharing.budget)
         assembled = Assembled(parts, (), fixed.warning)
         return Assembly(None, freshness, None, assembled, 0, filters, revision, missing)
     found = [part for part in found if is_open(part.excerpt.about)]
-    assembled = assemble(fixed, Retrieved(found), wanted)
+    assembled = assemble(fixed, Retrieved(found), sharing)
     more = max(0, rest - len(found))
     return Assembly(None, freshness, None, assembled, more, filters, revision, missing)
 
@@ -231,7 +232,7 @@ def _without_answer(
     return Assembly(question, freshness, None, NOTHING, 0, filters, "0", missing)
 
 
-def context_record(found: Assembly, config: Config, *, budget: int, now: str) -> dict[str, Any]:
+def context_record(assembly: Assembly, config: Config, *, budget: int, now: str) -> dict[str, Any]:
     """Describe a context; `now` is the ISO time of the question."""
     from memcli.render.jsonio import (
         dates_of,
@@ -245,25 +246,25 @@ def context_record(found: Assembly, config: Config, *, budget: int, now: str) ->
         workspaces_of,
     )
 
-    assembled, answer = found.assembled, found.answer
+    assembled, answer = assembly.assembled, assembly.answer
     return {
         "schema": "memcli.context/1",
-        "query": found.question.text if found.question else None,
+        "query": assembly.question.text if assembly.question else None,
         "dates": dates_of(answer.dates if answer else ()),
         "now": now,
         "budget": budget,
         "tokens": assembled.tokens,
         "tokens_saved": assembled.saved,
-        "freshness": freshness_of(found.freshness),
-        **workspaces_of(found.freshness),
+        "freshness": freshness_of(assembly.freshness),
+        **workspaces_of(assembly.freshness),
         **implicit_sources(config),
         "verdict": answer.verdict if answer else None,
         **(verdict_reasons(answer) if answer else {}),
         "retrievers": retrievers(answer) if answer else None,
         **({**repairs(answer), **reranked(answer), **speaker_match(answer)} if answer else {}),
         "parts": [_part(part) for part in assembled.parts],
-        "omitted": len(assembled.left_out) + found.more,
-        "warnings": list(found.warnings),
+        "omitted": len(assembled.left_out) + assembly.more,
+        "warnings": list(assembly.warnings),
     }
 
 

@@ -10,7 +10,7 @@ from memcli.context.hops import Link, candidates, name
 from memcli.markdown.links import related_targets
 from memcli.markdown.names import names
 from memcli.markdown.properties import folded
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.types import split_name
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _named(snapshot: Snapshot, target: str, roots: Mapping[str, str]) -> dict[Ke
     place, called = split_name(target, roots), folded(target)
     return {
         (each.source, each.path): each
-        for each in snapshot.documents(Reach())
+        for each in snapshot.documents(Scope())
         if not each.skip
         if (each.source, each.path) == place
         or called in map(folded, names(each.title, each.path, json.loads(each.front_matter)))
@@ -53,7 +53,7 @@ def _links(
     for key, document in documents.items():
         for target in related_targets(json.loads(document.front_matter)):
             yield key, Link(*key, target, 0.0, "")
-    chunks = {e.about.chunk_id: e for e in snapshot.excerpts_of(sorted(documents), Reach())}
+    chunks = {e.about.chunk_id: e for e in snapshot.excerpts_of(sorted(documents), Scope())}
     ids = [number for number, excerpt in chunks.items() if "[" in excerpt.text]
     for first in range(0, len(ids), AT_ONCE):
         for number, linking in snapshot.links(ids[first : first + AT_ONCE]).items():
@@ -62,8 +62,8 @@ def _links(
 
 
 def _leads(
-    link: Link, wanted: Mapping[Key, IndexedDocument], called: set[str], roots: Mapping[str, str]
+    link: Link, targets: Mapping[Key, IndexedDocument], called: set[str], roots: Mapping[str, str]
 ) -> bool:
     said = folded(name(link).removesuffix(".md"))
     is_named = said in called or said.rpartition("/")[2] in called
-    return is_named or any(place in wanted for place in candidates(link, roots))
+    return is_named or any(place in targets for place in candidates(link, roots))

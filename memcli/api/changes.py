@@ -125,7 +125,7 @@ def _by_commits(
     if start is None:
         end = newest.moment.date() if until is not None else now.date()
         start = _a_week_before(_last_day(until, workspace, now) or end, now)
-    found, cut = days_of(git, newest, start, behind=behind)
+    found, cut = days_of(git, newest, start, history=behind)
     if behind and found and found[-1].before is None and not cut:
         raise UsageError(
             f"--since {since} is not on the line of first parents that ends in {newest.short}",
@@ -327,10 +327,10 @@ def ranked_by(text: str, each: Sequence[tuple[str, MemoryChange]]) -> tuple[Rank
     return tuple(ranked)
 
 
-def _holds(told: set[str], word: str) -> bool:
-    if word in told:
+def _holds(known: set[str], word: str) -> bool:
+    if word in known:
         return True
     return any(
         min(len(word), len(each)) >= LEAST_STEM and (each.startswith(word) or word.startswith(each))
-        for each in told
+        for each in known
     )

@@ -10,7 +10,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.compaction import folder
 from memcli.errors import ConfigError, MemcliError, RetrieverError, UsageError
 from memcli.record import Record
-from memcli.types import Filters, Wanted
+from memcli.types import Filters, TermQuery
 
 if TYPE_CHECKING:
     from memcli.api.workspace import Workspace
@@ -61,17 +61,17 @@ def plan_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRACT
     `summarizer` is EXTRACTIVE or one of `evidence.WORDED`. UsageError if a summary cannot be read,
     because its lines would be summarised again.
     """
-    return _planned(workspace, _held(workspace), now=now, summarizer=summarizer)
+    return _planned(workspace, _holdings(workspace), now=now, summarizer=summarizer)
 
 
 def _planned(
-    workspace: Workspace, found: folder.Holdings, *, now: str, summarizer: str
+    workspace: Workspace, holdings: folder.Holdings, *, now: str, summarizer: str
 ) -> Compaction:
     from memcli.compaction.draft import CompactionSettings
     from memcli.compaction.plan import make_plan
     from memcli.compaction.similarity import embedder
 
-    _refuse_unread(found)
+    _refuse_unread(holdings)
     config = workspace.config
     settings = CompactionSettings(
         tail_records=config("compact.tail_records"),
@@ -82,15 +82,15 @@ def _planned(
     )
     opened = workspace.open_encoder(index=workspace.remembered())
     plan = make_plan(
-        found.logs,
-        found.summaries,
+        holdings.logs,
+        holdings.summaries,
         settings,
         folder=folder.folder_of(config.workspace),
         now=now,
         embed=embedder(opened.encoder) if opened.encoder else None,
         writer=_writer(config, summarizer),
     )
-    return Compaction(plan, found.skips, None if opened.encoder else opened.reason)
+    return Compaction(plan, holdings.skips, None if opened.encoder else opened.reason)
 
 
 def _writer(config: Config, summarizer: str) -> Wording | None:
@@ -113,7 +113,7 @@ def _writer(config: Config, summarizer: str) -> Wording | None:
     return Wording(BY_MODEL, "the model", generating(model, config("compact.prompt")))
 
 
-def _held(workspace: Workspace) -> folder.Holdings:
+def _holdings(workspace: Workspace) -> folder.Holdings:
     """Read logs and summaries; the index, if it exists, knows which folders should be there."""
     known: Mapping[Key, Known] = {}
     mounts = None
@@ -122,9 +122,9 @@ def _held(workspace: Workspace) -> folder.Holdings:
     return folder.read(workspace.index_settings(), known, mounts)
 
 
-def _refuse_unread(found: folder.Holdings) -> None:
+def _refuse_unread(holdings: folder.Holdings) -> None:
     """Stop if an unreadable summary may already cover lines of the plan."""
-    for skip in found.unread:
+    for skip in holdings.unread:
         raise UsageError(
             f"{skip.path} may contain summaries and cannot be read: {skip.detail or skip.reason};"
             " nothing is compacted",
@@ -132,10 +132,12 @@ def _refuse_unread(found: folder.Holdings) -> None:
         )
 
 
-def _unread(found: folder.Holdings) -> tuple[Problem, ...]:
+def _unread(holdings: folder.Holdings) -> tuple[Problem, ...]:
     from memcli.compaction.summaries import Problem
 
-    return tuple(Problem(skip.path, "unread", skip.detail or skip.reason) for skip in found.unread)
+    return tuple(
+        Problem(skip.path, "unread", skip.detail or skip.reason) for skip in holdings.unread
+    )
 
 
 def apply_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRACTIVE) -> Compaction:
@@ -144,11 +146,11 @@ def apply_compaction(workspace: Workspace, *, now: str, summarizer: str = EXTRAC
     The plan is made before the lock is taken, since an encoder may be slow. It is made again if
     another run has written summaries meanwhile.
     """
-    found = _held(workspace)
+    found = _holdings(workspace)
     while True:
         made = _planned(workspace, found, now=now, summarizer=summarizer)
         with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
-            planned, found = found, _held(workspace)
+            planned, found = found, _holdings(workspace)
             if found.summaries == planned.summaries:
                 _refuse_unread(found)
                 folder.write(workspace.config.workspace, made.plan.drafts)
@@ -181,13 +183,13 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
                 snapshot, question.query, question.dates, raw,
                 embed_query=vector, age_days=question.age_days,
             )  # fmt: skip
-            sums[0] += recall(query.relevant, found.hits)
+            sums[0] += recall(query.relevant, found.passages)
             found, behind = search_expanded(
                 snapshot, model_groups(Workspaces(workspace), snapshot, question, active, vector),
                 question.query, question.dates, active,
                 tokens=workspace.config("expand.tokens"), age_days=question.age_days,
             )  # fmt: skip
-            sums[1] += recall(query.relevant, [*found.hits, *(each.hit for each in behind)])
+            sums[1] += recall(query.relevant, [*found.passages, *(each.passage for each in behind)])
         tokens = [_tokens(snapshot, view) for view in VIEWS]
     count = len(queries)
     return SummaryRecall(count, sums[0] / count, sums[1] / count, *tokens)
@@ -195,13 +197,13 @@ def measure_recall(workspace: Workspace, queries: Sequence[Query], today: date) 
 
 def _tokens(snapshot: Snapshot, view: str) -> int:
     """Count the tokens of everything that a search with a view can find."""
-    from memcli.search.validity import reach_of
+    from memcli.search.validity import scope_of
     from memcli.store.records import RetrieverResults
 
-    reach = reach_of(Filters(view=view), snapshot.supports())
-    documents = [(found.source, found.path) for found in snapshot.documents(reach)]
-    chunks = [excerpt.about.chunk_id for excerpt in snapshot.excerpts_of(documents, reach)]
-    nothing = RetrieverResults(Wanted(), (), None, ())
+    scope = scope_of(Filters(view=view), snapshot.supports())
+    documents = [(found.source, found.path) for found in snapshot.documents(scope)]
+    chunks = [excerpt.about.chunk_id for excerpt in snapshot.excerpts_of(documents, scope)]
+    nothing = RetrieverResults(TermQuery(), (), None, ())
     return sum(found.tokens for found in snapshot.candidates(chunks, nothing))
 
 
@@ -209,7 +211,7 @@ def check_compaction(workspace: Workspace) -> Checked:
     """Check every summary against its source lines."""
     from memcli.compaction.summaries import problems
 
-    found = _held(workspace)
+    found = _holdings(workspace)
     return Checked(found.summaries, tuple(problems(found.summaries)), _unread(found))
 
 
@@ -221,7 +223,7 @@ def undo_compaction(workspace: Workspace) -> Undone:
     from memcli.compaction.summaries import last_run
 
     with workspace.store.locked(wait_seconds=LOCK_SECONDS, sleep=workspace.clock.sleep):
-        found = _held(workspace)
+        found = _holdings(workspace)
         written = last_run(found.summaries)
         removed = tuple(summary for summary in written if not summary.is_edited)
         folder.remove(workspace.config.workspace, [summary.path for summary in removed])

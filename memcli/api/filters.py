@@ -37,17 +37,17 @@ _LISTS = ("tags", "sources", "kinds", "scopes", "trusts", "headings", "by")
 _OTHERS = ("undated", "paths", "where", "view")
 
 
-def filters_of(memory: Workspaces, given: Mapping[str, object], today: date) -> Filters:
+def filters_of(memory: Workspaces, arguments: Mapping[str, object], today: date) -> Filters:
     """Read filters by their names; UsageError for an unknown name or value."""
     from memcli.dates.filters import bounds_of, span_of
     from memcli.workspace.names import globs_of
 
     config = memory.config
-    _known("filter", given, (*_DATES, *_LISTS, *_OTHERS))
-    dates = {name: str(given[name]) for name in _DATES if given.get(name) is not None}
+    _known("filter", arguments, (*_DATES, *_LISTS, *_OTHERS))
+    dates = {name: str(arguments[name]) for name in _DATES if arguments.get(name) is not None}
     bounds = bounds_of(dates, today, day_first=config("search.date_order") == "dmy")
     first, last = span_of(bounds)
-    lists: dict[str, Any] = {name: texts(given.get(name)) for name in _LISTS}
+    lists: dict[str, Any] = {name: texts(arguments.get(name)) for name in _LISTS}
     _known("source", lists["sources"], [each.name for each in config.sources])
     _known("scope", lists["scopes"], SCOPES)
     _known("trust", lists["trusts"], TRUSTS)
@@ -55,19 +55,19 @@ def filters_of(memory: Workspaces, given: Mapping[str, object], today: date) -> 
     return Filters(
         since=first,
         until=last,
-        paths=globs_of(list(texts(given.get("paths"))), config.workspace, roots),
-        where=tuple(where_of(each, "where") for each in texts(given.get("where"))),
-        undated=bool(given.get("undated", False)),
-        view=str(given.get("view") or config("search.view")),
+        paths=globs_of(list(texts(arguments.get("paths"))), config.workspace, roots),
+        where=tuple(where_of(each, "where") for each in texts(arguments.get("where"))),
+        undated=bool(arguments.get("undated", False)),
+        view=str(arguments.get("view") or config("search.view")),
         **lists,
     )
 
 
-def texts(given: object) -> tuple[str, ...]:
+def texts(value: object) -> tuple[str, ...]:
     """Return a list of texts; a single text becomes a list of one."""
-    if given is None:
+    if value is None:
         return ()
-    return (given,) if isinstance(given, str) else tuple(map(str, given))  # type: ignore[call-overload]
+    return (value,) if isinstance(value, str) else tuple(map(str, value))  # type: ignore[call-overload]
 
 
 def where_of(text: str, name: str) -> Where:
@@ -86,8 +86,8 @@ def where_of(text: str, name: str) -> Where:
     return Where(key, value if sign else None, negated)
 
 
-def _known(what: str, given: Iterable[str], known: Sequence[str]) -> None:
-    for name in given:
+def _known(what: str, names: Iterable[str], known: Sequence[str]) -> None:
+    for name in names:
         if name not in known:
             raise UsageError(
                 f"there is no {what} {name!r}; there is {', '.join(known)}",

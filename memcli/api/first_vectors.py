@@ -13,7 +13,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError, RetrieverError
 from memcli.indexing.indexer import readable_of, text_of
 from memcli.search.retrievers import BEST_MATCHES
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.system import cores
 from memcli.threads import in_order
 
@@ -40,7 +40,7 @@ def embed_matches(
 
     Nothing happens if the model is on a server, or while another process writes the index.
     """
-    found = snapshot.by_keyword(query.wanted, BEST_MATCHES, Reach(filters))
+    found = snapshot.by_keyword(query.wanted, BEST_MATCHES, Scope(filters))
     encoder = workspace.query_encoder.encoder(index) if found else None
     if encoder is None:
         return
@@ -72,7 +72,7 @@ def _in_turn(lists: Iterable[Sequence[Pending]]) -> list[Pending]:
 
 def _likeliest(waiting: Sequence[Pending], query: ParsedQuery) -> list[Pending]:
     """Put the texts first that contain most words of the query."""
-    words = {term.text.casefold() for term in query.sought}
+    words = {term.text.casefold() for term in query.counted_terms}
 
     def matches(item: Pending) -> int:
         text = item.text.casefold()

@@ -48,8 +48,8 @@ def catalogue(
     `ask.bring_up_to_date`; no text is embedded.
     """
 
-    def make(asked: Workspaces) -> Catalogue:
-        return _catalogue(asked, filters, order=order, links_to=links_to, limit=limit, sync=sync)
+    def make(memory: Workspaces) -> Catalogue:
+        return _catalogue(memory, filters, order=order, links_to=links_to, limit=limit, sync=sync)
 
     return memory.answering(make, mends=sync is not False)
 
@@ -69,11 +69,11 @@ def _catalogue(
     if filters.kinds:
         check_kinds(memory, filters.kinds)
     from memcli.store.documents import in_order
-    from memcli.store.records import First, Reach
+    from memcli.store.records import First, Scope
 
     with memory.store.snapshot() as snapshot:
         first = First(limit, order) if limit and not links_to else None
-        listed = [each for each in snapshot.documents(Reach(filters), first) if not each.skip]
+        listed = [each for each in snapshot.documents(Scope(filters), first) if not each.skip]
         if listed and links_to:
             from memcli.api.backlinks import linking_to
 

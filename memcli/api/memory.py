@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memcli.api.compact import Compaction
     from memcli.api.filters import FilterArguments
     from memcli.api.lint import LintReport
+    from memcli.api.member_updates import SeveralRuns, SeveralStatus
     from memcli.api.read import Lines
     from memcli.api.records import (
         ContextBlock,
@@ -34,10 +35,9 @@ if TYPE_CHECKING:
     from memcli.api.remember import Noted, UndoResult, Weighed
     from memcli.api.status import WorkspaceStatus
     from memcli.api.sync import IndexRun
-    from memcli.api.together import SeveralRuns, SeveralStatus
     from memcli.api.workspaces import Workspaces
     from memcli.config.settings import Config
-    from memcli.remember.gate import WasGiven
+    from memcli.remember.admission import WasShown
 
 
 class Memory:
@@ -167,7 +167,7 @@ class Memory:
             place=found.citation,
             freshness=IndexFreshness(*found.freshness),
             retrievers=RetrieverStatus(found.alike.keyword, found.alike.semantic),
-            results=passages_of(found.alike.hits),
+            results=passages_of(found.alike.passages),
             empty_reason=found.empty_reason,
         )
 
@@ -204,7 +204,7 @@ class Memory:
         Without a text it is the context for the start of a session. BudgetError if the required
         pieces cost more than the budget.
         """
-        from memcli.api.assemble import context_of, wanted_of
+        from memcli.api.assemble import context_of, sharing_of
         from memcli.api.records import ContextBlock, ContextPassage, IndexFreshness
         from memcli.context.assemble import check_shares
         from memcli.context.parts import markdown
@@ -212,14 +212,14 @@ class Memory:
         moment = now or self.workspaces.moment()
         given = {"context.budget": budget, "context.tail": tail}
         config = self.config.having({name: n for name, n in given.items() if n is not None})
-        wanted = check_shares(wanted_of(config))
-        made = context_of(self.workspaces, text, moment, wanted, sync=sync)
+        sharing = check_shares(sharing_of(config))
+        made = context_of(self.workspaces, text, moment, sharing, sync=sync)
         assembled = made.assembled
         return ContextBlock(
             query=made.question.text if made.question else None,
             dates=made.answer.dates if made.answer else (),
             now=moment.isoformat(timespec="seconds"),
-            budget=wanted.budget,
+            budget=sharing.budget,
             tokens=assembled.tokens,
             verdict=made.answer.verdict if made.answer else None,
             verdict_reason=made.answer.verdict_reason if made.answer else None,
@@ -272,20 +272,20 @@ class Memory:
         type: str = "",
         dry_run: bool = False,
         force: bool = False,
-        was_given: WasGiven | None = None,
+        was_shown: WasShown | None = None,
         now: datetime | None = None,
     ) -> Noted:
         """Append a note to the memory if it passes the checks, as `memcli remember` does.
 
         `to` is today's log or the path of a file in the workspace, and `heading` a section at its
-        end; `type` is user, feedback, project or reference. `was_given` returns whether the session
+        end; `type` is user, feedback, project or reference. `was_shown` returns whether the session
         already got a line (source, path, text); a note that only repeats such a line is refused. A
         refusal is not an error: `refusal` says why, and cites the line that the notes already have.
         UsageError if the file cannot be written, BusyError if it stays locked.
         """
         from memcli.api.remember import Wish, remember
 
-        wish = Wish(to, heading, type, dry_run, force, was_given=was_given)
+        wish = Wish(to, heading, type, dry_run, force, was_shown=was_shown)
         return remember(self.workspaces.alone(), text, wish, now or self.workspaces.clock.now())
 
     def undo_remember(self) -> UndoResult:
@@ -352,7 +352,7 @@ class Memory:
 
         job = Job(full=full, wait_seconds=wait_seconds)
         if self.workspaces.members:
-            from memcli.api.together import index_each
+            from memcli.api.member_updates import index_each
 
             return index_each(self.workspaces, job)
         workspace = self.workspaces.lead
@@ -364,7 +364,7 @@ class Memory:
         With `deep`, the model is run and the index file is checked, too.
         """
         if self.workspaces.members:
-            from memcli.api.together import status_of_each
+            from memcli.api.member_updates import status_of_each
 
             return status_of_each(self.workspaces, deep=deep)
         from memcli.api.status import status

@@ -41,7 +41,7 @@ def open_workspaces(
 
         return open_everywhere(selected, settings, environ, clock)
     if selected.are_several:
-        from memcli.api.several import open_several
+        from memcli.api.several_workspaces import open_several
 
         return open_several(selected, settings, environ, clock)
     folder = folders[0] if folders else None

@@ -89,7 +89,7 @@ def get(
     is_whole = (found.first, found.anchor, first, count) == (None, None, None, None)
     chosen = None if is_whole else lines[start - 1 : end]
     if is_use and workspace.config("access.count"):
-        from memcli.api.access import note
+        from memcli.api.usage_counts import note
 
         note(workspace, [found.document])
     return Lines(
@@ -106,31 +106,31 @@ def get(
     )
 
 
-def _private(workspace: Workspace, before: str, found: Target) -> NotFoundError:
+def _private(workspace: Workspace, before: str, target: Target) -> NotFoundError:
     from shlex import quote
 
     option = "-w" if workspace.has_files else "--workspace-name"
     return NotFoundError(
-        f"{before}{found.name} is private, and only its own workspace may read it",
-        hint=f"memcli get {quote(found.name)} {option} {quote(workspace.config.workspace)}",
+        f"{before}{target.name} is private, and only its own workspace may read it",
+        hint=f"memcli get {quote(target.name)} {option} {quote(workspace.config.workspace)}",
     )
 
 
-def _named_twice(found: Target, target: str, first: int) -> UsageError:
+def _named_twice(document: Target, target: str, first: int) -> UsageError:
     from shlex import quote
 
     return UsageError(
         f"{target} names its first line already, and --from {first} another",
-        hint=f"memcli get {quote(found.name)} --from {first}",
+        hint=f"memcli get {quote(document.name)} --from {first}",
     )
 
 
-def _backwards(found: Target, start: int, end: int) -> UsageError:
+def _backwards(target: Target, start: int, end: int) -> UsageError:
     from shlex import quote  # a hint is pasted, and a file name may contain `;` or `$(`
 
     return UsageError(
         f"the range {start}-{end} ends before it begins",
-        hint=f"memcli get {quote(cite(*found.document, end, start))}",
+        hint=f"memcli get {quote(cite(*target.document, end, start))}",
     )
 
 

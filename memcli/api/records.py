@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from memcli.api.ask import Answered
+    from memcli.api.ask import SearchResult
     from memcli.config.settings import Config
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
@@ -128,19 +128,19 @@ class DocumentList(Record):
     empty_reason: Reason | None = None  # the filter that excludes everything
 
 
-def results_of(found: Answered, *, now: str, dates: Sequence[DateSpan] = ()) -> SearchResults:
+def results_of(result: SearchResult, *, now: str, dates: Sequence[DateSpan] = ()) -> SearchResults:
     """Make the record of a search; `dates` are those of its filters."""
     from memcli.search.passages import passages_of
 
-    answer = found.answer
+    answer = result.answer
     return SearchResults(
-        query=found.question.text,
+        query=result.question.text,
         dates=(*answer.dates, *dates),
         now=now,
         verdict=answer.verdict,
-        freshness=IndexFreshness(*found.freshness),
+        freshness=IndexFreshness(*result.freshness),
         retrievers=RetrieverStatus(answer.keyword, answer.semantic),
-        results=passages_of(answer.hits),
+        results=passages_of(answer.passages),
         omitted_over_budget=answer.omitted_over_budget,
         omitted_low_confidence=answer.omitted_low_confidence,
         weaker=answer.weaker,
@@ -149,14 +149,14 @@ def results_of(found: Answered, *, now: str, dates: Sequence[DateSpan] = ()) -> 
         split_phrases=answer.split_phrases,
         repairs=answer.repaired,
         reranked=answer.reranked,
-        empty_reason=found.empty_reason,
+        empty_reason=result.empty_reason,
         verdict_reason=answer.verdict_reason,
         uncalibrated=answer.uncalibrated,
     )
 
 
 def search_record(
-    found: Answered,
+    result: SearchResult,
     results: list[dict[str, Any]],
     config: Config,
     *,
@@ -172,16 +172,16 @@ def search_record(
     from memcli.render import jsonio
 
     record = jsonio.search_envelope(
-        found.question,
+        result.question,
         results,
-        found.freshness,
-        found.answer,
+        result.freshness,
+        result.answer,
         dates=dates,
         now=now,
     )
     if not whole:
         record = jsonio.few_of_answer(record)
     record |= jsonio.implicit_sources(config)
-    if found.empty_reason is not None:
-        record["empty_reason"] = jsonio.reason(found.empty_reason)
+    if result.empty_reason is not None:
+        record["empty_reason"] = jsonio.reason(result.empty_reason)
     return record

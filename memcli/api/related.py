@@ -10,7 +10,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import NotFoundError, Reason
 from memcli.record import Record
 from memcli.search.related import NONE, Alike, related
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.types import EMPTY, Filters, cite
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def likenesses(
 
 def _likenesses(
     memory: Workspaces,
-    found: targets.Target,
+    target: targets.Target,
     lines: Lines,
     options: SearchOptions,
     *,
@@ -71,23 +71,23 @@ def _likenesses(
     first, last = lines
     freshness = bring_up_to_date(memory, memory.remembered(), options.mode, sync=sync)
     if freshness.state == EMPTY:
-        return Likenesses(*found.document, first, last, freshness)
+        return Likenesses(*target.document, first, last, freshness)
     if options.filters.kinds:
         check_kinds(memory, options.filters.kinds)
     with memory.store.snapshot() as snapshot:
-        chunks = snapshot.excerpts_of([found.document], Reach())
+        chunks = snapshot.excerpts_of([target.document], Scope())
         if not chunks:
-            raise _without_text(snapshot, found.document, found.name)
+            raise _without_text(snapshot, target.document, target.name)
         place = _at(chunks, first, last)
         start = min(chunk.about.start_line for chunk in place)
         end = max(chunk.about.end_line for chunk in place)
         alike, nothing = related(snapshot, place, options), None
         alike = alike._replace(semantic=for_all(memory, alike.semantic))
-        if not alike.hits and options.filters != Filters(view=options.filters.view):
+        if not alike.passages and options.filters != Filters(view=options.filters.view):
             from memcli.search.empty_result import blocking_filter
 
             nothing = blocking_filter(snapshot, options.filters)
-    return Likenesses(*found.document, start, end, freshness, alike, nothing)
+    return Likenesses(*target.document, start, end, freshness, alike, nothing)
 
 
 def _at(chunks: Sequence[Excerpt], first: int, last: int) -> list[Excerpt]:

@@ -6,14 +6,14 @@ import os
 import re
 from contextlib import suppress
 
-from memcli.api.neighbours import Nearby, length, windows
+from memcli.api.similar_lines import SimilarLines, length, windows
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError, NotFoundError, UsageError
 from memcli.markdown.links import CORRECTS
 from memcli.record import Record
+from memcli.remember.admission import AdmissionSettings, Check, Judged, is_same, judge
 from memcli.remember.append import Appended
 from memcli.remember.block import TYPES, Note, Placed, cleaned, place
-from memcli.remember.gate import Check, GateSettings, Judged, is_same, judge
 from memcli.remember.worth import GateWeights
 from memcli.secrets.finding import redacted
 from memcli.types import MEMORY_SOURCE, cite, shown
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from memcli.api.workspace import Workspace
     from memcli.errors import Reason
+    from memcli.remember.admission import WasShown
     from memcli.remember.append import Make
-    from memcli.remember.gate import WasGiven
 
 TODAY = "today"
 MOST_CORRECTED = 20  # lines
@@ -42,7 +42,7 @@ class Wish(Record):
     dry_run: bool = False  # only report what would be written
     force: bool = False  # save it even if a check fails; the check is still reported
     gate: bool = False  # refuse notes of little worth, even if gate.least is 0
-    was_given: WasGiven | None = None  # whether this session already got a line
+    was_shown: WasShown | None = None  # whether this session already got a line
     by: str = ""  # the source_kind of the author, such as agent; "" for the owner
     corrects: str = ""  # citation of the older line that the note replaces
     source: str = ""  # the origin of the note, written after it
@@ -115,10 +115,10 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
     behind = f"{CORRECTS} {older}" if older else wish.source
     written = f"{text} ({behind})" if behind else text
     note = _note(written, wish, now)
-    nearby = Nearby(workspace)
-    settings = gate_settings(workspace, is_gated=wish.gate, was_given=wish.was_given)
+    similar = SimilarLines(workspace)
+    settings = admission_settings(workspace, is_gated=wish.gate, was_shown=wish.was_shown)
     settings = settings._replace(refuses_orders=bool(wish.by))
-    judged = judge(text, nearby.of(text), settings, heading=note.heading)
+    judged = judge(text, similar.of(text), settings, heading=note.heading)
     judged = judged._replace(older=older or judged.older)
     title = os.path.basename(path).rpartition(".")[0]
     root = root_of(workspace)
@@ -129,13 +129,13 @@ def remember(workspace: Workspace, text: str, wish: Wish, now: datetime) -> Note
             path=path,
             start_line=made.first_line if made else None,
             end_line=made.last_line if made else None,
-            text=as_told(workspace, placed[-1].text if placed else text),
+            text=shown_text(workspace, placed[-1].text if placed else text),
             made=bool(made and made.is_new),
             refusal=judged.refusal,
             checks=judged.checks,
             worth=judged.worth.value,
             older=judged.older,
-            notices=nearby.notices,
+            notices=similar.notices,
         )
 
     placed: list[Placed] = []
@@ -362,7 +362,10 @@ def weigh(
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
 
-    settings, nearby = gate_settings(workspace, is_gated=True, was_given=None), Nearby(workspace)
+    settings, similar = (
+        admission_settings(workspace, is_gated=True, was_shown=None),
+        SimilarLines(workspace),
+    )
     parsed = parse(text)
     found = []
     for block in parsed.blocks:
@@ -370,18 +373,18 @@ def weigh(
             continue
         for unit in units(block, parsed.lines):
             line = with_speaker(unit)
-            others = [n for n in nearby.of(line) if (n.source, n.path) != place]
+            others = [n for n in similar.of(line) if (n.source, n.path) != place]
             judged = judge(line, others, settings)
             first, last = unit.numbers[0], unit.numbers[-1]
-            found.append(Weighed(first, last, as_told(workspace, line), judged))
-    return found, nearby.notices
+            found.append(Weighed(first, last, shown_text(workspace, line), judged))
+    return found, similar.notices
 
 
-def gate_settings(
-    workspace: Workspace, *, is_gated: bool, was_given: WasGiven | None
-) -> GateSettings:
+def admission_settings(
+    workspace: Workspace, *, is_gated: bool, was_shown: WasShown | None
+) -> AdmissionSettings:
     """Return the settings of the rules; `is_gated` refuses notes of little worth in any case."""
-    from memcli.remember.gate import LEAST_WORTH
+    from memcli.remember.admission import LEAST_WORTH
 
     config = workspace.config
     weights = GateWeights(*(config(f"gating.{name}") for name in GateWeights._fields))
@@ -392,9 +395,9 @@ def gate_settings(
             hint="memcli config gating",
         )
     least = config("gate.least") or (LEAST_WORTH if is_gated else 0.0)
-    return GateSettings(weights, least, was_given)
+    return AdmissionSettings(weights, least, was_shown)
 
 
-def as_told(workspace: Workspace, text: str) -> str:
+def shown_text(workspace: Workspace, text: str) -> str:
     """Redact a text for output."""
     return redacted(text) if workspace.config("secrets") == "redact" else text

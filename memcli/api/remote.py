@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from memcli.api.several import open_several
+from memcli.api.several_workspaces import open_several
 from memcli.api.workspace import Clock, Workspace
 from memcli.api.workspaces import NamedWorkspace, Selection, Workspaces, joined
 from memcli.checking import TYPE_CHECKING
@@ -18,14 +18,14 @@ from memcli.config.workspaces import named_workspaces
 from memcli.errors import IndexMissingError, Reason, StoreError, UsageError
 from memcli.indexing.freshness import Freshness
 from memcli.record import Record
-from memcli.store.open import address_of, named_store, open_crowd
+from memcli.store.open import address_of, named_store, open_shared_index
 from memcli.types import REMOTE, Source
 
 if TYPE_CHECKING:
     from typing import Any
 
     from memcli.config.settings import Config
-    from memcli.store.port import Crowd, Store
+    from memcli.store.port import SharedIndex, Store
 
 OPTION = "--workspace-name"
 TENANT = "--tenant"
@@ -38,7 +38,7 @@ class StoredState(Record):
 
     name: str
     stored: Reason | None = None  # from a listing; None: the index has it
-    asked_by: str = ""  # the options that name it on a command line
+    named_by: str = ""  # the options that name it on a command line
 
     @property
     def files(self) -> None:
@@ -67,7 +67,7 @@ class StoredState(Record):
         if sync:
             raise UsageError(
                 f"the files of {self.name} are not here, so changes cannot be read",
-                hint=f"leave --sync out: {self.asked_by}",
+                hint=f"leave --sync out: {self.named_by}",
             )
         return Freshness(REMOTE, 0, self.reason(workspace.store), ())
 
@@ -93,7 +93,7 @@ def open_remote(
         named = json.loads(snapshot.facts.sources or "{}")
         sources = tuple(Source(each, "", ()) for each in named)
     config = config._replace(workspace=name, sources=sources)
-    state = StoredState(name, asked_by=by)
+    state = StoredState(name, named_by=by)
     return Workspaces(Workspace(config, store, environ=environ, clock=clock, state=state))
 
 
@@ -110,14 +110,14 @@ def open_tenant(
     check_tenant(tenant)
     by = f"{TENANT} {tenant}"
     config, place = _config(by, environ, settings)
-    crowd = open_crowd(config, tenant)
-    members = _stored_workspaces(crowd, config, place, environ, clock, by=by)
+    shared_index = open_shared_index(config, tenant)
+    members = _stored_workspaces(shared_index, config, place, environ, clock, by=by)
     if not members:
         raise IndexMissingError(
             f"the shared index has nothing of the tenant {tenant} for this user",
             hint="memcli store status",
         )
-    return joined(members, crowd=crowd, asked_by=by)
+    return joined(members, shared_index=shared_index, named_by=by)
 
 
 def open_everywhere(
@@ -140,11 +140,11 @@ def open_everywhere(
     members = [*local.members] if local else []
     known = attached(environ)
     names = [known[each.folder] for each in members if each.folder in known]
-    crowd = open_crowd(config, config("store.tenant"))
+    shared_index = open_shared_index(config, config("store.tenant"))
     try:
         taken = [each.name for each in members]
         members += _stored_workspaces(
-            crowd, config, place, environ, clock, by=EVERYWHERE, besides=names, taken=taken
+            shared_index, config, place, environ, clock, by=EVERYWHERE, besides=names, taken=taken
         )
     except StoreError as error:
         if local is None:
@@ -154,7 +154,7 @@ def open_everywhere(
         raise IndexMissingError(
             "the shared index has no workspace that you may read", hint="memcli store status"
         )
-    return joined(members, crowd=crowd, asked_by=EVERYWHERE)
+    return joined(members, shared_index=shared_index, named_by=EVERYWHERE)
 
 
 def _config(
@@ -165,7 +165,7 @@ def _config(
 
 
 def _stored_workspaces(
-    crowd: Crowd,
+    shared_index: SharedIndex,
     config: Config,
     place: str,
     environ: Mapping[str, str],
@@ -177,13 +177,13 @@ def _stored_workspaces(
 ) -> list[NamedWorkspace]:
     """List each workspace of a crowd by its name, except those in `besides`."""
     found: list[NamedWorkspace] = []
-    for each in crowd.listed():
+    for each in shared_index.listed():
         if each.name in besides:
             continue
         sources = tuple(Source(source, "", ()) for source in each.sources)
         own = config._replace(workspace=each.name, sources=sources, passed=())
         reason = _as_stored(each.revision, each.changed_at, each.origin)
-        state = StoredState(each.name, reason, asked_by=by)
+        state = StoredState(each.name, reason, named_by=by)
         name = each.whole if each.name in taken else each.name
         store = named_store(config, each.whole, place, clock.now_ns)
         workspace = Workspace(own, store, environ=environ, clock=clock, state=state)

@@ -26,7 +26,7 @@ from memcli.render.reasons import sentence
 from memcli.store.documents import SourceCounts, counts_by_source, skipped_files
 from memcli.store.lock import owner
 from memcli.store.open import new_orphans
-from memcli.store.records import Counts, Facts, Key, Reach
+from memcli.store.records import Counts, Facts, Key, Scope
 from memcli.store.run_records import Described, Orphan, Owner, VectorSearch, WatchRecord
 from memcli.store.watch import living_watcher
 from memcli.types import (
@@ -233,7 +233,7 @@ def _summaries(comparison: IndexComparison, settings: Settings) -> dict[str, int
 
 def _usability(workspace: Workspace, index: Remembered, *, deep: bool) -> Usability:
     """Look for the model's file, or with `deep` open and run it."""
-    choice = settled(workspace.encoders(), index, wanted=index.fingerprint)
+    choice = settled(workspace.encoders(), index, fingerprint=index.fingerprint)
     configured = [fingerprint_of(name, choice, index) for name in choice.names]
     fingerprint = index.fingerprint if index.fingerprint in configured else configured[0]
     if fingerprint is not None and not deep:
@@ -249,7 +249,7 @@ def _usability(workspace: Workspace, index: Remembered, *, deep: bool) -> Usabil
 
 
 def _holdings(snapshot: Snapshot, *, deep: bool) -> Indexed:
-    documents = snapshot.documents(Reach())
+    documents = snapshot.documents(Scope())
     return Indexed(
         counts=snapshot.counts(),
         by_source=counts_by_source(documents),
@@ -260,26 +260,26 @@ def _holdings(snapshot: Snapshot, *, deep: bool) -> Indexed:
     )
 
 
-def judge(found: Findings) -> tuple[Reason, ...]:
+def judge(findings: Findings) -> tuple[Reason, ...]:
     """Find the warnings: files first, then vectors, the store and the watcher."""
     return (
-        *found.config.passed,
-        *filter(None, [found.stands_in]),
-        *_of_files(found),
-        *unmatched(found.config.sources, lambda: _listed(found.comparison)),
-        *_of_summaries(found.summaries),
-        *_of_vectors(found),
-        *_of_the_store(found),
-        *_of_orphans(found.orphans),
-        *_of_a_watcher(found.watcher, found.now),
+        *findings.config.passed,
+        *filter(None, [findings.stands_in]),
+        *_of_files(findings),
+        *unmatched(findings.config.sources, lambda: _listed(findings.comparison)),
+        *_of_summaries(findings.summaries),
+        *_of_vectors(findings),
+        *_of_the_store(findings),
+        *_of_orphans(findings.orphans),
+        *_of_a_watcher(findings.watcher, findings.now),
     )
 
 
-def _of_files(found: Findings) -> Iterator[Reason]:
-    comparison = found.comparison
+def _of_files(findings: Findings) -> Iterator[Reason]:
+    comparison = findings.comparison
     yield from comparison.left
     yield from map(unlisted, comparison.listing.unlisted)
-    work = indexing(found.writer)
+    work = indexing(findings.writer)
     if work is not None:
         yield work
         return
@@ -309,19 +309,19 @@ def _of_summaries(counts: Mapping[str, int]) -> Iterator[Reason]:
         yield Reason("summaries", text, "memcli compact --verify")
 
 
-def _of_vectors(found: Findings) -> Iterator[Reason]:
-    usability, holdings = found.usability, found.holdings
-    if found.is_other_model:
-        yield OTHER_MODEL if found.has_files else OTHER_MODEL._replace(hint="")
-    if found.language is not None and found.has_files:
-        yield found.language
+def _of_vectors(findings: Findings) -> Iterator[Reason]:
+    usability, holdings = findings.usability, findings.holdings
+    if findings.is_other_model:
+        yield OTHER_MODEL if findings.has_files else OTHER_MODEL._replace(hint="")
+    if findings.language is not None and findings.has_files:
+        yield findings.language
     if usability.reason is not None:
         yield vectors_off(usability.reason)
-    if holdings.pending and usability.is_usable and indexing(found.writer) is None:
+    if holdings.pending and usability.is_usable and indexing(findings.writer) is None:
         texts = "1 text has" if holdings.pending == 1 else f"{holdings.pending} texts have"
-        hint = "memcli index" if found.has_files else ""
+        hint = "memcli index" if findings.has_files else ""
         yield Reason("not-embedded", f"{texts} no vector yet", hint)
-    if holdings.counts.left_out and found.language is None:
+    if holdings.counts.left_out and findings.language is None:
         text = (
             "keyword search only, because the model does not read their script:"
             f" {holdings.counts.left_out} of {holdings.counts.parts} texts"
@@ -329,20 +329,20 @@ def _of_vectors(found: Findings) -> Iterator[Reason]:
         yield Reason("script", text, "memcli help settings")
 
 
-def _of_the_store(found: Findings) -> Iterator[Reason]:
-    if found.store.set_aside:
-        text = f"a damaged index is kept as {found.store.set_aside}; delete it when you like"
+def _of_the_store(findings: Findings) -> Iterator[Reason]:
+    if findings.store.set_aside:
+        text = f"a damaged index is kept as {findings.store.set_aside}; delete it when you like"
         yield Reason("damaged", text)
-    vectors = found.holdings.vectors
+    vectors = findings.holdings.vectors
     if vectors and vectors.problem:
         text = f"{vectors.problem}: vectors are compared one by one"
         yield Reason("no-vec", text)
 
 
-def _of_orphans(found: Sequence[Orphan]) -> Iterator[Reason]:
-    if found:
-        indexes = "1 index is" if len(found) == 1 else f"{len(found)} indexes are"
-        size = sum(orphan.bytes for orphan in found) / 1e6
+def _of_orphans(orphans: Sequence[Orphan]) -> Iterator[Reason]:
+    if orphans:
+        indexes = "1 index is" if len(orphans) == 1 else f"{len(orphans)} indexes are"
+        size = sum(orphan.bytes for orphan in orphans) / 1e6
         text = f"{indexes} of folders that are gone, {size:.1f} MB"
         yield Reason("orphans", text, "memcli index --clean")
 
@@ -365,33 +365,33 @@ def status(workspace: Workspace, *, deep: bool) -> WorkspaceStatus:
     return record(found, judge(found))
 
 
-def record(found: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
+def record(findings: Findings, warnings: Sequence[Reason]) -> WorkspaceStatus:
     """Describe a workspace as `memcli.status/1` does."""
-    comparison, holdings = found.comparison, found.holdings
+    comparison, holdings = findings.comparison, findings.holdings
     listing = comparison.listing
     return WorkspaceStatus(
         schema="memcli.status/1",
-        workspace=found.config.workspace,
-        workspace_origin=found.config.by,
+        workspace=findings.config.workspace,
+        workspace_origin=findings.config.by,
         store=StoreStatus(
-            found.store.address,
-            found.store.bytes,
-            found.store.shared_bytes,
+            findings.store.address,
+            findings.store.bytes,
+            findings.store.shared_bytes,
             holdings.integrity,
-            found.writer.pid if found.writer else None,
+            findings.writer.pid if findings.writer else None,
         ),
-        watcher=found.watcher,
-        state=comparison.state if found.has_files else REMOTE,
+        watcher=findings.watcher,
+        state=comparison.state if findings.has_files else REMOTE,
         sources=tuple(
             _source(source, listing.files, holdings.by_source.get(source.name))
-            for source in found.config.sources
+            for source in findings.config.sources
         ),
         changes=planned(comparison),
-        summaries=found.summaries,
-        skipped=(*_skipped(found), *listing.unlisted),
+        summaries=findings.summaries,
+        skipped=(*_skipped(findings), *listing.unlisted),
         unlisted=tuple(shown(s.source, s.path or ".") for s in listing.unlisted),
-        retrievers={"keyword": {"available": True}, "semantic": _semantic(found)},
-        vectors=_vectors(found),
+        retrievers={"keyword": {"available": True}, "semantic": _semantic(findings)},
+        vectors=_vectors(findings),
         warnings=tuple(map(sentence, warnings)),
     )
 
@@ -409,28 +409,28 @@ def planned(comparison: IndexComparison) -> PlannedChanges:
     )
 
 
-def _skipped(found: Findings) -> list[Skip]:
+def _skipped(findings: Findings) -> list[Skip]:
     """List the files that were skipped now, and those that the index marks as no text."""
-    seen = found.comparison.listing.skips
+    seen = findings.comparison.listing.skips
     named = {(skip.source, skip.path) for skip in seen}
-    return [*seen, *(s for s in found.holdings.skipped if (s.source, s.path) not in named)]
+    return [*seen, *(s for s in findings.holdings.skipped if (s.source, s.path) not in named)]
 
 
-def _semantic(found: Findings) -> dict[str, Any]:
-    reason = OTHER_MODEL if found.is_other_model else found.usability.reason
+def _semantic(findings: Findings) -> dict[str, Any]:
+    reason = OTHER_MODEL if findings.is_other_model else findings.usability.reason
     return {
-        "available": found.usability.is_usable and not found.is_other_model,
+        "available": findings.usability.is_usable and not findings.is_other_model,
         "reason": reason.text if reason else "",
         "hint": reason.hint if reason else "",
     }
 
 
-def _vectors(found: Findings) -> VectorStatus:
-    holdings = found.holdings
+def _vectors(findings: Findings) -> VectorStatus:
+    holdings = findings.holdings
     return VectorStatus(
-        encoder=found.config("embedding.encoder"),
+        encoder=findings.config("embedding.encoder"),
         fingerprint=holdings.fingerprint,
-        search=holdings.vectors.by if holdings.vectors else found.store.vectors_by,
+        search=holdings.vectors.by if holdings.vectors else findings.store.vectors_by,
         exact=holdings.vectors is None or holdings.vectors.is_exact,
         parts=holdings.counts.parts,
         embedded=holdings.counts.embedded,

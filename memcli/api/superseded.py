@@ -15,14 +15,14 @@ from memcli.markdown.evidence import unmarked
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units
 from memcli.record import Record
-from memcli.search.recall import RecallBounds, reach_within, recall
+from memcli.search.recall import RecallBounds, recall, scope_within
 from memcli.search.related import words_of
 from memcli.search.summaries import citation_of, first_day
 from memcli.types import Filters, cite
 
 if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
     from memcli.store.port import Snapshot
 
 LOOKED_AT = 12  # chunks per line
@@ -47,21 +47,25 @@ class Superseded(Record):
         return cite(self.source, self.path, self.start_line, self.end_line)
 
 
-def superseded_by(memory: Workspaces, hits: Sequence[Hit]) -> Mapping[str, tuple[Superseded, ...]]:
-    """Find for each hit, by its citation, the older lines that it corrects; the surest first."""
+def superseded_by(
+    memory: Workspaces, passages: Sequence[RankedPassage]
+) -> Mapping[str, tuple[Superseded, ...]]:
+    """Find the older lines that each passage corrects, by its citation; the surest first."""
     with memory.store.snapshot() as snapshot:
-        found = {hit.citation: tuple(_of(snapshot, hit)[:MOST_OLDER]) for hit in hits}
+        found = {
+            passage.citation: tuple(_of(snapshot, passage)[:MOST_OLDER]) for passage in passages
+        }
     return {citation: older for citation, older in found.items() if older}
 
 
-def _of(snapshot: Snapshot, hit: Hit) -> list[Superseded]:
+def _of(snapshot: Snapshot, passage: RankedPassage) -> list[Superseded]:
     told: dict[tuple[str, str, int], tuple[float, Superseded]] = {}
-    for line, text, day in _dated(hit):
+    for line, text, day in _dated(passage):
         query = words_of(text)
         if day is None or query.is_empty:
             continue
         until = (date.fromisoformat(day) - timedelta(days=1)).isoformat()
-        bounds = RecallBounds(LOOKED_AT, reach_within(snapshot, Filters(until=until, view="raw")))
+        bounds = RecallBounds(LOOKED_AT, scope_within(snapshot, Filters(until=until, view="raw")))
         total = snapshot.counts().chunks
         for candidate in recall(
             snapshot, query, total=total, keyword=True, vector=None, bounds=bounds
@@ -81,10 +85,10 @@ def _of(snapshot: Snapshot, hit: Hit) -> list[Superseded]:
     return [older for _, older in ordered]
 
 
-def _dated(hit: Hit) -> Iterator[tuple[int, str, str | None]]:
+def _dated(passage: RankedPassage) -> Iterator[tuple[int, str, str | None]]:
     """Yield the lines of a passage with their first day; for a summary, that of the cited log."""
-    about = hit.about
-    for number, text in _lines(hit.text, hit.start_line):
+    about = passage.about
+    for number, text in _lines(passage.text, passage.start_line):
         cite = citation_of(text) if about.is_summary else None
         if cite:
             yield number, unmarked(cite.text)[0], first_day(cite.path)

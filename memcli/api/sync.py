@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from memcli import system
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import AskedToWaitError, AwayError, Reason, RetrieverError
+from memcli.errors import AwayError, Reason, RetrieverError, RetryLaterError
 from memcli.indexing.notices import unmatched
 from memcli.indexing.progress import shared
 from memcli.record import Record
@@ -245,8 +245,8 @@ def sync(
         continues_after = report is not None
         if report is None:
             report = _bring_in(change, settings, job, vectors, on_progress)
-            if vectors.patience.is_asked:
-                raise AskedToWaitError
+            if vectors.patience.is_waiting:
+                raise RetryLaterError
         if continues_after or (job.texts != 0 and not job.full):
             vectors.make(change, None if job.full else job.texts)
         pruned = change.tidy(unused_days=0) if job.prune else 0
@@ -293,7 +293,7 @@ def _bring_in(
     def embed_into(target: Change) -> None:
         try:
             vectors.make(target)
-        except AskedToWaitError:
+        except RetryLaterError:
             if target is not change:  # half a new index, which the next attempt continues
                 raise
 
@@ -321,7 +321,7 @@ def _as_writer(
         try:
             with (
                 workspace.store.change(wait_seconds=job.wait_seconds, sleep=sleep) as change,
-                suppress(AskedToWaitError),
+                suppress(RetryLaterError),
             ):
                 made = work(change)
         except AwayError as error:
@@ -349,25 +349,25 @@ class Patience:
     def __init__(self, sleep: Callable[[float], None]) -> None:
         """Take the sleep that is meant."""
         self._sleep = sleep
-        self._asked = 0
+        self._waits = 0
         self._seconds: float | None = None
 
     @property
-    def is_asked(self) -> bool:
+    def is_waiting(self) -> bool:
         """Return whether a server wants to be waited for."""
         return self._seconds is not None
 
     def ask(self, seconds: float) -> NoReturn:
         """Note the request and leave the work; RetrieverError after too many of them."""
-        if self._asked == MOST_WAITS:
-            self._asked = 0
+        if self._waits == MOST_WAITS:
+            self._waits = 0
             raise RetrieverError(
                 f"the endpoint stays busy: it has asked to wait {MOST_WAITS} times in a row",
                 hint="memcli index, later",
             )
-        self._seconds = max(seconds, 2.0**self._asked)  # at least twice as long each time
-        self._asked += 1
-        raise AskedToWaitError
+        self._seconds = max(seconds, 2.0**self._waits)  # at least twice as long each time
+        self._waits += 1
+        raise RetryLaterError
 
     def wait(self) -> None:
         """Wait as long as the server asked for."""
@@ -376,4 +376,4 @@ class Patience:
 
     def rewarded(self) -> None:
         """Take note that the server has answered."""
-        self._asked = 0
+        self._waits = 0

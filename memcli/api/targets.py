@@ -300,16 +300,16 @@ def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
     """
     import json
 
-    from memcli.store.records import Reach
+    from memcli.store.records import Scope
 
     with store.snapshot() as snapshot:
         readings = readings_of(target, json.loads(snapshot.facts.sources or "{}"))
-        chunks = snapshot.excerpts_of([each.document for each in readings], Reach())
+        chunks = snapshot.excerpts_of([each.document for each in readings], Scope())
         stored = {(chunk.about.source, chunk.about.path) for chunk in chunks}
         found = next((each for each in readings if each.document in stored), None)
         if found is None:  # a document without text, another spelling, or no document
             found = meant(target, snapshot.known())
-            chunks = snapshot.excerpts_of([found.document], Reach())
+            chunks = snapshot.excerpts_of([found.document], Scope())
     return found, _text_of(found.document, chunks)
 
 
@@ -322,17 +322,17 @@ def stored_logs(
     """
     import json
 
-    from memcli.store.records import First, Reach
+    from memcli.store.records import First, Scope
     from memcli.types import Filters
 
     with store.snapshot() as snapshot:
-        of_days = Reach(Filters(since=first, until=last))
+        of_days = Scope(Filters(since=first, until=last))
         listed = snapshot.documents(of_days)
         chunks: dict[tuple[str, str], list[Excerpt]] = {}
-        for chunk in snapshot.excerpts_of([(each.source, each.path) for each in listed], Reach()):
+        for chunk in snapshot.excerpts_of([(each.source, each.path) for each in listed], Scope()):
             chunks.setdefault(chunk.about.document, []).append(chunk)
         if not listed:
-            before = Reach(Filters(until=last))
+            before = Scope(Filters(until=last))
             listed = snapshot.documents(before, First(MOST_BEFORE, "newest"))
         for each in listed:
             key = each.source, each.path
@@ -342,13 +342,13 @@ def stored_logs(
 def is_stored_as_private(store: Store, file: FileText) -> bool:
     """Return whether a document, or a source of a summary, is private to its workspace."""
     from memcli.store.documents import with_chunks
-    from memcli.store.naming import resting_on
-    from memcli.store.records import Reach
+    from memcli.store.qualified_names import resting_on
+    from memcli.store.records import Scope
     from memcli.types import PRIVATE, Filters, is_memory
 
     source, path = file.stat.source, file.stat.path
     with store.snapshot() as snapshot:
-        found = with_chunks(snapshot.documents(Reach(Filters(scopes=(PRIVATE,)))))
+        found = with_chunks(snapshot.documents(Scope(Filters(scopes=(PRIVATE,)))))
         if any((each.source, each.path) == (source, path) for each in found):
             return True
         logs = (each.path for each in found if is_memory(each.source))

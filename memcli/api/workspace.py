@@ -146,7 +146,9 @@ class Workspace:
         self._guard = Lock()
         self._query_encoder: QueryEncoder | None = None
         self._reranker: SharedReranker | None = None
-        self.accesses_at: int | None = None  # uses that count, of those in `api.access`; None: all
+        self.accesses_at: int | None = (
+            None  # uses that count, of those in `api.usage_counts`; None: all
+        )
         # Why the index of this machine answers instead of an unreachable one.
         self.stands_in: Reason | None = None
         self.mended: tuple[Reason, ...] = ()  # repairs of a damaged index, to be shown
@@ -413,7 +415,7 @@ class Workspace:
         from memcli.embedding.registry import open_encoder
 
         def opened() -> Opened:
-            return open_encoder(self.encoders(), wanted=index.fingerprint, remembered=index)
+            return open_encoder(self.encoders(), fingerprint=index.fingerprint, remembered=index)
 
         if self._shared is None:
             return opened()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from memcli.embedding.encoders import Remembered
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.planning import Settings
-    from memcli.store.port import Crowd, Snapshot, Store
+    from memcli.store.port import SharedIndex, Snapshot, Store
     from memcli.store.union import UnionStore
 
     Made = TypeVar("Made")
@@ -102,8 +102,8 @@ class Group(Record):
     config: Config  # the settings of a question, with all sources by their full names
     store: UnionStore
     has_own: bool  # the first one is primary: its private notes may be shown
-    asked_by: str  # the options that name them on a command line
-    crowd: Crowd | None  # those without files are read from it
+    named_by: str  # the options that name them on a command line
+    shared_index: SharedIndex | None  # those without files are read from it
 
 
 class DocumentOwner(Record):
@@ -145,9 +145,9 @@ class Workspaces:
         return opened or [self.lead]
 
     @property
-    def asked_by(self) -> str:
+    def named_by(self) -> str:
         """Return the options that name several workspaces on a command line."""
-        return self.group.asked_by if self.group else ""
+        return self.group.named_by if self.group else ""
 
     def alone(self) -> Workspace:
         """Return the one workspace; UsageError if there are several."""
@@ -238,9 +238,9 @@ class Workspaces:
         # Searched by itself, it is an ordinary workspace.
         return joined(
             [own],
-            crowd=self.group.crowd,
+            shared_index=self.group.shared_index,
             has_own=self.group.has_own and own is self.members[0],
-            asked_by=f"-w {quote(own.folder)}",
+            named_by=f"-w {quote(own.folder)}",
             lead=workspace,
         )
 
@@ -275,7 +275,9 @@ class Workspaces:
         members = [left(each) for each in self.members]
         if not (self.group and any(each.workspace for each in members)):
             return None
-        made = joined(members, crowd=self.group.crowd, asked_by=self.asked_by, lead=self.lead)
+        made = joined(
+            members, shared_index=self.group.shared_index, named_by=self.named_by, lead=self.lead
+        )
         return Workspaces(self.lead, made.group and made.group._replace(config=self.config))
 
     def answering(self, make: Callable[[Workspaces], Made], *, mends: bool) -> Made:
@@ -340,7 +342,7 @@ class Workspaces:
 
 def _of_the_rest(memory: Workspaces, make: Callable[[Workspaces], Made], *, mends: bool) -> Made:
     """Answer a question by the workspaces that can; the others are named in its freshness."""
-    from memcli.store.guarded import FailedStoreError
+    from memcli.store.named_errors import FailedStoreError
 
     was_asked_again = False
     mended: set[str] = set()
@@ -366,9 +368,9 @@ def _of_the_rest(memory: Workspaces, make: Callable[[Workspaces], Made], *, mend
 def joined(
     members: Sequence[NamedWorkspace],
     *,
-    crowd: Crowd | None = None,
+    shared_index: SharedIndex | None = None,
     has_own: bool = True,
-    asked_by: str = "",
+    named_by: str = "",
     lead: Workspace | None = None,
 ) -> Workspaces:
     """Join workspaces, the primary one first; at least one can be opened.
@@ -380,17 +382,17 @@ def joined(
 
     there = [(each.name, each.workspace) for each in members if each.workspace]
     name, first = there[0]
-    of_crowd = [name for name, workspace in there if not workspace.has_files]
-    crowd = crowd if of_crowd else None
+    shared_names = [name for name, workspace in there if not workspace.has_files]
+    shared_index = shared_index if shared_names else None
     # No other workspace becomes primary: its private notes would be shown.
     has_own = has_own and members[0].name == name and first.has_files
     store = UnionStore(
         [(name, workspace.store) for name, workspace in there if workspace.has_files],
-        is_asked_by_first=has_own,
-        crowd=crowd,
-        of_crowd=of_crowd,
+        has_own=has_own,
+        shared_index=shared_index,
+        shared_names=shared_names,
     )
-    group = Group(members, _config_of(there), store, has_own, asked_by, crowd)
+    group = Group(members, _config_of(there), store, has_own, named_by, shared_index)
     return Workspaces(lead or first, group)
 
 

@@ -1,4 +1,4 @@
-"""Fit the constants with which `search.confidence` judges hits, on judged questions; pure.
+"""Fit the constants with which `search.confidence` judges passages, on judged questions; pure.
 
 Each question is asked twice: normally, and without the chunks that have its evidence. An answer is
 right if its first FIRST passages have a judged line; without the evidence no answer is right. Two
@@ -24,7 +24,7 @@ from memcli.record import Record
 from memcli.search.confidence import TENTH, THIRTIETH
 
 if TYPE_CHECKING:
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
 
 FIRST = 5
 LEAST = 10  # answers of each kind that a fit needs
@@ -55,8 +55,8 @@ class Fitted(Record):
 
 
 def sample_of(
-    passages: Sequence[Hit],
-    fused: Sequence[Hit],
+    passages: Sequence[RankedPassage],
+    fused: Sequence[RankedPassage],
     *,
     rarity: float,
     is_right: bool,
@@ -68,10 +68,10 @@ def sample_of(
     first = passages[0]
     cosine = first.cosine if first.own_cosine is None else first.own_cosine
     tenth = passages[TENTH - 1].score if len(passages) >= TENTH else 0.0
-    near = sorted((hit.cosine or 0.0 for hit in fused), reverse=True)
+    near = sorted((passage.cosine or 0.0 for passage in fused), reverse=True)
     crowd = near[THIRTIETH - 1] if len(near) >= THIRTIETH else 0.0
     lead = first.score - tenth
-    return Sample(is_right, is_whole, cosine or 0.0, first.held * rarity, lead, crowd)
+    return Sample(is_right, is_whole, cosine or 0.0, first.term_share * rarity, lead, crowd)
 
 
 def fit(samples: Sequence[Sample]) -> Fitted | None:

@@ -78,9 +78,9 @@ def changes(before: Run, after: Run) -> list[str]:
     return differing
 
 
-def surplus(names: Sequence[str], kept: int = KEPT) -> list[str]:
+def surplus(names: Sequence[str], limit: int = KEPT) -> list[str]:
     """Return the file names that no longer fit a bounded history; names sort by time."""
-    return sorted(names)[:-kept] if len(names) > kept else []
+    return sorted(names)[:-limit] if len(names) > limit else []
 
 
 def _headline(trace: LaneTrace) -> float:

@@ -13,9 +13,9 @@ from math import inf
 
 from memcli.bench.metrics import Range
 from memcli.record import Record
-from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions
 from memcli.search.pipeline import Answer
+from memcli.search.ranked import RankedPassage
 from memcli.search.why_not import Course, Trail, follow, why
 from memcli.types import shown
 
@@ -53,7 +53,7 @@ def lost_at(
     if not trail.waypoints:
         return Loss("recall", "the question contains nothing to search for")
     reason = why(trail, options)
-    return Loss(trail.lost_at, reason + _asked(answer) if trail.lost_at == "recall" else reason)
+    return Loss(trail.lost_at, reason + _limits(answer) if trail.lost_at == "recall" else reason)
 
 
 def _left_behind(trail: Trail) -> tuple[float, int]:
@@ -62,14 +62,14 @@ def _left_behind(trail: Trail) -> tuple[float, int]:
     return (inf if trail.rank is None else trail.rank, -passed)
 
 
-def _gone(wanted: Range, lines: int) -> str:
-    name = shown(*wanted.document)
+def _gone(place: Range, lines: int) -> str:
+    name = shown(*place.document)
     if not lines:
         return f"{name} is not in the memory"
-    return f"{name} has {lines} lines, and line {wanted.start} was judged"
+    return f"{name} has {lines} lines, and line {place.start} was judged"
 
 
-def _asked(answer: Answer) -> str:
+def _limits(answer: Answer) -> str:
     """Return the settings and filters that may have kept the retrievers from finding more."""
     alone = "" if answer.semantic.ran else "; keyword search only"
     alone = alone if answer.keyword.ran else "; semantic search only"
@@ -86,9 +86,9 @@ def _too_late(trail: Trail, limit: int) -> Loss:
     return Loss(blamed[-1] if blamed else "fuse", f"rank {told}")
 
 
-def _touches(wanted: Range, hit: Hit) -> bool:
+def _touches(place: Range, passage: RankedPassage) -> bool:
     return (
-        hit.about.document == wanted.document
-        and hit.start_line <= wanted.end
-        and wanted.start <= hit.end_line
+        passage.about.document == place.document
+        and passage.start_line <= place.end
+        and place.start <= passage.end_line
     )

@@ -23,7 +23,7 @@ from memcli.types import MEMORY_SOURCE, FileText
 if TYPE_CHECKING:
     from memcli.search.options import Observer
 
-HIT_LIMIT = 5  # a question whose lines come later counts as missed
+PASSAGE_LIMIT = 5  # a question whose lines come later counts as missed
 
 
 class Search(Protocol):
@@ -72,15 +72,20 @@ def ask(
             asked.append(QuestionResult(query, results, None, milliseconds, None, None))
             continue
         scores = score(query.relevant, results, line_costs)
-        missed = not scores[f"Hit@{HIT_LIMIT}"]
+        missed = not scores[f"Hit@{PASSAGE_LIMIT}"]
         mended = None
         if query.hints and missed:
             helped = passages(search(f"{query.text} {query.hints}", query.date))
-            mended = bool(score(query.relevant, helped, line_costs)[f"Hit@{HIT_LIMIT}"])
+            mended = bool(score(query.relevant, helped, line_costs)[f"Hit@{PASSAGE_LIMIT}"])
         loss = None
         if missed:
             loss = lost_at(
-                course, answer, query.relevant, search.options, limit=HIT_LIMIT, line_count=lines
+                course,
+                answer,
+                query.relevant,
+                search.options,
+                limit=PASSAGE_LIMIT,
+                line_count=lines,
             )
         asked.append(QuestionResult(query, results, scores, milliseconds, mended, loss))
     return asked
@@ -111,14 +116,15 @@ def line_costs(settings: Settings) -> LineCosts:
 def passages(answer: Answer) -> tuple[Range, ...]:
     """Return the lines of each passage, best first."""
     return tuple(
-        Range(hit.about.path, hit.start_line, hit.end_line, hit.about.source) for hit in answer.hits
+        Range(passage.about.path, passage.start_line, passage.end_line, passage.about.source)
+        for passage in answer.passages
     )
 
 
-def summary(asked: Sequence[QuestionResult]) -> dict[str, dict[str, float]]:
+def summary(results: Sequence[QuestionResult]) -> dict[str, dict[str, float]]:
     """Average per category and over all judged questions."""
     groups: dict[str, list[dict[str, float]]] = {}
-    for each in asked:
+    for each in results:
         if each.scores is not None:
             groups.setdefault(each.query.category, []).append(each.scores)
     rows = [scores for group in groups.values() for scores in group]
@@ -126,12 +132,12 @@ def summary(asked: Sequence[QuestionResult]) -> dict[str, dict[str, float]]:
     return {**table, OVERALL: {"queries": len(rows), **mean(rows)}}
 
 
-def hint_rate(asked: Sequence[QuestionResult]) -> HintRate:
+def hint_rate(results: Sequence[QuestionResult]) -> HintRate:
     """Count the questions with hints that fail without them, and those that succeed with them.
 
     `rate` is the share of all judged questions with hints; None if there are none.
     """
-    hinted = [each for each in asked if each.query.hints and each.scores is not None]
+    hinted = [each for each in results if each.query.hints and each.scores is not None]
     mended = sum(each.mended is True for each in hinted)
     missed = sum(each.mended is not None for each in hinted)
     return HintRate(len(hinted), missed, mended, mended / len(hinted) if hinted else None)
@@ -143,9 +149,9 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ranked[max(0, ceil(share * len(ranked)) - 1)] if ranked else 0.0
 
 
-def run_line(asked: QuestionResult) -> dict[str, Any]:
+def run_line(result: QuestionResult) -> dict[str, Any]:
     """Describe a question's passages as one line of a run file."""
-    return {"id": asked.query.id, "results": [_result(each) for each in asked.results]}
+    return {"id": result.query.id, "results": [_result(each) for each in result.results]}
 
 
 def _result(lines: Range) -> dict[str, Any]:

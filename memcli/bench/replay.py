@@ -10,8 +10,8 @@ from memcli.bench.traces import decode
 from memcli.config.keys import BY_NAME
 from memcli.errors import UsageError
 from memcli.record import Record
-from memcli.search.receipt import SCHEMA, filters_of
 from memcli.search.stages import current
+from memcli.search.trace import SCHEMA, filters_of
 
 CONTEXT_SCHEMA = "memcli.context-receipt/1"
 

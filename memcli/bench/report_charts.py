@@ -29,7 +29,7 @@ def charts(report: ReportContents) -> dict[str, str]:
     pygal = _library()
     drawn = {
         "quality": _line(
-            pygal, "quality", report.when, report.quality, reach=SHARES, form="{:.3f}"
+            pygal, "quality", report.when, report.quality, value_range=SHARES, form="{:.3f}"
         ),
         "categories": _bars(pygal, report),
     }
@@ -102,11 +102,11 @@ def _line(
     series: Sequence[Series],
     *,
     form: str,
-    reach: tuple[float, float] | None = None,
+    value_range: tuple[float, float] | None = None,
 ) -> str:
     chart = pygal.Line(
         **_settings(pygal, HEIGHT),
-        range=reach,
+        range=value_range,
         include_x_axis=True,
         dots_size=2.5,
         stroke_style={"width": 2},
@@ -117,7 +117,7 @@ def _line(
         truncate_label=-1,  # the labels are those of `_days`; "" where a day is not named
         value_formatter=lambda value: form.format(value),
     )
-    if reach == SHARES:
+    if value_range == SHARES:
         chart.y_labels = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     chart.x_labels = _days(when)
     for each in series:

@@ -35,11 +35,11 @@ def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
 
     Example: sparkline((0.0, 0.5, None, 1.0), 0.0, 1.0) -> "▁▅ █"
     """
-    reach = high - low or 1.0
+    value_range = high - low or 1.0
     return "".join(
         " "
         if value is None
-        else LEVELS[min(len(LEVELS) - 1, max(0, int((value - low) / reach * len(LEVELS))))]
+        else LEVELS[min(len(LEVELS) - 1, max(0, int((value - low) / value_range * len(LEVELS))))]
         for value in values
     )
 

@@ -26,15 +26,15 @@ class Move(Record):
     delta: float  # of nDCG@10
 
 
-def row_of(asked: QuestionResult) -> Row | None:
+def row_of(result: QuestionResult) -> Row | None:
     """Return the row of a question; None if no lines are judged."""
-    if asked.scores is None:
+    if result.scores is None:
         return None
-    query, loss = asked.query, asked.loss
+    query, loss = result.query, result.loss
     stage, why = loss or ("", "")
-    rank = first_rank(query.relevant, asked.results)
+    rank = first_rank(query.relevant, result.results)
     return Row(
-        query.id, query.text, query.category, query.importance, rank, asked.scores, stage, why
+        query.id, query.text, query.category, query.importance, rank, result.scores, stage, why
     )
 
 

@@ -193,18 +193,18 @@ def figures(
     )
 
 
-def verdicts(found: Mapping[str, float]) -> tuple[GoalResult, ...]:
+def verdicts(ratios: Mapping[str, float]) -> tuple[GoalResult, ...]:
     """Compare ratios with the goals."""
     return tuple(
         GoalResult(
             goal.name,
-            ratio := found[goal.name],
+            ratio := ratios[goal.name],
             goal.bound,
             goal.at_least,
             ratio >= goal.bound if goal.at_least else ratio <= goal.bound,
         )
         for goal in GOALS
-        if goal.name in found
+        if goal.name in ratios
     )
 
 

@@ -22,7 +22,7 @@ from memcli.types import MEMORY_SOURCE
 
 if TYPE_CHECKING:
     from memcli.compaction.plan import CompactionPlan
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
 
 BUDGET = 2000  # tokens
 MOST_SUGGESTED = 10_000  # questions of headings and decisions
@@ -95,10 +95,12 @@ def suggested(plan: CompactionPlan) -> tuple[int, int]:
     return asked, answered
 
 
-def recall(relevant: Sequence[Range], hits: Iterable[Hit], budget: float = BUDGET) -> float:
+def recall(
+    relevant: Sequence[Range], passages: Iterable[RankedPassage], budget: float = BUDGET
+) -> float:
     """Return the share of judged ranges with a line among those read within `budget` tokens."""
     seen: set[Line] = set()
-    for line, cost in (earned for hit in hits for earned in _read(hit)):
+    for line, cost in (earned for passage in passages for earned in _read(passage)):
         budget -= cost
         if budget < 0:
             break
@@ -107,9 +109,9 @@ def recall(relevant: Sequence[Range], hits: Iterable[Hit], budget: float = BUDGE
     return reached(relevant, seen)
 
 
-def _read(hit: Hit) -> Iterator[Earned]:
-    about = hit.about
-    for number, text in enumerate(hit.text.split("\n"), start=hit.start_line):
+def _read(passage: RankedPassage) -> Iterator[Earned]:
+    about = passage.about
+    for number, text in enumerate(passage.text.split("\n"), start=passage.start_line):
         cost = quotient(text) + LINE_END_TOKENS
         if not about.is_summary:
             yield (about.document, number), cost

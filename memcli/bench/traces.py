@@ -89,7 +89,7 @@ class Latency(Record):
 
 
 class HintRate(Record):
-    """How many questions with hints miss as asked, and hit with their hints."""
+    """How many questions with hints miss as asked, and passage with their hints."""
 
     queries: int
     missed: int

@@ -84,7 +84,7 @@ def plan_record(plan: WiringPlan) -> dict[str, Any]:
     return {
         "changes": [
             {
-                "file": change.found.path,
+                "file": change.snapshot.path,
                 "change": _what(change),
                 "parts": list(change.parts),
                 "diff": "".join(difference(change)),
@@ -122,8 +122,8 @@ def _shortened(line: str) -> str:
 
 def difference(change: FileChange) -> Iterator[str]:
     """Return the lines of a unified difference."""
-    path = change.found.path
-    before = (change.found.text or "").splitlines(keepends=True)
+    path = change.snapshot.path
+    before = (change.snapshot.text or "").splitlines(keepends=True)
     after = (change.after or "").splitlines(keepends=True)
     # Files of 100,000 lines change at one place: comparing the rest takes seconds.
     same = next(
@@ -139,7 +139,7 @@ def difference(change: FileChange) -> Iterator[str]:
     lines = difflib.unified_diff(
         before[skipped : len(before) - end],
         after[skipped : len(after) - end],
-        "/dev/null" if change.found.text is None else path,
+        "/dev/null" if change.snapshot.text is None else path,
         "/dev/null" if change.after is None else path,
         n=AROUND,
     )
@@ -151,7 +151,7 @@ def difference(change: FileChange) -> Iterator[str]:
 
 
 def _what(change: FileChange) -> str:
-    if change.found.text is None:
+    if change.snapshot.text is None:
         return "create"
     return "remove" if change.after is None else "edit"
 
@@ -159,7 +159,7 @@ def _what(change: FileChange) -> str:
 def done(change: FileChange) -> str:
     """Return what happened to a file."""
     verb = {"create": "Wrote", "remove": "Removed", "edit": "Edited"}[_what(change)]
-    return f"{verb} {change.found.path} ({', '.join(change.parts)})."
+    return f"{verb} {change.snapshot.path} ({', '.join(change.parts)})."
 
 
 def next_steps(agent: Agent, parts: Sequence[str]) -> Iterator[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.changes import ChangeList, LearnedThatDay, RankedChange
-    from memcli.cli.skin import Skin
+    from memcli.cli.command_context import CommandContext
     from memcli.history.differences import MemoryChange, MemoryPassage
 
 SHOWN, RANKED = 6, 10  # changes of a section, and of a question
@@ -32,20 +32,26 @@ class Section(Record):
     lines: tuple[str, ...]  # each with its sign
 
 
-def write(found: ChangeList, skin: Skin, *, form: str, question: str, limit: int | None) -> None:
+def write(
+    changes: ChangeList, command: CommandContext, *, form: str, question: str, limit: int | None
+) -> None:
     """Write the changes to stdout, then their source and warnings to stderr."""
-    WRITERS[form](found, skin, question, limit)
-    terminal = skin.terminal
+    WRITERS[form](changes, command, question, limit)
+    terminal = command.terminal
     terminal.flush()
-    for notice in found.notices:
+    for notice in changes.notices:
         terminal.advise(notice)
-    if question and not found.ranked and found.days:
-        terminal.say(f"Nothing of {found.since} to {found.until} contains a word of the question.")
+    if question and not changes.ranked and changes.days:
+        terminal.say(
+            f"Nothing of {changes.since} to {changes.until} contains a word of the question."
+        )
 
 
-def _write_text(found: ChangeList, skin: Skin, question: str, limit: int | None) -> None:
-    terminal, style = skin.terminal, skin.terminal.style
-    for number, (head, moves, sections) in enumerate(_parts(found, question, limit)):
+def _write_text(
+    changes: ChangeList, command: CommandContext, question: str, limit: int | None
+) -> None:
+    terminal, style = command.terminal, command.terminal.style
+    for number, (head, moves, sections) in enumerate(_parts(changes, question, limit)):
         gap = "\n" if number else ""
         terminal.write(f"{gap}{style.path}{terminal.safe_line(head)}{style.end}\n")
         for move in moves:
@@ -58,11 +64,13 @@ def _write_text(found: ChangeList, skin: Skin, question: str, limit: int | None)
                 terminal.write(f"    {terminal.safe_line(line)}\n")
 
 
-def _write_markdown(found: ChangeList, skin: Skin, question: str, limit: int | None) -> None:
-    terminal = skin.terminal
-    if found.days:
-        terminal.write(f"# What the memory learned, {found.since} to {found.until}\n")
-    for head, moves, sections in _parts(found, question, limit):
+def _write_markdown(
+    changes: ChangeList, command: CommandContext, question: str, limit: int | None
+) -> None:
+    terminal = command.terminal
+    if changes.days:
+        terminal.write(f"# What the memory learned, {changes.since} to {changes.until}\n")
+    for head, moves, sections in _parts(changes, question, limit):
         terminal.write(f"\n## {terminal.safe_line(head)}\n")
         if moves:
             terminal.write("\n" + "".join(f"- {terminal.safe_line(each)}\n" for each in moves))
@@ -75,14 +83,14 @@ def _write_markdown(found: ChangeList, skin: Skin, question: str, limit: int | N
 
 
 def _parts(
-    found: ChangeList, question: str, limit: int | None
+    changes: ChangeList, question: str, limit: int | None
 ) -> Iterator[tuple[str, Sequence[str], Sequence[Section]]]:
     """Return the lines below each headline: moved files, and sections."""
     if question:
-        for ranked in found.ranked[: limit or RANKED]:
+        for ranked in changes.ranked[: limit or RANKED]:
             yield ranked.day, (), _sections([ranked.change], 1)
         return
-    for day in found.days:
+    for day in changes.days:
         commits = f" ({', '.join(reversed(day.commits))})" if day.commits else ""
         moves = [f"{shown(*each.old)} is now {shown(*each.new)}" for each in day.learned.moves]
         yield day.day + commits, moves, _sections(day.learned.changes, limit or SHOWN)
@@ -133,21 +141,23 @@ def _shortened(text: str, start: int) -> str:
     return f"{begin}{text[start : start + LONGEST]}{end}"
 
 
-def _write_json(found: ChangeList, skin: Skin, question: str, limit: int | None) -> None:
+def _write_json(
+    changes: ChangeList, command: CommandContext, question: str, limit: int | None
+) -> None:
     from memcli.render.jsonio import reason
 
     record: dict[str, Any] = {
         "schema": "memcli.changes/1",
-        "by": found.by,
-        "since": found.since,
-        "until": found.until,
+        "by": changes.by,
+        "since": changes.since,
+        "until": changes.until,
     }
     if question:
-        record |= {"query": question, "ranked": [_ranked(r) for r in found.ranked[:limit]]}
+        record |= {"query": question, "ranked": [_ranked(r) for r in changes.ranked[:limit]]}
     else:
-        record["days"] = [_day(each) for each in found.days]
-    record["notices"] = [reason(each) for each in found.notices]
-    skin.terminal.write_json(record)
+        record["days"] = [_day(each) for each in changes.days]
+    record["notices"] = [reason(each) for each in changes.notices]
+    command.terminal.write_json(record)
 
 
 def _day(day: LearnedThatDay) -> dict[str, Any]:
@@ -175,23 +185,23 @@ def _change(change: MemoryChange) -> dict[str, Any]:
     record: dict[str, Any] = {"kind": change.kind}
     for side, told in (("old", change.old), ("new", change.new)):
         if told is not None:
-            record[side] = _told(told)
+            record[side] = _passage_record(told)
     return {**record, **({"more": change.more} if change.more else {})}
 
 
-def _told(told: MemoryPassage) -> dict[str, Any]:
+def _passage_record(passage: MemoryPassage) -> dict[str, Any]:
     return {
-        "source": told.name[0],
-        "path": told.name[1],
-        "start_line": told.start_line,
-        "end_line": told.end_line,
-        "heading_path": list(told.headings),
-        "citation": told.citation,
-        "text": told.text,
+        "source": passage.name[0],
+        "path": passage.name[1],
+        "start_line": passage.start_line,
+        "end_line": passage.end_line,
+        "heading_path": list(passage.headings),
+        "citation": passage.citation,
+        "text": passage.text,
     }
 
 
-WRITERS: Mapping[str, Callable[[ChangeList, Skin, str, int | None], None]] = {
+WRITERS: Mapping[str, Callable[[ChangeList, CommandContext, str, int | None], None]] = {
     "text": _write_text,
     "json": _write_json,
     "markdown": _write_markdown,

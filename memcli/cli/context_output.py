@@ -22,44 +22,52 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.assemble import Assembly
-    from memcli.cli.skin import Skin
+    from memcli.cli.command_context import CommandContext
     from memcli.context.assemble import Assembled, Sharing
 
 SHOWN_LEFT_OUT = 10  # that --explain names; the rest is counted
 
 
-def write(found: Assembly, wanted: Sharing, skin: Skin, *, form: str, explain: bool) -> None:
+def write(
+    assembly: Assembly, sharing: Sharing, command: CommandContext, *, form: str, explain: bool
+) -> None:
     """Write the context to stdout, then the messages to stderr."""
-    WRITERS[form](found, wanted, skin, explain)
-    skin.terminal.flush()
-    _say(found, wanted, skin, explain=explain and form != "json")
+    WRITERS[form](assembly, sharing, command, explain)
+    command.terminal.flush()
+    _say(assembly, sharing, command, explain=explain and form != "json")
 
 
-def _write_markdown(found: Assembly, wanted: Sharing, skin: Skin, explain: bool) -> None:
-    made = found.assembled
-    skin.terminal.write(skin.terminal.safe(markdown(made.parts, notice=made.notice)))
+def _write_markdown(
+    assembly: Assembly, sharing: Sharing, command: CommandContext, explain: bool
+) -> None:
+    made = assembly.assembled
+    command.terminal.write(command.terminal.safe(markdown(made.parts, notice=made.notice)))
 
 
-def _write_json(found: Assembly, wanted: Sharing, skin: Skin, explain: bool) -> None:
-    skin.terminal.write_json(_record(found, wanted, skin, explain=explain))
+def _write_json(
+    assembly: Assembly, sharing: Sharing, command: CommandContext, explain: bool
+) -> None:
+    command.terminal.write_json(_record(assembly, sharing, command, explain=explain))
 
 
-WRITERS: Mapping[str, Callable[[Assembly, Sharing, Skin, bool], None]] = {
+WRITERS: Mapping[str, Callable[[Assembly, Sharing, CommandContext, bool], None]] = {
     "markdown": _write_markdown,
     "json": _write_json,
 }
 
 
-def _record(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> dict[str, Any]:
+def _record(
+    assembly: Assembly, sharing: Sharing, command: CommandContext, *, explain: bool
+) -> dict[str, Any]:
     from memcli.api.assemble import context_record
 
-    record = context_record(found, skin.config, budget=wanted.budget, now=skin.now)
+    record = context_record(assembly, command.config, budget=sharing.budget, now=command.now)
     if explain:
         record["plan"] = {
-            name: {"tokens": _tokens(found.assembled.parts, name), "reserve": reserve}
-            for name, reserve in _reserves(wanted)
+            name: {"tokens": _tokens(assembly.assembled.parts, name), "reserve": reserve}
+            for name, reserve in _reserves(sharing)
         }
-        record["without_room"] = [_brief(part) for part in found.assembled.left_out]
+        record["without_room"] = [_brief(part) for part in assembly.assembled.left_out]
     return record
 
 
@@ -71,16 +79,16 @@ def _brief(part: ContextPart) -> dict[str, Any]:
     }
 
 
-def _reserves(wanted: Sharing) -> list[tuple[str, int | None]]:
+def _reserves(sharing: Sharing) -> list[tuple[str, int | None]]:
     """Return the reserve of each section; an unused reserve goes to the passages found."""
     shares = {
-        ALWAYS: wanted.always_share,
-        SOFT: wanted.soft_share,
-        PREFERENCES: wanted.preference_share,
-        RECENT: wanted.tail_share if wanted.tail else 0.0,
+        ALWAYS: sharing.always_share,
+        SOFT: sharing.soft_share,
+        PREFERENCES: sharing.preference_share,
+        RECENT: sharing.tail_share if sharing.tail else 0.0,
     }
     return [
-        (name, int(shares[name] * wanted.budget) if name in shares else None)
+        (name, int(shares[name] * sharing.budget) if name in shares else None)
         for name in (ALWAYS, SOFT, PREFERENCES, RECENT, PASSAGES)
     ]
 
@@ -89,28 +97,28 @@ def _tokens(parts: tuple[ContextPart, ...], section: str) -> int:
     return ceil(sum(part.cost for part in parts if part.section == section))
 
 
-def _say(found: Assembly, wanted: Sharing, skin: Skin, *, explain: bool) -> None:
-    terminal, assembled = skin.terminal, found.assembled
-    for warning in found.warnings:
+def _say(assembly: Assembly, sharing: Sharing, command: CommandContext, *, explain: bool) -> None:
+    terminal, assembled = command.terminal, assembly.assembled
+    for warning in assembly.warnings:
         terminal.warn(warning)
-    if not say_freshness(found.freshness, terminal):
+    if not say_freshness(assembly.freshness, terminal):
         return
-    if found.answer is not None:
-        say_semantic(found.answer.semantic, skin)
-        say_dates(found.answer.dates, terminal)
-        say_repaired(found.answer.repaired, terminal, explain=explain)
-        say_reranked(found.answer.reranked, terminal)
-        say_uncalibrated(found.answer, skin, explain=explain)
+    if assembly.answer is not None:
+        say_semantic(assembly.answer.semantic, command)
+        say_dates(assembly.answer.dates, terminal)
+        say_repaired(assembly.answer.repaired, terminal, explain=explain)
+        say_reranked(assembly.answer.reranked, terminal)
+        say_uncalibrated(assembly.answer, command, explain=explain)
     soft = [part for part in assembled.left_out if part.section == SOFT]
     if soft:
         where = soft[0].excerpt.about.citation
         terminal.warn(f"files marked soft are cut from {where} on because of the budget")
     if not assembled.parts:
         terminal.say(_why_nothing(assembled.left_out))
-    elif found.answer is not None:
-        say_match(found.answer, terminal)
+    elif assembly.answer is not None:
+        say_match(assembly.answer, terminal)
     if explain:
-        _explain(found, wanted, skin)
+        _explain(assembly, sharing, command)
 
 
 def _saved(made: Assembled) -> str:
@@ -126,13 +134,13 @@ def _why_nothing(left_out: Sequence[ContextPart]) -> str:
     return f"Nothing fits the budget: the shortest part takes {needed} tokens."
 
 
-def _explain(found: Assembly, wanted: Sharing, skin: Skin) -> None:
-    terminal, assembled = skin.terminal, found.assembled
-    terminal.say(f"{assembled.tokens} of {wanted.budget} tokens{_saved(assembled)}")
-    for name, reserve in _reserves(wanted):
+def _explain(assembly: Assembly, sharing: Sharing, command: CommandContext) -> None:
+    terminal, assembled = command.terminal, assembly.assembled
+    terminal.say(f"{assembled.tokens} of {sharing.budget} tokens{_saved(assembled)}")
+    for name, reserve in _reserves(sharing):
         count = sum(part.section == name for part in assembled.parts)
         room = "what is left" if reserve is None else f"reserve {reserve}"
-        at_least = f", at least {wanted.tail}" if name == RECENT and wanted.tail else ""
+        at_least = f", at least {sharing.tail}" if name == RECENT and sharing.tail else ""
         spent = _tokens(assembled.parts, name)
         terminal.say(f"  {name:<11} {spent:>6} tokens in {count} ({room}{at_least})")
     for part in assembled.parts:
@@ -141,6 +149,6 @@ def _explain(found: Assembly, wanted: Sharing, skin: Skin) -> None:
     for part in assembled.left_out[:SHOWN_LEFT_OUT]:
         cost = ceil(part.cost)
         terminal.say(f"  no room: {part.excerpt.about.citation} ({part.section}, {cost} tokens)")
-    more = len(assembled.left_out) + found.more - SHOWN_LEFT_OUT
+    more = len(assembled.left_out) + assembly.more - SHOWN_LEFT_OUT
     if more > 0:
         terminal.say(f"  no room: {more} more")

@@ -18,9 +18,9 @@ from memcli.cli.stopping import ended_by_signals, unheeded
 from memcli.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from memcli.api.ask import Answered
-    from memcli.cli.skin import Skin
-    from memcli.search.hits import Hit
+    from memcli.api.ask import SearchResult
+    from memcli.cli.command_context import CommandContext
+    from memcli.search.ranked import RankedPassage
 
 VARIABLES = ("MEMCLI_EDITOR", "VISUAL", "EDITOR")
 
@@ -34,32 +34,32 @@ _COLON = frozenset(("hx", "helix", "zed", "zeditor", "subl", "sublime_text", "li
 _LINE = frozenset(("kate", "kwrite", "idea", "pycharm", "mate"))
 
 
-def open_passage(found: Answered, number: int, skin: Skin) -> None:
+def open_passage(result: SearchResult, number: int, command: CommandContext) -> None:
     """Open passage `number` of a search, from 1, at the line that matches best.
 
     NotFoundError if there are fewer, or if its source is no longer configured; see `open_at`.
     """
     from memcli.search.cursor import cursor_of
 
-    hit = passage(found, number)
-    file = skin.file_of(*hit.about.document)
+    passage = numbered_passage(result, number)
+    file = command.file_of(*passage.about.document)
     if file is None:
         raise NotFoundError(
-            f"the source {hit.about.source} is no longer configured", hint="memcli config"
+            f"the source {passage.about.source} is no longer configured", hint="memcli config"
         )
-    open_at(file, cursor_of(hit, found.words).line, os.environ)
+    open_at(file, cursor_of(passage, result.words).line, os.environ)
 
 
-def passage(found: Answered, number: int) -> Hit:
+def numbered_passage(result: SearchResult, number: int) -> RankedPassage:
     """Return passage `number` of a search; NotFoundError if there are fewer."""
-    hits = found.answer.hits
-    if number > len(hits):
-        count = {0: "no passage", 1: "1 passage"}.get(len(hits), f"{len(hits)} passages")
+    passages = result.answer.passages
+    if number > len(passages):
+        count = {0: "no passage", 1: "1 passage"}.get(len(passages), f"{len(passages)} passages")
         raise NotFoundError(
             f"there is no passage {number} to open: {count} found",
-            hint=f"--open {len(hits)}" if hits else "memcli status",
+            hint=f"--open {len(passages)}" if passages else "memcli status",
         )
-    return hits[number - 1]
+    return passages[number - 1]
 
 
 def open_at(file: str, line: int, environ: Mapping[str, str]) -> None:
@@ -117,18 +117,18 @@ KIND_SECONDS = 5.0  # to save, and to put the terminal right
 def attended(
     command: Sequence[str],
     *,
-    given: str | None = None,
+    text: str | None = None,
     **how: Any,  # noqa: ANN401
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end; `how` is for Popen. With `given` it reads that and is read.
+    """Run a program to its end; `how` is for Popen. With `text` it reads that and is read.
 
     OSError if it cannot be run, KeyboardInterrupt if Ctrl-C has ended it.
     """
-    pipe = None if given is None else subprocess.PIPE
-    with _terminal_kept() as put_right, ended_by_signals(), unheeded("SIGINT", "SIGQUIT"):
+    pipe = None if text is None else subprocess.PIPE
+    with _terminal_state() as put_right, ended_by_signals(), unheeded("SIGINT", "SIGQUIT"):
         process = subprocess.Popen(command, stdin=pipe, stdout=pipe, encoding="utf-8", **how)
         try:
-            out, _ = process.communicate(given)
+            out, _ = process.communicate(text)
         except BaseException:
             _end(process)
             raise
@@ -150,7 +150,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 @contextmanager
-def _terminal_kept() -> Iterator[Callable[[], None]]:
+def _terminal_state() -> Iterator[Callable[[], None]]:
     """Return a function that restores the present state of the terminal."""
     try:
         import termios

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from memcli.cli.command_context import CommandContext
     from memcli.cli.options import Options
-    from memcli.cli.skin import Skin
     from memcli.dates.find import DateSpan
 
 
@@ -35,39 +35,41 @@ def check_as_of(options: Options, others: Mapping[str, object]) -> None:
         )
 
 
-def filters_of(skin: Skin, options: Options, bounds: Sequence[DateSpan] = ()) -> Filters:
+def filters_of(
+    command: CommandContext, options: Options, bounds: Sequence[DateSpan] = ()
+) -> Filters:
     """Read the filter options of a command; UsageError for an unknown tag, source or heading."""
     values = vars(options)
     given = {each.name: values.get(each.name) for each in FILTER_OPTIONS}
-    check("--source", given.get("sources") or (), [each.name for each in skin.config.sources])
+    check("--source", given.get("sources") or (), [each.name for each in command.config.sources])
     check("--scope", given.get("scopes") or (), SCOPES)
     check("--trust", given.get("trusts") or (), TRUSTS)
     first, last = span_of(bounds)
     read: dict[str, Any] = {name: tuple(texts or ()) for name, texts in given.items()}
-    read["paths"] = _paths_of(given.get("paths"), skin)
+    read["paths"] = _paths_of(given.get("paths"), command)
     read["tags"] = _tags_of(given.get("tags"))
     read["where"] = _where_of(given.get("where"))
     return Filters(since=first, until=last, undated=values.get("undated", False), **read)
 
 
-def _tags_of(given: list[str] | None) -> tuple[str, ...]:
+def _tags_of(texts: list[str] | None) -> tuple[str, ...]:
     """Take the tags of --tag; UsageError for one without a letter."""
-    for tag in given or ():
+    for tag in texts or ():
         if not tag.strip(" #/"):
             raise UsageError(f"--tag names no tag: {tag!r}", hint="--tag infra")
-    return tuple(given or ())
+    return tuple(texts or ())
 
 
-def _where_of(given: list[str] | None) -> tuple[Where, ...]:
+def _where_of(texts: list[str] | None) -> tuple[Where, ...]:
     """Read `key=value`, `key!=value`, `key` and `!key`; UsageError for anything else."""
-    if not given:
+    if not texts:
         return ()
     from memcli.api.filters import where_of
 
-    return tuple(where_of(text, "--where") for text in given)
+    return tuple(where_of(text, "--where") for text in texts)
 
 
-def bounds_of(options: Options, skin: Skin, command: str) -> tuple[DateSpan, ...]:
+def bounds_of(options: Options, command: CommandContext, name: str) -> tuple[DateSpan, ...]:
     """Read the dates of filters: the days that each option allows."""
     dates = ((each.long, getattr(options, each.name)) for each in DATES)
     named = {option: text for option, text in dates if text is not None}
@@ -75,8 +77,8 @@ def bounds_of(options: Options, skin: Skin, command: str) -> tuple[DateSpan, ...
         return ()
     from memcli.dates.filters import bounds_of as read
 
-    hint = f"memcli {command} --help"
-    return read(named, skin.today, day_first=skin.has_day_first, hint=hint)
+    hint = f"memcli {name} --help"
+    return read(named, command.today, day_first=command.has_day_first, hint=hint)
 
 
 def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
@@ -88,15 +90,15 @@ def span_of(bounds: Sequence[DateSpan]) -> tuple[str | None, str | None]:
     return read(bounds)
 
 
-def _paths_of(given: list[str] | None, skin: Skin) -> tuple[str, ...]:
+def _paths_of(texts: list[str] | None, command: CommandContext) -> tuple[str, ...]:
     """Resolve names and globs to files and folders, from here or from the root of a source.
 
     The name of a source means all its documents. A name that begins with `./` or `../` is only a
     path from here, if it leads into a source.
     """
-    if not given:
+    if not texts:
         return ()
     from memcli.workspace.names import globs_of
 
-    roots = {source.name: source.root for source in skin.config.sources}
-    return globs_of(given, skin.here, roots)
+    roots = {source.name: source.root for source in command.config.sources}
+    return globs_of(texts, command.here, roots)

@@ -81,12 +81,12 @@ def agents_table() -> str:
 
 def agent_memory_table() -> str:
     """Return the table of the folders in which other programs keep notes."""
-    from memcli.workspace.presets import PRESETS
+    from memcli.workspace.agent_memories import AGENT_MEMORIES
 
     rows = [
-        (f"`{preset.name}`", place)
-        for preset in PRESETS
-        for place in [f"`{spot.where}`" for spot in preset.places] or ["`path` of a `[[source]]`"]
+        (f"`{memory.name}`", place)
+        for memory in AGENT_MEMORIES
+        for place in [f"`{spot.where}`" for spot in memory.places] or ["`path` of a `[[source]]`"]
     ]
     return _table(("Name", "Folder"), rows)
 
@@ -197,11 +197,11 @@ def picture() -> str:
     return "".join(f"{each.rstrip()}\n" for each in _LEADING.sub(_set_in, svg).splitlines())
 
 
-def _set_in(found: re.Match[str]) -> str:
+def _set_in(match: re.Match[str]) -> str:
     """Move a text by the spaces that it begins with, which some programs leave out."""
-    wide = CELL * found[5].count(";")
-    x, length = float(found[1]) + wide, float(found[3]) - wide
-    return f'x="{x:g}"{found[2]} textLength="{length:g}"{found[4]}>'
+    wide = CELL * match[5].count(";")
+    x, length = float(match[1]) + wide, float(match[3]) - wide
+    return f'x="{x:g}"{match[2]} textLength="{length:g}"{match[4]}>'
 
 
 def _shown(line: str) -> str:

@@ -47,17 +47,17 @@ class HookReply:
 
         self._write(json.dumps(record) + "\n" if record else _NOTHING)
 
-    def limit(self, seconds: float, told: str, end: Callable[[int], object] = os._exit) -> None:
+    def limit(self, seconds: float, text: str, end: Callable[[int], object] = os._exit) -> None:
         """End the process with `end` after some seconds, whatever it is doing.
 
-        The message `told` goes to stderr.
+        The message `text` goes to stderr.
         """
 
         def watch() -> None:
             self._forever.acquire(True, seconds)
             self._write(_NOTHING)
             with suppress(OSError):
-                os.write(sys.stderr.fileno(), told.encode("ascii"))
+                os.write(sys.stderr.fileno(), text.encode("ascii"))
             end(ExitCode.OK)
 
         start_new_thread(watch, ())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.sync import Done
-    from memcli.cli.skin import Skin
+    from memcli.cli.command_context import CommandContext
     from memcli.cli.terminal import Terminal
     from memcli.embedding.encoders import Opened
     from memcli.indexing.comparison import IndexComparison
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 SHOWN_SKIPS = 5  # that are named without -v
 
 
-def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> dict[str, Any]:
+def write(
+    done: Done, opened: Opened | None, command: CommandContext, *, as_json: bool
+) -> dict[str, Any]:
     """Print what a run has done unless `as_json`, and return its record.
 
     `opened` is the encoder, or None if none was needed.
     """
-    terminal = skin.terminal
+    terminal = command.terminal
     reason = without_vectors(opened) if opened else None
     if reason is not None:
         terminal.advise(reason)
@@ -49,7 +51,7 @@ def write(done: Done, opened: Opened | None, skin: Skin, *, as_json: bool) -> di
     from memcli.api.sync import run_record
     from memcli.record import plain
 
-    record: dict[str, Any] = plain(run_record(done, skin.workspace))
+    record: dict[str, Any] = plain(run_record(done, command.workspace))
     if not done.borrowed:
         del record["vectors_reused"]
     return record
@@ -126,23 +128,23 @@ def write_plan(comparison: IndexComparison, terminal: Terminal, *, as_json: bool
 
 
 def write_orphans(
-    found: Sequence[tuple[Orphan, str]], terminal: Terminal, *, applied: bool, as_json: bool
+    orphans: Sequence[tuple[Orphan, str]], terminal: Terminal, *, applied: bool, as_json: bool
 ) -> dict[str, Any]:
     """Print the indexes of folders that are gone, and return their record.
 
     Each comes with the reason why it could not be deleted, if there is one.
     """
     done = "deleted" if applied else "would delete"
-    for orphan, why in found:
+    for orphan, why in orphans:
         if why:
             terminal.warn(why)
         elif not as_json:
             name = terminal.safe_line(orphan.workspace or "a folder that it does not name")
             terminal.write(f"{done}  {orphan.bytes / 1e6:.1f} MB of {name}\n")
     terminal.flush()
-    count = "1 index" if len(found) == 1 else f"{len(found)} indexes"
-    size = sum(orphan.bytes for orphan, why in found if not why) / 1e6
-    if not as_json and not found:
+    count = "1 index" if len(orphans) == 1 else f"{len(orphans)} indexes"
+    size = sum(orphan.bytes for orphan, why in orphans if not why) / 1e6
+    if not as_json and not orphans:
         terminal.say("Every index belongs to a folder that exists.")
     elif not as_json and not applied:
         terminal.say(f"{count}, {size:.1f} MB. Delete: memcli index --clean --apply")
@@ -156,7 +158,7 @@ def write_orphans(
                 "bytes": orphan.bytes,
                 "kept_because": why or None,
             }
-            for orphan, why in found
+            for orphan, why in orphans
         ],
     }
 

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.records import DocumentEntry
+    from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
-    from memcli.cli.skin import Skin
 
 
 def write(
-    found: Catalogue,
-    skin: Skin,
+    catalogue: Catalogue,
+    command: CommandContext,
     shape: Shape,
     *,
     count: str | None,
@@ -30,54 +30,54 @@ def write(
 
     In a pipe a long list is a count by folder and month, unless `every` document is wanted.
     """
-    terminal, form = skin.terminal, shape.form
-    is_long = len(found.documents) > MOST_LISTED and not (every or limit)
-    counted = counts(found.documents, count) if count is not None else []
-    more = max(0, (len(counted) or found.total) - limit) if limit else 0
-    shown = found._replace(documents=found.documents[:limit])
+    terminal, form = command.terminal, shape.form
+    is_long = len(catalogue.documents) > MOST_LISTED and not (every or limit)
+    counted = counts(catalogue.documents, count) if count is not None else []
+    more = max(0, (len(counted) or catalogue.total) - limit) if limit else 0
+    shown = catalogue._replace(documents=catalogue.documents[:limit])
     if form in ("json", "jsonl"):
-        listed = _counted(counted[:limit]) if count is not None else _records(shown, skin)
-        _write_json(shown, skin, shape, listed, is_counted=count is not None, more=more)
+        listed = _counted(counted[:limit]) if count is not None else _records(shown, command)
+        _write_json(shown, command, shape, listed, is_counted=count is not None, more=more)
     elif form in ("paths", "paths0"):
         is_exact = form == "paths0" and not terminal.out_is_terminal
         for document in shown.documents:
-            name = skin.name(document.source, document.path)
+            name = command.name(document.source, document.path)
             terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
     elif shape.template is not None:
-        for record in _records(shown, skin):
+        for record in _records(shown, command):
             terminal.write(shape.template.filled(record, terminal.safe_line))
     elif count is not None:
         for value, documents in counted[:limit]:
             terminal.write(f"{documents:>6}  {terminal.safe_line(value)}\n")
     elif is_long and not terminal.out_is_terminal:
-        for folder, month, documents in months(found.documents):
+        for folder, month, documents in months(catalogue.documents):
             terminal.write(f"{documents:>6}  {month or '-':7}  {terminal.safe_line(folder)}\n")
         terminal.say(
-            f"{len(found.documents)} documents, counted by folder and month; --all lists them."
+            f"{len(catalogue.documents)} documents, counted by folder and month; --all lists them."
         )
     else:
-        _write_text(shown, skin)
+        _write_text(shown, command)
     terminal.flush()
-    _say(found, skin, shape, more)
+    _say(catalogue, command, shape, more)
 
 
-def _write_text(found: Catalogue, skin: Skin) -> None:
+def _write_text(catalogue: Catalogue, command: CommandContext) -> None:
     from memcli.render import listing
 
-    terminal = skin.terminal
+    terminal = command.terminal
     width = terminal.width if terminal.out_is_terminal else None
-    kinds = max((len(document.kind) for document in found.documents), default=0)
-    for d in found.documents:
+    kinds = max((len(document.kind) for document in catalogue.documents), default=0)
+    for d in catalogue.documents:
         days = named_days((d.date_from or d.date, d.date)) if d.date else None
-        row = listing.DocumentRow(days, d.kind, skin.name(d.source, d.path), d.title, d.tags)
+        row = listing.DocumentRow(days, d.kind, command.name(d.source, d.path), d.title, d.tags)
         terminal.write(
             listing.line(row, kinds, width, style=terminal.style, safe=terminal.safe_line)
         )
 
 
 def _write_json(
-    found: Catalogue,
-    skin: Skin,
+    catalogue: Catalogue,
+    command: CommandContext,
     shape: Shape,
     listed: list[dict[str, Any]],
     *,
@@ -90,47 +90,47 @@ def _write_json(
         whole: dict[str, Any] = {
             "schema": "memcli.ls/1",
             "dates": jsonio.dates_of(shape.filters),
-            "freshness": jsonio.freshness_of(found.freshness),
+            "freshness": jsonio.freshness_of(catalogue.freshness),
             "counts" if is_counted else "documents": listed,
         }
         if more:
             whole["more"] = more
-        if found.empty_reason is not None:
-            whole["empty_reason"] = jsonio.reason(found.empty_reason)
+        if catalogue.empty_reason is not None:
+            whole["empty_reason"] = jsonio.reason(catalogue.empty_reason)
         listed = [whole]
     for line in listed:
-        skin.terminal.write_json(line)
+        command.terminal.write_json(line)
 
 
 def _counted(counted: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
     return [{"value": value, "documents": number} for value, number in counted]
 
 
-def _records(found: Catalogue, skin: Skin) -> list[dict[str, Any]]:
-    return [_record(document, skin) for document in found.documents]
+def _records(catalogue: Catalogue, command: CommandContext) -> list[dict[str, Any]]:
+    return [_record(document, command) for document in catalogue.documents]
 
 
-def _record(document: DocumentEntry, skin: Skin) -> dict[str, Any]:
+def _record(document: DocumentEntry, command: CommandContext) -> dict[str, Any]:
     source, path = document.source, document.path
-    file = None if skin.file_of(source, path) is None else skin.name(source, path)
+    file = None if command.file_of(source, path) is None else command.name(source, path)
     record = {"name": shown(source, path), "file": file, **document._asdict()}
     if document.date_from is None:
         del record["date_from"]
     return record
 
 
-def _say(found: Catalogue, skin: Skin, shape: Shape, more: int) -> None:
-    terminal = skin.terminal
-    if not say_freshness(found.freshness, terminal, "this list"):
-        if found.freshness.state == EMPTY:
+def _say(catalogue: Catalogue, command: CommandContext, shape: Shape, more: int) -> None:
+    terminal = command.terminal
+    if not say_freshness(catalogue.freshness, terminal, "this list"):
+        if catalogue.freshness.state == EMPTY:
             terminal.say(sentence(NO_DOCUMENTS))
         return
     say_dates(shape.filters, terminal)
-    if found.empty_reason is not None:
+    if catalogue.empty_reason is not None:
         terminal.say("No documents.")
-        terminal.advise(found.empty_reason)
+        terminal.advise(catalogue.empty_reason)
     elif more:
         terminal.say(f"{more} more {'is' if more == 1 else 'are'} not listed.")
     elif terminal.verbose:
-        number = len(found.documents)
+        number = len(catalogue.documents)
         terminal.say("1 document" if number == 1 else f"{number} documents")

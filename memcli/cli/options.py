@@ -166,9 +166,9 @@ def words_of(options: Options, rows: Iterable[Option]) -> list[str]:
 expect_many(Option)
 
 
-def check(option: str, given: Sequence[str], known: Sequence[str]) -> None:
+def check(option: str, words: Sequence[str], known: Sequence[str]) -> None:
     """Raise UsageError for a word that an option does not take, naming the nearest that it does."""
-    for word in given:
+    for word in words:
         if word not in known:
             from memcli.config.nearest import nearest
 
@@ -204,7 +204,7 @@ WORKSPACE_NAME = Option(
 TENANT = Option(
     "--tenant", "All workspaces of this tenant of the shared index.", "NAME", group=GENERAL
 )  # fmt: skip
-PRESETS = Option(
+AGENT_MEMORIES = Option(
     "--with", "Also search an agent memory: claude-code, codex.", "NAME", list,
     "files.presets", shown_default="none", group=GENERAL, attribute="presets",
 )  # fmt: skip

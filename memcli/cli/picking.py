@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from memcli.api.ask import Answered
-    from memcli.cli.search_run import Asking
-    from memcli.cli.skin import Skin
+    from memcli.api.ask import SearchResult
+    from memcli.cli.command_context import CommandContext
+    from memcli.cli.search_run import SearchRequest
     from memcli.search.question import Question
 
 # A passage in one line: its rank, which fzf does not show, and its citation for the preview.
@@ -34,13 +34,13 @@ _LINE = parse(ENTRY, RESULT_KEYS)
 KEYS = (*_LINE.keys, "snippet")
 _NO_CHOICE = (1, 130)  # exit codes of fzf: no match, cancelled
 _PLACE = (
-    rows.WORKSPACE, rows.EVERYWHERE, rows.PRESETS, rows.WORKSPACE_NAME, rows.TENANT, rows.AS_OF,
-    rows.NOW,
+    rows.WORKSPACE, rows.EVERYWHERE, rows.AGENT_MEMORIES, rows.WORKSPACE_NAME, rows.TENANT,
+    rows.AS_OF, rows.NOW,
 )  # fmt: skip
 
 
 def choose(
-    question: Question | None, asked: Asking, options: Options, repeated: Sequence[str]
+    question: Question | None, request: SearchRequest, options: Options, repeated: Sequence[str]
 ) -> int:
     """Let a person choose a passage, then open it, or print it if the shape is not text.
 
@@ -49,31 +49,31 @@ def choose(
     from memcli.cli import editor
     from memcli.cli.search_output import described
 
-    skin, shape = asked.skin, asked.shape
-    if not (sys.stdin and sys.stdin.isatty() and skin.terminal.err_is_terminal):
+    command, shape = request.command, request.shape
+    if not (sys.stdin and sys.stdin.isatty() and command.terminal.err_is_terminal):
         from shlex import quote
 
         words = quote(question.text) if question else "QUERY"
         raise UsageError("--interactive needs a terminal", hint=f"memcli search {words} -f vimgrep")
-    chosen = _chosen(question, asked, options, repeated)
+    chosen = _chosen(question, request, options, repeated)
     if chosen is None:
         return ExitCode.NEGATIVE
     found, rank = chosen
     if shape.form == "text":
-        editor.open_passage(found, rank, skin)
+        editor.open_passage(found, rank, command)
         return ExitCode.OK
-    editor.passage(found, rank)  # notes may have changed since the list was shown
-    record = described(found, skin, shape)[rank - 1]
+    editor.numbered_passage(found, rank)  # notes may have changed since the list was shown
+    record = described(found, command, shape)[rank - 1]
     if shape.template:
-        skin.terminal.write(shape.template.filled(record, skin.terminal.safe_line))
+        command.terminal.write(shape.template.filled(record, command.terminal.safe_line))
     else:
-        skin.terminal.write_json(record)
+        command.terminal.write_json(record)
     return ExitCode.OK
 
 
 def _chosen(
-    question: Question | None, asked: Asking, options: Options, repeated: Sequence[str]
-) -> tuple[Answered, int] | None:
+    question: Question | None, request: SearchRequest, options: Options, repeated: Sequence[str]
+) -> tuple[SearchResult, int] | None:
     """Return an answer and the rank of the passage that was chosen."""
     from shutil import which
 
@@ -81,22 +81,22 @@ def _chosen(
     from memcli.cli.search_output import described, say, say_match
     from memcli.search.question import Question
 
-    skin, fzf = asked.skin, which("fzf")
+    command, fzf = request.command, which("fzf")
     if question is None:
         if fzf:
             typed = _typed(fzf, options, repeated)
             if typed is None:
                 return None
             text, rank = typed
-            return asked.answer(Question.by(skin.config, text, skin.question_time)), rank
-        question = Question.by(skin.config, _read("Question: ", skin), skin.question_time)
-    found = asked.answer(question)
-    say_match(found.answer, skin.terminal)
-    say(found, skin, Shape("text"))
-    records = described(found, skin, Shape("json", fields=KEYS))
+            return request.answer(Question.by(command.config, text, command.question_time)), rank
+        question = Question.by(command.config, _read("Question: ", command), command.question_time)
+    found = request.answer(question)
+    say_match(found.answer, command.terminal)
+    say(found, command, Shape("text"))
+    records = described(found, command, Shape("json", fields=KEYS))
     if not records:
         return None
-    number = _by_fzf(fzf, records, options) if fzf else _by_number(records, skin)
+    number = _by_fzf(fzf, records, options) if fzf else _by_number(records, command)
     return (found, number) if number else None
 
 
@@ -117,26 +117,26 @@ def _typed(program: str, options: Options, repeated: Sequence[str]) -> tuple[str
     return (chosen[0], int(chosen[-1].partition("\t")[0])) if len(chosen) > 1 else None
 
 
-def _by_number(records: Sequence[Mapping[str, Any]], skin: Skin) -> int | None:
+def _by_number(records: Sequence[Mapping[str, Any]], command: CommandContext) -> int | None:
     """Print a numbered list with the start of each text; None for an empty answer."""
-    err = skin.terminal.err
+    err = command.terminal.err
     for record in records:
         place = f"{record['file']}:{record['start_line']}-{record['end_line']}"
         text = " ".join(record["snippet"].split())
         line = visible_line(f"{record['rank']:>3}. {place}  {text}")
-        err.write(shortened(line, skin.terminal.width) + "\n")
+        err.write(shortened(line, command.terminal.width) + "\n")
     while True:
-        answer = _read(f"Which (1 to {len(records)}, nothing for none)? ", skin)
+        answer = _read(f"Which (1 to {len(records)}, nothing for none)? ", command)
         if not answer:
             return None
         if answer.isdecimal() and 1 <= int(answer) <= len(records):
             return int(answer)
 
 
-def _read(prompt: str, skin: Skin) -> str:
+def _read(prompt: str, command: CommandContext) -> str:
     """Ask for a line."""
-    skin.terminal.err.write(prompt)
-    skin.terminal.err.flush()
+    command.terminal.err.write(prompt)
+    command.terminal.err.flush()
     return sys.stdin.readline().strip()
 
 
@@ -158,7 +158,7 @@ def _fzf(command: Sequence[str], lines: str) -> list[str]:
     """Run fzf and return the lines it prints; none if nothing was chosen."""
     # Its commands are written for this shell.
     environ = {**os.environ, "SHELL": "/bin/sh"}
-    done = attended(command, given=lines, env=environ)
+    done = attended(command, text=lines, env=environ)
     if done.returncode in _NO_CHOICE:
         return []
     if done.returncode:

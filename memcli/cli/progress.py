@@ -53,7 +53,7 @@ class Progress:
         self._terminal, self._clock = terminal, clock
         self._guard = Lock()
         self._counts: dict[tuple[str, int], tuple[int, int]] = {}  # by stage and workspace
-        self._said: set[str] = set()
+        self._announced: set[str] = set()
         self._started = clock()
         self._bar: object | None = None
         self._stage, self._task = "", 0
@@ -98,8 +98,8 @@ class Progress:
             self._say_once(stage, f"reading {total:,} files, which takes some time at first")
 
     def _say_once(self, stage: str, text: str) -> None:
-        if stage not in self._said:
-            self._said.add(stage)
+        if stage not in self._announced:
+            self._announced.add(stage)
             self._terminal.warn(text)
 
     def _draw(self, stage: str, done: int, total: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.api.ask import Answered
+from memcli.api.ask import SearchResult
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import WRITERS, say_freshness, say_semantic
 from memcli.search.pipeline import NOTHING
@@ -12,36 +12,36 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.related import Likenesses
+    from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
-    from memcli.cli.skin import Skin
 
 
-def write(found: Likenesses, skin: Skin, shape: Shape) -> None:
+def write(likenesses: Likenesses, command: CommandContext, shape: Shape) -> None:
     """Write the passages to stdout, then the messages to stderr."""
-    terminal = skin.terminal
+    terminal = command.terminal
     if shape.form in ("json", "jsonl"):
-        _write_json(found, skin, shape)
+        _write_json(likenesses, command, shape)
     elif shape.template is not None:
-        for record in _results(found, skin, shape):
+        for record in _results(likenesses, command, shape):
             terminal.write(shape.template.filled(record, terminal.safe_line))
     else:
-        answer = NOTHING._replace(hits=found.alike.hits)
-        question = Question(found.citation, skin.today, (), found.alike.query)
-        WRITERS[shape.form](Answered(question, found.freshness, answer), skin, shape)
+        answer = NOTHING._replace(passages=likenesses.alike.passages)
+        question = Question(likenesses.citation, command.today, (), likenesses.alike.query)
+        WRITERS[shape.form](SearchResult(question, likenesses.freshness, answer), command, shape)
     terminal.flush()
-    _say(found, skin)
+    _say(likenesses, command)
 
 
-def _write_json(found: Likenesses, skin: Skin, shape: Shape) -> None:
+def _write_json(likenesses: Likenesses, command: CommandContext, shape: Shape) -> None:
     from memcli.render import jsonio
 
-    alike, lines = found.alike, _results(found, skin, shape)
+    alike, lines = likenesses.alike, _results(likenesses, command, shape)
     if shape.form == "json":
         place = ("citation", "source", "path", "start_line", "end_line")
         whole: dict[str, Any] = {
             "schema": "memcli.related/1",
-            "place": {key: getattr(found, key) for key in place},
-            "freshness": jsonio.freshness_of(found.freshness),
+            "place": {key: getattr(likenesses, key) for key in place},
+            "freshness": jsonio.freshness_of(likenesses.freshness),
             "retrievers": jsonio.retrievers(
                 NOTHING._replace(keyword=alike.keyword, semantic=alike.semantic)
             ),
@@ -49,37 +49,37 @@ def _write_json(found: Likenesses, skin: Skin, shape: Shape) -> None:
         }
         if shape.fields:
             whole["fields"] = list(shape.fields)
-        if found.empty_reason is not None:
-            whole["empty_reason"] = jsonio.reason(found.empty_reason)
+        if likenesses.empty_reason is not None:
+            whole["empty_reason"] = jsonio.reason(likenesses.empty_reason)
         lines = [whole]
     for line in lines:
-        skin.terminal.write_json(line)
+        command.terminal.write_json(line)
 
 
-def _results(found: Likenesses, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
+def _results(likenesses: Likenesses, command: CommandContext, shape: Shape) -> list[dict[str, Any]]:
     """Describe each passage as search does, with the parts of its score instead of a confidence."""
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
-    hits, keys, made = found.alike.hits, shape.fields, []
-    for hit, passage in zip(hits, passages_of(hits), strict=True):
-        source, path = hit.about.document
-        file = None if skin.file_of(source, path) is None else skin.name(source, path)
-        record = jsonio.result(passage, file, full="text" in keys, explain=False)
+    passages, keys, made = likenesses.alike.passages, shape.fields, []
+    for passage, public in zip(passages, passages_of(passages), strict=True):
+        source, path = passage.about.document
+        file = None if command.file_of(source, path) is None else command.name(source, path)
+        record = jsonio.result(public, file, full="text" in keys, explain=False)
         del record["confidence"]
-        record |= {"cosine": hit.cosine, "coverage": hit.coverage}
+        record |= {"cosine": passage.cosine, "coverage": passage.coverage}
         made.append({key: record[key] for key in keys or record if key in record})
     return made
 
 
-def _say(found: Likenesses, skin: Skin) -> None:
-    terminal, alike = skin.terminal, found.alike
-    if not say_freshness(found.freshness, terminal):
+def _say(likenesses: Likenesses, command: CommandContext) -> None:
+    terminal, alike = command.terminal, likenesses.alike
+    if not say_freshness(likenesses.freshness, terminal):
         return
-    say_semantic(alike.semantic, skin)
-    if not alike.hits:
+    say_semantic(alike.semantic, command)
+    if not alike.passages:
         terminal.say("No passages found.")
-    if found.empty_reason is not None:
-        terminal.advise(found.empty_reason)
+    if likenesses.empty_reason is not None:
+        terminal.advise(likenesses.empty_reason)
     if terminal.verbose:
-        terminal.say(f"compared with {found.citation}, {alike.candidates} candidates")
+        terminal.say(f"compared with {likenesses.citation}, {alike.candidates} candidates")

@@ -12,7 +12,7 @@ from memcli.language.tokens import estimate
 from memcli.render.reasons import match_line, repaired, sentence
 from memcli.search.budget import fit_budget, shortened
 from memcli.search.confidence import GOOD
-from memcli.search.hits import mark_of
+from memcli.search.ranked import mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import Snippet, make_snippet
 from memcli.types import EMPTY
@@ -20,14 +20,14 @@ from memcli.types import EMPTY
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.ask import Answered
+    from memcli.api.ask import SearchResult
+    from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
-    from memcli.cli.skin import Skin
     from memcli.cli.terminal import Terminal
     from memcli.dates.find import DateSpan
     from memcli.indexing.freshness import Freshness
-    from memcli.search.hits import Hit
     from memcli.search.pipeline import Answer
+    from memcli.search.ranked import RankedPassage
     from memcli.search.repair import Repair
     from memcli.search.rerank import Reranked
     from memcli.search.retrievers import RetrieverUse
@@ -36,43 +36,47 @@ if TYPE_CHECKING:
 NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli status")
 
 
-def write(found: Answered, skin: Skin, shape: Shape) -> None:
+def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     """Write how well they match to stderr, the passages to stdout, then the other messages."""
     if shape.rest:
-        found = _rest(found, skin, shape)
-    say_match(found.answer, skin.terminal)
+        result = _rest(result, command, shape)
+    say_match(result.answer, command.terminal)
     if shape.budget is None:
-        WRITERS[shape.form](found, skin, shape)
+        WRITERS[shape.form](result, command, shape)
     else:
-        found, text = _within(shape.budget, found, skin, shape)
-        skin.terminal.write(text)
-    skin.terminal.flush()
-    say(found, skin, shape)
+        result, text = _within(shape.budget, result, command, shape)
+        command.terminal.write(text)
+    command.terminal.flush()
+    say(result, command, shape)
 
 
-def _rest(found: Answered, skin: Skin, shape: Shape) -> Answered:
+def _rest(result: SearchResult, command: CommandContext, shape: Shape) -> SearchResult:
     """Replace the printed passages by those that the same search leaves out."""
-    shown = found if shape.budget is None else _within(shape.budget, found, skin, shape)[0]
-    over = (hit for hit in found.answer.hits if hit not in shown.answer.hits)
-    hits = (*over, *found.answer.left)
-    answer = found.answer._replace(hits=hits, weaker=0, omitted_over_budget=0)
-    return found._replace(answer=answer)
+    shown = result if shape.budget is None else _within(shape.budget, result, command, shape)[0]
+    over = (passage for passage in result.answer.passages if passage not in shown.answer.passages)
+    passages = (*over, *result.answer.left)
+    answer = result.answer._replace(passages=passages, weaker=0, omitted_over_budget=0)
+    return result._replace(answer=answer)
 
 
-def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Answered, str]:
+def _within(
+    budget: int, result: SearchResult, command: CommandContext, shape: Shape
+) -> tuple[SearchResult, str]:
     """Leave out passages until the output fits the budget, and return the answer and the output.
 
     Without passages the output may exceed the budget.
     """
 
-    def written(hits: Sequence[Hit]) -> tuple[Answered, str, int]:
-        dropped = found.answer.omitted_over_budget + len(found.answer.hits) - len(hits)
-        answer = found.answer._replace(hits=tuple(hits), omitted_over_budget=dropped)
-        fewer = found._replace(answer=answer, expanded=found.expanded if hits == whole else ())
-        text = skin.terminal.captured(lambda: WRITERS[shape.form](fewer, skin, shape))
+    def written(passages: Sequence[RankedPassage]) -> tuple[SearchResult, str, int]:
+        dropped = result.answer.omitted_over_budget + len(result.answer.passages) - len(passages)
+        answer = result.answer._replace(passages=tuple(passages), omitted_over_budget=dropped)
+        fewer = result._replace(
+            answer=answer, expanded=result.expanded if passages == whole else ()
+        )
+        text = command.terminal.captured(lambda: WRITERS[shape.form](fewer, command, shape))
         return fewer, text, estimate(text) - budget
 
-    whole = found.answer.hits
+    whole = result.answer.passages
     best = written(whole)
     fits, over = 0, len(whole)
     if best[2] <= 0:
@@ -83,8 +87,8 @@ def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Ans
     best = written(whole[:fits])
     if shape.lists:
         return best[:2]
-    more: Sequence[Hit] = whole[: fits + 1]
-    room = sum(estimate(hit.text) for hit in more)
+    more: Sequence[RankedPassage] = whole[: fits + 1]
+    room = sum(estimate(passage.text) for passage in more)
     for _ in range(TRIES):  # the next one is cut down to its best lines
         room -= max(1, written(more)[2])
         more, *_ = fit_budget(whole[: fits + 1], budget=max(0, room))
@@ -95,64 +99,66 @@ def _within(budget: int, found: Answered, skin: Skin, shape: Shape) -> tuple[Ans
     return best[:2]
 
 
-def _dates(found: Answered, shape: Shape) -> tuple[DateSpan, ...]:
+def _dates(result: SearchResult, shape: Shape) -> tuple[DateSpan, ...]:
     """Return the dates that were understood, in the question and in filters."""
-    return (*(found.answer.dates if shape.has_question else ()), *shape.filters)
+    return (*(result.answer.dates if shape.has_question else ()), *shape.filters)
 
 
-def _write_paths(found: Answered, skin: Skin, shape: Shape) -> None:
-    terminal = skin.terminal
+def _write_paths(result: SearchResult, command: CommandContext, shape: Shape) -> None:
+    terminal = command.terminal
     is_exact = shape.form == "paths0" and not terminal.out_is_terminal
     for name in dict.fromkeys(
-        skin.file_from_here(*hit.about.document) for hit in found.answer.hits
+        command.file_from_here(*passage.about.document) for passage in result.answer.passages
     ):
         terminal.write(f"{name}\0" if is_exact else terminal.safe_line(name) + "\n")
 
 
-def _write_vimgrep(found: Answered, skin: Skin, shape: Shape) -> None:
+def _write_vimgrep(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     """Write `path:line:column:text` of the line that matches best in each passage."""
     from memcli.search.cursor import cursor_of
 
-    terminal = skin.terminal
-    for hit in (*found.answer.hits, *(each.hit for each in found.expanded)):
-        name, at = skin.file_from_here(*hit.about.document), cursor_of(hit, found.words)
-        mark = f" [{mark_of(hit.corrected_by)}]" if hit.corrected_by else ""
+    terminal = command.terminal
+    for passage in (*result.answer.passages, *(each.passage for each in result.expanded)):
+        name, at = command.file_from_here(*passage.about.document), cursor_of(passage, result.words)
+        mark = f" [{mark_of(passage.corrected_by)}]" if passage.corrected_by else ""
         text = terminal.safe_line(f"{at.text}{mark}")
         line = f"{terminal.safe_line(name)}:{at.line}:{at.column}:{text}\n"
         terminal.write(line)
 
 
-def _write_template(found: Answered, skin: Skin, shape: Shape) -> None:
+def _write_template(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     if shape.template is not None:
-        for record in described(found, skin, shape):
-            skin.terminal.write(shape.template.filled(record, skin.terminal.safe_line))
+        for record in described(result, command, shape):
+            command.terminal.write(shape.template.filled(record, command.terminal.safe_line))
 
 
-def _write_markdown(found: Answered, skin: Skin, shape: Shape) -> None:
+def _write_markdown(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     from memcli.render.sanitize import fenced_passage
 
-    terminal = skin.terminal
-    for hit in found.answer.hits:
-        snippet = make_snippet(hit, words=())
-        terminal.write(terminal.safe(fenced_passage(hit, snippet, skin.cite(hit))))
-    for each in found.expanded:
-        whole = Snippet(each.hit.text, ())
-        terminal.write(terminal.safe(fenced_passage(each.hit, whole, skin.cite(each.hit))))
+    terminal = command.terminal
+    for passage in result.answer.passages:
+        snippet = make_snippet(passage, words=())
+        terminal.write(terminal.safe(fenced_passage(passage, snippet, command.cite(passage))))
+    for each in result.expanded:
+        whole = Snippet(each.passage.text, ())
+        terminal.write(
+            terminal.safe(fenced_passage(each.passage, whole, command.cite(each.passage)))
+        )
 
 
-def _write_text(found: Answered, skin: Skin, shape: Shape) -> None:
+def _write_text(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     from memcli.cli.search_text import write_text
 
-    write_text(found, skin, shape, _links(skin))
+    write_text(result, command, shape, _links(command))
 
 
-def _links(skin: Skin) -> Callable[[str, str, int], str]:
+def _links(command: CommandContext) -> Callable[[str, str, int], str]:
     """Return a function for the URL of a line, if the terminal opens links.
 
     A source that is no longer configured has no folder, so its lines have no URL.
     """
-    template = skin.config("terminal.hyperlink")
-    if template == "none" or not skin.terminal.has_links:
+    template = command.config("terminal.hyperlink")
+    if template == "none" or not command.terminal.has_links:
         return lambda source, path, line: ""
     import socket
 
@@ -161,65 +167,65 @@ def _links(skin: Skin) -> Callable[[str, str, int], str]:
     host = socket.gethostname()
 
     def link(source: str, path: str, line: int) -> str:
-        file = skin.file_of(source, path)
+        file = command.file_of(source, path)
         return file_url(template, host=host, path=file, line=line) if file else ""
 
     return link
 
 
-def described(found: Answered, skin: Skin, shape: Shape) -> list[dict[str, Any]]:
+def described(result: SearchResult, command: CommandContext, shape: Shape) -> list[dict[str, Any]]:
     """Describe each passage with the requested keys of JSON."""
     from memcli.render import jsonio
     from memcli.search.passages import passages_of
 
-    keys, hits = shape.fields, found.answer.hits
+    keys, passages = shape.fields, result.answer.passages
     full, explain = shape.full or "text" in keys, shape.explain or "trace" in keys
     results = [
-        jsonio.result(passage, _file(hit.about, skin), full=full, explain=explain)
-        for passage, hit in zip(passages_of(hits), hits, strict=True)
+        jsonio.result(public, _file(passage.about, command), full=full, explain=explain)
+        for public, passage in zip(passages_of(passages), passages, strict=True)
     ]
-    for record, hit in zip(results, hits, strict=True):
-        if older := (found.superseded or {}).get(hit.citation):
+    for record, passage in zip(results, passages, strict=True):
+        if older := (result.superseded or {}).get(passage.citation):
             record["superseded"] = [{**o._asdict(), "citation": o.citation} for o in older]
     if keys:
         return [{key: each[key] for key in keys if key in each} for each in results]
-    return results if _has_all(skin, shape) else [jsonio.few(each) for each in results]
+    return results if _has_all(command, shape) else [jsonio.few(each) for each in results]
 
 
-def _has_all(skin: Skin, shape: Shape) -> bool:
+def _has_all(command: CommandContext, shape: Shape) -> bool:
     """Return whether JSON has all keys."""
-    return shape.full or shape.explain or skin.terminal.verbose
+    return shape.full or shape.explain or command.terminal.verbose
 
 
-def _write_json(found: Answered, skin: Skin, shape: Shape) -> None:
+def _write_json(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     from memcli.render import jsonio
 
-    results = described(found, skin, shape)
-    expanded = [jsonio.lines(each, _file(each.hit.about, skin)) for each in found.expanded]
+    results = described(result, command, shape)
+    expanded = [jsonio.lines(each, _file(each.passage.about, command)) for each in result.expanded]
     if shape.form == "jsonl":
         lines = results + expanded
     else:
         from memcli.api.records import search_record
 
         envelope = search_record(
-            found,
+            result,
             results,
-            skin.config,
-            now=skin.now,
-            dates=_dates(found, shape),
-            whole=_has_all(skin, shape),
+            command.config,
+            now=command.now,
+            dates=_dates(result, shape),
+            whole=_has_all(command, shape),
         )
         if shape.lists:
-            envelope["count"] = len(results) + found.answer.omitted_over_budget
+            envelope["count"] = len(results) + result.answer.omitted_over_budget
         if shape.fields:
             envelope["fields"] = list(shape.fields)
-        lines = [{**envelope, "expanded": expanded} if found.expanded else envelope]
+        lines = [{**envelope, "expanded": expanded} if result.expanded else envelope]
     for record in lines:
-        skin.terminal.write_json(record)
+        command.terminal.write_json(record)
 
 
 TRIES = 4  # to cut a passage down to what a budget leaves for it
-WRITERS: Mapping[str, Callable[[Answered, Skin, Shape], None]] = {
+WRITERS: Mapping[str, Callable[[SearchResult, CommandContext, Shape], None]] = {
     "text": _write_text,
     "json": _write_json,
     "jsonl": _write_json,
@@ -231,39 +237,39 @@ WRITERS: Mapping[str, Callable[[Answered, Skin, Shape], None]] = {
 }
 
 
-def _file(place: About, skin: Skin) -> str | None:
+def _file(place: About, command: CommandContext) -> str | None:
     """Return the path of the file from here; None if its source is no longer configured."""
     source, path = place.source, place.path
-    return None if skin.file_of(source, path) is None else skin.file_from_here(source, path)
+    return None if command.file_of(source, path) is None else command.file_from_here(source, path)
 
 
-def say(found: Answered, skin: Skin, shape: Shape) -> None:
+def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     """Write messages: what is missing, what was read, what is left out."""
-    answer, terminal = found.answer, skin.terminal
-    if not say_freshness(found.freshness, terminal):
-        if found.freshness.state == EMPTY:
+    answer, terminal = result.answer, command.terminal
+    if not say_freshness(result.freshness, terminal):
+        if result.freshness.state == EMPTY:
             terminal.say(sentence(NO_DOCUMENTS))
         return
-    say_semantic(answer.semantic, skin)
+    say_semantic(answer.semantic, command)
     say_repaired(answer.repaired, terminal, explain=shape.explain)
     say_reranked(answer.reranked, terminal)
-    say_dates(_dates(found, shape), terminal)
-    if not answer.hits:
+    say_dates(_dates(result, shape), terminal)
+    if not answer.passages:
         terminal.say(
             "No passage fits the budget." if answer.omitted_over_budget else "No passages found."
         )
-        if found.empty_reason is not None:
-            terminal.advise(found.empty_reason)
+        if result.empty_reason is not None:
+            terminal.advise(result.empty_reason)
     _say_budget(answer, terminal, has_rest=shape.ends and not shape.rest)
-    say_uncalibrated(answer, skin, explain=shape.explain)
+    say_uncalibrated(answer, command, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.keyword.ran and answer.keyword.reason:
         terminal.say(f"words: {sentence(answer.keyword.reason)}")
     if (shape.explain or terminal.verbose) and answer.verdict_reason:
         terminal.say(terminal.safe_line(f"verdict weak: {sentence(answer.verdict_reason)}"))
     if terminal.verbose:
         terminal.say(
-            f"{len(answer.hits)} of {answer.candidates} candidates, verdict {answer.verdict}, "
-            f"index {found.freshness.state.replace('_', ' ')}, revision {answer.revision}"
+            f"{len(answer.passages)} of {answer.candidates} candidates, verdict {answer.verdict}, "
+            f"index {result.freshness.state.replace('_', ' ')}, revision {answer.revision}"
         )
         if answer.unmatched:
             terminal.say("in no chunk: " + ", ".join(answer.unmatched))
@@ -272,19 +278,19 @@ def say(found: Answered, skin: Skin, shape: Shape) -> None:
 def _say_budget(answer: Answer, terminal: Terminal, *, has_rest: bool) -> None:
     """Say how many good passages did not fit, and with -v how many passages are left out."""
     over = answer.left[: answer.omitted_over_budget]
-    good = sum(1 for hit in over if hit.confidence is None or hit.confidence >= GOOD)
-    if has_rest and answer.hits and good:
+    good = sum(1 for passage in over if passage.confidence is None or passage.confidence >= GOOD)
+    if has_rest and answer.passages and good:
         terminal.say(f"{good} more: --rest")
-    elif has_rest and answer.hits and answer.left and terminal.verbose:
+    elif has_rest and answer.passages and answer.left and terminal.verbose:
         terminal.say(f"{len(answer.left)} weaker: --rest")
-    elif answer.omitted_over_budget and answer.hits and terminal.verbose:
+    elif answer.omitted_over_budget and answer.passages and terminal.verbose:
         more = (
             "1 more passage"
             if answer.omitted_over_budget == 1
             else f"{answer.omitted_over_budget} more passages"
         )
         terminal.say(f"{more} did not fit the budget.")
-    if terminal.verbose and (whole := shortened(answer.hits)):
+    if terminal.verbose and (whole := shortened(answer.passages)):
         terminal.say(terminal.safe_line(f"To fit the budget, {whole} is shown only in part."))
     if answer.omitted_low_confidence and terminal.verbose:
         more = (
@@ -302,11 +308,11 @@ def say_repaired(repairs: Sequence[Repair], terminal: Terminal, *, explain: bool
         terminal.say(terminal.safe_line(repaired(told)))
 
 
-def say_reranked(told: Reranked | None, terminal: Terminal) -> None:
+def say_reranked(reranked: Reranked | None, terminal: Terminal) -> None:
     """Say why a configured reranker did not run."""
-    if told is not None and told.reason is not None and told.reason.code != "sure":
-        text = f"not reranked by {told.by}: {told.reason.text}"
-        terminal.advise(told.reason._replace(text=text))
+    if reranked is not None and reranked.reason is not None and reranked.reason.code != "sure":
+        text = f"not reranked by {reranked.by}: {reranked.reason.text}"
+        terminal.advise(reranked.reason._replace(text=text))
 
 
 def say_match(answer: Answer, terminal: Terminal) -> None:
@@ -315,17 +321,17 @@ def say_match(answer: Answer, terminal: Terminal) -> None:
         terminal.say(terminal.safe_line(told))
 
 
-def say_uncalibrated(answer: Answer, skin: Skin, *, explain: bool) -> None:
+def say_uncalibrated(answer: Answer, command: CommandContext, *, explain: bool) -> None:
     """Print what confidences are based on if the model was never measured.
 
     memcli prints it if a minimum confidence is set and with --explain; else once per workspace,
     when it has decided the match.
     """
-    reason, terminal = answer.uncalibrated, skin.terminal
+    reason, terminal = answer.uncalibrated, command.terminal
     if reason is None or not answer.candidates:
         return
-    is_asked = explain or terminal.verbose or skin.config("search.min_score") > 0
-    if is_asked or (answer.verdict == "weak" and not terminal.quiet and _is_news(reason, skin)):
+    is_asked = explain or terminal.verbose or command.config("search.min_score") > 0
+    if is_asked or (answer.verdict == "weak" and not terminal.quiet and _is_news(reason, command)):
         terminal.advise(reason)
 
 
@@ -361,32 +367,32 @@ def _behind(freshness: Freshness, reason: Reason, answer: str) -> Reason:
     return reason._replace(text=f"{files} {verb} not in {answer} ({reason.text})")
 
 
-def say_semantic(semantic: RetrieverUse, skin: Skin) -> None:
+def say_semantic(semantic: RetrieverUse, command: CommandContext) -> None:
     """Print why vectors were not used, or how many are missing.
 
     memcli prints once per workspace, and with -v each time, that the model cannot read a script.
     """
-    terminal, reason = skin.terminal, semantic.reason
+    terminal, reason = command.terminal, semantic.reason
     if reason is not None:  # with `semantic.ran`, the reason concerns some of several workspaces
         if reason.code == MODE_IS_KEYWORD.code:
             return
         if (
             reason.code == "script"
             and not terminal.verbose
-            and (terminal.quiet or not _is_news(reason, skin))
+            and (terminal.quiet or not _is_news(reason, command))
         ):
             return
         terminal.advise(by_keywords(reason))
-    elif missing := missing_vectors(semantic, f"memcli index {skin.memory.asked_by}".rstrip()):
+    elif missing := missing_vectors(semantic, f"memcli index {command.memory.named_by}".rstrip()):
         from memcli.api.ask import indexing_of
 
-        terminal.advise(indexing_of(skin.memory) or missing)
+        terminal.advise(indexing_of(command.memory) or missing)
 
 
-def _is_news(reason: Reason, skin: Skin) -> bool:
-    from memcli.cli.skin import is_news
+def _is_news(reason: Reason, command: CommandContext) -> bool:
+    from memcli.cli.command_context import is_news
 
-    return is_news(reason.code, skin.config.workspace, os.environ)
+    return is_news(reason.code, command.config.workspace, os.environ)
 
 
 def by_keywords(reason: Reason) -> Reason:

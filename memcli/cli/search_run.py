@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.skin import progress_of
+from memcli.cli.command_context import progress_of
 from memcli.errors import ERROR_SCHEMA, ExitCode, RetrieverError, UsageError
 from memcli.record import Record
 from memcli.types import EMPTY, Filters, cite
@@ -11,81 +11,81 @@ from memcli.types import EMPTY, Filters, cite
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.api.ask import Answered
+    from memcli.api.ask import SearchResult
+    from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
-    from memcli.cli.skin import Skin
     from memcli.search.options import SearchOptions
     from memcli.search.question import Question
     from memcli.search.retrievers import RetrieverUse
     from memcli.search.why_not import Course, Followed
 
 
-class Asking(Record):
+class SearchRequest(Record):
     """The options of a search, without the question."""
 
-    skin: Skin
-    wanted: SearchOptions
+    command: CommandContext
+    options: SearchOptions
     shape: Shape
     expand: bool
     sync: bool | None  # as `sync_of` returns it
     opened: int | None  # the passage to open instead of writing any
 
-    def answer(self, question: Question) -> Answered:
+    def answer(self, question: Question) -> SearchResult:
         """Answer a question."""
         from memcli.api.ask import ask
 
-        skin = self.skin
-        with progress_of(skin) as observe:
+        command = self.command
+        with progress_of(command) as observe:
             found = ask(
-                skin.memory,
+                command.memory,
                 question,
-                self.wanted,
+                self.options,
                 expand=self.expand,
                 sync=self.sync,
                 observe=observe,
             )
-        if not (self.shape.superseded and found.answer.hits):
+        if not (self.shape.superseded and found.answer.passages):
             return found
         from memcli.api.superseded import superseded_by
 
-        return found._replace(superseded=superseded_by(skin.memory, found.answer.hits))
+        return found._replace(superseded=superseded_by(command.memory, found.answer.passages))
 
-    def write(self, found: Answered) -> None:
+    def write(self, result: SearchResult) -> None:
         """Write the answer, or open a passage of it."""
         from memcli.cli import search_output
 
         if self.opened is None:
-            search_output.write(found, self.skin, self.shape)
+            search_output.write(result, self.command, self.shape)
             return
         from memcli.cli.editor import open_passage
 
-        search_output.say_match(found.answer, self.skin.terminal)
-        search_output.say(found, self.skin, self.shape)
-        open_passage(found, self.opened, self.skin)
+        search_output.say_match(result.answer, self.command.terminal)
+        search_output.say(result, self.command, self.shape)
+        open_passage(result, self.opened, self.command)
 
 
 def deliver(
-    question: Question, asked: Asking, *, receipt: str | None, require_semantic: bool
-) -> Answered:
+    question: Question, request: SearchRequest, *, trace: str | None, require_semantic: bool
+) -> SearchResult:
     """Write the receipt, then the answer; RetrieverError if vectors had to take part."""
-    found = asked.answer(question)
-    if receipt is not None:
-        from memcli.cli import search_receipt
+    found = request.answer(question)
+    if trace is not None:
+        from memcli.cli import traces
 
-        record = search_receipt.make(found, asked.skin, asked.wanted, expand=asked.expand)
-        search_receipt.write(receipt, record, asked.skin)
+        record = traces.make(found, request.command, request.options, expand=request.expand)
+        traces.write(trace, record, request.command)
     if require_semantic and not found.answer.semantic.ran and found.freshness.state != EMPTY:
         raise _without_semantic(found.answer.semantic)
-    asked.write(found)
-    if asked.skin.config("secrets") == "warn":
-        from memcli.cli.skin import warn_of_secrets
+    request.write(found)
+    if request.command.config("secrets") == "warn":
+        from memcli.cli.command_context import warn_of_secrets
 
-        shown = ((asked.skin.cite(hit), hit.text) for hit in found.answer.hits)
-        warn_of_secrets(asked.skin, shown)
+        shown = ((request.command.cite(passage), passage.text) for passage in found.answer.passages)
+        warn_of_secrets(request.command, shown)
     return found
 
 
-def each_line(asked: Asking) -> int:
+def each_line(request: SearchRequest) -> int:
     """Answer the lines of stdin in order, with an error for a line that is not a question.
 
     The index is updated once. Words such as "he" and "that day" take their names and dates from the
@@ -97,12 +97,12 @@ def each_line(asked: Asking) -> int:
 
     from memcli.search.follow_up import EARLIER, question_after
 
-    skin, code = asked.skin, ExitCode.OK
+    command, code = request.command, ExitCode.OK
     earlier: deque[Question] = deque(maxlen=EARLIER)
     for number, line in enumerate(sys.stdin.buffer, start=1):
         try:
             text = line.decode("utf-8", "replace").strip()
-            question = question_after(earlier, skin.config, text, skin.question_time)
+            question = question_after(earlier, command.config, text, command.question_time)
         except UsageError as error:
             told = f"line {number} of stdin: {error.message}"
             record = {
@@ -111,27 +111,27 @@ def each_line(asked: Asking) -> int:
                 "message": told,
                 "hint": "remove this line",
             }
-            skin.terminal.write(json.dumps(record) + "\n")
+            command.terminal.write(json.dumps(record) + "\n")
             code = error.exit_code
             continue
-        asked.write(asked.answer(question))
-        asked = asked._replace(sync=False)
+        request.write(request.answer(question))
+        request = request._replace(sync=False)
     return code
 
 
-def write_loss(ref: str, question: Question, asked: Asking, *, as_json: bool) -> int:
+def write_loss(ref: str, question: Question, request: SearchRequest, *, as_json: bool) -> int:
     """Print the stage at which some lines were lost."""
     from memcli.api.ask import ask
     from memcli.cli.search_output import say_freshness, say_repaired
     from memcli.search.why_not import Course
 
-    skin, course = asked.skin, Course()
-    lines = _lines_of(ref, skin)
-    with progress_of(skin):
-        found = ask(skin.memory, question, asked.wanted, sync=asked.sync, observe=course)
-    _write_course(lines, course, skin, as_json=as_json)
-    if say_freshness(found.freshness, skin.terminal):
-        say_repaired(found.answer.repaired, skin.terminal, explain=True)
+    command, course = request.command, Course()
+    lines = _lines_of(ref, command)
+    with progress_of(command):
+        found = ask(command.memory, question, request.options, sync=request.sync, observe=course)
+    _write_course(lines, course, command, as_json=as_json)
+    if say_freshness(found.freshness, command.terminal):
+        say_repaired(found.answer.repaired, command.terminal, explain=True)
     return ExitCode.OK
 
 
@@ -145,27 +145,29 @@ def _without_semantic(semantic: RetrieverUse) -> RetrieverError:
     return RetrieverError(f"semantic search did not run: {text}", hint=hint or "memcli status")
 
 
-def _lines_of(ref: str, skin: Skin) -> Followed:
+def _lines_of(ref: str, command: CommandContext) -> Followed:
     """Read the lines of a target; NotFoundError if it is not a document of the workspace."""
     from memcli.api import targets
     from memcli.search.why_not import Followed
 
-    workspace, ref, before, _ = skin.memory.owner_of(ref)
+    workspace, ref, before, _ = command.memory.owner_of(ref)
     settings = workspace.index_settings()
-    target = targets.resolve(ref, settings, skin.here)
+    target = targets.resolve(ref, settings, command.here)
     first, last = targets.lines_of(target, targets.read(target, settings), settings)
     return Followed(before + target.source, target.path, first, last)
 
 
-def _write_course(lines: Followed, course: Course, skin: Skin, *, as_json: bool) -> None:
+def _write_course(
+    lines: Followed, course: Course, command: CommandContext, *, as_json: bool
+) -> None:
     """Write the stages and the verdict."""
     from memcli.search.options import options_of
     from memcli.search.stages import STAGES
     from memcli.search.why_not import follow, verdict
 
     wide = max(map(len, STAGES))
-    terminal, trail = skin.terminal, follow(course, lines.are_in)
-    told = verdict(trail, options_of(skin.config, filters=Filters()))
+    terminal, trail = command.terminal, follow(course, lines.are_in)
+    told = verdict(trail, options_of(command.config, filters=Filters()))
     if as_json:
         from memcli.render.jsonio import source_of
 
@@ -183,9 +185,9 @@ def _write_course(lines: Followed, course: Course, skin: Skin, *, as_json: bool)
     drawn = [f"{cite(*lines)}: {told}"]
     for at in trail.waypoints:
         if at.rank is None:
-            drawn.append(f"    {at.stage:<{wide}} not among {at.hits}")
+            drawn.append(f"    {at.stage:<{wide}} not among {at.passages}")
         else:
-            where = f"{at.rank} of {at.hits}"
+            where = f"{at.rank} of {at.passages}"
             score = "-" if at.score is None else f"{at.score:.3f}"
             drawn.append(f"    {at.stage:<{wide}} {where:<12} {score:<5}  {at.citation}")
     terminal.write("".join(f"{terminal.safe_line(line)}\n" for line in drawn))

@@ -12,8 +12,8 @@ from memcli.render.reasons import match_line
 from memcli.render.sanitize import one_line
 from memcli.render.text import NOTHING_AROUND, Around
 from memcli.search.budget import shortened
-from memcli.search.hits import mark_of
 from memcli.search.lines import cut_down
+from memcli.search.ranked import mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD
 from memcli.search.snippet import make_snippet, marked, numbered
 from memcli.types import MEMORY_SOURCE, shown
@@ -21,16 +21,16 @@ from memcli.types import MEMORY_SOURCE, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from memcli.api.ask import Answered
+    from memcli.api.ask import SearchResult
     from memcli.api.workspaces import Workspaces
+    from memcli.cli.command_context import CommandContext
     from memcli.cli.search_form import Shape
-    from memcli.cli.skin import Skin
-    from memcli.search.hits import Correction, Hit
+    from memcli.search.ranked import Correction, RankedPassage
     from memcli.search.summaries import Expanded
 
     Link = Callable[[str, str, int], str]  # from a source, a path and a line to a URL or ""
     # Writes the passage of a rank; the last argument has all passages below the same heading.
-    Show = Callable[[int, Hit, Sequence[Hit]], str]
+    Show = Callable[[int, RankedPassage, Sequence[RankedPassage]], str]
 
 ROWS_BELOW = 2  # for a message and the prompt
 ROWS_ABOVE = 3  # above the text of a passage
@@ -43,56 +43,56 @@ class Shows(Record):
     brief: Show
     behind: Callable[[Expanded], str]
     # Written above several passages of one document; None means no headings.
-    heading: Callable[[Sequence[Hit]], str] | None = None
-    day: Callable[[Hit], str] | None = None  # written above the passages of a day
+    heading: Callable[[Sequence[RankedPassage]], str] | None = None
+    day: Callable[[RankedPassage], str] | None = None  # written above the passages of a day
 
 
 class Fitting(Record):
     """How passages share the rows of a screen."""
 
     rows: int | None  # None: no limit
-    wanted: Sequence[int]  # ranks, the most important first
+    order: Sequence[int]  # ranks, the most important first
     is_brief: bool = False  # one line per passage
 
 
-def write_text(found: Answered, skin: Skin, shape: Shape, link: Link) -> None:
+def write_text(result: SearchResult, command: CommandContext, shape: Shape, link: Link) -> None:
     """Write the passages, in an order by date below their days, then the lines behind summaries."""
-    terminal, hits = skin.terminal, found.answer.hits
+    terminal, passages = command.terminal, result.answer.passages
     make = _for_screen if terminal.out_is_terminal else _for_pipe
-    shows = make(found, skin, shape, link)
+    shows = make(result, command, shape, link)
     is_brief = shape.brief or (shape.lists and terminal.out_is_terminal)
     if is_brief:
         shows = shows._replace(heading=None)
     if shape.in_days:
-        shows = shows._replace(day=lambda hit: plain.day(hit.about.days, terminal.style))
+        shows = shows._replace(day=lambda passage: plain.day(passage.about.days, terminal.style))
     rows = None
-    wanted = _wanted(hits, shape)
+    order = _by_importance(passages, shape)
     if shape.is_fitted and terminal.rows:
-        rows = max(1, terminal.rows - ROWS_BELOW - _messages(found))
-        hits = _cut_to(hits, wanted[:1], rows, terminal.width)
-    blocks, whole = fitted(hits, shows, Fitting(rows, wanted, is_brief))
+        rows = max(1, terminal.rows - ROWS_BELOW - _messages(result))
+        passages = _cut_to(passages, order[:1], rows, terminal.width)
+    blocks, whole = fitted(passages, shows, Fitting(rows, order, is_brief))
     terminal.write("".join(blocks))
-    if shape.lists and hits:
-        terminal.write(plain.count(len(blocks), len(hits) + found.answer.omitted_over_budget))
-    for each in found.expanded:
+    if shape.lists and passages:
+        terminal.write(plain.count(len(blocks), len(passages) + result.answer.omitted_over_budget))
+    for each in result.expanded:
         terminal.write(shows.behind(each))
-    whole -= hits != found.answer.hits
-    if cut := len(hits) - (len(blocks) if is_brief else whole):
+    whole -= passages != result.answer.passages
+    if cut := len(passages) - (len(blocks) if is_brief else whole):
         terminal.flush()
-        terminal.say(_more(cut, len(hits) - len(blocks)))
+        terminal.say(_more(cut, len(passages) - len(blocks)))
 
 
-def _wanted(hits: Sequence[Hit], shape: Shape) -> list[int]:
+def _by_importance(passages: Sequence[RankedPassage], shape: Shape) -> list[int]:
     """List the ranks by score, also if the passages are in the order of time."""
-    ranks = list(range(1, len(hits) + 1))
+    ranks = list(range(1, len(passages) + 1))
     if shape.in_days and shape.has_question:
-        ranks.sort(key=lambda rank: -hits[rank - 1].score)
+        ranks.sort(key=lambda rank: -passages[rank - 1].score)
     return ranks
 
 
-def _messages(found: Answered) -> int:
+def _messages(result: SearchResult) -> int:
     """Count the messages around the passages."""
-    answer = found.answer
+    answer = result.answer
     says_no_vectors = not answer.semantic.ran and answer.semantic.reason not in (
         None,
         MODE_IS_KEYWORD,
@@ -102,12 +102,14 @@ def _messages(found: Answered) -> int:
     says_of_budget = (
         bool(answer.omitted_over_budget)
         + bool(answer.omitted_low_confidence)
-        + bool(shortened(answer.hits))
+        + bool(shortened(answer.passages))
     )
     return says_of_words + bool(answer.dates) + says_no_vectors + says_of_budget
 
 
-def _cut_to(hits: Sequence[Hit], ranks: Sequence[int], rows: int, width: int) -> tuple[Hit, ...]:
+def _cut_to(
+    passages: Sequence[RankedPassage], ranks: Sequence[int], rows: int, width: int
+) -> tuple[RankedPassage, ...]:
     """Cut a passage of these ranks down to its best lines if it exceeds the screen."""
     from memcli.render.width import wrap
 
@@ -118,23 +120,25 @@ def _cut_to(hits: Sequence[Hit], ranks: Sequence[int], rows: int, width: int) ->
         return taken + ROWS_ABOVE <= rows
 
     return tuple(
-        cut_down(hit, fits) or hit if rank in ranks else hit
-        for rank, hit in enumerate(hits, start=1)
+        cut_down(passage, fits) or passage if rank in ranks else passage
+        for rank, passage in enumerate(passages, start=1)
     )
 
 
-def fitted(hits: Sequence[Hit], shows: Shows, fitting: Fitting) -> tuple[list[str], int]:
+def fitted(
+    passages: Sequence[RankedPassage], shows: Shows, fitting: Fitting
+) -> tuple[list[str], int]:
     """Draw as many whole passages as fit if each other one has a row; also count the whole ones.
 
     The most important passage is drawn at any length, and without `rows` all are.
     """
-    wanted, rows = fitting.wanted, fitting.rows
+    order, rows = fitting.order, fitting.rows
     drawn: dict[tuple[int, bool, tuple[int, ...]], str] = {}
 
     def page(whole: int, listed: int) -> list[str]:
-        return _page(hits, shows, frozenset(wanted[:whole]), sorted(wanted[:listed]), drawn)
+        return _page(passages, shows, frozenset(order[:whole]), sorted(order[:listed]), drawn)
 
-    every = len(hits)
+    every = len(passages)
     most = 0 if fitting.is_brief else every
     if rows is None:
         return page(most, every), most
@@ -154,7 +158,7 @@ def _rows(blocks: Sequence[str]) -> int:
 
 
 def _page(
-    hits: Sequence[Hit],
+    passages: Sequence[RankedPassage],
     shows: Shows,
     whole: frozenset[int],
     listed: Sequence[int],
@@ -163,8 +167,8 @@ def _page(
     """Draw the passages of these ranks with their headings."""
     blocks = []
     above: str | None = None
-    for group in _groups(hits, shows, whole, listed):
-        beside = [hits[rank - 1] for rank in group]
+    for group in _groups(passages, shows, whole, listed):
+        beside = [passages[rank - 1] for rank in group]
         head = ""
         if shows.day is not None and (day := shows.day(beside[0])) != above:
             head = above = day
@@ -174,14 +178,14 @@ def _page(
             key = rank, rank in whole, tuple(group)
             if key not in drawn:
                 show = shows.whole if rank in whole else shows.brief
-                drawn[key] = show(rank, hits[rank - 1], beside)
+                drawn[key] = show(rank, passages[rank - 1], beside)
             blocks.append(head + drawn[key])
             head = ""
     return blocks
 
 
 def _groups(
-    hits: Sequence[Hit], shows: Shows, whole: frozenset[int], ranks: Sequence[int]
+    passages: Sequence[RankedPassage], shows: Shows, whole: frozenset[int], ranks: Sequence[int]
 ) -> list[list[int]]:
     """Group the passages of a document below its best one; in an order by date keep the order.
 
@@ -189,7 +193,7 @@ def _groups(
     """
 
     def document(rank: int) -> tuple[object, ...]:
-        about = hits[rank - 1].about
+        about = passages[rank - 1].about
         return about.document, about.days, about.trust
 
     groups: dict[object, list[int]] = {}
@@ -214,115 +218,122 @@ def _more(cut: int, left: int) -> str:
     return f"{passages} not shown; --more shows all."
 
 
-def _for_pipe(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
-    terminal, words = skin.terminal, found.words
+def _for_pipe(result: SearchResult, command: CommandContext, shape: Shape, link: Link) -> Shows:
+    terminal, words = command.terminal, result.words
     style, safe = terminal.style, terminal.safe
 
-    def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
-        lines, around = numbered(hit, words=words), _around(hit, skin, shape)
-        shown = plain.passage(hit, lines, around, style=style, safe=safe)
-        name, at = skin.name(*hit.about.document), beside.index(hit)
+    def whole(rank: int, passage: RankedPassage, beside: Sequence[RankedPassage]) -> str:
+        lines, around = numbered(passage, words=words), _around(passage, command, shape)
+        shown = plain.passage_lines(passage, lines, around, style=style, safe=safe)
+        name, at = command.name(*passage.about.document), beside.index(passage)
         known = plain.above(beside[at - 1], style=style, safe=safe) if at else None
-        told = plain.above(hit, style=style, safe=safe)
+        told = plain.above(passage, style=style, safe=safe)
         if known is None:
             shown = f"{style.path}{safe(one_line(name))}{style.end}{told}\n{shown}"
         elif told not in ("", known):
             shown = f"{told}\n{shown}"
-        for head, text in _corrections(hit, found, skin):
+        for head, text in _corrections(passage, result, command):
             line = f"{style.dim}{head}{style.end} {terminal.safe_line(text)}"
             shown += f"{plain.INDENT}{line.rstrip()}\n"
-        return shown + (safe(plain.trace(hit.trace)) if shape.explain else "")
+        return shown + (safe(plain.trace(passage.trace)) if shape.explain else "")
 
-    def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
+    def brief(rank: int, passage: RankedPassage, beside: Sequence[RankedPassage]) -> str:
         from memcli.search.cursor import cursor_of
 
-        at = cursor_of(hit, words)
-        where = f"{skin.name(*hit.about.document)}:{at.line}"
-        text = f"{at.text} {hit.claim_at(at.line)}".rstrip()
-        return plain.brief(hit, where, marked(text, words), style=style, safe=safe)
+        at = cursor_of(passage, words)
+        where = f"{command.name(*passage.about.document)}:{at.line}"
+        text = f"{at.text} {passage.claim_at(at.line)}".rstrip()
+        return plain.brief(passage, where, marked(text, words), style=style, safe=safe)
 
     def behind(each: Expanded) -> str:
-        where, summary = skin.cite(each.hit), skin.name(MEMORY_SOURCE, each.summary)
-        return plain.behind(each.hit, where, summary, style=style, safe=safe)
+        where, summary = command.cite(each.passage), command.name(MEMORY_SOURCE, each.summary)
+        return plain.behind(each.passage, where, summary, style=style, safe=safe)
 
-    return Shows(whole, brief, behind, lambda hits: "")
+    return Shows(whole, brief, behind, lambda passages: "")
 
 
-def _for_screen(found: Answered, skin: Skin, shape: Shape, link: Link) -> Shows:
+def _for_screen(result: SearchResult, command: CommandContext, shape: Shape, link: Link) -> Shows:
     from memcli.render import screen
 
-    terminal, words = skin.terminal, found.words
+    terminal, words = command.terminal, result.words
     made = screen.Screen(
-        terminal.width, terminal.style, terminal.safe, skin.age_days, skin.name, link
+        terminal.width, terminal.style, terminal.safe, command.age_days, command.name, link
     )
 
-    def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
-        snippet, around = make_snippet(hit, words=words), _around(hit, skin, shape)
-        shown = screen.passage(rank, hit, snippet, made, around, beside=beside)
-        for head, text in _corrections(hit, found, skin):
+    def whole(rank: int, passage: RankedPassage, beside: Sequence[RankedPassage]) -> str:
+        snippet, around = make_snippet(passage, words=words), _around(passage, command, shape)
+        shown = screen.whole_passage(rank, passage, snippet, made, around, beside=beside)
+        for head, text in _corrections(passage, result, command):
             shown += screen.corrected(head, text, made)
-        return shown + (terminal.safe(plain.trace(hit.trace)) + "\n" if shape.explain else "")
+        return shown + (terminal.safe(plain.trace(passage.trace)) + "\n" if shape.explain else "")
 
-    def brief(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
+    def brief(rank: int, passage: RankedPassage, beside: Sequence[RankedPassage]) -> str:
         from memcli.search.cursor import cursor_of
 
         is_alone = len(beside) < 2
-        shown = screen.brief(rank, hit, cursor_of(hit, words), words, made, is_alone=is_alone)
-        newer = list(_corrections(hit, found, skin))[: len(hit.corrected_by)]
+        shown = screen.brief(
+            rank, passage, cursor_of(passage, words), words, made, is_alone=is_alone
+        )
+        newer = list(_corrections(passage, result, command))[: len(passage.corrected_by)]
         return shown + "".join(screen.corrected(head, text, made) for head, text in newer)
 
     def behind(each: Expanded) -> str:
         return screen.behind(each, made)
 
-    def heading(hits: Sequence[Hit]) -> str:
-        return screen.heading(hits, made)
+    def heading(passages: Sequence[RankedPassage]) -> str:
+        return screen.heading(passages, made)
 
     return Shows(whole, brief, behind, heading)
 
 
-def _corrections(hit: Hit, found: Answered, skin: Skin) -> Iterator[tuple[str, str]]:
+def _corrections(
+    passage: RankedPassage, result: SearchResult, command: CommandContext
+) -> Iterator[tuple[str, str]]:
     """Return the newer lines that correct a passage, then the older lines that it corrects.
 
     Each is a head and a text, which may be empty.
     """
-    safe = skin.terminal.safe_line
-    for newer in hit.corrected_by:
-        is_shown = _is_shown(newer, found.answer.hits)
+    safe = command.terminal.safe_line
+    for newer in passage.corrected_by:
+        is_shown = _is_shown(newer, result.answer.passages)
         yield safe(mark_of((newer,))) + ("" if is_shown else ":"), "" if is_shown else newer.text
-    for each in (found.superseded or {}).get(hit.citation, ()):
-        where = f"{skin.name(each.source, each.path)}:{each.start_line}"
+    for each in (result.superseded or {}).get(passage.citation, ()):
+        where = f"{command.name(each.source, each.path)}:{each.start_line}"
         yield f"corrects {safe(where)} ({each.date}):", each.text
 
 
-def _is_shown(line: Correction, hits: Sequence[Hit]) -> bool:
+def _is_shown(line: Correction, passages: Sequence[RankedPassage]) -> bool:
     return any(
-        hit.about.chunk_id == line.chunk_id and hit.start_line <= line.start_line <= hit.end_line
-        for hit in hits
+        passage.about.chunk_id == line.chunk_id
+        and passage.start_line <= line.start_line <= passage.end_line
+        for passage in passages
     )
 
 
-def _around(hit: Hit, skin: Skin, shape: Shape) -> Around:
+def _around(passage: RankedPassage, command: CommandContext, shape: Shape) -> Around:
     if not shape.around:
         return plain.NOTHING_AROUND
-    return around(skin.memory, hit, shape.around)
+    return around(command.memory, passage, shape.around)
 
 
-def around(memory: Workspaces, hit: Hit, count: int) -> Around:
+def around(memory: Workspaces, passage: RankedPassage, count: int) -> Around:
     """Read `count` lines on each side; none if the file no longer contains the passage."""
     from memcli.api.read import get
 
-    first = max(1, hit.start_line - count)
+    first = max(1, passage.start_line - count)
     try:
-        name = shown(*hit.about.document)
-        wide = hit.end_line + count - first + 1
+        name = shown(*passage.about.document)
+        wide = passage.end_line + count - first + 1
         found = get(memory, name, first=first, count=wide, is_use=False)
     except MemcliError:
         return NOTHING_AROUND
     lines = list(enumerate(found.text.split("\n"), start=found.start_line))
-    inside = "\n".join(text for number, text in lines if hit.start_line <= number <= hit.end_line)
-    if hit.text.strip("\n") not in inside:
+    inside = "\n".join(
+        text for number, text in lines if passage.start_line <= number <= passage.end_line
+    )
+    if passage.text.strip("\n") not in inside:
         return NOTHING_AROUND
     return Around(
-        tuple(each for each in lines if each[0] < hit.start_line),
-        tuple(each for each in lines if each[0] > hit.end_line),
+        tuple(each for each in lines if each[0] < passage.start_line),
+        tuple(each for each in lines if each[0] > passage.end_line),
     )

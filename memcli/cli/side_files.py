@@ -11,7 +11,7 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.cli.skin import Skin
+    from memcli.cli.command_context import CommandContext
 
 MOST_CHARS = 64 * 1024 * 1024  # of a file that is read; the history of years has less
 # Settings that an answer depends on.
@@ -36,9 +36,9 @@ def read_text(path: str, hint: str) -> str:
     return text
 
 
-def own_file(name: str, skin: Skin) -> str:
+def own_file(name: str, command: CommandContext) -> str:
     """Name a file that the workspace may bring along; never one elsewhere, nor a special one."""
-    root = skin.config.workspace
+    root = command.config.workspace
     path = os.path.join(root, name)
     inside = os.path.realpath(path).startswith(root.rstrip(os.sep) + os.sep)
     if not inside or (os.path.exists(path) and not os.path.isfile(path)):
@@ -49,9 +49,9 @@ def own_file(name: str, skin: Skin) -> str:
     return path
 
 
-def write_text(path: str, text: str, skin: Skin, *, is_new: bool = False) -> None:
+def write_text(path: str, text: str, command: CommandContext, *, is_new: bool = False) -> None:
     """Write a file of the bench, but never into the memory that it measures."""
-    refuse_memory(path, skin)
+    refuse_memory(path, command)
     folder = os.path.dirname(path)
     try:
         if is_new:
@@ -73,12 +73,12 @@ def write_text(path: str, text: str, skin: Skin, *, is_new: bool = False) -> Non
         ) from None
 
 
-def refuse_memory(path: str, skin: Skin) -> None:
+def refuse_memory(path: str, command: CommandContext) -> None:
     """Refuse a file that discovery would take for a document."""
     from memcli.workspace.ignore import load_rules
 
     real = os.path.realpath(path)
-    for source in skin.config.sources:
+    for source in command.config.sources:
         root = os.path.realpath(source.root)
         if not real.startswith(root.rstrip(os.sep) + os.sep):
             continue
@@ -90,7 +90,7 @@ def refuse_memory(path: str, skin: Skin) -> None:
             )
 
 
-def settings_of(skin: Skin, *also: str) -> Mapping[str, Any]:
+def settings_of(command: CommandContext, *also: str) -> Mapping[str, Any]:
     """Return the settings that an answer depends on; `also` names beginnings of more."""
-    values, wanted = skin.config.values, (*SETTINGS, *also)
+    values, wanted = command.config.values, (*SETTINGS, *also)
     return {name: values[name].value for name in sorted(values) if name.startswith(wanted)}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from memcli.cli.skin import Skin
+    from memcli.cli.command_context import CommandContext
 
 INDENT = 11  # columns of the word in front
 SHOWN_SKIPS = 10
@@ -23,12 +23,12 @@ STATES = {UP_TO_DATE: "up to date", OUT_OF_DATE: "out of date"}
 LONGEST_LOG_DAYS = 31  # the date of this month's log is the last day of the month
 
 
-def write(record: dict[str, Any], skin: Skin) -> None:
+def write(record: dict[str, Any], command: CommandContext) -> None:
     """Write `memcli.status/1` for a person."""
-    lines = [skin.terminal.safe_line(line) for line in _lines(record, skin)]
-    if skin.terminal.out_is_terminal:
-        lines = [folded for line in lines for folded in _folded(line, skin.terminal.width)]
-    skin.terminal.write("".join(f"{line}\n" for line in lines))
+    lines = [command.terminal.safe_line(line) for line in _lines(record, command)]
+    if command.terminal.out_is_terminal:
+        lines = [folded for line in lines for folded in _folded(line, command.terminal.width)]
+    command.terminal.write("".join(f"{line}\n" for line in lines))
 
 
 def _folded(line: str, width: int) -> list[str]:
@@ -56,26 +56,26 @@ def _watcher_line(watcher: dict[str, Any]) -> str:
     return f"watcher    pid {watcher['pid']}{since}{synced}, backlog {watcher['backlog']}{mode}"
 
 
-def _days(skin: Skin) -> list[str]:
+def _days(command: CommandContext) -> list[str]:
     """Draw the days covered, for a person."""
-    if not skin.terminal.out_is_terminal:
+    if not command.terminal.out_is_terminal:
         return []
     from memcli.render.dates import chart
     from memcli.store.documents import documents_by_day
-    from memcli.store.records import Reach
+    from memcli.store.records import Scope
 
     days: Mapping[str, int] = {}
-    with suppress(IndexMissingError, AwayError), skin.workspace.store.snapshot() as snapshot:
-        days = documents_by_day(snapshot.documents(Reach()))
+    with suppress(IndexMissingError, AwayError), command.workspace.store.snapshot() as snapshot:
+        days = documents_by_day(snapshot.documents(Scope()))
     if not days:
         return []
-    columns = max(1, skin.terminal.width - INDENT - 2 * len("2025-01-01 "))
+    columns = max(1, command.terminal.width - INDENT - 2 * len("2025-01-01 "))
     return [f"days       {min(days)} {chart(days, columns)} {max(days)}"]
 
 
-def _state(record: dict[str, Any], skin: Skin) -> str:
+def _state(record: dict[str, Any], command: CommandContext) -> str:
     state: str = record["state"]
-    if state == REMOTE and (stored := skin.workspace.provenance()):
+    if state == REMOTE and (stored := command.workspace.provenance()):
         return stored.text
     if state == NOT_INDEXED:
         return "not built yet"
@@ -93,10 +93,10 @@ def _size(store: dict[str, Any]) -> str:
     return f" ({store['bytes'] / 1e6:.1f} MB{more})"
 
 
-def _dates(first: str | None, last: str | None, skin: Skin) -> str:
+def _dates(first: str | None, last: str | None, command: CommandContext) -> str:
     if first is None or last is None:
         return ""
-    is_ahead = skin.age_days(last) < -LONGEST_LOG_DAYS
+    is_ahead = command.age_days(last) < -LONGEST_LOG_DAYS
     return f", {' to '.join(dict.fromkeys((first, last)))}{' (to come)' if is_ahead else ''}"
 
 
@@ -107,11 +107,11 @@ def _away(record: dict[str, Any]) -> set[str]:
     return {source for source, path in skips if shown(source, path or ".") in unlisted}
 
 
-def _sources(record: dict[str, Any], skin: Skin) -> Iterator[str]:
+def _sources(record: dict[str, Any], command: CommandContext) -> Iterator[str]:
     """Yield one line per source."""
     away = _away(record)
     for source in record["sources"]:
-        dates = _dates(source["first_date"], source["last_date"], skin)
+        dates = _dates(source["first_date"], source["last_date"], command)
         there = f"{source['documents']} of {source['files']} files"
         if source["name"] in away:  # their indexed documents stay
             there = f"{source['documents']} files, {source['files']} of them readable now"
@@ -123,13 +123,13 @@ def _sources(record: dict[str, Any], skin: Skin) -> Iterator[str]:
         yield f"source     {source['name']}: {there}, {chunks}{dates}{where}"
 
 
-def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
+def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
     from memcli.embedding.models import model_name
 
     store, vectors = record["store"], record["vectors"]
     lines = [
         f"workspace  {record['workspace']} ({workspace_origin(record['workspace_origin'])})",
-        f"index      {store['path']}{_size(store)}, {_state(record, skin)}",
+        f"index      {store['path']}{_size(store)}, {_state(record, command)}",
     ]
     if store["writer_pid"] is not None:
         lines.append(f"writer     pid {store['writer_pid']}")
@@ -137,7 +137,7 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
         lines.append(_watcher_line(record["watcher"]))
     if store["integrity"] is not None:
         lines.append(f"integrity  {store['integrity']}")
-    lines += _sources(record, skin)
+    lines += _sources(record, command)
     if any(record["summaries"].values()):
         counts = (f"{count} {state}" for state, count in record["summaries"].items() if count)
         lines.append(f"summaries  {', '.join(counts)}")
@@ -148,14 +148,14 @@ def _lines(record: dict[str, Any], skin: Skin) -> list[str]:
         + (f" ({model_name(vectors['fingerprint'])})" if vectors["fingerprint"] else "")
         + ("" if vectors["exact"] else ", searched by coarse codes, the best rescored")
     )
-    lines += _days(skin)
+    lines += _days(command)
     for what, names in change_names(record["changes"]):
         for name in names[:SHOWN_SKIPS]:
             lines.append(f"{what:<10} {name}")
         if len(names) > SHOWN_SKIPS:
             lines.append(f"{what:<10} and {len(names) - SHOWN_SKIPS} more")
     skips = record["skipped"]
-    most = len(skips) if skin.terminal.verbose else SHOWN_SKIPS
+    most = len(skips) if command.terminal.verbose else SHOWN_SKIPS
     for skip in skips[:most]:
         detail = f" ({skip['detail']})" if skip["detail"] else ""
         name = shown(skip["source"], skip["path"])

@@ -31,8 +31,8 @@ class Log:
         self._terminal, self._now_ns, self._as_json = terminal, now_ns, as_json
         self._folders: dict[tuple[str, str], Skip] = {}  # that the last run could not list
         self._files: set[Skip] = set()  # that it has passed over
-        self._failure = self._told = ""
-        self._told_vectors: Reason | None = None
+        self._failure = self._last_message = ""
+        self._vector_reason: Reason | None = None
 
     def now(self) -> datetime:
         """Return the time of a line."""
@@ -51,7 +51,7 @@ class Log:
     ) -> None:  # fmt: skip
         """Report a run; one without changes is reported only at the start or with -v."""
         recovered = bool(self._failure)
-        self._failure = self._told = ""
+        self._failure = self._last_message = ""
         told = _changes(report)
         if told or embedded or recovered or reason == "start" or self._terminal.verbose:
             done = "built again" if is_new else "up to date"
@@ -79,7 +79,7 @@ class Log:
     def vectors(self, opened: Opened | None) -> None:
         """Report once why there are no vectors, or the fallback encoder; and when that ends."""
         reason = without_vectors(opened) if opened else None
-        told, self._told_vectors = self._told_vectors, reason
+        told, self._vector_reason = self._vector_reason, reason
         if reason == told:
             return
         if reason is not None:
@@ -91,9 +91,9 @@ class Log:
         """Report why a run failed, once per reason."""
         reason = _why(error)
         is_busy = reason.code == BusyError.code
-        told, self._failure = self._told, reason.text
-        self._told = reason.code if is_busy else reason.text  # whoever is busy
-        if told == self._told:
+        told, self._failure = self._last_message, reason.text
+        self._last_message = reason.code if is_busy else reason.text  # whoever is busy
+        if told == self._last_message:
             return
         what = "waiting" if is_busy else "failed"
         text = f"{what}: {reason.text}; trying again in {retry_seconds:g} s"

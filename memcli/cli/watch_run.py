@@ -27,7 +27,7 @@ from memcli.store.run_records import WatchRecord
 from memcli.store.watch import watching
 
 if TYPE_CHECKING:
-    from memcli.cli.skin import Skin
+    from memcli.cli.command_context import CommandContext
 
 # Another writer is waited for so long, then the run counts as failed and comes again.
 LOCK_WAIT_SECONDS = 2.0
@@ -43,17 +43,19 @@ ENCODER_KEYS = (
 Message = tuple[float, str | None]  # when, and `source:path`; None: anything may differ
 
 
-def watch(skin: Skin, reload: Callable[[], Skin], *, full: bool, as_json: bool) -> int:
+def watch(
+    command: CommandContext, reload: Callable[[], CommandContext], *, full: bool, as_json: bool
+) -> int:
     """Watch the workspace; `reload` settles the configuration again for each run.
 
     With `full` the first run builds the index again.
     """
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
-    stop = Stop(lambda: inbox.put((skin.memory.clock.monotonic(), "")))
+    stop = Stop(lambda: inbox.put((command.memory.clock.monotonic(), "")))
     with stopped_by_signals(stop), ExitStack() as lock:
-        log = Log(skin.terminal, skin.workspace.index_settings().now_ns, as_json=as_json)
+        log = Log(command.terminal, command.workspace.index_settings().now_ns, as_json=as_json)
         job = Job(full, False, LOCK_WAIT_SECONDS, MOST_TEXTS)
-        session = _Session(skin, job, log, reload=reload, inbox=inbox, stop=stop, lock=lock)
+        session = _Session(command, job, log, reload=reload, inbox=inbox, stop=stop, lock=lock)
         try:
             session.stay()
         except Stopped:
@@ -68,35 +70,35 @@ class _Session:
 
     def __init__(
         self,
-        skin: Skin,
+        command: CommandContext,
         job: Job,
         log: Log,
         *,
-        reload: Callable[[], Skin],
+        reload: Callable[[], CommandContext],
         inbox: queue.SimpleQueue[Message],
         stop: Stop,
         lock: ExitStack,
     ) -> None:
         self.job, self.log = job, log
-        self.skin, self.reload, self.store = skin, reload, skin.workspace.store
+        self.command, self.reload, self.store = command, reload, command.workspace.store
         self.inbox, self.stop, self.lock = inbox, stop, lock
-        self.clock, self.sleep = skin.memory.clock.monotonic, skin.memory.clock.sleep
+        self.clock, self.sleep = command.memory.clock.monotonic, command.memory.clock.sleep
         self.right = lock.enter_context(watching(self.store.local, sleep=self.sleep))
         timing = watcher.Timing(
-            debounce=skin.config("watch.debounce_ms") / 1000,
-            interval=skin.config("watch.interval_minutes") * 60,
+            debounce=command.config("watch.debounce_ms") / 1000,
+            interval=command.config("watch.interval_minutes") * 60,
         )
         self.watcher = watcher.Watcher(timing, self.clock())
         self.sight = Sight(
             lambda hint: inbox.put((self.clock(), hint)),
             places=(self.store.local, *self.right.files),
             files=(
-                os.path.join(skin.config.workspace, WORKSPACE_FILE),
+                os.path.join(command.config.workspace, WORKSPACE_FILE),
                 user_file(os.environ),
             ),
         )
         self.server_at = self.clock() + SERVER_SECONDS
-        self.bar = Progress(skin.terminal, self.clock)
+        self.bar = Progress(command.terminal, self.clock)
         self.vectors = self.new_vectors()
         self.embedding_since: float | None = None
         self.embedded = 0
@@ -109,7 +111,7 @@ class _Session:
     def stay(self) -> None:
         """Do what is due, for ever."""
         address = self.store.describe().address
-        self.log.started(self.skin.config.workspace, address, self.record.pid)
+        self.log.started(self.command.config.workspace, address, self.record.pid)
         steps = {
             watcher.LOOK: self.look,
             watcher.PROBE: self.probe,
@@ -158,7 +160,7 @@ class _Session:
         if not changed.isdisjoint(self.right.files):
             self.lock.close()
             self.right = self.lock.enter_context(
-                watching(self.store.local, sleep=self.skin.memory.clock.sleep)
+                watching(self.store.local, sleep=self.command.memory.clock.sleep)
             )
             self.sight.settle()
         if not (self.watcher.waiting or self.watcher.failures) and self.is_lost():
@@ -190,12 +192,14 @@ class _Session:
         self.watcher.began()
         try:
             self.settle_settings()
-            notice = self.sight.aim(self.skin.workspace.index_settings(), retry=reason == "sweep")
+            notice = self.sight.aim(
+                self.command.workspace.index_settings(), retry=reason == "sweep"
+            )
             if notice:
                 self.log.notice(notice)
             with self.drawing():
                 done = sync(
-                    self.skin.workspace,
+                    self.command.workspace,
                     self.job,
                     self.vectors,
                     sleep=self.wait_for_lock,
@@ -213,15 +217,15 @@ class _Session:
 
     def settle_settings(self) -> None:
         """Read the settings again; another encoder is opened when it is needed."""
-        folder = self.skin.config.workspace
+        folder = self.command.config.workspace
         if not os.path.isdir(folder):
             raise NotFoundError(
                 f"the workspace {folder} does not exist now; its index stays",
                 hint=f"mount or restore {folder}",
             )
-        before, workspace = self.skin, self.reload().workspace.having(store=self.store)
-        self.skin = before.of(workspace)
-        if any(before.config(key) != self.skin.config(key) for key in ENCODER_KEYS):
+        before, workspace = self.command, self.reload().workspace.having(store=self.store)
+        self.command = before.of(workspace)
+        if any(before.config(key) != self.command.config(key) for key in ENCODER_KEYS):
             self.vectors = self.new_vectors()
 
     def succeed(self, reason: str, done: Done, seconds: float) -> None:
@@ -253,7 +257,7 @@ class _Session:
         try:
             with self.drawing():
                 pending = embed_next(
-                    self.skin.workspace, self.job, self.vectors, sleep=self.wait_for_lock
+                    self.command.workspace, self.job, self.vectors, sleep=self.wait_for_lock
                 )
         except (BrokenPipeError, Stopped):
             raise
@@ -274,7 +278,7 @@ class _Session:
     @contextmanager
     def drawing(self) -> Iterator[None]:
         """Draw the progress of a run on a terminal."""
-        with Progress(self.skin.terminal, self.clock) as self.bar:
+        with Progress(self.command.terminal, self.clock) as self.bar:
             yield
 
     def tick(self, stage: str, done: int, total: int) -> None:
@@ -287,10 +291,10 @@ class _Session:
     def new_vectors(self) -> Vectors:
         """Make vectors by the settings as they are; a server is waited for in small steps."""
         return Vectors(
-            self.skin.workspace,
+            self.command.workspace,
             self.tick,
             sleep=self.wait_for_server,
-            threads=self.skin.config("watch.threads"),
+            threads=self.command.config("watch.threads"),
         )
 
     def wait_for_server(self, seconds: float) -> None:

@@ -75,7 +75,7 @@ def program(command: Sequence[str]) -> Wording:
     return Wording(BY_COMMAND, "the program", rewrite)
 
 
-def _done(command: Sequence[str], given: bytes) -> subprocess.CompletedProcess[bytes]:
+def _done(command: Sequence[str], data: bytes) -> subprocess.CompletedProcess[bytes]:
     """Run a program, and end it if the caller stops waiting.
 
     Its children end with it, except at a terminal: there the program may ask for a password, which
@@ -86,7 +86,7 @@ def _done(command: Sequence[str], given: bytes) -> subprocess.CompletedProcess[b
         command, stdin=pipe, stdout=pipe, stderr=pipe, process_group=group
     ) as process:
         try:
-            out, said = process.communicate(given, TIMEOUT_SECONDS)
+            out, said = process.communicate(data, TIMEOUT_SECONDS)
         except BaseException:
             if group is not None:
                 system.end_group(process.pid)
@@ -118,7 +118,7 @@ def written(entries: Sequence[Entry], output: str) -> Rewritten:
                 invented += 1
             else:
                 found[at].append(sentence)
-    kept = (_with_kept(entry, own) for entry, own in zip(entries, found, strict=True))
+    kept = (_with_own(entry, own) for entry, own in zip(entries, found, strict=True))
     return Rewritten(tuple(kept), confidence, invented)
 
 
@@ -140,7 +140,7 @@ def _placed(line: str, entries: Sequence[Entry]) -> tuple[int, Sentence | None]:
     return 0, None
 
 
-def _with_kept(entry: Entry, own: Sequence[Sentence]) -> Entry:
+def _with_own(entry: Entry, own: Sequence[Sentence]) -> Entry:
     texts = [sentence.text for sentence in own]
     lost = [
         s for s in entry.sentences if s.reason in HARD and not any(s.text in text for text in texts)

@@ -40,7 +40,7 @@ def body(
     cites its log. A log without a quoted line gets a line that only cites it.
     """
     lines = [f"# {first} to {last}" if first != last else f"# {first}"]
-    told = _told(entries)
+    told = _readable(entries)
     is_dated = all(entry.headings == (entry.date,) for entry in told)
     for (date, title), group in groupby(told, key=lambda e: (e.date, e.headings[0])):
         if not is_dated:
@@ -57,7 +57,7 @@ def body(
     return "\n".join(lines) + "\n"
 
 
-def _told(entries: Sequence[Entry]) -> list[Entry]:
+def _readable(entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries with sentences, and the first entry of each log that has none."""
     paths = {entry.path for entry in entries if entry.sentences}
     told: list[Entry] = []

@@ -15,11 +15,11 @@ from memcli.compaction.compose import Entry, body, document
 from memcli.compaction.extract import Extract, SummaryLines, extract, recurring
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed
-from memcli.compaction.summaries import Summary, last_lines, told_by
+from memcli.compaction.summaries import Summary, citing_lines, last_lines
 from memcli.compaction.superseded import marked, reversals, superseding, with_citations
 from memcli.language.salience import DECISION, HARD
 from memcli.language.tokens import measure, quotient
-from memcli.markdown.evidence import NOTHING, WORDED, is_said
+from memcli.markdown.evidence import NOTHING, WORDED, contains_text
 from memcli.markdown.lineage import Cited, cited, lines_hash
 from memcli.record import Record
 from memcli.types import Lineage, SourceLines
@@ -206,7 +206,7 @@ class Drafter:
             if newer is None or latest > first or place in self.superseded:
                 continue
             cite = Cited(decision.text, decision.path, decision.first, decision.last)
-            if is_said(cite, self.logs.get(decision.path, ())):
+            if contains_text(cite, self.logs.get(decision.path, ())):
                 self.superseded.add(place)
                 found[newer.at] = decision
         return found
@@ -214,7 +214,7 @@ class Drafter:
     def _remember(self, path: str, latest: str, text: str) -> None:
         """Take a valid summary into view."""
         self.texts.append((latest, path, text))
-        for told in told_by(text):
+        for told in citing_lines(text):
             old = cited(f"- {NOTHING} ({told.replaces})")
             if old:
                 self.superseded.add((old.path, old.first))

@@ -24,7 +24,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.compaction.sanitize import is_placeholder
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.similarity import Embed, centroid, place
-from memcli.language.discourse import is_aside, leans_on, telling
+from memcli.language.discourse import is_digression, leans_on, telling
 from memcli.language.salience import DECISION
 from memcli.language.terms import content, terms
 from memcli.language.tokens import quotient
@@ -172,7 +172,7 @@ class _Selection:
             BASE
             + telling(sentence.text, names)
             + ANSWERS * (at in answering)
-            - ASIDE * is_aside(sentence.text)
+            - ASIDE * is_digression(sentence.text)
             - LEANS * (needed is None and leans_on(sentence.text))
             - MACHINE * sentence.by_machine
             - LATE * (where[at] if sentence.speaker else 0)
@@ -183,7 +183,7 @@ class _Selection:
         for row in told:
             self.alike = np.maximum(self.alike, self.rows @ row)
         self.chosen: set[int] = set()
-        self.said: set[str] = set().union(*map(content, before.last))
+        self.used_words: set[str] = set().union(*map(content, before.last))
         self.news, self.lengths = np.zeros(len(sentences)), np.zeros(len(sentences))
         self._weigh(range(len(sentences)))
 
@@ -191,7 +191,7 @@ class _Selection:
         """Compute what some sentences add, with the sentences that they need."""
         for at in places:
             bundle = self._bundle(at)
-            words = set().union(*(self.words[each] for each in bundle)) - self.said
+            words = set().union(*(self.words[each] for each in bundle)) - self.used_words
             self.news[at] = min(MOST_NEWS, self._weight(words))
             self.lengths[at] = sum(self.costs[each] for each in bundle) + CITATION_TOKENS
 
@@ -200,9 +200,9 @@ class _Selection:
         import numpy as np
 
         taken = self._bundle(self.first[at])
-        fresh = set().union(*(self.words[each] for each in taken)) - self.said
+        fresh = set().union(*(self.words[each] for each in taken)) - self.used_words
         self.chosen.update(taken)
-        self.said |= fresh
+        self.used_words |= fresh
         for each in taken:
             self.alike = np.maximum(self.alike, self.rows @ self.rows[each])
         self._weigh(
@@ -301,8 +301,8 @@ def antecedents(sentences: Sequence[Sentence]) -> list[int | None]:
         before, here = sentences[at - 1], sentences[at]
         is_near = before.path == here.path and 0 <= here.first - before.last <= MOST_BEFORE
         chain = _chain(found, at - 1)
-        is_said = len(terms(before.text)) >= LEAST_BEFORE and not is_aside(before.text)
-        needs = is_near and is_said and chain < MOST_BEFORE and _leans(before, here)
+        contains_text = len(terms(before.text)) >= LEAST_BEFORE and not is_digression(before.text)
+        needs = is_near and contains_text and chain < MOST_BEFORE and _leans(before, here)
         found.append(at - 1 if needs else None)
     return found[: len(sentences)]
 
@@ -320,9 +320,9 @@ def _answers(sentences: Sequence[Sentence], at: int) -> bool:
     )
 
 
-def _chain(found: Sequence[int | None], at: int) -> int:
+def _chain(previous: Sequence[int | None], at: int) -> int:
     length = 0
-    while (before := found[at]) is not None:
+    while (before := previous[at]) is not None:
         length, at = length + 1, before
     return length
 

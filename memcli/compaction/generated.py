@@ -55,7 +55,7 @@ def generating(model: WritingModel, prompt: str) -> Rewrite:
         likely, tokens = 0.0, 0
         for lines in _readable(text, model, prompt):
             try:
-                made = model.write(_asked(prompt, lines))
+                made = model.write(_request(prompt, lines))
             except RetrieverError as error:
                 raise UsageError(error.message, hint=WITHOUT) from error
             likely, tokens = likely + made.log_probability, tokens + made.tokens
@@ -66,7 +66,7 @@ def generating(model: WritingModel, prompt: str) -> Rewrite:
     return rewrite
 
 
-def _asked(prompt: str, lines: Sequence[Cited]) -> str:
+def _request(prompt: str, lines: Sequence[Cited]) -> str:
     return prompt.replace(TEXT, "\n".join(line.text for line in lines))
 
 
@@ -77,7 +77,7 @@ def _readable(text: str, model: WritingModel, prompt: str) -> Iterator[list[Cite
     ):
         piece: list[Cited] = []
         for line in filter(None, section if is_line else ()):
-            is_full = model.count(_asked(prompt, [*piece, line])) > model.reads
+            is_full = model.count(_request(prompt, [*piece, line])) > model.reads
             if piece and (is_full or line.path != piece[0].path):
                 yield piece
                 piece = []

@@ -16,8 +16,8 @@ from memcli.language.salience import (
     PROMISE,
     RULE,
     gives_reason,
+    keep_reason,
     of_heading,
-    why_kept,
 )
 from memcli.markdown.evidence import mark
 from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of, within
@@ -146,9 +146,9 @@ def _by_whom(sentence: Sentence, turns: Sequence[Turn]) -> Sentence:
     return sentence
 
 
-def _with_antecedents(found: Sequence[Sentence]) -> list[Sentence]:
+def _with_antecedents(sentences: Sequence[Sentence]) -> list[Sentence]:
     """Keep what a short sentence answers: "Agreed." means nothing without it."""
-    kept = list(found)
+    kept = list(sentences)
     done = len(kept)  # from here on to the end of its line all is kept already
     for at in range(len(kept) - 1, 0, -1):
         if at > done or not kept[at].reason or len(kept[at].text) > SHORT_CHARS:
@@ -167,7 +167,7 @@ def _cut(unit: Unit, path: str) -> Iterator[Sentence]:
     for body in split(unit.text):
         at = unit.text.index(body, at)
         first, last = unit.line_at(at), unit.line_at(at + len(body) - 1)
-        yield Sentence(body, path, first, last, unit.speaker, "", why_kept(body))
+        yield Sentence(body, path, first, last, unit.speaker, "", keep_reason(body))
         at += len(body)
 
 

@@ -8,7 +8,7 @@ from math import inf
 
 from memcli.compaction.sentences import Sentence
 from memcli.indexing.lineage import successors
-from memcli.language.salience import why_kept
+from memcli.language.salience import keep_reason
 from memcli.language.tokens import quotient
 from memcli.markdown.evidence import CitedFile, unmarked, weigh
 from memcli.markdown.lineage import citations, cited
@@ -54,13 +54,13 @@ class Problem(Record):
 
 
 def judged(
-    found: Sequence[tuple[str, str, Lineage]], files: Mapping[str, Sequence[str]]
+    texts: Sequence[tuple[str, str, Lineage]], files: Mapping[str, Sequence[str]]
 ) -> list[Summary]:
     """Make summaries of (path, text, lineage); `files` has the lines of their sources.
 
     A summary of an invalid summary is invalid, too.
     """
-    summaries = {path: _weighed(path, text, lineage, files) for path, text, lineage in found}
+    summaries = {path: _weighed(path, text, lineage, files) for path, text, lineage in texts}
     spread = True
     while spread:
         spread = False
@@ -175,14 +175,14 @@ def _below(path: str, summaries: Mapping[str, Summary]) -> set[str]:
 
 def corrections(text: str) -> list[str]:
     """List the citations of what the lines of a summary replace."""
-    return [told.replaces for told in told_by(text) if told.replaces]
+    return [told.replaces for told in citing_lines(text) if told.replaces]
 
 
 def last_lines(text: str, tokens: int) -> list[str]:
     """Return the last lines of a summary, up to so many tokens, without their citations."""
     found: list[str] = []
     spent = 0.0
-    for sentence in reversed(told_by(text)):
+    for sentence in reversed(citing_lines(text)):
         spent += quotient(sentence.text)
         if spent > tokens:
             break
@@ -190,11 +190,11 @@ def last_lines(text: str, tokens: int) -> list[str]:
     return found[::-1]
 
 
-def told_by(text: str) -> list[Sentence]:
+def citing_lines(text: str) -> list[Sentence]:
     """Read the lines of a summary that cite."""
     found = []
     for cite in filter(None, map(cited, text.split("\n"))):
         said, times, replaces = unmarked(cite.text)
         where = cite.path, cite.first, cite.last
-        found.append(Sentence(said, *where, "", "", why_kept(said), times, replaces))
+        found.append(Sentence(said, *where, "", "", keep_reason(said), times, replaces))
     return found

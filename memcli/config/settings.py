@@ -64,7 +64,7 @@ class Config(Record):
 
     def having(self, flags: Mapping[str, Any]) -> Config:
         """Set some settings as flags do; ConfigError if a value cannot be used."""
-        return self._replace(values={**self.values, **_given(flags)})
+        return self._replace(values={**self.values, **_flag_values(flags)})
 
 
 def cache_folder(environ: Mapping[str, str]) -> str:
@@ -130,7 +130,7 @@ def load(
         if key.variable in variables and environ[key.variable]:
             value = _checked(key, _from_text(key, environ[key.variable]), key.variable)
             values[key.name] = Value(value, key.variable)
-    values |= _given(flags)
+    values |= _flag_values(flags)
     default = default_source(
         workspace,
         include_extra=tuple(values["files.include"].value),
@@ -140,19 +140,19 @@ def load(
         soft=tuple(values["files.soft"].value),
         memory_alone=values["files.scope"].value == "memory" or is_everything(workspace, home),
     )
-    found = (default._replace(kinds=BUILT_IN_KINDS, is_found=not by),)
+    found = (default._replace(kinds=BUILT_IN_KINDS, is_automatic=not by),)
     sources: tuple[Source, ...] = found
     passed: tuple[Reason, ...] = ()
     names, origin = values["files.presets"]
     if blocks or names or not by:
-        from memcli.config.around import PresetSelection, gather
+        from memcli.config.agent_memories import AgentMemorySelection, gather
 
-        wanted = PresetSelection(tuple(names), origin, origin == FLAG_ORIGIN, not by)
+        wanted = AgentMemorySelection(tuple(names), origin, origin == FLAG_ORIGIN, not by)
         sources, passed = gather(*found, blocks, wanted, Surroundings(workspace, home, environ))
     return Config(workspace, values, sources, by, passed)
 
 
-def _given(flags: Mapping[str, Any]) -> dict[str, Value]:
+def _flag_values(flags: Mapping[str, Any]) -> dict[str, Value]:
     return {
         name: Value(_checked(BY_NAME[name], value, ""), FLAG_ORIGIN)
         for name, value in flags.items()

@@ -59,14 +59,14 @@ class Sharing(Record):
     tail_share: float  # beta
     preference_share: float = 0.0  # gamma
     by_lines: bool = False  # chunks share lines, so lines decide what is shown already
-    is_asked: bool = False  # there is a question
+    has_question: bool = False  # there is a question
     is_tail_set: bool = False  # the user has set the number of records of the tail
     marks: int = 0  # tokens of the marks of corrected lines
 
     @property
     def reserve(self) -> float:
         """Count the tokens that soft rules and tail leave for marks and for a notice."""
-        return self.marks + (quotient(UNSURE) if self.is_asked else 0.0)
+        return self.marks + (quotient(UNSURE) if self.has_question else 0.0)
 
 
 class Retrieved(Record):
@@ -80,7 +80,7 @@ class Retrieved(Record):
     is_of_one_scale: bool = True  # the scores of its parts can be compared
 
 
-class Fixed(Record):
+class FixedParts(Record):
     """The parts that a context contains for any question."""
 
     parts: tuple[ContextPart, ...]
@@ -126,61 +126,63 @@ def tokens(parts: Iterable[ContextPart]) -> int:
     return ceil(cost(parts))
 
 
-def check_shares(wanted: Sharing) -> Sharing:
+def check_shares(sharing: Sharing) -> Sharing:
     """Raise ConfigError if the shares of the budget exceed 1."""
-    total = wanted.always_share + wanted.soft_share + wanted.tail_share
+    total = sharing.always_share + sharing.soft_share + sharing.tail_share
     if total > 1 + 1e-9:
         raise ConfigError(
             "context.always_share, context.soft_share and context.tail_share must not exceed 1"
             f" together, as {total:g} does",
             hint="memcli config context",
         )
-    return wanted
+    return sharing
 
 
 def fix(
     always: Sequence[Sequence[Excerpt]],
     soft: Sequence[Excerpt],
     newest: Iterable[Sequence[ChunkSpan]],
-    wanted: Sharing,
-) -> Fixed:
+    sharing: Sharing,
+) -> FixedParts:
     """Choose rules and tail; `newest` yields the records of dated logs, newest first.
 
     BudgetError says by how many tokens the rules and the base tail exceed the budget.
     """
-    budget = wanted.budget
+    budget = sharing.budget
     rules = [part for document in always for part in joined(ALWAYS, map(whole, document))]
     records = iter(newest)
-    first = list(islice(records, wanted.tail if not wanted.is_asked or wanted.is_tail_set else 0))
+    first = list(
+        islice(records, sharing.tail if not sharing.has_question or sharing.is_tail_set else 0)
+    )
     while True:
         base = [span for record in first[::-1] for span in record]
         tail = joined(RECENT, base)
-        fits_all = cost([*rules, *tail]) <= budget - wanted.reserve
-        if fits_all or not first or not wanted.is_asked:
+        fits_all = cost([*rules, *tail]) <= budget - sharing.reserve
+        if fits_all or not first or not sharing.has_question:
             break
         first.pop()
-    needed = tokens([*rules, *tail]) + wanted.marks
+    needed = tokens([*rules, *tail]) + sharing.marks
     if needed > budget:
         raise _too_much(needed, tokens(rules), budget, has_tail=bool(tail))
 
     def fits(soft_parts: Sequence[ContextPart]) -> bool:
-        within = sum(part.cost for part in soft_parts) <= wanted.soft_share * budget
-        return within and cost([*rules, *soft_parts, *tail]) <= budget - wanted.reserve
+        within = sum(part.cost for part in soft_parts) <= sharing.soft_share * budget
+        return within and cost([*rules, *soft_parts, *tail]) <= budget - sharing.reserve
 
     shown, rest = _beginning([whole(chunk) for chunk in soft], lambda s: fits(joined(SOFT, s)))
     chosen = [*rules, *joined(SOFT, shown)]
-    if wanted.tail and not (wanted.is_asked and wanted.is_tail_set):
+    if sharing.tail and not (sharing.has_question and sharing.is_tail_set):
         around = quotient(frame({*(part.section for part in chosen), RECENT}))
-        free = budget - wanted.reserve - around - _own(chosen)
-        older = islice(records, wanted.tail) if wanted.is_asked else records
-        tail = _grown(base, older, min(wanted.tail_share * budget, free))
+        free = budget - sharing.reserve - around - _own(chosen)
+        older = islice(records, sharing.tail) if sharing.has_question else records
+        tail = _grown(base, older, min(sharing.tail_share * budget, free))
     share = tokens(rules) / budget
     warning = (
         f"files marked always take {share:.0%} of the budget, more than context.always_share"
-        if share > wanted.always_share
+        if share > sharing.always_share
         else ""
     )
-    return Fixed((*chosen, *tail), tuple(joined(SOFT, rest)), warning)
+    return FixedParts((*chosen, *tail), tuple(joined(SOFT, rest)), warning)
 
 
 def _beginning(
@@ -203,37 +205,39 @@ def _beginning(
     return spans[:kept], spans[kept:]
 
 
-def assemble(fixed: Fixed, found: Retrieved, wanted: Sharing) -> Assembled:
+def assemble(fixed: FixedParts, retrieved: Retrieved, sharing: Sharing) -> Assembled:
     """Add the passages that fit, in the order of their rank; see `packing`.
 
     If no passage is a sure answer, the context begins with a notice and shows few passages.
     """
-    fixed = _with_preferences(fixed, found.preferences, wanted)
+    fixed = _with_preferences(fixed, retrieved.preferences, sharing)
     held = {part.section for part in fixed.parts}
     heading = quotient(frame({*held, PASSAGES})) - quotient(frame(held))
-    notices = [notice_of(unsure=found.unsure, not_by=names) for names in (found.not_by, ())]
-    notice = next((n for n in notices if cost(fixed.parts, notice=n) <= wanted.budget), "")
-    room = wanted.budget - cost(fixed.parts, notice=notice) - heading
-    offered, below = list(found.parts), list(found.below)
-    if found.unsure:
+    notices = [notice_of(unsure=retrieved.unsure, not_by=names) for names in (retrieved.not_by, ())]
+    notice = next((n for n in notices if cost(fixed.parts, notice=n) <= sharing.budget), "")
+    room = sharing.budget - cost(fixed.parts, notice=notice) - heading
+    offered, below = list(retrieved.parts), list(retrieved.below)
+    if retrieved.unsure:
         most = max(0, UNSURE_PARTS - sum(part.section == RECENT for part in fixed.parts))
         offered, below = offered[:most], [*offered[most:], *below]
-    least = ABOUT_AS_GOOD if wanted.is_asked and found.is_of_one_scale else 0.0
-    made = packed(offered, fixed.parts, room, by_lines=wanted.by_lines, least_share=least)
+    least = ABOUT_AS_GOOD if sharing.has_question and retrieved.is_of_one_scale else 0.0
+    made = packed(offered, fixed.parts, room, by_lines=sharing.by_lines, least_share=least)
     saved = _fitting([*made.idle, *below], made.room)
     left = (*fixed.soft_left, *made.left, *made.idle)
-    order = ANSWER_FIRST if wanted.is_asked else SECTIONS
+    order = ANSWER_FIRST if sharing.has_question else SECTIONS
     parts = sorted((*fixed.parts, *made.parts), key=lambda part: order.index(part.section))
     return Assembled(tuple(parts), left, fixed.warning, int(saved), notice)
 
 
-def _with_preferences(fixed: Fixed, offered: Iterable[ContextPart], wanted: Sharing) -> Fixed:
+def _with_preferences(
+    fixed: FixedParts, offered: Iterable[ContextPart], sharing: Sharing
+) -> FixedParts:
     """Add the preferences that fit into their share, nearest first."""
-    left = wanted.preference_share * wanted.budget
+    left = sharing.preference_share * sharing.budget
     parts = list(fixed.parts)
     for part in offered:
-        fits = part.cost <= left and cost([*parts, part]) <= wanted.budget - wanted.reserve
-        if fits and not any(part.overlaps(other, by_lines=wanted.by_lines) for other in parts):
+        fits = part.cost <= left and cost([*parts, part]) <= sharing.budget - sharing.reserve
+        if fits and not any(part.overlaps(other, by_lines=sharing.by_lines) for other in parts):
             parts.append(part)
             left -= part.cost
     return fixed._replace(parts=tuple(parts))

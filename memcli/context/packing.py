@@ -38,7 +38,7 @@ class Packed(Record):
 
 
 def packed(
-    found: Iterable[ContextPart],
+    candidates: Iterable[ContextPart],
     fixed: Sequence[ContextPart],
     room: float,
     *,
@@ -53,7 +53,7 @@ def packed(
     refused: list[ContextPart] = []
     idle: list[ContextPart] = []
     least = 0.0
-    for rank, part in enumerate(found):
+    for rank, part in enumerate(candidates):
         for piece in page.hidden_runs(part):
             if (piece.score or 0.0) < least:
                 idle.append(piece)
@@ -218,9 +218,9 @@ class _Page:
         by = [summary for lines, summary in self._summed.get(path, ()) if touches(part, lines)]
         if by and not _has_other_rule(part, by):
             return True
-        return any(self._is_told(lines, path) for lines in cited(part))
+        return any(self._is_shown(lines, path) for lines in cited(part))
 
-    def _is_told(self, lines: Cited, summary: str) -> bool:
+    def _is_shown(self, lines: Cited, summary: str) -> bool:
         """Return whether lines are shown, or cited by another summary that is."""
         path, first, last = lines
         others = (known for known, by in self._summed.get(path, ()) if _path(by) != summary)
@@ -235,13 +235,13 @@ class _Page:
 
 def _has_other_rule(part: ContextPart, summaries: Sequence[ContextPart]) -> bool:
     """Return whether a part contains a rule that no summary of its lines quotes word for word."""
-    from memcli.language.salience import RULE, sentences_of, why_kept
+    from memcli.language.salience import RULE, keep_reason, sentences_of
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units
 
     lines = part.text.split("\n")
     texts = (unit.text for block in parse(part.text).blocks for unit in units(block, lines))
-    rules = [s for text in texts for s in sentences_of(text) if why_kept(s) == RULE]
+    rules = [s for text in texts for s in sentences_of(text) if keep_reason(s) == RULE]
     return any(all(rule not in summary.text for summary in summaries) for rule in rules)
 
 

@@ -15,7 +15,7 @@ from memcli.language.tokens import quotient
 from memcli.markdown.comments import visible
 from memcli.record import Record
 from memcli.render.sanitize import broken_up, longest_run, visible_line
-from memcli.search.hits import Correction, mark_of
+from memcli.search.ranked import Correction, mark_of
 from memcli.types import About, Excerpt
 
 ALWAYS, SOFT, TASKS, CHANGED, PREFERENCES, RECENT, PASSAGES = SECTIONS = (
@@ -247,20 +247,20 @@ def _date(excerpts: Sequence[Excerpt]) -> tuple[str | None, str | None]:
     return spans[0] if spans else (None, None)
 
 
-def opening_line(told: About, text: str, mark: str = "") -> str:
+def opening_line(lines: About, text: str, mark: str = "") -> str:
     """Write the line after the fence: the citation, and facts that path and text do not show.
 
     If the text is untrusted, the line begins with `untrusted-` and its author. A note cannot change
     this.
     """
-    trust = "" if told.trust == "trusted" else f"untrusted-{told.source_kind} "
+    trust = "" if lines.trust == "trusted" else f"untrusted-{lines.source_kind} "
     begins = text.partition("\n")[0].lstrip("# ").rstrip()
     # Facts in the path or the text are not repeated: every token costs.
-    said = (name for name in told.heading_path if name not in told.path and name != begins)
+    said = (name for name in lines.heading_path if name not in lines.path and name != begins)
     about = " > ".join(said)
-    if told.days not in f"{told.path} {about}":
-        about = f"{told.days}, {about}" if about else told.days
-    line = " | ".join(filter(None, (f"{trust}{told.citation}", about, mark)))
+    if lines.days not in f"{lines.path} {about}":
+        about = f"{lines.days}, {about}" if about else lines.days
+    line = " | ".join(filter(None, (f"{trust}{lines.citation}", about, mark)))
     return visible_line(broken_up(line)).replace("`", "'")
 
 

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.context.parts import PREFERENCES, ContextPart, make_part
 from memcli.language.words import prepare
-from memcli.store.records import Reach, RetrieverResults
-from memcli.types import Filters, Wanted
+from memcli.store.records import RetrieverResults, Scope
+from memcli.types import Filters, TermQuery
 
 if TYPE_CHECKING:
     from memcli.search.query import ParsedQuery
     from memcli.store.port import Snapshot
     from memcli.types import Candidate, Excerpt, Lines
 
-TRUSTED = Reach(Filters(trusts=("trusted",)))
+TRUSTED = Scope(Filters(trusts=("trusted",)))
 # Newest chunks that are compared: people state a preference a few times a week.
 NEWEST = 300
 # Minimum cosine of a line about the subject. Of 39 questions of ten BEAM conversations about the
@@ -38,7 +38,7 @@ def touching(
     wanted = [chunk for chunk in lines if chunk not in shown]
     if not wanted:
         return []
-    candidates = snapshot.candidates(wanted, RetrieverResults(Wanted(), (), vector, ()))
+    candidates = snapshot.candidates(wanted, RetrieverResults(TermQuery(), (), vector, ()))
     held = {} if vector else _shares(snapshot, query, candidates, lines)
     least = LEAST_COSINE if vector else LEAST_SHARE
     chunks = snapshot.excerpts(wanted)
@@ -67,7 +67,7 @@ def _shares(
     """Return the share of the question's words that each run of lines contains."""
     runs = [(c, run) for c in candidates for run in lines[c.about.chunk_id]]
     texts = ["\n".join(_lines(candidate, run)) for candidate, run in runs]
-    asked = [sought.text for term in query.sought if (sought := term.sought)]
+    asked = [index_term.text for term in query.counted_terms if (index_term := term.index_term)]
     cut = [frozenset(each) for each in snapshot.tokens([prepare(text) for text in texts])]
     words = [frozenset(each) for each in snapshot.tokens(asked) if each]
     return {

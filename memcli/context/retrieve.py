@@ -9,7 +9,7 @@ from math import ceil
 
 from memcli.checking import TYPE_CHECKING
 from memcli.context import hops
-from memcli.context.assemble import Fixed, Retrieved, Sharing, fix
+from memcli.context.assemble import FixedParts, Retrieved, Sharing, fix
 from memcli.context.packing import Cited, cited, touches
 from memcli.context.parts import PASSAGES, ContextPart, make_part
 from memcli.context.preferences import touching
@@ -18,16 +18,16 @@ from memcli.markdown.links import related_targets
 from memcli.search.confidence import GOOD
 from memcli.search.federation import in_turns, merge_answers, search_each
 from memcli.search.focus import Width
-from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.lines import Run, narrowed
 from memcli.search.newer import POOL, Corrections, corrections, near
 from memcli.search.options import Inner, SearchOptions, unobserved
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
-from memcli.search.recall import reach_within
-from memcli.search.validity import reach_of
+from memcli.search.ranked import Correction, Quotation, RankedPassage
+from memcli.search.recall import scope_within
+from memcli.search.validity import scope_of
 from memcli.store.documents import IndexedDocument, Linking, Marked, Titled, with_chunks
-from memcli.store.records import Key, Reach
+from memcli.store.records import Key, Scope
 from memcli.types import MEMORY_SOURCE, PRIVATE, Excerpt, Filters, is_memory
 from memcli.workspace.dating import moment_of
 
@@ -53,7 +53,7 @@ COMPARED = 20  # best passages for which newer lines are looked up
 PARENTS = 8  # best passages whose links are followed
 _SCOPES = ("user", PRIVATE, "session", "global")
 # The logs of sessions, whose newest records are the tail of a context.
-LOGS = Reach(
+LOGS = Scope(
     Filters(sources=(MEMORY_SOURCE,), kinds=("log",), scopes=("session",), trusts=("trusted",))
 )
 # The authority of a document that does not set it.
@@ -62,10 +62,10 @@ UNSAID_AUTHORITY = 1.0
 
 def fixed_of(
     snapshot: Snapshot,
-    wanted: Sharing,
+    sharing: Sharing,
     filters: Filters,
     may_show: Callable[[About], bool] = lambda about: True,
-) -> Fixed:
+) -> FixedParts:
     """Return what a context contains for any question: rules, soft rules and the newest records.
 
     Lines that newer notes correct are marked; `filters` limit these notes.
@@ -78,13 +78,13 @@ def fixed_of(
     always = [document for document in rules(soft=False) if document]
     soft = [excerpt for document in rules(soft=True) for excerpt in document]
 
-    def fixed(marks: int = 0) -> Fixed:
-        newest = _newest(snapshot) if wanted.tail else ()
-        return fix(always, soft, newest, wanted._replace(marks=marks))
+    def fixed(marks: int = 0) -> FixedParts:
+        newest = _newest(snapshot) if sharing.tail else ()
+        return fix(always, soft, newest, sharing._replace(marks=marks))
 
     made = fixed()
     passages = _quoted(made.parts)
-    pool = near(snapshot, passages, reach_within(snapshot, filters))
+    pool = near(snapshot, passages, scope_within(snapshot, filters))
     newer = corrections(snapshot, [each for each in pool if may_show(each.about)], passages)
     marked = [_marked(part, newer) for part in made.parts]
     if marks := ceil(sum(part.cost for part in marked) - sum(part.cost for part in made.parts)):
@@ -112,7 +112,7 @@ def find(
     snapshot: Snapshot,
     question: Question,
     options: SearchOptions,
-    fixed: Fixed,
+    fixed: FixedParts,
     *,
     groups: Sequence[ModelGroup],
     following: hops.Following,
@@ -131,16 +131,19 @@ def find(
         groups, query, question.dates, wide, age_days=question.age_days, observe=observe
     )
     worth, idle = split_by_worth([_without_soft_rules(each, fixed) for each in answers])
-    hits, low = merge_answers(worth, options=wide).hits, merge_answers(idle, options=wide).hits
-    chunks = snapshot.excerpts(list({hit.about.chunk_id for hit in (*hits, *low)}))
-    found, below = ([_part(h, chunks[h.about.chunk_id]) for h in some] for some in (hits, low))
+    passages, low = (
+        merge_answers(worth, options=wide).passages,
+        merge_answers(idle, options=wide).passages,
+    )
+    chunks = snapshot.excerpts(list({passage.about.chunk_id for passage in (*passages, *low)}))
+    found, below = ([_part(h, chunks[h.about.chunk_id]) for h in some] for some in (passages, low))
     linked = _hops(snapshot, found[:PARENTS], fixed, following)
     answer = merge_answers(answers, options=wide)
     offered = raw_first(with_hops(found, linked))
     nearest = _preferences(groups, answers, query, fixed)
     shown = _quoted([*nearest, *offered[:COMPARED]])
-    pool = near(snapshot, shown, reach_within(snapshot, options.filters))
-    pool += [Quotation(hit.about, hit.candidate.text) for hit in answer.fused[:POOL]]
+    pool = near(snapshot, shown, scope_within(snapshot, options.filters))
+    pool += [Quotation(passage.about, passage.candidate.text) for passage in answer.fused[:POOL]]
     newer = corrections(snapshot, pool, shown)
     return answer, Retrieved(
         with_corrections(snapshot, offered, newer),
@@ -152,14 +155,16 @@ def find(
     )
 
 
-def _without_soft_rules(answer: Answer, fixed: Fixed) -> Answer:
+def _without_soft_rules(answer: Answer, fixed: FixedParts) -> Answer:
     """Leave out soft rules that the question does not ask for."""
-    hits = (h for h in answer.hits if h.about.chunk_id not in fixed.cut_ids or _is_asked_for(h))
-    return answer._replace(hits=tuple(hits))
+    passages = (
+        h for h in answer.passages if h.about.chunk_id not in fixed.cut_ids or _is_requested(h)
+    )
+    return answer._replace(passages=tuple(passages))
 
 
 def _preferences(
-    groups: Sequence[ModelGroup], answers: Sequence[Answer], query: ParsedQuery, fixed: Fixed
+    groups: Sequence[ModelGroup], answers: Sequence[Answer], query: ParsedQuery, fixed: FixedParts
 ) -> list[ContextPart]:
     """Return the preferences about the subject, those of several groups in turns."""
     vectors = [
@@ -173,20 +178,20 @@ def _preferences(
     return list(in_turns(found, lambda _: None))
 
 
-def _is_asked_for(hit: Hit) -> bool:
-    return hit.candidate.literal or (hit.confidence or 0.0) >= GOOD
+def _is_requested(passage: RankedPassage) -> bool:
+    return passage.candidate.literal or (passage.confidence or 0.0) >= GOOD
 
 
 def split_by_worth(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
-    """Split the hits of each answer into those worth their tokens and the others, by rank.
+    """Split the passages of each answer into those worth their tokens and the others, by rank.
 
     A passage is compared with the best of its own answer. If an answer is far less sure than the
-    surest, none of its hits is worth its tokens.
+    surest, none of its passages is worth its tokens.
     """
     sure = [
         0.0
         if answer.uncalibrated
-        else max((hit.confidence or 0.0 for hit in answer.hits), default=0.0)
+        else max((passage.confidence or 0.0 for passage in answer.passages), default=0.0)
         for answer in answers
     ]
     least = FLOOR_SHARE * max(sure)
@@ -194,42 +199,46 @@ def split_by_worth(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer
     below: list[Answer] = []
     for answer, own in zip(answers, sure, strict=True):
         is_known = answer.uncalibrated is None
-        worth, idle = ((), answer.hits) if is_known and own < least else _by_worth(answer.hits)
-        kept.append(answer._replace(hits=tuple(worth)))
-        below.append(answer._replace(hits=tuple(idle)))
+        worth, idle = (
+            ((), answer.passages) if is_known and own < least else _by_worth(answer.passages)
+        )
+        kept.append(answer._replace(passages=tuple(worth)))
+        below.append(answer._replace(passages=tuple(idle)))
     return kept, below
 
 
-def _by_worth(hits: Sequence[Hit]) -> tuple[Sequence[Hit], Sequence[Hit]]:
-    best = max((hit.score for hit in hits), default=0.0)
-    worth: list[Hit] = []
-    idle: list[Hit] = []
-    for rank, hit in enumerate(hits):
-        is_worth = hit.score > 0 and (rank < FREE or hit.score >= FLOOR_SHARE * best)
-        (worth if is_worth else idle).append(hit)
+def _by_worth(
+    passages: Sequence[RankedPassage],
+) -> tuple[Sequence[RankedPassage], Sequence[RankedPassage]]:
+    best = max((passage.score for passage in passages), default=0.0)
+    worth: list[RankedPassage] = []
+    idle: list[RankedPassage] = []
+    for rank, passage in enumerate(passages):
+        is_worth = passage.score > 0 and (rank < FREE or passage.score >= FLOOR_SHARE * best)
+        (worth if is_worth else idle).append(passage)
     return worth, idle
 
 
-def raw_first(found: Sequence[ContextPart]) -> list[ContextPart]:
+def raw_first(parts: Sequence[ContextPart]) -> list[ContextPart]:
     """Put summaries whose source lines were found after everything else."""
-    told = [(part, cited(part)) for part in found]
+    told = [(part, cited(part)) for part in parts]
     raw = [part for part, lines in told if not lines]
 
-    def is_found(lines: Sequence[Cited]) -> bool:
+    def is_shown(lines: Sequence[Cited]) -> bool:
         return any(touches(part, each) for each in lines for part in raw)
 
-    again = [is_found(lines) for _, lines in told]
-    order = sorted(range(len(found)), key=again.__getitem__)
-    return [found[at] for at in order]
+    again = [is_shown(lines) for _, lines in told]
+    order = sorted(range(len(parts)), key=again.__getitem__)
+    return [parts[at] for at in order]
 
 
-def with_hops(found: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:
+def with_hops(parts: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[ContextPart]:
     """Put each target after the passage that links to it, before the first with a lower score.
 
     If the target was found itself with a better score, it stays in its place. Otherwise its chunk
     replaces the lines that were found. The other passages keep their order.
     """
-    ranked = list(found)
+    ranked = list(parts)
     for hop in linked:
         own = [p for p in ranked if p.excerpt.about.chunk_id == hop.excerpt.about.chunk_id]
         if any((part.score or 0.0) >= hop.score for part in own):
@@ -245,7 +254,7 @@ def with_hops(found: Sequence[ContextPart], linked: Sequence[hops.Hop]) -> list[
 
 def rank_all(
     snapshot: Snapshot,
-    fixed: Fixed,
+    fixed: FixedParts,
     filters: Filters,
     authority: Authority,
     *,
@@ -265,8 +274,8 @@ def rank_all(
         used = authority.frequency_of((document.source, document.path))
         return authority.omega(age, document.authority, used)
 
-    reach = reach_of(filters, snapshot.supports())
-    rated, shown = with_chunks(snapshot.documents(reach)), fixed.chunk_ids | fixed.cut_ids
+    scope = scope_of(filters, snapshot.supports())
+    rated, shown = with_chunks(snapshot.documents(scope)), fixed.chunk_ids | fixed.cut_ids
     rest = sum(document.chunks for document in rated) - len(shown)
     ranked = [d for d in rated if (d.source, d.path) not in fixed.rules]
     authority = authority.among((d.source, d.path) for d in ranked)
@@ -280,7 +289,7 @@ def rank_all(
     parts: list[ContextPart] = []
     left = float(budget)
     for document in documents:
-        for excerpt in snapshot.excerpts_of([(document.source, document.path)], reach):
+        for excerpt in snapshot.excerpts_of([(document.source, document.path)], scope):
             if excerpt.about.chunk_id not in shown:
                 parts.append(make_part(PASSAGES, excerpt, score=omega(document)))
                 left -= parts[-1].body
@@ -290,25 +299,27 @@ def rank_all(
     return with_corrections(snapshot, parts, corrections(snapshot, pool, ())), rest
 
 
-def _part(hit: Hit, chunk: Excerpt) -> ContextPart:
-    """Make a part of the lines of a hit, with the windows to which it may be cut."""
-    start = 0 if hit.is_whole else hit.candidate.parts[hit.first].start
-    shown = make_part(PASSAGES, chunk, window=(start, start + len(hit.text)), score=hit.score)
-    return shown._replace(cuts=tuple(_cuts(hit)), corrected_by=hit.corrected_by)
+def _part(passage: RankedPassage, chunk: Excerpt) -> ContextPart:
+    """Make a part of the lines of a passage, with the windows to which it may be cut."""
+    start = 0 if passage.is_whole else passage.candidate.parts[passage.first].start
+    shown = make_part(
+        PASSAGES, chunk, window=(start, start + len(passage.text)), score=passage.score
+    )
+    return shown._replace(cuts=tuple(_cuts(passage)), corrected_by=passage.corrected_by)
 
 
 def with_corrections(
-    snapshot: Snapshot, found: Sequence[ContextPart], newer: Corrections
+    snapshot: Snapshot, parts: Sequence[ContextPart], newer: Corrections
 ) -> list[ContextPart]:
     """Mark the parts that a newer line corrects, and put the newer lines before the first of them.
 
     If every line of a part is corrected, it is left out: the budget pays for what is true now.
     """
     ranked: list[ContextPart] = []
-    for part in found:
+    for part in parts:
         marked = _marked(part, newer)
         for line in marked.corrected_by:
-            if not any(_shows(other, line) for other in (*found, *ranked)):
+            if not any(_shows(other, line) for other in (*parts, *ranked)):
                 ranked += _lines_of(snapshot, line, part)
         if not all(map(newer.is_past, _quoted([part]))):
             ranked.append(marked)
@@ -345,12 +356,12 @@ def _lines_of(snapshot: Snapshot, line: Correction, older: ContextPart) -> Itera
     yield make_part(older.section, chunk, window=(start, start + len(text)), score=older.score)
 
 
-def _cuts(hit: Hit) -> Iterator[tuple[int, int]]:
+def _cuts(passage: RankedPassage) -> Iterator[tuple[int, int]]:
     """Take lines off a passage, first those that are farthest from the best line."""
-    parts, run = hit.candidate.parts, Run(hit.first, hit.last)
+    parts, run = passage.candidate.parts, Run(passage.first, passage.last)
     while run.first < run.last:
         chars = parts[run.last].end - parts[run.first].start
-        narrower = narrowed(hit.candidate, run, hit.best, partial(_is_shorter, chars))
+        narrower = narrowed(passage.candidate, run, passage.best, partial(_is_shorter, chars))
         if narrower == run:
             return
         run = narrower
@@ -362,7 +373,7 @@ def _is_shorter(chars: int, text: str) -> bool:
 
 
 def _hops(
-    snapshot: Snapshot, parents: Sequence[ContextPart], fixed: Fixed, following: hops.Following
+    snapshot: Snapshot, parents: Sequence[ContextPart], fixed: FixedParts, following: hops.Following
 ) -> list[hops.Hop]:
     trusted = [part for part in parents if part.excerpt.about.trust == "trusted"]
     linking = snapshot.links([part.excerpt.about.chunk_id for part in trusted])
@@ -404,7 +415,7 @@ def _targets(
     named = _named(titles, loose)
     places = {link: place or named.get(hops.name(link)) for link, place in chosen.items()}
     chunks: dict[hops.DocumentName, list[Excerpt]] = {}
-    for excerpt in snapshot.excerpts_of(sorted({p for p in places.values() if p}), Reach()):
+    for excerpt in snapshot.excerpts_of(sorted({p for p in places.values() if p}), Scope()):
         chunks.setdefault(excerpt.about.document, []).append(excerpt)
 
     def target_of(link: hops.Link) -> Excerpt | None:

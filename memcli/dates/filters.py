@@ -16,20 +16,20 @@ _HINT = "memcli help query-syntax"
 
 
 def bounds_of(
-    given: Mapping[str, str], today: date, *, day_first: bool, hint: str = _HINT
+    texts: Mapping[str, str], today: date, *, day_first: bool, hint: str = _HINT
 ) -> tuple[DateSpan, ...]:
     """Read the dates of since, until and on, by the names that the caller uses.
 
     UsageError if one is not a date, or, with `hint`, if two of them exclude each other.
     """
-    names = {name.lstrip("-"): name for name in given}
+    names = {name.lstrip("-"): name for name in texts}
     if "on" in names and len(names) > 1:
         dashes = names["on"].removesuffix("on")
         raise UsageError(
             f"{dashes}on cannot be combined with {dashes}since or {dashes}until", hint=hint
         )
     bounds = []
-    for name, text in given.items():
+    for name, text in texts.items():
         try:
             span = parse_date(text, today, day_first=day_first)
         except ValueError as error:

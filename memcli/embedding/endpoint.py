@@ -68,7 +68,7 @@ class EndpointEncoder:
         self._most = 1 << 30  # texts per request, once the server has named a limit
         self._idle: list[Wire] = []  # one for each thread that asks at the same time
         self._words = WordPiece()
-        self._is_given_up = False
+        self._has_stopped = False
         self._answering = ""  # the name that the server gives its model
 
     @property
@@ -109,7 +109,7 @@ class EndpointEncoder:
         try:
             return within(self._endpoint.timeout_seconds, partial(self._embed, prefix, list(texts)))
         except TimeoutError:
-            self._is_given_up = True  # so that the thread asks no more
+            self._has_stopped = True  # so that the thread asks no more
             raise self._too_late() from None
 
     def _too_late(self) -> RetrieverError:
@@ -146,7 +146,7 @@ class EndpointEncoder:
         body = json.dumps(asked).encode()
         most = _SLACK + len(texts) * max(self._endpoint.dimension, 8192) * _BYTES_A_NUMBER
         for attempt in range(ATTEMPTS):
-            if self._is_given_up:
+            if self._has_stopped:
                 raise self._too_late()
             reply = self._post(body, most)
             if reply.status == 200:
@@ -172,13 +172,15 @@ class EndpointEncoder:
         finally:
             self._idle.append(wire)
 
-    def _wait(self, reply: Reply, attempt: int, said: str) -> None:
+    def _wait(self, reply: Reply, attempt: int, message: str) -> None:
         """Wait as long as the server asks for; raise if that is too long or was tried too often."""
         try:
             seconds = float(reply.retry_after)
         except ValueError:
             seconds = 2.0**attempt
-        told = f"{self._where.netloc} answers with status {reply.status}" + (said and f": {said}")
+        told = f"{self._where.netloc} answers with status {reply.status}" + (
+            message and f": {message}"
+        )
         if self._sleep is None or attempt == ATTEMPTS - 1:
             raise RetrieverError(told, hint="memcli index, later")
         if not 0 <= seconds <= LONGEST_WAIT:

@@ -56,7 +56,7 @@ class Generator:
         self._ends = _numbers(config.get("eos_token_id"))
         self._starts = _numbers(config.get("decoder_start_token_id"))
         self._tokenizer = open_tokenizer(_file(folder, _TOKENIZER))
-        encoder = _found(folder, _ENCODER)
+        encoder = _file_in(folder, _ENCODER)
         self._encoder = open_model(encoder, usable_cores()) if encoder else None
         decoder = _file(folder, _DECODER if encoder else _ALONE)
         self._decoder = open_model(decoder, usable_cores())
@@ -141,27 +141,27 @@ class Generator:
             if entry.name.startswith(_PAST)
         }
 
-    def _run(self, session: InferenceSession, told: Mapping[str, Any]) -> list[Any]:
+    def _run(self, session: InferenceSession, inputs: Mapping[str, Any]) -> list[Any]:
         wanted = [entry.name for entry in session.get_inputs()]
-        if unknown := [name for name in wanted if name not in told]:
+        if unknown := [name for name in wanted if name not in inputs]:
             raise RetrieverError(
                 f"{self._folder}: the model has unknown inputs: {', '.join(unknown)}",
                 hint=HINT,
             )
         try:
-            found: list[Any] = session.run(None, {name: told[name] for name in wanted})
+            found: list[Any] = session.run(None, {name: inputs[name] for name in wanted})
         except self._faults as error:
             raise RetrieverError(f"{self._folder}: the model failed: {error}", hint=HINT) from error
         return found
 
 
-def _found(folder: str, name: str) -> str | None:
+def _file_in(folder: str, name: str) -> str | None:
     places = (os.path.join(folder, name), os.path.join(folder, "onnx", name))
     return next((place for place in places if os.path.isfile(place)), None)
 
 
 def _file(folder: str, name: str) -> str:
-    place = _found(folder, name)
+    place = _file_in(folder, name)
     if place is None:
         raise RetrieverError(f"{folder} has no {name}", hint=HINT)
     return place
@@ -171,7 +171,7 @@ def _config(folder: str) -> dict[str, Any]:
     """Read the configuration of the model."""
     told: dict[str, Any] = {}
     for name in _CONFIGS:
-        place = _found(folder, name)
+        place = _file_in(folder, name)
         if place is None:
             continue
         try:

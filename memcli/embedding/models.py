@@ -92,7 +92,7 @@ LATIN_LIMIT = 0.5
 
 
 class Calibration(Record):
-    """The constants with which `search.confidence` computes confidence, and checks a hit's lead."""
+    """The constants with which `search.confidence` computes confidence and checks a lead."""
 
     bias: float  # these three of the logistic that makes a confidence of cosine and coverage
     cosine: float

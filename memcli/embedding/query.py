@@ -47,9 +47,9 @@ class QueryEncoder:
     embeds one text at a time, and a vector in memory needs no wait.
     """
 
-    def __init__(self, choice: Choice, *, kept: int = KEPT) -> None:
+    def __init__(self, choice: Choice, *, capacity: int = KEPT) -> None:
         """Take the configured encoders and the number of vectors to keep; opens nothing."""
-        self._choice, self._kept = choice, kept
+        self._choice, self._capacity = choice, capacity
         self._lock = Lock()
         self._index: Remembered | None = None  # the index that the encoder serves
         self._way: _Way | None = None
@@ -67,7 +67,7 @@ class QueryEncoder:
                 self._free()
                 return found
             self._made[asked] = found
-            if len(self._made) > self._kept:
+            if len(self._made) > self._capacity:
                 del self._made[next(iter(self._made))]
             return found
 
@@ -190,7 +190,7 @@ class _InTime(_Way):
 
 
 def _find(choice: Choice, index: Remembered) -> _Way:
-    choice = settled(choice, index, wanted=index.fingerprint)
+    choice = settled(choice, index, fingerprint=index.fingerprint)
     name = _name_for(choice, index)
     if name is None:  # do not open or send anything in vain
         return _Way(OTHER_MODEL)

@@ -159,19 +159,19 @@ class QuickSession:
             self._runtime = _runtime(path)
             self._session = self._open(graph, wanted._replace(entries=entries))
 
-    def _open(self, graph: bytes, wanted: SessionSettings) -> c_void_p:
+    def _open(self, graph: bytes, settings: SessionSettings) -> c_void_p:
         runtime = self._runtime
         options = runtime.make(_CREATE_OPTIONS)
         try:
             for index, number in (
-                (_SET_SEVERITY, wanted.severity),
-                (_SET_LEVEL, wanted.level),
+                (_SET_SEVERITY, settings.severity),
+                (_SET_LEVEL, settings.level),
                 (_SET_THREADS, 1),
             ):
                 runtime.call(index, (c_void_p, options), (c_int, number))
             for index in (_NO_MEMORY_PATTERN, _NO_ARENA):
                 runtime.call(index, (c_void_p, options))
-            for key, value in wanted.entries:
+            for key, value in settings.entries:
                 words = ((c_char_p, key.encode()), (c_char_p, os.fsencode(value)))
                 runtime.call(_ADD_ENTRY, (c_void_p, options), *words)
             return runtime.make(

@@ -87,7 +87,7 @@ def open_encoder(
     *,
     folders: Iterable[str] | None = None,
     check: bool = True,
-    wanted: str | None = None,
+    fingerprint: str | None = None,
     sleep: Callable[[float], None] | None = None,
     remembered: Remembered = NOTHING,
 ) -> Opened:
@@ -95,36 +95,36 @@ def open_encoder(
 
     `folders` replace the folders of installed packages. `check` reads the model file to verify that
     it is the pinned one, and asks an endpoint for one vector; set it to False only if that is
-    known. `wanted` is the required fingerprint, if any. `sleep` waits for a busy server; without it
+    known. `fingerprint` is the required one, if any. `sleep` waits for a busy server; without it
     such a server is skipped. A local model is not hashed again while its files are those that the
     index has `remembered`.
     """
     places = package_folders() if folders is None else tuple(folders)
-    choice = settled(choice, remembered, wanted=wanted, folders=places)
-    opening = Opening(places, check, wanted, sleep, remembered)
+    choice = settled(choice, remembered, fingerprint=fingerprint, folders=places)
+    opening = Opening(places, check, fingerprint, sleep, remembered)
     passed: list[Opened] = []
     for name in choice.names:
         if name in RECORDS and name not in OPENERS:
-            return Opened(None, _told([*passed, Opened(None, NO_VECTORS)]))
+            return Opened(None, _reasons_of([*passed, Opened(None, NO_VECTORS)]))
         opened = _open(name, choice, opening)
         if opened.encoder is not None:
-            return opened._replace(reason=_told([*passed, opened]), name=name)
+            return opened._replace(reason=_reasons_of([*passed, opened]), name=name)
         passed.append(opened)
-    return Opened(None, _told(passed))
+    return Opened(None, _reasons_of(passed))
 
 
 def settled(
     choice: Choice,
     index: Remembered,
     *,
-    wanted: str | None = None,
+    fingerprint: str | None = None,
     folders: Folders | None = None,
 ) -> Choice:
-    """Replace `auto`: by the encoder of the `wanted` fingerprint, else by the best for an index."""
+    """Replace `auto` by the encoder of a `fingerprint`, or else by the best one for an index."""
     if AUTO not in choice.names:
         return choice
-    if wanted is not None:
-        is_other = wanted.startswith(f"{RECORDS[MULTILINGUAL].model};")
+    if fingerprint is not None:
+        is_other = fingerprint.startswith(f"{RECORDS[MULTILINGUAL].model};")
         own: tuple[str, ...] = (MULTILINGUAL if is_other else BUNDLED,)
     else:
         from memcli.embedding.auto import names_for
@@ -145,7 +145,7 @@ def open_quick(name: str, choice: Choice, remembered: Remembered, *, check: bool
     return opener.quick(choice, Opening(package_folders(), check, None, None, remembered))
 
 
-def _told(passed: Iterable[Opened]) -> Reason | None:
+def _reasons_of(passed: Iterable[Opened]) -> Reason | None:
     """Join the reasons of skipped encoders; the hint is for the first, the configured one."""
     reasons = [opened.reason for opened in passed if opened.reason is not None]
     if not reasons:

@@ -51,10 +51,10 @@ class Reranking(Record):
 class SharedReranker:
     """The configured reranker for the texts of one index. Threads may share one."""
 
-    def __init__(self, wanted: Reranking, choice: Choice, index: Remembered) -> None:
+    def __init__(self, settings: Reranking, choice: Choice, index: Remembered) -> None:
         """Take the settings; opens nothing."""
-        self.name, self.index = wanted.name, index
-        self._wanted, self._choice = wanted, choice
+        self.name, self.index = settings.name, index
+        self._wanted, self._choice = settings, choice
         self._lock = Lock()
         self._scorer: Scorer | None = None
 
@@ -95,7 +95,7 @@ class SharedReranker:
             self._lock.release()
 
 
-def _tokens(_wanted: Reranking, choice: Choice, index: Remembered) -> Scorer:
+def _tokens(_settings: Reranking, choice: Choice, index: Remembered) -> Scorer:
     from memcli.embedding.models import MODEL_PACKAGE, fingerprint, locate, verify
     from memcli.embedding.registry import is_verified
     from memcli.embedding.token_similarity import TokenReranker
@@ -113,13 +113,13 @@ def _tokens(_wanted: Reranking, choice: Choice, index: Remembered) -> Scorer:
     return TokenReranker(found)
 
 
-def _onnx(wanted: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
+def _onnx(settings: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
     from memcli.embedding.cross import CrossEncoder
 
-    return CrossEncoder(wanted.folder, max_tokens=wanted.max_tokens)
+    return CrossEncoder(settings.folder, max_tokens=settings.max_tokens)
 
 
-def _endpoint(wanted: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
+def _endpoint(settings: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
     from memcli.embedding.remote_reranker import ServerReranker
     from memcli.embedding.server import Server
 
@@ -128,12 +128,12 @@ def _endpoint(wanted: Reranking, _choice: Choice, _index: Remembered) -> Scorer:
         verb="rerank",
         topic="ranking",
         again="the same command",
-        url=wanted.url,
-        model=wanted.model,
-        key=wanted.key,
-        key_variable=wanted.key_variable,
+        url=settings.url,
+        model=settings.model,
+        key=settings.key,
+        key_variable=settings.key_variable,
     )
-    return ServerReranker(server, wanted.seconds)
+    return ServerReranker(server, settings.seconds)
 
 
 RERANKERS: dict[str, Callable[[Reranking, Choice, Remembered], Scorer]] = {

@@ -85,7 +85,7 @@ class Server(Record):
             )
         return key
 
-    def refused(self, reply: Reply, said: str) -> RetrieverError:
+    def refused(self, reply: Reply, message: str) -> RetrieverError:
         """Explain why a server refuses, and quote its own message."""
         host, status = urlsplit(self.url).netloc, reply.status
         if status in (401, 403):  # the server's message may repeat the key
@@ -106,11 +106,11 @@ class Server(Record):
         if status == 404:
             model = f" or no model {self.model}" if self.model else ""
             return RetrieverError(
-                f"{self.url} has no /{self.verb}{model}" + (said and f": {said}"),
+                f"{self.url} has no /{self.verb}{model}" + (message and f": {message}"),
                 hint=f"look at {self.table}.url and {self.table}.model: memcli help {self.topic}",
             )
         return RetrieverError(
-            f"{host} refuses the request with status {status}" + (said and f": {said}"),
+            f"{host} refuses the request with status {status}" + (message and f": {message}"),
             hint=f"memcli help {self.topic}",
         )
 
@@ -175,7 +175,7 @@ class Wire:
         kept, self._connection = self._connection, None
         used = [kept or self._new_connection()]
         is_over = Event()
-        send = partial(self._send, used, is_over, body, most, is_kept=kept is not None)
+        send = partial(self._send, used, is_over, body, most, is_reused=kept is not None)
         try:
             reply = within(self._timeout, send)
         except BaseException as error:
@@ -189,14 +189,14 @@ class Wire:
         return reply
 
     def _send(
-        self, used: list[HTTPConnection], is_over: Event, body: bytes, most: int, *, is_kept: bool
+        self, used: list[HTTPConnection], is_over: Event, body: bytes, most: int, *, is_reused: bool
     ) -> Reply:
         """Send on the kept connection, or on a new one if that is dead."""
         try:
             try:
                 return self._exchange(used[-1], body, most)
             except _CLOSED:
-                if not is_kept or is_over.is_set():
+                if not is_reused or is_over.is_set():
                     raise
             used[-1].close()
             used.append(self._new_connection())

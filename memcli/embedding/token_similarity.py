@@ -36,23 +36,23 @@ class StateCache:
     def __init__(self, most: int = KEPT_BYTES) -> None:
         """Keep at most so many bytes."""
         self._most, self._bytes, self._guard = most, 0, Lock()
-        self._kept: OrderedDict[tuple[int, ...], bytes] = OrderedDict()
+        self._states: OrderedDict[tuple[int, ...], bytes] = OrderedDict()
 
     def get(self, ids: tuple[int, ...]) -> bytes | None:
         """Return the states of a text and count it as the last one read."""
         with self._guard:
-            states = self._kept.get(ids)
+            states = self._states.get(ids)
             if states is not None:
-                self._kept.move_to_end(ids)
+                self._states.move_to_end(ids)
             return states
 
     def put(self, ids: tuple[int, ...], states: bytes) -> None:
         """Keep the states of a text, and drop those that were not read for longest."""
         with self._guard:
-            self._bytes += len(states) - len(self._kept.pop(ids, b""))
-            self._kept[ids] = states
+            self._bytes += len(states) - len(self._states.pop(ids, b""))
+            self._states[ids] = states
             while self._bytes > self._most:
-                self._bytes -= len(self._kept.popitem(last=False)[1])
+                self._bytes -= len(self._states.popitem(last=False)[1])
 
 
 class TokenReranker:
@@ -65,7 +65,7 @@ class TokenReranker:
         """
         self._model = located.model
         self._threads = cores(threads)
-        self._words, self._kept = QueryWords(), StateCache()
+        self._words, self._states = QueryWords(), StateCache()
         try:
             graph = read_token_graph(located.model)
             self._session = QuickSession(located, graph, is_for_one_run=False)
@@ -92,10 +92,10 @@ class TokenReranker:
     def _compare(self, query: NDArray[float32], is_over: Event, ids: tuple[int, ...]) -> float:
         if len(ids) <= SPECIAL_TOKENS or is_over.is_set():
             return 0.0
-        states = self._kept.get(ids)
+        states = self._states.get(ids)
         if states is None:
             states = self._run(ids)
-            self._kept.put(ids, states)
+            self._states.put(ids, states)
         return float((query @ self._vectors(states).T).max(axis=1).mean())
 
     def _run(self, ids: tuple[int, ...]) -> bytes:

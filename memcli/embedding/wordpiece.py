@@ -178,15 +178,15 @@ class _Finder:
         self._sorted: _ByLength | None = None
 
     def __call__(self, piece: str) -> int | None:
-        sought = piece.encode()
+        encoded = piece.encode()
         if self._sorted is not None:
-            return self._sorted.find(sought)
+            return self._sorted.find(encoded)
         if not self._left:
             self._sorted = _ByLength(self._lines[1:])
             self._lines = b""
-            return self._sorted.find(sought)
+            return self._sorted.find(encoded)
         self._left -= 1
-        at = self._lines.find(b"\n" + sought + b"\n")
+        at = self._lines.find(b"\n" + encoded + b"\n")
         return None if at < 0 else self._lines.count(b"\n", 0, at)
 
 

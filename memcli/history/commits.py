@@ -121,13 +121,13 @@ def _shown(git: Git) -> str:
     return os.path.dirname(git.folder) if git.folder.endswith(".git") else git.folder
 
 
-def _parsed(found: GitObject) -> Commit:
+def _parsed(commit: GitObject) -> Commit:
     """Read the header of a commit."""
-    header = found.data.partition(b"\n\n")[0]
+    header = commit.data.partition(b"\n\n")[0]
     lines = header.decode("ascii", "replace").split("\n")
     tree = next((line[5:] for line in lines if line.startswith("tree ")), "")
     parents = tuple(line[7:] for line in lines if line.startswith("parent "))
-    return Commit(found.oid, tree, parents, _moment(header))
+    return Commit(commit.oid, tree, parents, _moment(header))
 
 
 def _moment(header: bytes) -> datetime:

@@ -10,13 +10,13 @@ from memcli.types import Lines
 ALIKE = 0.5  # least share of the lines of an earlier file that the later one has
 
 
-def lines_before(old: Sequence[str], new: Sequence[str], wanted: Lines) -> Lines | None:
+def lines_before(old: Sequence[str], new: Sequence[str], lines: Lines) -> Lines | None:
     """Find the place of some lines in the version before; None if they are all new.
 
     If lines replaced as many others, each had the place of the line that it replaced. Otherwise
     they had the place of all those lines.
     """
-    first, end = wanted[0] - 1, wanted[1]
+    first, end = lines[0] - 1, lines[1]
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     places: list[int] = []

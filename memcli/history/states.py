@@ -21,18 +21,18 @@ class DayOfCommits(Record):
 
 
 def days_of(
-    git: Git, newest: Commit, since: date, *, behind: str = ""
+    git: Git, newest: Commit, since: date, *, history: str = ""
 ) -> tuple[list[DayOfCommits], str]:
     """Group the commits from `newest` back to the first one before a day, the newest day first.
 
-    The commit with the hash `behind` also ends the list, and is not part of it. Days are in the
+    The commit with the hash `history` also ends the list, and is not part of it. Days are in the
     committer's time zone; only the line of commits decides the order. The second value says where
     the history is cut off, if it is: a shallow clone, or a missing object.
     """
     line: list[Commit] = []
     at: Commit | None = newest
     cut = ""
-    while at is not None and at.oid != behind and at.moment.date() >= since:
+    while at is not None and at.oid != history and at.moment.date() >= since:
         if len(line) == MOST_COMMITS:
             cut = f"more than {MOST_COMMITS} commits; shown back to {at.short} ({at.day})"
             break

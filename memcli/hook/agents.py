@@ -79,18 +79,18 @@ class HookEvent(Record):
     transcript: str  # path of the transcript
 
 
-def read_event(agent: str, event: str, told: Mapping[str, Any]) -> HookEvent | None:
+def read_event(agent: str, event: str, message: Mapping[str, Any]) -> HookEvent | None:
     """Read what an agent sent; None if this hook is not for that event."""
 
     def text(key: str) -> str:
-        value = told.get(key)
+        value = message.get(key)
         return value if isinstance(value, str) else ""
 
     names = AGENTS[agent][event][0]
     name = text("hook_event_name") or names[0]
     if name not in names:
         return None
-    roots = told.get("workspace_roots")
+    roots = message.get("workspace_roots")
     named = [each for each in roots if isinstance(each, str)] if isinstance(roots, list) else []
     return HookEvent(
         event,

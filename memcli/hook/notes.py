@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from memcli.context.parts import ContextPart
-    from memcli.search.hits import Hit
     from memcli.search.pipeline import Answer
     from memcli.search.question import Question
+    from memcli.search.ranked import RankedPassage
 
 # Within 600 tokens, the first three have evidence for .545 of LoCoMo's questions, .507 within 400;
 # the first five have it for .547 and cost 63 tokens more.
@@ -46,7 +46,7 @@ class Nearness(Record):
     """What a first passage needs."""
 
     nearer: float  # cosine beyond `Calibration.near`
-    held: float  # without vectors: the share of the prompt's words, by weight
+    term_share: float  # without vectors: the share of the prompt's words, by weight
     words: int  # and by number
 
 
@@ -60,24 +60,24 @@ MOST_GIVEN = 0.5
 
 def why_nothing(question: Question, answer: Answer) -> str:
     """Return why a prompt gets no passages unasked; "" if it gets some."""
-    if answer.verdict != "good" or not answer.hits:
+    if answer.verdict != "good" or not answer.passages:
         return "the memory has no sure answer"
-    first = answer.hits[0]
+    first = answer.passages[0]
     if _names_what_is_there(first, question, answer):
         return ""
     return _distance(first, question, answer)
 
 
-def deserved(question: Question, answer: Answer) -> Sequence[Hit]:
+def deserved(question: Question, answer: Answer) -> Sequence[RankedPassage]:
     """Return the passages that a prompt may get unasked; none without a sure answer."""
     if why_nothing(question, answer):
         return ()
-    first, *others = answer.hits[:PASSAGES]
-    good = takewhile(lambda hit: (hit.confidence or 0.0) >= LEAST_CONFIDENCE, others)
+    first, *others = answer.passages[:PASSAGES]
+    good = takewhile(lambda passage: (passage.confidence or 0.0) >= LEAST_CONFIDENCE, others)
     return (first, *good)
 
 
-def _names_what_is_there(hit: Hit, question: Question, answer: Answer) -> bool:
+def _names_what_is_there(passage: RankedPassage, question: Question, answer: Answer) -> bool:
     """Return whether a prompt names an identifier that some passage contains, or a day.
 
     If it is not only about that day, the passage has to contain a word of it too.
@@ -86,45 +86,47 @@ def _names_what_is_there(hit: Hit, question: Question, answer: Answer) -> bool:
     if any(t.kind == "identifier" and t.text not in unmatched for t in question.query.terms):
         return True
     names_day = any(date.start or date.end for date in answer.dates)
-    wanted, there = _words(hit, question)
+    wanted, there = _words(passage, question)
     return names_day and (there > 0 or not wanted)
 
 
-def _distance(hit: Hit, question: Question, answer: Answer) -> str:
+def _distance(passage: RankedPassage, question: Question, answer: Answer) -> str:
     """Return why a passage is too far by meaning, else by its words; "" if it is near."""
     near = answer.constants.near if answer.constants else 0.0
-    limits = OF_THE_PAST if is_of_the_past(question.text, hit.text) else OF_THE_WORLD
-    if near and hit.cosine is not None:
+    limits = OF_THE_PAST if is_of_the_past(question.text, passage.text) else OF_THE_WORLD
+    if near and passage.cosine is not None:
         least = near + limits.nearer
-        is_near = hit.cosine >= least
-        told = f"a cosine of {hit.cosine:.2f}, and {least:.2f} is wanted"
+        is_near = passage.cosine >= least
+        told = f"a cosine of {passage.cosine:.2f}, and {least:.2f} is wanted"
     else:
-        words = _words(hit, question)[1]
-        is_near = hit.held >= limits.held and words >= limits.words
+        words = _words(passage, question)[1]
+        is_near = passage.term_share >= limits.term_share and words >= limits.words
         told = (
-            f"{words} words of the prompt, {hit.held:.0%} of their weight;"
-            f" {limits.words} and {limits.held:.0%} are wanted"
+            f"{words} words of the prompt, {passage.term_share:.0%} of their weight;"
+            f" {limits.words} and {limits.term_share:.0%} are wanted"
         )
-    return "" if is_near else f"{hit.citation} is not near enough: it has {told}"
+    return "" if is_near else f"{passage.citation} is not near enough: it has {told}"
 
 
-def _words(hit: Hit, question: Question) -> tuple[int, int]:
+def _words(passage: RankedPassage, question: Question) -> tuple[int, int]:
     """Count the words that a prompt could be about, and those of them that a passage contains."""
     words = [term.text for term in subject(question.query)]
-    return len(words), len(contained(words, hit.text))
+    return len(words), len(contained(words, passage.text))
 
 
-def fitting(hits: Sequence[Hit], given: Collection[str], *, budget: int) -> list[Hit]:
+def fitting(
+    passages: Sequence[RankedPassage], seen_lines: Collection[str], *, budget: int
+) -> list[RankedPassage]:
     """Return the passages that the session has not seen, as many as fit with their notices.
 
-    `budget` is in tokens, `given` has the keys of lines.
+    `budget` is in tokens, `seen_lines` has the keys of lines.
     """
-    known = set(given)
+    known = set(seen_lines)
     fresh = []
-    for hit in hits:
-        if not is_known(hit, known):
-            fresh.append(hit)
-            known.update(keys_of(hit))
+    for passage in passages:
+        if not is_known(passage, known):
+            fresh.append(passage)
+            known.update(keys_of(passage))
     room = budget
     while True:
         kept = fit_budget(fresh, budget=max(0, room))[0]
@@ -134,17 +136,17 @@ def fitting(hits: Sequence[Hit], given: Collection[str], *, budget: int) -> list
         room -= over
 
 
-def is_known(hit: Hit, given: Collection[str]) -> bool:
+def is_known(passage: RankedPassage, seen_lines: Collection[str]) -> bool:
     """Return whether most of a passage was shown before."""
-    lines = hit.text.split("\n")
-    keys = line_keys(*hit.about.document, lines)
-    had = sum(len(line) for line, key in zip(lines, keys, strict=True) if key in given)
+    lines = passage.text.split("\n")
+    keys = line_keys(*passage.about.document, lines)
+    had = sum(len(line) for line, key in zip(lines, keys, strict=True) if key in seen_lines)
     return had > MOST_GIVEN * sum(map(len, lines))
 
 
-def keys_of(hit: Hit) -> list[str]:
+def keys_of(passage: RankedPassage) -> list[str]:
     """Return the keys of the lines of a passage."""
-    return line_keys(*hit.about.document, filter(None, hit.text.split("\n")))
+    return line_keys(*passage.about.document, filter(None, passage.text.split("\n")))
 
 
 def part_keys(parts: Iterable[ContextPart]) -> set[str]:
@@ -156,13 +158,13 @@ def part_keys(parts: Iterable[ContextPart]) -> set[str]:
     }
 
 
-def block(hits: Sequence[Hit]) -> str:
+def block(passages: Sequence[RankedPassage]) -> str:
     """Write passages for a model; "" of none."""
-    return NO_RULES + "\n".join(map(_quoted, hits)) if hits else ""
+    return NO_RULES + "\n".join(map(_quoted, passages)) if passages else ""
 
 
-def _quoted(hit: Hit) -> str:
-    text = broken_up(make_snippet(hit, words=()).text)
-    about = hit.about._replace(start_line=hit.start_line, end_line=hit.end_line)
+def _quoted(passage: RankedPassage) -> str:
+    text = broken_up(make_snippet(passage, words=()).text)
+    about = passage.about._replace(start_line=passage.start_line, end_line=passage.end_line)
     fence = fence_for(text)
     return f"{fence}{opening_line(about, text)}\n{text}\n{fence}\n"

@@ -89,7 +89,7 @@ class SessionFile:
         with self._opened() as descriptor:
             return self._read(descriptor)
 
-    def has_given(self) -> bool:
+    def has_shown(self) -> bool:
         """Return whether anything was shown since the session began or forgot."""
         claimed = self.claimed()
         return claimed is None or not all(map(_outlasts, claimed))

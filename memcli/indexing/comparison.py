@@ -135,11 +135,11 @@ def _look_into(settings: Settings, files: Iterable[FileStat]) -> dict[Key, bytes
     return looked
 
 
-def _is_stored(found: bytes | Skip | None, before: Known) -> bool:
+def _is_stored(file: bytes | Skip | None, before: Known) -> bool:
     """Return whether a run stores a known file again; None if it was not read."""
-    if isinstance(found, Skip):
-        return found.reason in BY_BYTES and before.hash != NOT_TEXT
-    return found != before.hash
+    if isinstance(file, Skip):
+        return file.reason in BY_BYTES and before.hash != NOT_TEXT
+    return file != before.hash
 
 
 def _key(file: FileStat) -> Key:

@@ -120,7 +120,7 @@ def build_document(
     )
     trusted = source.trust == "trusted" and not is_doubted
     told = metadata if trusted else {}
-    turns = turns_of(parsed) or _told(told, source_kind, len(parsed.lines))
+    turns = turns_of(parsed) or _whole_turn(told, source_kind, len(parsed.lines))
     wanted = preferences_of(parsed, turns)
     if turns or wanted:
         chunks = tuple(
@@ -172,7 +172,7 @@ def _source_kind(metadata: Mapping[str, Any], source: Source) -> str:
     return str(kind)
 
 
-def _told(metadata: Mapping[str, Any], source_kind: str, lines: int) -> tuple[Turn, ...]:
+def _whole_turn(metadata: Mapping[str, Any], source_kind: str, lines: int) -> tuple[Turn, ...]:
     """Treat a document as one turn if its speaker is known."""
     role, speaker = metadata.get("role"), metadata.get("speaker")
     if isinstance(role, str) and role.casefold() in ROLES:

@@ -300,14 +300,14 @@ def _too_large(report: Report) -> list[Skip]:
     return [skip for skip in report.skips if skip.reason == "too-large"][:NOTICES]
 
 
-def _unseen(found: Listing | Report) -> tuple[Reason, ...]:
+def _unseen(listing: Listing | Report) -> tuple[Reason, ...]:
     """Return what is missing: folders that were not listed, files that were not read."""
-    unread = [skip for skip in found.skips if skip.reason == "unreadable"]
-    if not (found.unlisted or unread):
+    unread = [skip for skip in listing.skips if skip.reason == "unreadable"]
+    if not (listing.unlisted or unread):
         return ()
     from memcli.indexing.notices import not_read, unlisted
 
-    told = [*map(unlisted, found.unlisted), *map(not_read, unread)]
+    told = [*map(unlisted, listing.unlisted), *map(not_read, unread)]
     if len(told) > NOTICES:
         more = Reason("unread", f"{len(told) - NOTICES} more cannot be read", "memcli status")
         return (*told[:NOTICES], more)

@@ -93,7 +93,7 @@ def unmatched(
     marks = [
         (source, mark, glob)
         for source in sources
-        if not source.is_found
+        if not source.is_automatic
         for mark, globs in (("always", source.always), ("soft", source.soft))
         for glob in named(globs)
     ]

@@ -70,10 +70,10 @@ def chunking_key(settings: Settings) -> str:
 
 def sources_key(sources: tuple[Source, ...]) -> str:
     """Return the settings of the sources that documents depend on, as JSON by source."""
-    return json.dumps({source.name: _said(source) for source in sources}, sort_keys=True)
+    return json.dumps({source.name: _settings_of(source) for source in sources}, sort_keys=True)
 
 
-def _said(s: Source) -> list[Any]:
+def _settings_of(s: Source) -> list[Any]:
     """List the settings of a source that documents depend on, as JSON returns them."""
     kinds = [list(pair) for pair in s.kinds]
     lists = [list(texts) for texts in (s.always, s.soft, s.evergreen, s.date_keys)]
@@ -103,7 +103,9 @@ def altered(settings: Settings, facts: Facts) -> dict[str, frozenset[str]]:
         before = None
     if not isinstance(before, dict):  # as an earlier memcli wrote it
         return {**found, "sources": names}
-    changed = (s.name for s in settings.sources if before.get(s.name, _said(s)) != _said(s))
+    changed = (
+        s.name for s in settings.sources if before.get(s.name, _settings_of(s)) != _settings_of(s)
+    )
     concerned = frozenset(changed)
     return {**found, "sources": concerned} if concerned else found
 

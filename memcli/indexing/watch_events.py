@@ -123,7 +123,7 @@ class Events:
 
         watchdog does not report a folder below the first that it could not watch.
         """
-        held = _held_watches()
+        held = _watch_count()
         if held is None:
             return ""
         wanted = count_folders(self._folders)
@@ -151,7 +151,7 @@ def _reason(error: OSError) -> str:
     return _LIMITS.get(error.errno or 0, error.strerror or type(error).__name__)
 
 
-def _held_watches() -> int | None:
+def _watch_count() -> int | None:
     """Count the inotify watches of this process; None if the system does not show them."""
     held = None
     try:

@@ -33,7 +33,7 @@ class Folder(Record):
     recursive: bool
 
 
-class Scope(Record):
+class WatchedSource(Record):
     """The watched part of one source, and the meaning of its events."""
 
     name: str
@@ -51,40 +51,44 @@ class Scope(Record):
         return self.rules.accepts(path)
 
 
-def scopes(sources: Iterable[Source], *, follow_symlinks: bool) -> tuple[Scope, ...]:
+def watched_sources(
+    sources: Iterable[Source], *, follow_symlinks: bool
+) -> tuple[WatchedSource, ...]:
     """Read the rules of each source; if they cannot be read, the run reports why."""
     found = []
     for source in sources:
         rules = Rules(source)
         with suppress(OSError, ConfigError):
             rules = load_rules(source)
-        found.append(Scope(source.name, os.path.realpath(source.root), rules, follow_symlinks))
+        found.append(
+            WatchedSource(source.name, os.path.realpath(source.root), rules, follow_symlinks)
+        )
     return tuple(found)
 
 
-def folders_to_watch(scopes: Iterable[Scope]) -> tuple[Folder, ...]:
+def folders_to_watch(watched_sources: Iterable[WatchedSource]) -> tuple[Folder, ...]:
     """List the folders that may have documents, without ignored ones.
 
     If that takes too many watches, ignored folders are watched with the rest.
     """
     found: list[Folder] = []
-    for scope in scopes:
-        reach = [("", True)] if scope.any_markdown else scope.rules.reach
+    for scope in watched_sources:
+        prefixes = [("", True)] if scope.any_markdown else scope.rules.folders
         narrow: list[Folder] = []
-        for prefix, below in reach:
+        for prefix, below in prefixes:
             path = os.path.join(scope.root, *prefix.split("/")).rstrip(os.sep) or os.sep
             if os.path.isdir(path):
                 narrow += _below(scope, path, prefix)[1] if below else [Folder(path, False)]
         if len(narrow) > MOST_WATCHES:
             narrow = [
                 Folder(os.path.join(scope.root, *prefix.split("/")).rstrip(os.sep), below)
-                for prefix, below in reach
+                for prefix, below in prefixes
             ]
         found += narrow
     return _without_repeats(found)
 
 
-def _below(scope: Scope, path: str, prefix: str) -> tuple[bool, list[Folder]]:
+def _below(scope: WatchedSource, path: str, prefix: str) -> tuple[bool, list[Folder]]:
     """Cover a tree; also return whether nothing in it is ignored, so that one watch is enough."""
     whole, found = True, []
     for name in _subfolders(path):
@@ -139,9 +143,11 @@ def _readable(path: str) -> Iterator[str]:
             waiting += [os.path.join(folder, name) for name in _subfolders(folder)]
 
 
-def heard(scopes: Sequence[Scope], path: str, *, is_folder: bool) -> tuple[str | None, bool]:
+def heard(
+    watched_sources: Sequence[WatchedSource], path: str, *, is_folder: bool
+) -> tuple[str | None, bool]:
     """Translate an event's absolute path: (document as `source:path`, whether it matters)."""
-    for scope in scopes:
+    for scope in watched_sources:
         if path == scope.root:
             return None, is_folder
         top = _slashed(scope.root)
@@ -152,9 +158,9 @@ def heard(scopes: Sequence[Scope], path: str, *, is_folder: bool) -> tuple[str |
     return None, False
 
 
-def stamps(scopes: Iterable[Scope], paths: Iterable[str]) -> dict[str, Stamp]:
+def stamps(watched_sources: Iterable[WatchedSource], paths: Iterable[str]) -> dict[str, Stamp]:
     """Stat documents given as `source:path`."""
-    roots = {scope.name: scope.root for scope in scopes}
+    roots = {scope.name: scope.root for scope in watched_sources}
     found: dict[str, Stamp] = {}
     for key in paths:
         name, _, path = key.partition(":")
@@ -184,18 +190,18 @@ def identities(places: Iterable[str], files: Iterable[str]) -> dict[str, Identit
     return found
 
 
-def probed_folders(scopes: Iterable[Scope]) -> tuple[str, ...]:
+def probed_folders(watched_sources: Iterable[WatchedSource]) -> tuple[str, ...]:
     """List the folders that a probe must check: roots, and folders that globs lead to."""
     paths = []
-    for scope in scopes:
-        prefixes = {prefix for prefix, _ in scope.rules.reach} | {""}
+    for scope in watched_sources:
+        prefixes = {prefix for prefix, _ in scope.rules.folders} | {""}
         paths += [os.path.join(scope.root, *p.split("/")).rstrip(os.sep) for p in prefixes]
     return tuple(sorted(set(paths)))
 
 
-def ignore_files(scopes: Iterable[Scope]) -> tuple[str, ...]:
+def ignore_files(watched_sources: Iterable[WatchedSource]) -> tuple[str, ...]:
     """List the ignore files of the sources, there or not."""
-    return tuple(os.path.join(scope.root, IGNORE_FILE) for scope in scopes)
+    return tuple(os.path.join(scope.root, IGNORE_FILE) for scope in watched_sources)
 
 
 def changed_files(

@@ -35,7 +35,7 @@ class Sight:
         """
         self._put = put
         self._places, self._files = tuple(places), tuple(files)
-        self._scopes: tuple[folders.Scope, ...] = ()
+        self._sources: tuple[folders.WatchedSource, ...] = ()
         self._settings: Settings | None = None
         self._events = Events(self._hear, lambda: put(None), open_observer)
         self._seen: Mapping[str, folders.Identity] = {}
@@ -44,7 +44,7 @@ class Sight:
         self.polling = False
 
     def _hear(self, path: str, is_folder: bool) -> None:
-        document, matters = folders.heard(self._scopes, path, is_folder=is_folder)
+        document, matters = folders.heard(self._sources, path, is_folder=is_folder)
         if matters:
             # watchdog 6 is deaf in a folder that was moved in and then renamed.
             self._again = self._again or is_folder
@@ -61,12 +61,14 @@ class Sight:
         they are requested again only with `retry`.
         """
         self._settings = settings
-        self._scopes = folders.scopes(settings.sources, follow_symlinks=settings.follow_symlinks)
+        self._sources = folders.watched_sources(
+            settings.sources, follow_symlinks=settings.follow_symlinks
+        )
         self._seen = self._identities()
         if self.polling and not retry:
             return ""
         again, self._again = self._again, False
-        problem = self._events.aim(folders.folders_to_watch(self._scopes), again=again)
+        problem = self._events.aim(folders.folders_to_watch(self._sources), again=again)
         was, self.polling = self.polling, bool(problem)
         if problem:
             self._listing = self._list()
@@ -80,7 +82,7 @@ class Sight:
 
     def look(self, paths: Iterable[str]) -> dict[str, Stamp]:
         """Stat the documents that hints have named."""
-        return folders.stamps(self._scopes, paths)
+        return folders.stamps(self._sources, paths)
 
     def probe(self) -> frozenset[str]:
         """Name the folders and files that were replaced since the last probe.
@@ -90,7 +92,7 @@ class Sight:
         seen = self._identities()
         changed = {path for path in seen if seen[path] != self._seen.get(path)}
         if not self._events.alive():
-            changed |= {scope.root for scope in self._scopes}
+            changed |= {scope.root for scope in self._sources}
         self._seen = seen
         self._again = self._again or bool(changed)
         return frozenset(changed)
@@ -103,8 +105,8 @@ class Sight:
         return folders.changed_files(before, self._listing)
 
     def _identities(self) -> dict[str, folders.Identity]:
-        places = (*folders.probed_folders(self._scopes), *self._places)
-        return folders.identities(places, (*folders.ignore_files(self._scopes), *self._files))
+        places = (*folders.probed_folders(self._sources), *self._places)
+        return folders.identities(places, (*folders.ignore_files(self._sources), *self._files))
 
     def _list(self) -> dict[tuple[str, str], FileStat]:
         settings = self._settings

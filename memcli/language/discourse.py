@@ -66,7 +66,7 @@ def telling(text: str, speakers: Collection[str]) -> float:
     )
 
 
-def is_aside(text: str) -> bool:
+def is_digression(text: str) -> bool:
     """Return whether a text is in brackets, such as the description of a picture."""
     return text.startswith("[") and text.endswith("]")
 

@@ -34,7 +34,7 @@ LONG_HAN = 22  # characters
 # A sum above 0 means a correction.
 BIAS = -6.85
 WEIGHTS = {
-    "held": 3.92,  # share of the older line's content that the newer one contains
+    "coverage": 3.92,  # share of the older line's content that the newer one contains
     "shared": 3.16,  # content words in both lines, of three
     "object": 2.01,  # a word of the older line is next to a word that says it has ended
     "object of one's own": 2.43,  # both lines begin with `I` or `we`
@@ -69,7 +69,7 @@ _HAN_GRAMMAR = frozenset("我们的了是在用每和也都有不就这那一个
 class _Overlap(Record):
     """How far two lines are about the same thing."""
 
-    held: float  # share of the older line's content that the newer one contains
+    coverage: float  # share of the older line's content that the newer one contains
     shared: float  # content words in both lines
     novelty: float  # share of the newer line's content that the older one lacks
     has_own_subject: bool  # the older line contains the first thing of the newer one
@@ -91,7 +91,7 @@ def evidence(new: ComparedLine, old: ComparedLine) -> dict[str, float]:
     is_event = old.is_event and NOW not in old.kinds
     is_gone = max(overlap.is_object, min(overlap.denied, 1))
     return {
-        "held": overlap.held,
+        "coverage": overlap.coverage,
         "shared": min(overlap.shared, 3) / 3,
         "object": overlap.is_object,
         "object of one's own": overlap.is_object * overlap.is_of_one,
@@ -134,7 +134,7 @@ def _overlap_of_words(new: ComparedLine, old: ComparedLine) -> _Overlap:
     denied = [term for words, found in new.cues for cue in found if cue.kind == NOT
               for term in words[cue.end : cue.end + NEAR]]  # fmt: skip
     return _Overlap(
-        held=len(both) / (len(things) + 0.5),
+        coverage=len(both) / (len(things) + 0.5),
         shared=len(both),
         novelty=len(come) / max(1, len(own)),
         has_own_subject=has_own_subject,
@@ -171,9 +171,9 @@ def _overlap_of_signs(new: ComparedLine, old: ComparedLine) -> _Overlap:
     def most(texts: Sequence[str]) -> int:
         return max((sum(pair in text for pair in pairs) for text in texts), default=0)
 
-    held = theirs / (all_of_old + 1)
+    coverage = theirs / (all_of_old + 1)
     return _Overlap(
-        held=held,
+        coverage=coverage,
         shared=theirs / 2,
         novelty=1 - mine / max(1, sum(s not in _HAN_GRAMMAR and s != " " for s in new.signs)),
         has_own_subject=has_own_subject,

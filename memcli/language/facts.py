@@ -218,10 +218,10 @@ def says_more(a: Facets, b: Facets) -> bool:
 
 def _unmatched(names: Collection[str], other: Facets) -> set[str]:
     known = {*other.names, *other.terms, other.opening, ""}
-    return {name for name in names if name not in known and not _is_said(name, known, other)}
+    return {name for name in names if name not in known and not _contains_name(name, known, other)}
 
 
-def _is_said(name: str, known: Collection[str], other: Facets) -> bool:
+def _contains_name(name: str, known: Collection[str], other: Facets) -> bool:
     """Return whether a line contains another form of a name, or all words of code in order."""
     words = terms(name)
     if " " in name:

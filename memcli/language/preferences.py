@@ -61,9 +61,9 @@ def may_be_preference(text: str) -> bool:
     return any(hint in lowered for hint in _HINTS)
 
 
-def is_preference(said: str) -> bool:
+def is_preference(text: str) -> bool:
     """Return whether a user states a preference to an assistant."""
-    return bool(preference_pattern(orders=True).search(said))
+    return bool(preference_pattern(orders=True).search(text))
 
 
 @cache

@@ -113,7 +113,7 @@ def gives_reason(text: str) -> bool:
     return re.match(_GIVES_REASON, text, re.IGNORECASE) is not None
 
 
-def why_kept(text: str) -> str:
+def keep_reason(text: str) -> str:
     """Return why a sentence must stay: rule, decision, promise or fact; or "".
 
     A question can only ask for a rule, a decision or a promise.
@@ -144,7 +144,7 @@ def sentences_of(text: str) -> list[str]:
     return [cut.strip() for cut in re.split(_SENTENCE_END, text) if cut.strip()]
 
 
-def is_supported(said: str, lines: Iterable[str]) -> bool:
+def is_supported(rewording: str, lines: Iterable[str]) -> bool:
     """Return whether lines support a rewording: they contain its names, numbers and negations.
 
     This does not check the meaning. A rule must be word for word, and a rewording may not add one.
@@ -152,28 +152,28 @@ def is_supported(said: str, lines: Iterable[str]) -> bool:
     text = "\n".join(lines)
     sentences = sentences_of(text)
     for sentence in sorted(sentences, key=len, reverse=True):
-        said = said.replace(sentence, " ")
+        rewording = rewording.replace(sentence, " ")
     folded = text.casefold()
-    named = [*values(said), *names_in(said)]
+    named = [*values(rewording), *names_in(rewording)]
     if not all(each.casefold() in folded for each in named):
         return False
-    if not set(_NUMBER.findall(said)) <= set(_NUMBER.findall(text)):
+    if not set(_NUMBER.findall(rewording)) <= set(_NUMBER.findall(text)):
         return False
-    if why_kept(said.strip()) == RULE:
+    if keep_reason(rewording.strip()) == RULE:
         return False
-    about = [sentence for sentence in sentences if _is_about(said, sentence)]
-    if any(why_kept(sentence) == RULE for sentence in about):
+    about = [sentence for sentence in sentences if _is_about(rewording, sentence)]
+    if any(keep_reason(sentence) == RULE for sentence in about):
         return False
-    if is_negated(said) != any(map(is_negated, about)) and (about or not is_negated(text)):
+    if is_negated(rewording) != any(map(is_negated, about)) and (about or not is_negated(text)):
         return False
-    first, *rest = _WORD.findall(said) or [""]
+    first, *rest = _WORD.findall(rewording) or [""]
     is_other = first.casefold() not in _PRONOUNS and first.casefold() not in folded
     return not (is_other and len(rest) > 1 and _content(" ".join(rest)) <= _content(text))
 
 
-def _is_about(said: str, sentence: str) -> bool:
+def _is_about(text: str, sentence: str) -> bool:
     """Return whether a text contains most words of a sentence, negations aside."""
-    words, own = _content(said), _content(sentence)
+    words, own = _content(text), _content(sentence)
     return len(own & words) >= ABOUT * len(own) > 0
 
 

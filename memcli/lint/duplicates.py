@@ -21,7 +21,7 @@ from memcli.language.facts import differs, facets_of, replaces, says_more
 from memcli.lint.document import LintDocument
 from memcli.lint.findings import DUPLICATE, NEAR_DUPLICATE, Finding, Location
 from memcli.record import Record
-from memcli.remember.gate import SAME_WORDS
+from memcli.remember.admission import SAME_WORDS
 
 FEWEST_WORDS = 8  # shorter lines are repeated on purpose
 FEWEST_CONTENT = 4  # how many of them must be content words

@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from memcli.context.hops import Link, candidates, name
 from memcli.language.change import revokes_link
-from memcli.language.salience import DECISION, RULE, why_kept
+from memcli.language.salience import DECISION, RULE, keep_reason
 from memcli.lint.document import LintDocument
 from memcli.lint.findings import BROKEN_LINK, CONTRADICTION, Finding, Location
 from memcli.markdown.comments import visible
@@ -74,7 +74,7 @@ class Links:
             stem = _folded(path.rpartition(".")[0])
             self._names |= {stem, stem.rpartition("/")[2]}
         # Links without a target, and links that may correct an older document.
-        self._kept: list[tuple[AuthoredLink, DocumentName | None]] = []
+        self._links: list[tuple[AuthoredLink, DocumentName | None]] = []
 
     def take(self, document: LintDocument) -> None:
         """Collect the links of a document."""
@@ -82,7 +82,7 @@ class Links:
             name = document.source, document.path
             self._dates[name] = document.date
             for statement in document.statements:
-                if why_kept(statement.text) in _DECIDED:
+                if keep_reason(statement.text) in _DECIDED:
                     self._decisions.setdefault(name, statement.at)
         self._names |= set(_names_of(document))
         if document.is_summary:
@@ -90,12 +90,12 @@ class Links:
         for link in _links(document):
             target = self._target(link.link)
             if target is None or (link.date and revokes_link(link.line, link.link.target)):
-                self._kept.append((link, target))
+                self._links.append((link, target))
 
     def findings(self) -> Iterator[Finding]:
         """Yield the findings."""
         lost: defaultdict[str | None, list[AuthoredLink]] = defaultdict(list)
-        for link, target in self._kept:
+        for link, target in self._links:
             if target is None:
                 if not self._is_known(link.link):
                     lost[self._lost_folder(link.link)].append(link)

@@ -17,7 +17,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from memcli.language.salience import RULE, is_supported, sentences_of, why_kept
+from memcli.language.salience import RULE, is_supported, keep_reason, sentences_of
 from memcli.markdown.frontmatter import split
 from memcli.markdown.lineage import Cited, cited, locate, seal_of
 from memcli.markdown.parse import Block, parse
@@ -50,12 +50,12 @@ def mark(times: int, replaces: str) -> str:
     return f"{often} [replaces {replaces}]" if replaces else often
 
 
-def unmarked(said: str) -> tuple[str, int, str]:
+def unmarked(line: str) -> tuple[str, int, str]:
     """Return a line without its mark, how often it was said and what it corrects."""
-    old = _REPLACES.search(said)
-    said = said[: old.start()] if old else said
-    often = _TIMES.search(said)
-    text = said[: often.start()] if often else said
+    old = _REPLACES.search(line)
+    line = line[: old.start()] if old else line
+    often = _TIMES.search(line)
+    text = line[: often.start()] if often else line
     return text, int(often[1]) if often else 1, old[1] if old else ""
 
 
@@ -122,7 +122,7 @@ def weigh(text: str, lineage: Lineage, read: Open, others: Sequence[str]) -> Evi
     for source in lineage.sources:
         by_path.setdefault(source.path, []).append(source)
     for path, wanted in by_path.items():
-        places |= zip(wanted, _found(path, wanted, read, others), strict=True)
+        places |= zip(wanted, _places_of(path, wanted, read, others), strict=True)
     ordered = tuple(places[source] for source in lineage.sources)
     is_sealed = seal_of(text) == lineage.seal
     if len(text) > MOST_CHARS:
@@ -152,7 +152,7 @@ def _without_rules(place: SourceLines, file: CitedFile | None) -> tuple[SourceLi
 
 def _rules(place: SourceLines, file: CitedFile) -> list[Unit]:
     units = _read(file, place.start_line, place.end_line).units
-    return [unit for unit in units if any(why_kept(s) == RULE for s in sentences_of(unit.text))]
+    return [unit for unit in units if any(keep_reason(s) == RULE for s in sentences_of(unit.text))]
 
 
 def _lost(
@@ -165,13 +165,15 @@ def _lost(
             continue
         for unit in _rules(place, file):
             for sentence in sentences_of(unit.text):
-                if why_kept(sentence) == RULE and sentence not in text:
+                if keep_reason(sentence) == RULE and sentence not in text:
                     yield f"- {sentence} ({source.path}:{unit.numbers[0]})"
 
 
-def is_said(told: Cited, lines: Sequence[str]) -> bool:
+def contains_text(cited: Cited, lines: Sequence[str]) -> bool:
     """Return whether lines of a file contain a text, in whole sentences."""
-    return _is_said(told.text, _read(CitedFile(told.path, lines), told.first, told.last).units)
+    return _consists_of(
+        cited.text, _read(CitedFile(cited.path, lines), cited.first, cited.last).units
+    )
 
 
 def _remembering(read: Open) -> Open:
@@ -185,7 +187,7 @@ def _remembering(read: Open) -> Open:
     return remembered
 
 
-def _found(
+def _places_of(
     path: str, sources: Sequence[SourceLines], read: Open, others: Sequence[str]
 ) -> list[SourceLines | None]:
     """Find lines in their file, or, if it is gone, in another file that has all of them."""
@@ -222,7 +224,7 @@ def _invented(
         else:
             cite = cited(line)
             here = _cited(cite, lineage, places, files) if cite else None
-            told = bool(cite and here and _is_told(cite, here, lineage, places, files))
+            told = bool(cite and here and _is_supported(cite, here, lineage, places, files))
             if cite and here and not told and reworded is not None and _is_close(cite, here):
                 reworded.append(line)
                 told = True
@@ -296,7 +298,7 @@ def _read(file: CitedFile, first: int, last: int) -> Quoted:
     )
 
 
-def _is_told(
+def _is_supported(
     cite: Cited,
     here: Quoted,
     lineage: Lineage,
@@ -307,14 +309,14 @@ def _is_told(
     said = cite.text
     if said == NOTHING or any(said == unit.text for unit in here.units):
         return True
-    if _is_said(said, here.units):  # it may end like a mark
+    if _consists_of(said, here.units):  # it may end like a mark
         return True
     said, times, replaces = unmarked(said)
     if replaces and not _is_inside(replaces, places):
         return False
     if times > 1 and _times(said, lineage, places, files) < times:
         return False
-    if _is_said(said, here.units):
+    if _consists_of(said, here.units):
         return True
     if said.startswith(ALSO):
         words = said.removeprefix(ALSO).split(", ")
@@ -338,7 +340,7 @@ def _is_inside(citation: str, places: Iterable[tuple[SourceLines, SourceLines]])
 
 
 def _times(
-    said: str,
+    line: str,
     lineage: Lineage,
     places: Iterable[tuple[SourceLines, SourceLines]],
     files: dict[str, CitedFile],
@@ -353,74 +355,74 @@ def _times(
                 for n, e in file.cited_lines
                 if place.start_line <= n <= place.end_line
             )
-            found += sum(times for text, times, _ in told if text == said)
+            found += sum(times for text, times, _ in told if text == line)
             continue
         found += sum(
-            unit.text.count(said.removeprefix(f"{unit.speaker}: "))
+            unit.text.count(line.removeprefix(f"{unit.speaker}: "))
             for unit in file.units
             if place.start_line <= unit.numbers[0] <= unit.numbers[-1] <= place.end_line
-            and _is_said(said, [unit])
+            and _consists_of(line, [unit])
         )
     return found
 
 
-def _is_said(said: str, told: Sequence[Unit]) -> bool:
+def _consists_of(text: str, units: Sequence[Unit]) -> bool:
     """Return whether a text consists of whole sentences of units, each with its speaker."""
     todo, seen = [(0, "")], set()
     steps = iter(range(MOST_STEPS))
     while todo and next(steps, None) is not None:
         at, who = todo.pop()
-        if at == len(said):
+        if at == len(text):
             return True
         if (at, who) in seen:
             continue
         seen.add((at, who))
-        for unit in told:
+        for unit in units:
             name = f"{unit.speaker}: "
-            if unit.speaker and said.startswith(name, at):
+            if unit.speaker and text.startswith(name, at):
                 begin = at + len(name)
             elif unit.speaker == who or not unit.speaker:
                 begin = at
             else:
                 continue
-            for end in _ends(said, begin, unit.text, steps):
-                todo += [(on, unit.speaker) for on in _behind(said, end)]
+            for end in _ends(text, begin, unit.text, steps):
+                todo += [(on, unit.speaker) for on in _behind(text, end)]
     return False
 
 
-def _ends(said: str, begin: int, text: str, steps: Iterator[int]) -> Iterator[int]:
+def _ends(line: str, begin: int, text: str, steps: Iterator[int]) -> Iterator[int]:
     """Yield the ends of whole sentences of a unit that begin at a place of the text."""
     marks = [found.end() for found in _END.finditer(text)]
     starts = [0, *marks]
     ends = sorted({*marks, len(text)})
     for start in starts:
         first = start + len(text[start:]) - len(text[start:].lstrip())
-        if not said.startswith(text[first : first + 1], begin):
+        if not line.startswith(text[first : first + 1], begin):
             continue
         for end in ends:
             if end <= first:
                 continue
             if next(steps, None) is None:
                 return
-            if said.startswith(text[first:end], begin):
+            if line.startswith(text[first:end], begin):
                 yield begin + end - first
 
 
-def _behind(said: str, end: int) -> Iterator[int]:
+def _behind(text: str, end: int) -> Iterator[int]:
     """Yield where the next sentence may begin: after a space or a semicolon, or at once."""
-    if end == len(said) or said[end - 1] in "。！？…":
+    if end == len(text) or text[end - 1] in "。！？…":
         yield end
-    if said.startswith(" ", end):
+    if text.startswith(" ", end):
         yield end + 1
-    if said.startswith("; ", end):
+    if text.startswith("; ", end):
         yield end + 2
 
 
-def _is_described(said: str, here: Quoted) -> bool:
+def _is_described(text: str, here: Quoted) -> bool:
     """Return whether a line that describes code, a log or a table names its content."""
-    for found in _CODE.finditer(said):
-        lead, body = said[: found.start()].strip(), said[found.start() :]
-        if lead and not _is_said(lead, here.units):
+    for found in _CODE.finditer(text):
+        lead, body = text[: found.start()].strip(), text[found.start() :]
+        if lead and not _consists_of(lead, here.units):
             continue
         if body[0] == "`":
             if all(_stands(line, here) for line in body[1:-1].split("`; `")):

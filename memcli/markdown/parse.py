@@ -114,10 +114,10 @@ _LEAF_KINDS = {
 }
 
 
-def _fill_gaps(found: list[Block], lines: tuple[str, ...], first: int) -> Iterator[Block]:
+def _fill_gaps(blocks: list[Block], lines: tuple[str, ...], first: int) -> Iterator[Block]:
     """Trim blank edges off each block and turn uncovered text between blocks into paragraphs."""
     at = first
-    for block in found:
+    for block in blocks:
         yield from _paragraphs(lines, at, block.start)
         start, end = max(block.start, at), block.end
         while end > start and not lines[end - 1].strip():

@@ -31,7 +31,7 @@ def preferences_of(parsed: Parsed, turns: Sequence[Turn]) -> tuple[Lines, ...]:
     `turns` are the turns of a conversation, () for any other document.
     """
     found: list[Lines] = []
-    for first, last in sorted(_found(parsed, turns)):
+    for first, last in sorted(_preference_lines(parsed, turns)):
         if found and first <= found[-1][1] + 1:
             found[-1] = found[-1][0], max(last, found[-1][1])
         else:
@@ -47,7 +47,7 @@ def begun_within(preferences: Sequence[Lines], start: int, end: int) -> tuple[Li
     return tuple((first, min(last, end)) for first, last in begun)
 
 
-def _found(parsed: Parsed, turns: Sequence[Turn]) -> Iterator[Lines]:
+def _preference_lines(parsed: Parsed, turns: Sequence[Turn]) -> Iterator[Lines]:
     pattern = preference_pattern(orders=bool(turns))
     for block in parsed.blocks:
         if block.kind not in _PROSE:

@@ -119,10 +119,10 @@ def _role_heading(block: Block) -> str:
     return name if name.casefold() in _ROLE_OF else ""
 
 
-def _fill_half(openings: Iterable[_Opening], kept: set[str], blocks: Sequence[Block]) -> bool:
-    begun = {opening.block for opening in openings if opening.speaker.casefold() in kept}
+def _fill_half(openings: Iterable[_Opening], speakers: set[str], blocks: Sequence[Block]) -> bool:
+    begun = {opening.block for opening in openings if opening.speaker.casefold() in speakers}
     texts = sum(block.kind in ("item", "paragraph") for block in blocks)
-    return len(kept) > 1 and len(begun) >= MAJORITY * texts
+    return len(speakers) > 1 and len(begun) >= MAJORITY * texts
 
 
 def _ended(openings: Sequence[_Opening], parsed: Parsed) -> Iterator[Turn]:

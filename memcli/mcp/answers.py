@@ -15,7 +15,7 @@ from memcli.language.tokens import estimate
 from memcli.record import Record
 from memcli.render import reasons
 from memcli.render.sanitize import broken_up, fence_for, visible_line
-from memcli.search.hits import mark_of
+from memcli.search.ranked import mark_of
 from memcli.search.retrievers import MODE_IS_KEYWORD, missing_vectors
 from memcli.search.snippet import make_snippet
 from memcli.types import EMPTY, UP_TO_DATE, lines_of, shown
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from memcli.api.ask import Answered
+    from memcli.api.ask import SearchResult
     from memcli.api.assemble import Assembly
     from memcli.api.listing import Catalogue
     from memcli.api.read import Lines
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
-    from memcli.search.hits import Hit
     from memcli.search.pipeline import Answer
+    from memcli.search.ranked import RankedPassage
 
 _NOTHING = "No passages found."
 # For each command, the tool that does the same, and the argument that comes first.
@@ -103,35 +103,43 @@ def headline(verdict: str | None, comparison: Freshness) -> list[str]:
     return [first, *(visible_line(_sentence(each)) for each in (*told, *comparison.notices))]
 
 
-def of_context(found: Assembly, *, embeds: bool) -> list[str]:
+def of_context(assembly: Assembly, *, embeds: bool) -> list[str]:
     """Write the notices of a context, one per line; `embeds` as in `of_search`."""
-    answer = found.answer
-    lines = headline(answer.verdict if answer else None, found.freshness)
+    answer = assembly.answer
+    lines = headline(answer.verdict if answer else None, assembly.freshness)
     read = _understood(answer, answer.dates, embeds=embeds) if answer else ()
-    return [*lines, *map(visible_line, (*found.warnings, *read))]
+    return [*lines, *map(visible_line, (*assembly.warnings, *read))]
 
 
 def of_search(
-    found: Answered, shown_hits: Sequence[Hit], bounds: Sequence[DateSpan], *, embeds: bool
+    result: SearchResult,
+    shown_passages: Sequence[RankedPassage],
+    bounds: Sequence[DateSpan],
+    *,
+    embeds: bool,
 ) -> list[str]:
     """Write the notices of an answer, one per line; `embeds`: texts are being embedded."""
-    answer = found.answer
-    lines = headline(answer.verdict, found.freshness)
-    if found.freshness.state == EMPTY:
+    answer = result.answer
+    lines = headline(answer.verdict, result.freshness)
+    if result.freshness.state == EMPTY:
         return lines
-    return [*lines, *map(visible_line, _remarks(found, shown_hits, bounds, embeds=embeds))]
+    return [*lines, *map(visible_line, _remarks(result, shown_passages, bounds, embeds=embeds))]
 
 
 def _remarks(
-    found: Answered, hits: Sequence[Hit], bounds: Sequence[DateSpan], *, embeds: bool
+    result: SearchResult,
+    passages: Sequence[RankedPassage],
+    bounds: Sequence[DateSpan],
+    *,
+    embeds: bool,
 ) -> list[str]:
-    answer, question = found.answer, found.question
+    answer, question = result.answer, result.question
     remarks = [f"read as: {question.text}"] if question.typed else []
     remarks += _understood(answer, (*answer.dates, *bounds), embeds=embeds)
-    if not answer.hits:
+    if not answer.passages:
         remarks.append(_NOTHING)
-        remarks += [_sentence(found.empty_reason)] if found.empty_reason else []
-    elif not hits:
+        remarks += [_sentence(result.empty_reason)] if result.empty_reason else []
+    elif not passages:
         remarks.append(_NO_ROOM)
     else:
         remarks += _doubt(answer)
@@ -172,21 +180,21 @@ def _doubt(answer: Answer) -> list[str]:
     return [*filter(None, (told, reasons.absent(answer)))]
 
 
-def passage(hit: Hit) -> str:
+def passage_text(passage: RankedPassage) -> str:
     """Write a passage: citation, confidence, date and headings in a line, then its lines."""
-    about = hit.about
-    confidence = "" if hit.confidence is None else f"{hit.confidence:.2f}"
+    about = passage.about
+    confidence = "" if passage.confidence is None else f"{passage.confidence:.2f}"
     trust = "" if about.trust == "trusted" else f"untrusted {about.source_kind}"
-    mark = mark_of(hit.corrected_by)
-    parts = [hit.citation, confidence, about.days, " > ".join(about.heading_path), trust, mark]
-    return quoted(" | ".join(filter(None, parts)), make_snippet(hit, words=()).text)
+    mark = mark_of(passage.corrected_by)
+    parts = [passage.citation, confidence, about.days, " > ".join(about.heading_path), trust, mark]
+    return quoted(" | ".join(filter(None, parts)), make_snippet(passage, words=()).text)
 
 
-def line(hit: Hit) -> str:
+def passage_line(passage: RankedPassage) -> str:
     """Write a passage in one line: its citation, its date and its first line."""
-    text = next((each for each in broken_up(hit.text).split("\n") if each.strip()), "")
-    mark = mark_of(hit.corrected_by)
-    parts = filter(None, (hit.citation, hit.about.days, mark, " ".join(text.split())))
+    text = next((each for each in broken_up(passage.text).split("\n") if each.strip()), "")
+    mark = mark_of(passage.corrected_by)
+    parts = filter(None, (passage.citation, passage.about.days, mark, " ".join(text.split())))
     return visible_line(" | ".join(parts))
 
 
@@ -197,12 +205,12 @@ def quoted(title: str, text: str) -> str:
     return f"{visible_line(broken_up(title)).replace('`', chr(39))}\n{fence}\n{text}\n{fence}\n"
 
 
-def of_catalogue(found: Catalogue, budget: int) -> str:
+def of_catalogue(catalogue: Catalogue, budget: int) -> str:
     """List documents, newest first, as far as the budget goes."""
-    lines = headline(None, found.freshness)
-    lines += [_sentence(found.empty_reason)] if found.empty_reason else []
+    lines = headline(None, catalogue.freshness)
+    lines += [_sentence(catalogue.empty_reason)] if catalogue.empty_reason else []
     left = budget - sum(map(estimate, lines))
-    rows = _rows(found.documents)
+    rows = _rows(catalogue.documents)
     for at, row in enumerate(rows):
         line = " | ".join(visible_line(cell) for cell in row if cell)
         left -= estimate(line) + 1

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from memcli.api.ask import Answered
+    from memcli.api.ask import SearchResult
     from memcli.api.read import Lines
     from memcli.api.workspaces import Workspaces
     from memcli.dates.find import DateSpan
     from memcli.mcp.shared_memory import SharedMemory
-    from memcli.search.hits import Hit
     from memcli.search.options import SearchOptions
+    from memcli.search.ranked import RankedPassage
     from memcli.types import Filters
 
 MOST_TOKENS = 8000  # per call
@@ -47,7 +47,7 @@ class StoppedError(Exception):
 
 
 def call_search(
-    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+    shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Search; after each stage memcli checks whether the client still waits."""
     from memcli.api.ask import ask
@@ -59,47 +59,49 @@ def call_search(
     from memcli.search.passages import passages_of
     from memcli.search.worth import counts
 
-    memory = held.warm(given.get("workspace"))
+    memory = shared.warm(arguments.get("workspace"))
     moment = memory.clock.now()
     day_first = memory.config("search.date_order") == "dmy"
-    dates = {name: given[name] for name in ("since", "until", "on") if given[name] is not None}
+    dates = {
+        name: arguments[name] for name in ("since", "until", "on") if arguments[name] is not None
+    }
     bounds = bounds_of(dates, moment.date(), day_first=day_first, hint="only one of them")
-    filters = _filters(memory, given, bounds)
-    if not given["query"].strip() and (dates or given["path"] is not None):
-        return _list(memory, filters, bounds, given["budget"])
+    filters = _filters(memory, arguments, bounds)
+    if not arguments["query"].strip() and (dates or arguments["path"] is not None):
+        return _list(memory, filters, bounds, arguments["budget"])
     question = question_after(
-        held.questions,
+        shared.questions,
         memory.config,
-        given["query"],
+        arguments["query"],
         moment,
         hint="memory_search with words in query",
     )
-    brief = counts(question.text) if given["brief"] is None else given["brief"]
-    options = options_of(memory.config, filters=filters, budget=given["budget"], lists=brief)
+    brief = counts(question.text) if arguments["brief"] is None else arguments["brief"]
+    options = options_of(memory.config, filters=filters, budget=arguments["budget"], lists=brief)
 
     # The page is cut here, because the next one continues after the passages of this one.
     found = ask(memory, question, options._replace(budget=None), observe=_while_awaited(is_stopped))
-    if given["limit"]:
-        first = found.answer.hits[: given["limit"]]
-        found = found._replace(answer=found.answer._replace(hits=first))
-    asked = [given.get(name) for name in _ASKED]
+    if arguments["limit"]:
+        first = found.answer.passages[: arguments["limit"]]
+        found = found._replace(answer=found.answer._replace(passages=first))
+    asked = [arguments.get(name) for name in _ASKED]
     cursor = Cursor.of(found.answer.revision, asked)
-    if given["cursor"] is not None:
-        cursor = cursor.moved_to(given["cursor"])
-    embeds = held.embeds(
-        is_behind=found.freshness.pending > 0,
+    if arguments["cursor"] is not None:
+        cursor = cursor.moved_to(arguments["cursor"])
+    embeds = shared.embeds(
+        is_outdated=found.freshness.pending > 0,
         has_vectors=not answers.is_unembedded(found.answer),
     )
     text, page = _page(found, options, cursor, bounds, embeds=embeds)
-    for hit in page.answer.hits:
-        held.given.add(hit.about.source, hit.about.path, hit.text)
+    for passage in page.answer.passages:
+        shared.seen.add(passage.about.source, passage.about.path, passage.text)
 
     def record() -> dict[str, Any]:
         results = [
             jsonio.few(
                 jsonio.result(each, shown(each.source, each.path), full=False, explain=False)
             )
-            for each in passages_of(page.answer.hits)
+            for each in passages_of(page.answer.passages)
         ]
         now, dates = moment.isoformat(timespec="seconds"), (*page.answer.dates, *bounds)
         return search_record(page, results, memory.config, now=now, dates=dates)
@@ -131,24 +133,28 @@ def _list(
     return ToolResult(answers.of_catalogue(found, budget), record)
 
 
-def _while_awaited(is_stopped: Callable[[], bool]) -> Callable[[str, Sequence[Hit]], None]:
+def _while_awaited(
+    is_stopped: Callable[[], bool],
+) -> Callable[[str, Sequence[RankedPassage]], None]:
     """Return a function that ends an answer after a stage if the client no longer waits."""
 
-    def observe(stage: str, hits: Sequence[Hit]) -> None:
+    def observe(stage: str, passages: Sequence[RankedPassage]) -> None:
         if is_stopped():
             raise StoppedError(stage)
 
     return observe
 
 
-def _filters(memory: Workspaces, given: Mapping[str, Any], bounds: Sequence[DateSpan]) -> Filters:
+def _filters(
+    memory: Workspaces, arguments: Mapping[str, Any], bounds: Sequence[DateSpan]
+) -> Filters:
     from memcli.dates.filters import span_of
     from memcli.types import Filters
     from memcli.workspace.names import globs_of
 
     first, last = span_of(bounds)
     roots = {source.name: source.root for source in memory.config.sources}
-    paths = [given["path"]] if given["path"] is not None else []
+    paths = [arguments["path"]] if arguments["path"] is not None else []
     return Filters(
         since=first,
         until=last,
@@ -158,13 +164,13 @@ def _filters(memory: Workspaces, given: Mapping[str, Any], bounds: Sequence[Date
 
 
 def _page(
-    found: Answered,
+    result: SearchResult,
     options: SearchOptions,
     cursor: Cursor,
     bounds: Sequence[DateSpan],
     *,
     embeds: bool,
-) -> tuple[str, Answered]:
+) -> tuple[str, SearchResult]:
     """Write as many passages as fit the budget, with their notices.
 
     Without a sure passage the page has three, and no later page is offered. Also returns the answer
@@ -175,46 +181,46 @@ def _page(
     from memcli.search.pipeline import ended
 
     budget = room = options.budget or 0
-    hits = found.answer.hits
-    passage = cache(answers.line if options.lists else answers.passage)
-    page = found.answer._replace(hits=tuple(cursor.rest(hits)))
+    passages = result.answer.passages
+    write = cache(answers.passage_line if options.lists else answers.passage_text)
+    page = result.answer._replace(passages=tuple(cursor.rest(passages)))
     if cursor.seen:
         is_measured = page.uncalibrated is None
         if not page.is_doubtful:
-            told, reason = verdict(page.hits, is_measured=is_measured)
+            told, reason = verdict(page.passages, is_measured=is_measured)
             page = page._replace(verdict=told, verdict_reason=reason)
         page = page._replace(is_measured=False)  # a client that turns the page wants more
     page = page if options.lists else ended(page)
-    found, rest, weaker = found._replace(answer=page), page.hits, page.weaker
-    free = max(0, options.free - (len(hits) - len(rest)))
+    result, rest, weaker = result._replace(answer=page), page.passages, page.weaker
+    free = max(0, options.free - (len(passages) - len(rest)))
     while True:
         kept, dropped, far = fit_budget(rest, budget=max(0, room), free=free)
-        lines = answers.of_search(found, kept, bounds, embeds=embeds)
+        lines = answers.of_search(result, kept, bounds, embeds=embeds)
         if whole := shortened(kept):
             lines.append(f"shown only in part: {whole}")
-        if (dropped or weaker) and kept and not found.is_unsure:
-            after = cursor.behind(hits, kept).text
+        if (dropped or weaker) and kept and not result.is_unsure:
+            after = cursor.behind(passages, kept).text
             more = f"{dropped} more did not fit" if dropped else f"{weaker} weaker"
             lines.append(f'{more}; for them: cursor "{after}"')
-        text = "\n".join([*lines, "", *map(passage, kept)])
+        text = "\n".join([*lines, "", *map(write, kept)])
         over = estimate(text) - budget
         if over <= 0 or not kept:
-            answer = found.answer._replace(
-                hits=tuple(kept),
+            answer = result.answer._replace(
+                passages=tuple(kept),
                 omitted_over_budget=dropped,
                 omitted_low_confidence=far,
                 weaker=weaker,
             )
-            return text, found._replace(answer=answer)
+            return text, result._replace(answer=answer)
         room -= max(1, over // 3)  # a passage less takes its notices with it
 
 
 def call_get(
-    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+    shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Read lines of a document from disk, at most MOST_TOKENS."""
-    lines = _within_reach(_lines(held.opened(given.get("workspace")), given))
-    held.given.add(lines.source, lines.path, lines.text)
+    lines = _within_reach(_lines(shared.opened(arguments.get("workspace")), arguments))
+    shared.seen.add(lines.source, lines.path, lines.text)
 
     def record() -> dict[str, Any]:
         file = shown(lines.source, lines.path)
@@ -225,15 +231,15 @@ def call_get(
     return ToolResult(answers.of_lines(lines), record)
 
 
-def _lines(memory: Workspaces, given: Mapping[str, Any]) -> Lines:
+def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
     """Read the lines of a citation, in the forms in which models write citations."""
     from memcli.api.read import get
 
-    first, count = given["from"], given["lines"]
+    first, count = arguments["from"], arguments["lines"]
     try:
-        return get(memory, given["path"], first=first, count=count)
+        return get(memory, arguments["path"], first=first, count=count)
     except NotFoundError as error:
-        plain = _AS_LINES.sub(r":\1-\2", given["path"].strip(_AROUND))
+        plain = _AS_LINES.sub(r":\1-\2", arguments["path"].strip(_AROUND))
         plain = _AS_LINE.sub(r":\1", plain)
         with suppress(NotFoundError):
             return get(memory, plain, first=first, count=count)
@@ -268,74 +274,74 @@ def _within_reach(lines: Lines) -> Lines:
 
 
 def call_context(
-    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+    shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Assemble the memory for a prompt."""
-    from memcli.api.assemble import context_of, context_record, wanted_of
+    from memcli.api.assemble import context_of, context_record, sharing_of
     from memcli.context.assemble import check_shares
     from memcli.context.parts import markdown
 
-    memory = held.warm(given.get("workspace"))
+    memory = shared.warm(arguments.get("workspace"))
     moment = memory.clock.now()
     config = memory.config
-    if given["budget"] is not None:
-        config = config.having({"context.budget": given["budget"]})
-    wanted = check_shares(wanted_of(config))
+    if arguments["budget"] is not None:
+        config = config.having({"context.budget": arguments["budget"]})
+    sharing = check_shares(sharing_of(config))
     if is_stopped():
         raise StoppedError("warm")
-    text, observe = given["query"] or "", _while_awaited(is_stopped)
-    found = context_of(memory, text, moment, wanted, observe=observe)
-    embeds = held.embeds(is_behind=found.freshness.pending > 0, has_vectors=True)
+    text, observe = arguments["query"] or "", _while_awaited(is_stopped)
+    found = context_of(memory, text, moment, sharing, observe=observe)
+    embeds = shared.embeds(is_outdated=found.freshness.pending > 0, has_vectors=True)
     lines = answers.of_context(found, embeds=embeds)
     for part in found.assembled.parts:
-        held.given.add(*part.excerpt.about.document, part.text)
+        shared.seen.add(*part.excerpt.about.document, part.text)
     body = markdown(found.assembled.parts, notice=found.assembled.notice)
     now = moment.isoformat(timespec="seconds")
-    record = partial(context_record, found, config, budget=wanted.budget, now=now)
+    record = partial(context_record, found, config, budget=sharing.budget, now=now)
     return ToolResult("\n".join([*lines, "", body or "The memory has nothing for this.\n"]), record)
 
 
 def call_remember(
-    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+    shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Append a note, and mark the line that it corrects; or say why not."""
     from memcli.api.remember import Wish, record_of, remember
 
-    held.warm()
-    memory = held.own()
+    shared.warm()
+    memory = shared.own()
     if is_stopped():
         raise StoppedError("warm")
-    older = given.get("citation")
+    older = arguments.get("citation")
     wish = Wish(
         gate=True,
-        was_given=held.given,
+        was_shown=shared.seen,
         by=AGENT,
-        corrects=_own_citation(held, older) if older else "",
+        corrects=_own_citation(shared, older) if older else "",
     )
-    noted = remember(memory, given["text"], wish, memory.clock.now())
+    noted = remember(memory, arguments["text"], wish, memory.clock.now())
     return ToolResult(answers.of_note(noted, corrects=wish.corrects), lambda: record_of(noted))
 
 
 def call_forget(
-    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+    shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Remove a note that an agent appended, or say why it stays."""
     from memcli.api.remember import forget
 
-    held.warm()
-    citation = given["citation"].strip(_AROUND)
+    shared.warm()
+    citation = arguments["citation"].strip(_AROUND)
     with suppress(NotFoundError):  # the lines may be gone already
-        citation = _own_citation(held, citation)
-    done = forget(held.own(), citation, by=AGENT)
+        citation = _own_citation(shared, citation)
+    done = forget(shared.own(), citation, by=AGENT)
     return ToolResult(answers.of_forgotten(done), done._asdict)
 
 
-def _own_citation(held: SharedMemory, citation: str) -> str:
+def _own_citation(shared: SharedMemory, citation: str) -> str:
     """Cite lines of the workspace that receives notes, however a model cites them."""
     from memcli.api.workspaces import Workspaces
 
-    own = held.own()
-    for each in held.opened().members:
+    own = shared.own()
+    for each in shared.opened().members:
         if each.workspace is own:
             citation = citation.removeprefix(f"{each.name}:")
     lines = _lines(Workspaces(own), {"path": citation, "from": None, "lines": None})
@@ -343,7 +349,7 @@ def _own_citation(held: SharedMemory, citation: str) -> str:
 
 
 def read_document(
-    held: SharedMemory, given: Mapping[str, Any], is_stopped: Callable[[], bool]
+    shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Read the whole document at an address, memcli://WORKSPACE/PATH, and when it was changed."""
     from urllib.parse import quote, unquote
@@ -351,16 +357,16 @@ def read_document(
     from memcli.api.read import get
     from memcli.render.sanitize import broken_up
 
-    memory = held.opened()
+    memory = shared.opened()
     # The prefix of a document's path, by the name of its workspace.
     names = {name: f"{name}:" for name, *_ in memory.members}
     names = names or {os.path.basename(memory.config.workspace): ""}
-    wanted, _, path = given["uri"].removeprefix(SCHEME).partition("/")
+    wanted, _, path = arguments["uri"].removeprefix(SCHEME).partition("/")
     # Some clients write the name in lower case, because they take it for a host.
     meant = [name for name in names if name.casefold() == unquote(wanted).casefold()]
     if not meant or not path:
         raise NotFoundError(
-            f"there is no document at {given['uri']}",
+            f"there is no document at {arguments['uri']}",
             hint=f"{SCHEME}{quote(next(iter(names)))}/PATH",
         )
     name = unquote(wanted) if unquote(wanted) in meant else meant[0]

@@ -202,7 +202,7 @@ def tools_of(workspaces: Sequence[str], *, writes: bool = False) -> tuple[ToolDe
     return (*reading, *WRITING) if writes else reading
 
 
-def read(name: str, arguments: Sequence[Argument], given: Mapping[str, object]) -> dict[str, Any]:
+def read(name: str, arguments: Sequence[Argument], values: Mapping[str, object]) -> dict[str, Any]:
     """Check the arguments of a call, and add the defaults; None for one without a default.
 
     Another server's name for an argument is accepted. A number may be a text or end in `.0`, and is
@@ -211,7 +211,7 @@ def read(name: str, arguments: Sequence[Argument], given: Mapping[str, object]) 
     """
     known = {each.name: each for each in arguments}
     told: dict[str, object] = {}
-    for argument, value in given.items():
+    for argument, value in values.items():
         meant = argument if argument in known else ALIASES.get(argument, "")
         if meant not in known:
             raise _unknown(name, argument, [each.name for each in arguments if each.is_listed])
@@ -231,14 +231,14 @@ def _value(name: str, argument: Argument, value: object) -> object:
     return _flag(argument, value) if argument.kind == "boolean" else _text(argument, value)
 
 
-def _unknown(name: str, given: str, known: Sequence[str]) -> UsageError:
+def _unknown(name: str, argument: str, known: Sequence[str]) -> UsageError:
     from memcli.config.nearest import nearest
 
     if not known:
-        return UsageError(f"{name} takes no argument, and not {given!r:.80}", hint=name)
+        return UsageError(f"{name} takes no argument, and not {argument!r:.80}", hint=name)
     return UsageError(
-        f"{name} has no argument {given!r:.80}; it takes {', '.join(known)}",
-        hint=f"{name} with {nearest(given, known)}",
+        f"{name} has no argument {argument!r:.80}; it takes {', '.join(known)}",
+        hint=f"{name} with {nearest(argument, known)}",
     )
 
 

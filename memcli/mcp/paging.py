@@ -16,7 +16,7 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
 
 _CURSOR = re.compile(
     r"(?P<revision>[0-9]{1,20})\.(?P<question>[0-9a-f]{8})\.(?P<seen>[0-9a-f]{1,32})"
@@ -32,9 +32,9 @@ class Cursor(Record):
     seen: int  # bit n: the passage of rank n, from 0, has been shown
 
     @classmethod
-    def of(cls, revision: str, asked: Sequence[object]) -> Cursor:
+    def of(cls, revision: str, question: Sequence[object]) -> Cursor:
         """Start before the first passage of a question and its filters."""
-        text = "\0".join("" if each is None else f"={each}" for each in asked)
+        text = "\0".join("" if each is None else f"={each}" for each in question)
         return cls(revision, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8], 0)
 
     @property
@@ -57,14 +57,14 @@ class Cursor(Record):
             raise UsageError("the memory has changed since that answer", hint=_AGAIN)
         return self._replace(seen=int(match["seen"], 16))
 
-    def rest(self, hits: Sequence[Hit]) -> list[Hit]:
+    def rest(self, passages: Sequence[RankedPassage]) -> list[RankedPassage]:
         """Leave out the passages that were shown."""
-        return [hit for rank, hit in enumerate(hits) if not self.seen >> rank & 1]
+        return [passage for rank, passage in enumerate(passages) if not self.seen >> rank & 1]
 
-    def behind(self, hits: Sequence[Hit], shown: Sequence[Hit]) -> Cursor:
-        """Return the cursor after a page; `shown` may be cut down to the best lines of `hits`."""
+    def behind(self, passages: Sequence[RankedPassage], shown: Sequence[RankedPassage]) -> Cursor:
+        """Return the cursor after a page; `shown` may be cut down to the best lines."""
         seen = self.seen
-        for rank, hit in enumerate(hits):
-            if any(map(hit.contains, shown)):
+        for rank, passage in enumerate(passages):
+            if any(map(passage.contains, shown)):
                 seen |= 1 << rank
         return self._replace(seen=seen)

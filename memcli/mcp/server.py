@@ -82,12 +82,12 @@ Context = ServerRequestContext[Any, Any]
 class MemoryServer:
     """Answers the requests of one client from one memory."""
 
-    def __init__(self, held: SharedMemory, *, structured: bool, writes: bool) -> None:
+    def __init__(self, shared: SharedMemory, *, structured: bool, writes: bool) -> None:
         """Take the memory; `structured` adds records for programs, `writes` the writing tools."""
-        self._held, self._structured, self._writes = held, structured, writes
+        self._shared, self._structured, self._writes = shared, structured, writes
         self._limiter = anyio.CapacityLimiter(THREADS)
         self._warming: Thread | None = None
-        self._has_asked = False  # for the folders of the client
+        self._has_folders = False  # for the folders of the client
 
     def protocol(self) -> Server[Any]:
         """Return the SDK's server, which calls this one."""
@@ -115,7 +115,7 @@ class MemoryServer:
     def _tools(self) -> tuple[definitions.ToolDefinition, ...]:
         """Return the tools; if the workspaces cannot be named yet, calls report why."""
         try:
-            workspaces = self._held.workspaces()
+            workspaces = self._shared.workspaces()
         except (MemcliError, OSError):
             workspaces = ()
         return definitions.tools_of(workspaces, writes=self._writes)
@@ -123,7 +123,7 @@ class MemoryServer:
     def _warm(self) -> None:
         """Start to open what the first question will need, once."""
         if self._warming is None:
-            self._warming = Thread(target=_quietly, args=(self._held.prepare,), daemon=True)
+            self._warming = Thread(target=_quietly, args=(self._shared.prepare,), daemon=True)
             self._warming.start()
 
     async def _call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
@@ -143,17 +143,17 @@ class MemoryServer:
         return CallToolResult(content=[_text(told.text)], structured_content=record)
 
     async def _answer(
-        self, call: Callable[..., ToolResult], given: Mapping[str, Any], context: Context
+        self, call: Callable[..., ToolResult], arguments: Mapping[str, Any], context: Context
     ) -> ToolResult:
         """Answer in a thread, and report the progress of a first index if the client wants it."""
-        await self._take_folders(context, given.get("workspace"))
+        await self._take_folders(context, arguments.get("workspace"))
         if not (context.meta and "progress_token" in context.meta):
-            return await self._in_thread(call, given)
+            return await self._in_thread(call, arguments)
         error: MemcliError | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(self._report, context)
             try:
-                told = await self._in_thread(call, given)
+                told = await self._in_thread(call, arguments)
             except MemcliError as raised:  # a group would wrap it
                 error = raised
             group.cancel_scope.cancel()
@@ -162,14 +162,14 @@ class MemoryServer:
         return told
 
     async def _in_thread(
-        self, call: Callable[..., ToolResult], given: Mapping[str, Any]
+        self, call: Callable[..., ToolResult], arguments: Mapping[str, Any]
     ) -> ToolResult:
         """Answer in a thread, which stops if the request is cancelled."""
         stopped = Event()
 
         def answer() -> ToolResult:
-            with self._held.call():
-                return call(self._held, given, stopped.is_set)
+            with self._shared.call():
+                return call(self._shared, arguments, stopped.is_set)
 
         try:
             return await to_thread.run_sync(answer, abandon_on_cancel=True, limiter=self._limiter)
@@ -180,34 +180,34 @@ class MemoryServer:
         """Ask a client once for its folders, if the server does not know where the notes are."""
         capabilities = context.session.client_capabilities
         names_folder = workspace is not None and is_path(workspace)
-        may_ask = self._held.may_move or names_folder
-        if self._has_asked or not may_ask or capabilities is None or capabilities.roots is None:
+        may_ask = self._shared.may_move or names_folder
+        if self._has_folders or not may_ask or capabilities is None or capabilities.roots is None:
             return
         if not names_folder:
             try:
-                await to_thread.run_sync(self._held.opened, limiter=self._limiter)
+                await to_thread.run_sync(self._shared.opened, limiter=self._limiter)
             except NotFoundError:
                 pass
             except (MemcliError, OSError):  # the call reports the error
                 return
             else:
-                self._held.may_move = False
+                self._shared.may_move = False
                 return
-        self._has_asked = True
+        self._has_folders = True
         with suppress(MCPError), anyio.move_on_after(ROOTS_SECONDS):
             found = await context.session.list_roots()
             folders = [urlsplit(str(root.uri)) for root in found.roots]
             paths = [unquote(each.path) for each in folders if each.scheme == "file"]
-            self._held.roots += paths
-            if paths and self._held.may_move:
-                self._held.folder = paths[0]
+            self._shared.roots += paths
+            if paths and self._shared.may_move:
+                self._shared.folder = paths[0]
 
     async def _report(self, context: Context) -> None:
         """Report progress, which only grows, until it is cancelled."""
         last = -1
         while True:
             await anyio.sleep(REPORT_SECONDS)
-            now = self._held.progress
+            now = self._shared.progress
             if now is not None and now.done > last:
                 last = now.done
                 message = _STAGES.get(now.stage, now.stage)
@@ -279,9 +279,9 @@ class MemoryServer:
         return GetPromptResult(messages=[PromptMessage(role="user", content=_text(text))])
 
 
-def serve(held: SharedMemory, pipes: Pipes, *, structured: bool, writes: bool) -> None:
+def serve(shared: SharedMemory, pipes: Pipes, *, structured: bool, writes: bool) -> None:
     """Answer until the client closes its end, or is gone."""
-    anyio.run(_serve, MemoryServer(held, structured=structured, writes=writes), pipes)
+    anyio.run(_serve, MemoryServer(shared, structured=structured, writes=writes), pipes)
 
 
 async def _serve(memory: MemoryServer, pipes: Pipes) -> None:

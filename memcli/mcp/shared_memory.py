@@ -60,7 +60,7 @@ class SharedMemory:
         self._replaced: list[Workspaces] = []  # closed once no call is being answered
         self.may_move = may_move
         self.folder: str | None = None  # of the client
-        self.given = SeenLines()
+        self.seen = SeenLines()
         self.questions: deque[Question] = deque(maxlen=EARLIER)  # for those that follow
 
     def workspaces(self) -> tuple[str, ...]:
@@ -180,12 +180,12 @@ class SharedMemory:
         preparation = self._preparation
         return preparation.progress if preparation is not None else None
 
-    def embeds(self, *, is_behind: bool, has_vectors: bool) -> bool:
+    def embeds(self, *, is_outdated: bool, has_vectors: bool) -> bool:
         """Return whether texts are being embedded; start again if files or vectors are missing."""
         preparation = self._preparation
         if preparation is None:
             return False
-        if is_behind or (not has_vectors and preparation.may_embed):
+        if is_outdated or (not has_vectors and preparation.may_embed):
             preparation.start()
         return preparation.is_embedding
 
@@ -261,8 +261,8 @@ class SeenLines:
         wanted = line.strip()
         with self._adding:
             return any(
-                wanted in given and (source, path) == (its_source, its_path)
-                for its_source, its_path, given in self._lines
+                wanted in seen and (source, path) == (its_source, its_path)
+                for its_source, its_path, seen in self._lines
             )
 
 

@@ -295,8 +295,8 @@ def forget(folder: str, made: Appended) -> None:
         _save(folder, [gone if each == made else each for each in appends(folder)])
 
 
-def _save(folder: str, kept: Sequence[Appended]) -> None:
-    records = [{**each._asdict(), "data": b64encode(each.data).decode()} for each in kept]
+def _save(folder: str, appended: Sequence[Appended]) -> None:
+    records = [{**each._asdict(), "data": b64encode(each.data).decode()} for each in appended]
     write_whole(os.path.join(folder, NAME), json.dumps(records))
 
 

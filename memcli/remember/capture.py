@@ -76,10 +76,10 @@ class SessionFact(Record):
     worth: float  # 0 to 1
 
 
-def facts_of(said: Iterable[TranscriptTurn]) -> list[SessionFact]:
+def facts_of(turns: Iterable[TranscriptTurn]) -> list[SessionFact]:
     """Choose lines, the most valuable first; ties go to the earlier line."""
     found: dict[str, SessionFact] = {}
-    for turn in said:
+    for turn in turns:
         for text in _sentences(turn.text):
             worth = _worth(text, turn.role)
             if worth:

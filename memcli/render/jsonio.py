@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
     from memcli.indexing.freshness import Freshness
-    from memcli.search.hits import Step
     from memcli.search.pipeline import Answer
     from memcli.search.question import Question
+    from memcli.search.ranked import Step
     from memcli.search.retrievers import RetrieverUse
     from memcli.search.summaries import Expanded
     from memcli.store.union import StoreState
@@ -108,18 +108,18 @@ def result(passage: Passage, file: str | None, *, full: bool, explain: bool) -> 
 
 def lines(expanded: Expanded, file: str | None) -> dict[str, Any]:
     """Describe source lines of a summary; `file` is the path of their document from here."""
-    hit = expanded.hit
+    passage = expanded.passage
     return {
         "summary": expanded.summary,
-        "path": hit.about.path,
-        **source_of(hit.about.source),
-        "start_line": hit.start_line,
-        "end_line": hit.end_line,
-        **date_of(hit.about),
-        "citation": hit.citation,
-        "text": hit.text,
-        "text_hash": digest(hit.text).hex(),
-        "tokens": estimate(hit.text),
+        "path": passage.about.path,
+        **source_of(passage.about.source),
+        "start_line": passage.start_line,
+        "end_line": passage.end_line,
+        **date_of(passage.about),
+        "citation": passage.citation,
+        "text": passage.text,
+        "text_hash": digest(passage.text).hex(),
+        "tokens": estimate(passage.text),
         "file": file,
     }
 
@@ -157,7 +157,7 @@ def search_envelope(
         **speaker_match(answer),
         "results": results,
         "omitted_over_budget": answer.omitted_over_budget,
-        **({"shortened": whole} if (whole := shortened(answer.hits)) else {}),
+        **({"shortened": whole} if (whole := shortened(answer.passages)) else {}),
         **(
             {"omitted_low_confidence": answer.omitted_low_confidence}
             if answer.omitted_low_confidence
@@ -255,9 +255,9 @@ def _retriever(retriever: RetrieverUse, counted: bool) -> dict[str, Any]:
     return record
 
 
-def reason(told: Reason) -> dict[str, str]:
+def reason(cause: Reason) -> dict[str, str]:
     """Describe a reason as an object."""
-    return {"code": told.code, **_reason(told)}
+    return {"code": cause.code, **_reason(cause)}
 
 
 def _reason(reason: Reason | None) -> dict[str, str]:

@@ -54,7 +54,7 @@ def repaired(repairs: Sequence[Repair]) -> str:
 
 def doubt(answer: Answer) -> str:
     """Say in one line how the passages differ from the question; "" if they do not."""
-    if not answer.hits:
+    if not answer.passages:
         return ""
     if answer.missing_phrases:
         return f"No passage contains {quoted(answer.missing_phrases)}; these match the other words."
@@ -82,7 +82,7 @@ def absent(answer: Answer) -> str:
     words = [word for word in answer.unmatched if word not in answer.missing_phrases]
     if answer.verdict == "good":
         words = [word for word in words if word[:1].isupper()]
-    if not answer.hits or answer.is_long or not words:
+    if not answer.passages or answer.is_long or not words:
         return ""
     return f"No note contains: {', '.join(words[:MOST_MISSING])}."
 

@@ -7,7 +7,7 @@ import re
 from memcli.checking import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
     from memcli.search.snippet import Snippet
 
 # C0 except tab and newline, DEL, C1; line and paragraph separators; soft hyphen, zero width,
@@ -109,14 +109,14 @@ def _shown(match: re.Match[str]) -> str:
 _BACKTICKS = re.compile(r"`+")
 
 
-def fenced_passage(hit: Hit, snippet: Snippet, where: str) -> str:
+def fenced_passage(passage: RankedPassage, snippet: Snippet, where: str) -> str:
     """Show one passage below its citation; the fence is longer than any run of backticks inside."""
-    candidate = hit.candidate
+    candidate = passage.candidate
     fence = fence_for(snippet.text)
     heading = " > ".join(candidate.about.heading_path)
-    from memcli.search.hits import mark_of
+    from memcli.search.ranked import mark_of
 
-    mark = mark_of(hit.corrected_by)
+    mark = mark_of(passage.corrected_by)
     about = ", ".join(filter(None, (heading, candidate.about.days, candidate.about.trust, mark)))
     title = " ".join(f"{where} ({about})".split())
     return f"**{title}**\n\n{fence}text\n{snippet.text}\n{fence}\n\n"

@@ -15,7 +15,7 @@ from memcli.types import MEMORY_SOURCE, lines_of
 
 if TYPE_CHECKING:
     from memcli.search.cursor import CursorPlace
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
     from memcli.search.summaries import Expanded
     from memcli.types import About
 
@@ -54,36 +54,40 @@ class Screen(Record):
     link: Callable[[str, str, int], str]  # a link for a source, a path and a line; "" for none
 
 
-def passage(
+def whole_passage(
     rank: int,
-    hit: Hit,
+    passage: RankedPassage,
     snippet: Snippet,
     screen: Screen,
     around: Around = NOTHING_AROUND,
     *,
-    beside: Sequence[Hit] = (),
+    beside: Sequence[RankedPassage] = (),
 ) -> str:
     """Write one passage: place, confidence, age and headings, then its text.
 
     A `heading` that several passages next to each other share is not repeated.
     """
     style = screen.style
-    claims = [hit.claim_at(line) for line in range(hit.start_line, hit.end_line + 1)]
+    claims = [passage.claim_at(line) for line in range(passage.start_line, passage.end_line + 1)]
     notes = [(screen.safe(claim), style.term) for claim in dict.fromkeys(claims) if claim]
-    if hit.duplicates:
-        notes.append((f"(+{len(hit.duplicates)} alike)", style.dim))
-    names = [_on_a_line(name, screen) for name in hit.about.heading_path]
+    if passage.duplicates:
+        notes.append((f"(+{len(passage.duplicates)} alike)", style.dim))
+    names = [_on_a_line(name, screen) for name in passage.about.heading_path]
     if len(beside) > 1:
-        place = f"{style.path}:{lines_of(hit.start_line, hit.end_line)}{style.end}"
-        head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document, hit.start_line), place)}"
-        taken = columns(f"{rank:>2}. :{lines_of(hit.start_line, hit.end_line)}")
-        facts = [(f"{hit.score:.2f}", style.dim), *notes]
+        place = f"{style.path}:{lines_of(passage.start_line, passage.end_line)}{style.end}"
+        link = screen.link(*passage.about.document, passage.start_line)
+        head = f"{rank:>2}. {hyperlink(link, place)}"
+        taken = columns(f"{rank:>2}. :{lines_of(passage.start_line, passage.end_line)}")
+        facts = [(f"{passage.score:.2f}", style.dim), *notes]
         lines = _flow(facts, names[_shared(beside) :], screen, head=head, taken=taken)
     else:
-        age = _age(hit.about, screen)
-        facts = [(f"{hit.score:.2f}  {age:<{AGE_COLUMNS}}", style.dim), *_facts(hit.about, style)]
+        age = _age(passage.about, screen)
+        facts = [
+            (f"{passage.score:.2f}  {age:<{AGE_COLUMNS}}", style.dim),
+            *_facts(passage.about, style),
+        ]
         told = _flow([*facts, *notes], names, screen)
-        lines = [f"{rank:>2}. {_where(hit, screen)}", *told]
+        lines = [f"{rank:>2}. {_where(passage, screen)}", *told]
     before, after = (
         neighbours(side, style, screen.safe, lambda line: shortened(line, screen.width))
         for side in around
@@ -92,25 +96,25 @@ def passage(
     return "\n".join(lines) + "\n\n"
 
 
-def heading(hits: Sequence[Hit], screen: Screen) -> str:
+def heading(passages: Sequence[RankedPassage], screen: Screen) -> str:
     """Write what several passages of a document have in common: its name, age and headings."""
-    about, style = hits[0].about, screen.style
+    about, style = passages[0].about, screen.style
     document = _on_a_line(screen.name(*about.document), screen)
-    link = screen.link(*about.document, hits[0].start_line)
+    link = screen.link(*about.document, passages[0].start_line)
     head = hyperlink(link, f"{style.path}{document}{style.end}")
-    names = [_on_a_line(name, screen) for name in about.heading_path[: _shared(hits)]]
+    names = [_on_a_line(name, screen) for name in about.heading_path[: _shared(passages)]]
     facts = [(_age(about, screen), style.dim), *_facts(about, style)]
     return "\n".join(_flow(facts, names, screen, head=head, taken=columns(document))) + "\n"
 
 
-def _shared(hits: Sequence[Hit]) -> int:
+def _shared(passages: Sequence[RankedPassage]) -> int:
     """Count the outermost headings that all of some passages share."""
-    levels = zip(*(hit.about.heading_path for hit in hits), strict=False)
-    return next((n for n, level in enumerate(levels) if len(set(level)) > 1), _least(hits))
+    levels = zip(*(passage.about.heading_path for passage in passages), strict=False)
+    return next((n for n, level in enumerate(levels) if len(set(level)) > 1), _least(passages))
 
 
-def _least(hits: Sequence[Hit]) -> int:
-    return min(len(hit.about.heading_path) for hit in hits)
+def _least(passages: Sequence[RankedPassage]) -> int:
+    return min(len(passage.about.heading_path) for passage in passages)
 
 
 def _age(about: About, screen: Screen) -> str:
@@ -134,7 +138,7 @@ def _facts(about: About, style: Style) -> list[tuple[str, str]]:
 
 def brief(
     rank: int,
-    hit: Hit,
+    passage: RankedPassage,
     place: CursorPlace,
     words: Sequence[str],
     screen: Screen,
@@ -145,12 +149,12 @@ def brief(
 
     If there are several, the name of the document is above them.
     """
-    document = screen.name(*hit.about.document) if is_alone else ""
+    document = screen.name(*passage.about.document) if is_alone else ""
     name = _on_a_line(f"{document}:{place.line}", screen)
     most = max(LEAST_NAME, screen.width - len(f"{rank:>2}.   ") - LEAST_BRIEF)
     shown = name if columns(name) <= most else "…" + _last_columns(name, most - 1)
     cited = f"{screen.style.path}{shown}{screen.style.end}"
-    head = f"{rank:>2}. {hyperlink(screen.link(*hit.about.document, place.line), cited)}  "
+    head = f"{rank:>2}. {hyperlink(screen.link(*passage.about.document, place.line), cited)}  "
     room = screen.width - columns(f"{rank:>2}. {shown}  ")
     text = " ".join(screen.safe(place.text).split())
     marks = marked(text, words).marks
@@ -202,10 +206,14 @@ def _flow(
 
 def behind(expanded: Expanded, screen: Screen) -> str:
     """Write source lines of a summary."""
-    style, hit = screen.style, expanded.hit
+    style, passage = screen.style, expanded.passage
     summary = _on_a_line(screen.name(MEMORY_SOURCE, expanded.summary), screen)
     about = f"{style.dim}behind {summary}{style.end}"
-    lines = [f"  > {_where(hit, screen)}", INDENT + about, *_text(Snippet(hit.text, ()), screen)]
+    lines = [
+        f"  > {_where(passage, screen)}",
+        INDENT + about,
+        *_text(Snippet(passage.text, ()), screen),
+    ]
     return "\n".join(lines) + "\n\n"
 
 
@@ -261,11 +269,11 @@ def file_url(template: str, *, host: str, path: str, line: int) -> str:
     return _KEY.sub(lambda key: values[key[1]], LINKS.get(template, template))
 
 
-def _where(hit: Hit, screen: Screen) -> str:
-    document = hit.about.document
-    cited = f"{screen.name(*document)}:{lines_of(hit.start_line, hit.end_line)}"
+def _where(passage: RankedPassage, screen: Screen) -> str:
+    document = passage.about.document
+    cited = f"{screen.name(*document)}:{lines_of(passage.start_line, passage.end_line)}"
     citation = f"{screen.style.path}{_on_a_line(cited, screen)}{screen.style.end}"
-    return hyperlink(screen.link(*document, hit.start_line), citation)
+    return hyperlink(screen.link(*document, passage.start_line), citation)
 
 
 def _on_a_line(text: str, screen: Screen) -> str:

@@ -10,7 +10,7 @@ from memcli.record import Record
 from memcli.render.sanitize import one_line
 
 if TYPE_CHECKING:
-    from memcli.search.hits import Hit, Step
+    from memcli.search.ranked import RankedPassage, Step
     from memcli.search.snippet import Snippet
 
 INDENT = "    "
@@ -44,14 +44,14 @@ class Around(Record):
 NOTHING_AROUND = Around()
 
 
-def passage(
-    hit: Hit, lines: Sequence[tuple[int, Snippet]], around: Around = NOTHING_AROUND, *,
-    style: Style, safe: Callable[[str], str],
+def passage_lines(
+    passage: RankedPassage, lines: Sequence[tuple[int, Snippet]],
+    around: Around = NOTHING_AROUND, *, style: Style, safe: Callable[[str], str],
 ) -> str:  # fmt: skip
     """Write the lines of a passage after their numbers, as grep does."""
     shown = []
     for number, line in lines:
-        claim = safe(one_line(hit.claim_at(number)))
+        claim = safe(one_line(passage.claim_at(number)))
         shown.append(f"{number}: {marked(line, style, safe)} {claim}".rstrip())
     return (
         "\n".join(
@@ -65,13 +65,13 @@ def passage(
     )
 
 
-def above(hit: Hit, *, style: Style, safe: Callable[[str], str]) -> str:
+def above(passage: RankedPassage, *, style: Style, safe: Callable[[str], str]) -> str:
     """Write the rest of the line with the path: date, headings, remarks.
 
     Headings in the path or in the first line of the passage are left out.
     """
-    about = hit.about
-    first = hit.text.lstrip().partition("\n")[0]
+    about = passage.about
+    first = passage.text.lstrip().partition("\n")[0]
     title = first.lstrip("#").strip() if first.startswith("#") else ""
     heading = " > ".join(h for h in about.heading_path if h not in about.path and h != title)
     pieces = []
@@ -81,17 +81,21 @@ def above(hit: Hit, *, style: Style, safe: Callable[[str], str]) -> str:
         pieces.append(f"{style.heading}{safe(one_line(heading))}{style.end}")
     if about.trust != "trusted":
         pieces.append("[untrusted]")
-    if hit.duplicates:
-        pieces.append(f"{style.dim}(+{len(hit.duplicates)} alike){style.end}")
+    if passage.duplicates:
+        pieces.append(f"{style.dim}(+{len(passage.duplicates)} alike){style.end}")
     return "".join(f"  {piece}" for piece in pieces)
 
 
-def brief(hit: Hit, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]) -> str:
+def brief(
+    passage: RankedPassage, where: str, text: Snippet, *, style: Style, safe: Callable[[str], str]
+) -> str:
     """Write the best line of a passage after its place."""
-    from memcli.search.hits import mark_of
+    from memcli.search.ranked import mark_of
 
     mark = (
-        f"  {style.dim}[{safe(mark_of(hit.corrected_by))}]{style.end}" if hit.corrected_by else ""
+        f"  {style.dim}[{safe(mark_of(passage.corrected_by))}]{style.end}"
+        if passage.corrected_by
+        else ""
     )
     cited = f"{style.path}{safe(one_line(where))}{style.end}"
     return f"{cited}: {marked(text, style, safe).strip()}{mark}\n"
@@ -119,16 +123,18 @@ def day(days: str, style: Style) -> str:
     return f"{style.heading}{days or 'undated'}{style.end}\n"
 
 
-def behind(hit: Hit, where: str, summary: str, *, style: Style, safe: Callable[[str], str]) -> str:
+def behind(
+    passage: RankedPassage, where: str, summary: str, *, style: Style, safe: Callable[[str], str]
+) -> str:
     """Write source lines of a summary with their citation and the name of the summary."""
-    text = re.sub(_BLANK_RUNS, "\n\n", safe(hit.text))
+    text = re.sub(_BLANK_RUNS, "\n\n", safe(passage.text))
     about = f"{style.dim}behind {safe(one_line(summary))}{style.end}"
     lines = [f"  > {style.path}{safe(one_line(where))}{style.end}  {about}"]
     lines += [(INDENT + line).rstrip() for line in text.split("\n")]
-    if hit.corrected_by:
-        from memcli.search.hits import mark_of
+    if passage.corrected_by:
+        from memcli.search.ranked import mark_of
 
-        lines.append(f"{INDENT}{style.dim}{safe(mark_of(hit.corrected_by))}{style.end}")
+        lines.append(f"{INDENT}{style.dim}{safe(mark_of(passage.corrected_by))}{style.end}")
     return "\n".join(lines) + "\n"
 
 

@@ -11,7 +11,7 @@ from memcli.search.lines import cut_down
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
 
 # Minimum share of a budget to which a passage is cut down, except for the first passage.
 LEAST_REST = 0.1
@@ -21,8 +21,8 @@ FAR = 0.02
 
 
 def fit_budget(
-    hits: Sequence[Hit], *, budget: int | None, free: int | None = None
-) -> tuple[list[Hit], int, int]:
+    passages: Sequence[RankedPassage], *, budget: int | None, free: int | None = None
+) -> tuple[list[RankedPassage], int, int]:
     """Return the passages that fit, how many do not fit, and how many are too far.
 
     Passages are taken from the first on. The first that does not fit is cut down to its best lines
@@ -30,41 +30,43 @@ def fit_budget(
     far from the question are left out.
     """
     if budget is None:
-        return list(hits), 0, 0
+        return list(passages), 0, 0
     left = budget
-    kept: list[Hit] = []
+    kept: list[RankedPassage] = []
     far = 0
-    for rank, hit in enumerate(hits):
-        if free is not None and rank >= free and _is_far(hit):
+    for rank, passage in enumerate(passages):
+        if free is not None and rank >= free and _is_far(passage):
             far += 1
-        elif _fits(left, hit.text):
-            kept.append(hit)
-            left -= estimate(hit.text)
+        elif _fits(left, passage.text):
+            kept.append(passage)
+            left -= estimate(passage.text)
         else:
-            kept += _shortened(hit, left, is_first=not kept, least=LEAST_REST * budget)
+            kept += _shortened(passage, left, is_first=not kept, least=LEAST_REST * budget)
             break
-    return kept, len(hits) - len(kept) - far, far
+    return kept, len(passages) - len(kept) - far, far
 
 
-def _shortened(hit: Hit, left: int, *, is_first: bool, least: float) -> list[Hit]:
+def _shortened(
+    passage: RankedPassage, left: int, *, is_first: bool, least: float
+) -> list[RankedPassage]:
     """Cut a passage down to the rest of a budget; its trace names the whole passage."""
     if left <= least and not is_first:
         return []
-    shorter = cut_down(hit, partial(_fits, left))
-    if shorter is None or (shorter.is_cut and not hit.is_cut and not is_first):
+    shorter = cut_down(passage, partial(_fits, left))
+    if shorter is None or (shorter.is_cut and not passage.is_cut and not is_first):
         return []
-    return [shorter.moved(hit.score, "budget", of=hit.citation)]
+    return [shorter.moved(passage.score, "budget", of=passage.citation)]
 
 
-def shortened(hits: Sequence[Hit]) -> str:
+def shortened(passages: Sequence[RankedPassage]) -> str:
     """Return the citation of the passage that a budget cut down, or ""."""
-    steps = (step for hit in hits for step in hit.trace if step.stage == "budget")
+    steps = (step for passage in passages for step in passage.trace if step.stage == "budget")
     return next((str(dict(step.inputs)["of"]) for step in steps), "")
 
 
-def _is_far(hit: Hit) -> bool:
+def _is_far(passage: RankedPassage) -> bool:
     """Return whether a passage hardly matches; False if the model is not calibrated."""
-    return hit.confidence is not None and hit.confidence < FAR and not hit.is_literal
+    return passage.confidence is not None and passage.confidence < FAR and not passage.is_literal
 
 
 def _fits(tokens: float, text: str) -> bool:

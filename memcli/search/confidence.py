@@ -1,4 +1,4 @@
-"""Compute the confidence of each hit and the verdict on an answer; pure.
+"""Compute the confidence of each passage and the verdict on an answer; pure.
 
 confidence = decay * logistic(bias + a * cosine + b * coverage * rarity), of the passage alone: what
 its age leaves of its score, its best part, and the share of the query's IDF that it holds, which
@@ -16,9 +16,9 @@ regression on fourteen collections gives a right answer .76; `tests.benchmarks.v
 all but one and tells of the one that is left out. By words alone no chunk is near, and .2 raises
 the precision from .70 to .76 on BEAM, .78 to .81 on half of QMSum and .86 to .88 on REALTALK.
 
-Of a model that was never measured it is not known what its cosines mean. How sure a hit is is then
-told by its words, which may say less than there is: such an answer is `weak` at the least, and says
-what it rests on. `memcli bench calibrate` fits the constants on the user's own questions.
+The cosines of a model that nobody has measured say nothing about confidence. Then only the words
+count. They may miss an answer, so such a verdict is never below `weak`, and gives its reason.
+`memcli bench calibrate` fits the constants to the user's own questions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from math import exp
 from memcli.checking import TYPE_CHECKING
 from memcli.embedding.models import Calibration, known, model_name
 from memcli.errors import Reason
-from memcli.search.hits import Hit
+from memcli.search.ranked import RankedPassage
 
 if TYPE_CHECKING:
     from memcli.search.recall import Recalled
@@ -71,73 +71,86 @@ def uncalibrated(fingerprint: str, *, has_words: bool) -> Reason:
     )
 
 
-def judge(hits: Sequence[Hit], constants: Calibration | None, *, rarity: float) -> list[Hit]:
-    """Compute the confidence of each hit, from 0 to 1; None without calibration.
+def judge(
+    passages: Sequence[RankedPassage], constants: Calibration | None, *, rarity: float
+) -> list[RankedPassage]:
+    """Compute the confidence of each passage, from 0 to 1; None without calibration.
 
     `rarity` is that of the query's words, 0 to 1.
     """
     if constants is None:
-        return list(hits)
+        return list(passages)
     judged = []
-    for hit in hits:
-        cosine = hit.cosine if hit.own_cosine is None else hit.own_cosine
+    for passage in passages:
+        cosine = passage.cosine if passage.own_cosine is None else passage.own_cosine
         z = constants.bias + constants.cosine * (cosine or 0.0)
-        z += constants.coverage * hit.held * rarity
-        judged.append(hit._replace(confidence=hit.faded / (1.0 + exp(min(LARGEST, -z)))))
+        z += constants.coverage * passage.term_share * rarity
+        judged.append(passage._replace(confidence=passage.faded / (1.0 + exp(min(LARGEST, -z)))))
     return judged
 
 
-def sure_of_its_day(hit: Hit) -> Hit:
-    """Raise the confidence of a hit on the requested day to its share of the query's words."""
-    if hit.confidence is None:
-        return hit
-    return hit._replace(confidence=max(hit.confidence, hit.held))
+def sure_of_its_day(passage: RankedPassage) -> RankedPassage:
+    """Raise the confidence of a passage on the requested day to its share of the query's words."""
+    if passage.confidence is None:
+        return passage
+    return passage._replace(confidence=max(passage.confidence, passage.term_share))
 
 
-def apply_threshold(hits: Sequence[Hit], *, min_score: float, on_score: bool = False) -> list[Hit]:
-    """Drop hits whose confidence (or score so far) is below `min_score`; literal matches stay."""
+def apply_threshold(
+    passages: Sequence[RankedPassage], *, min_score: float, on_score: bool = False
+) -> list[RankedPassage]:
+    """Drop passages with a confidence (or score) below `min_score`; literal matches stay."""
 
-    def worth(hit: Hit) -> float | None:
-        return hit.score if on_score else hit.confidence
+    def worth(passage: RankedPassage) -> float | None:
+        return passage.score if on_score else passage.confidence
 
     return [
-        hit for hit in hits if hit.is_literal or (value := worth(hit)) is None or value >= min_score
+        passage
+        for passage in passages
+        if passage.is_literal or (value := worth(passage)) is None or value >= min_score
     ]
 
 
-def stands_out(hits: Sequence[Hit], fused: Sequence[Hit], constants: Calibration | None) -> bool:
+def stands_out(
+    passages: Sequence[RankedPassage], fused: Sequence[RankedPassage], constants: Calibration | None
+) -> bool:
     """Return whether the first passage leads by enough; always without calibration.
 
-    `hits` are all passages by their score, `fused` the chunks that contain them. If most of the
+    `passages` are all passages by their score, `fused` the chunks that contain them. If most of the
     first ten are of one document, it is compared with the others, because its own passages say
     nothing against it. If it has most of the chunks too, it is a collection of many subjects, and
     they do.
     """
-    if constants is None or not hits:
+    if constants is None or not passages:
         return True
-    own = hits[0].about.document
+    own = passages[0].about.document
 
-    def share(some: Sequence[Hit]) -> float:
-        return sum(hit.about.document == own for hit in some) / max(1, len(some))
+    def share(some: Sequence[RankedPassage]) -> float:
+        return sum(passage.about.document == own for passage in some) / max(1, len(some))
 
-    if share(hits[:TENTH]) > 0.5 >= share(fused):
-        hits = [hits[0], *(hit for hit in hits if hit.about.document != own)]
-        fused = [hit for hit in fused if hit.about.document != own]
-    tenth = hits[TENTH - 1].score if len(hits) >= TENTH else 0.0
-    near = sorted((hit.cosine or 0.0 for hit in fused), reverse=True)
+    if share(passages[:TENTH]) > 0.5 >= share(fused):
+        passages = [
+            passages[0],
+            *(passage for passage in passages if passage.about.document != own),
+        ]
+        fused = [passage for passage in fused if passage.about.document != own]
+    tenth = passages[TENTH - 1].score if len(passages) >= TENTH else 0.0
+    near = sorted((passage.cosine or 0.0 for passage in fused), reverse=True)
     crowd = near[THIRTIETH - 1] if len(near) >= THIRTIETH else 0.0
-    return hits[0].score - tenth >= constants.lead + constants.crowd * crowd
+    return passages[0].score - tenth >= constants.lead + constants.crowd * crowd
 
 
-def rests_on_one_word(hit: Hit, recalled: Recalled) -> bool:
+def rests_on_one_word(passage: RankedPassage, recalled: Recalled) -> bool:
     """Return whether a passage contains only one of several words of the query, and no phrase."""
     several = len(recalled.terms)
-    words = round(recalled.matched.get(hit.about.chunk_id, 0.0) * several)
-    return words == 1 and several >= SEVERAL_WORDS and not hit.candidate.literal
+    words = round(recalled.matched.get(passage.about.chunk_id, 0.0) * several)
+    return words == 1 and several >= SEVERAL_WORDS and not passage.candidate.literal
 
 
-def verdict(hits: Sequence[Hit], *, is_measured: bool = True) -> tuple[str, Reason | None]:
-    """Judge what is shown by its first hit or a literal match: good|weak|none, and why it is low.
+def verdict(
+    passages: Sequence[RankedPassage], *, is_measured: bool = True
+) -> tuple[str, Reason | None]:
+    """Judge an answer by its first passage or a literal match: good|weak|none, and why it is low.
 
     Only an empty answer is `none`. A low confidence does not mean that the notes lack the answer:
     of questions whose first passage had less than `WEAK`, .44 to .57 were answered by the first
@@ -145,10 +158,10 @@ def verdict(hits: Sequence[Hit], *, is_measured: bool = True) -> tuple[str, Reas
     match counts as much as its age leaves of it. Without calibration no confidence is low, because
     a semantic match may be right.
     """
-    if not hits:
+    if not passages:
         return "none", None
-    literal = max((hit.faded for hit in hits if hit.candidate.literal), default=0.0)
-    best = max(literal, hits[0].confidence or 0.0)
+    literal = max((passage.faded for passage in passages if passage.candidate.literal), default=0.0)
+    best = max(literal, passages[0].confidence or 0.0)
     if best >= GOOD:
         return "good", None
     return "weak", LOW if best < WEAK and is_measured else None

@@ -2,10 +2,10 @@
 
 score = alpha * sim + beta * recency + gamma * scope, in [0, 1]; the weights sum to 1
 
-sim is the cosine clamped to [0, 1], of a chunk that is not embedded yet the one assumed for it,
-without vectors bm25 / best bm25 (see `Hit.similarity`); recency = e^(-lambda * age in seconds), 1
-for undated records, lambda by scope. As everywhere, a summary's score is then multiplied by its
-quality (see `summaries`).
+sim is the cosine clamped to [0, 1]. A chunk that is not embedded yet has an assumed cosine; without
+vectors sim is bm25 / best bm25 (see `RankedPassage.similarity`). recency = e^(-lambda * age in
+seconds), or 1 for undated records; lambda depends on the scope. As everywhere, a summary's score is
+then multiplied by its quality (see `summaries`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from math import exp
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.search.authority import summing_to_one
-from memcli.search.hits import Hit, ordered
+from memcli.search.ranked import RankedPassage, ordered
 
 if TYPE_CHECKING:
     from memcli.config.settings import Config
@@ -46,24 +46,26 @@ class Convex(Record):
 
     def score(
         self,
-        hits: Sequence[Hit],
+        passages: Sequence[RankedPassage],
         matched: Mapping[int, float],
         *,
         age_days: Callable[[str], float],
-    ) -> list[Hit]:
-        """Score fused hits; the terms that they match do not count."""
+    ) -> list[RankedPassage]:
+        """Score fused passages; the terms that they match do not count."""
         decays = {"session": self.decay_session, "user": self.decay_user}
         scopes = {"session": self.scope_session, "user": self.scope_user}
-        best_text = max((hit.candidate.bm25 for hit in hits), default=0.0)
+        best_text = max((passage.candidate.bm25 for passage in passages), default=0.0)
         scored = []
-        for hit in hits:
-            about = hit.about
-            sim = hit.similarity(best_text)
-            age = max(0.0, age_days(hit.written)) if hit.written else 0.0
+        for passage in passages:
+            about = passage.about
+            sim = passage.similarity(best_text)
+            age = max(0.0, age_days(passage.written)) if passage.written else 0.0
             recency = exp(-decays.get(about.scope, self.decay_global) * age * SECONDS_A_DAY)
             scope = scopes.get(about.scope, self.scope_global)
             score = self.alpha * sim + self.beta * recency + self.gamma * scope
             scored.append(
-                hit.moved(score, "score", formula="convex", sim=sim, recency=recency, scope=scope)
+                passage.moved(
+                    score, "score", formula="convex", sim=sim, recency=recency, scope=scope
+                )
             )
         return ordered(scored)

@@ -12,7 +12,7 @@ from memcli.search.snippet import marked
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
 
 
 # A heading or a fence.
@@ -40,7 +40,7 @@ class CursorPlace(Record):
     text: str  # of the line, as far as the passage contains it
 
 
-def cursor_of(hit: Hit, words: Sequence[str]) -> CursorPlace:
+def cursor_of(passage: RankedPassage, words: Sequence[str]) -> CursorPlace:
     """Find the line with the most words of the query, and of several the nearest in meaning.
 
     A line of a speaker whom the query names counts one word more; a question and a short line
@@ -50,38 +50,39 @@ def cursor_of(hit: Hit, words: Sequence[str]) -> CursorPlace:
     On LoCoMo conversations 26 and 41, 400 tokens of such lines contain .61 of the evidence; by
     words only, .57.
     """
-    lines = hit.text.split("\n")
-    seen = visible(hit.text).split("\n")  # words in comments do not count
+    lines = passage.text.split("\n")
+    seen = visible(passage.text).split("\n")  # words in comments do not count
     seen = seen if len(seen) == len(lines) else lines
-    first, last = _best_part(hit, len(lines))
+    first, last = _best_part(passage, len(lines))
 
     def worth(at: int) -> tuple[int, float, bool, bool, int]:
         line, kinds = seen[at], _kinds(seen[at], words)
-        own = kinds + _is_asked(hit, at) + LESS_THAN_A_WORD * _nearness(hit, at)
+        own = kinds + _is_of_named(passage, at) + LESS_THAN_A_WORD * _nearness(passage, at)
         own += LENGTH * min(1.0, len(line) / LONG) - QUESTION * line.rstrip().endswith(("?", "？"))
         return _says(line, kinds), own, first <= at <= last, at >= first, -at
 
     at = max(range(len(lines)), key=worth)
     text = lines[at].removesuffix("\r")
     marks = marked(text, words).marks
-    before = _before(hit) if at == 0 else ""
+    before = _before(passage) if at == 0 else ""
     known = before is not None and marks
     column = len(f"{before}{text[: marks[0][0]]}".encode()) + 1 if known else 1
-    return CursorPlace(hit.start_line + at, column, text)
+    return CursorPlace(passage.start_line + at, column, text)
 
 
-def _is_asked(hit: Hit, at: int) -> bool:
+def _is_of_named(passage: RankedPassage, at: int) -> bool:
     """Return whether the query names the speaker of a line (from 0)."""
-    line = hit.start_line + at
+    line = passage.start_line + at
     return any(
-        t.start_line <= line <= t.end_line and t.speaker in hit.named_speakers for t in hit.turns
+        t.start_line <= line <= t.end_line and t.speaker in passage.named_speakers
+        for t in passage.turns
     )
 
 
-def _nearness(hit: Hit, at: int) -> float:
+def _nearness(passage: RankedPassage, at: int) -> float:
     """Return the cosine of the part with a line (from 0); 0 without a part."""
-    line = hit.start_line + at
-    inside = hit.candidate.parts[hit.first : hit.last + 1]
+    line = passage.start_line + at
+    inside = passage.candidate.parts[passage.first : passage.last + 1]
     return max((p.cosine or 0.0 for p in inside if p.start_line <= line <= p.end_line), default=0.0)
 
 
@@ -102,18 +103,18 @@ def _says(line: str, kinds: int) -> int:
     return 2 if kinds or any(map(str.isalpha, line)) else 1
 
 
-def _best_part(hit: Hit, lines: int) -> tuple[int, int]:
+def _best_part(passage: RankedPassage, lines: int) -> tuple[int, int]:
     """Return the first and last line (from 0) of the part by which the passage was found."""
-    parts = hit.candidate.parts
-    if not parts or not hit.first <= hit.best <= hit.last:
+    parts = passage.candidate.parts
+    if not parts or not passage.first <= passage.best <= passage.last:
         return 0, lines - 1
-    best = parts[hit.best]
-    return best.start_line - hit.start_line, best.end_line - hit.start_line
+    best = parts[passage.best]
+    return best.start_line - passage.start_line, best.end_line - passage.start_line
 
 
-def _before(hit: Hit) -> str | None:
+def _before(passage: RankedPassage) -> str | None:
     """Return the text before the passage on its first line; None if it is unknown."""
-    text, parts = hit.candidate.text, hit.candidate.parts
-    start = 0 if hit.is_whole or not parts else parts[hit.first].start
+    text, parts = passage.candidate.text, passage.candidate.parts
+    start = 0 if passage.is_whole or not parts else parts[passage.first].start
     line = text.rfind("\n", 0, start) + 1
-    return None if line == 0 and hit.broken[0] else text[line:start]
+    return None if line == 0 and passage.broken[0] else text[line:start]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.store.documents import with_chunks
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.types import Filters, Where
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _first(snapshot: Snapshot, filters: Filters) -> Reason | None:
 
 def _pass(snapshot: Snapshot, filters: Filters) -> bool:
     """Return whether any text passes some filters."""
-    return bool(with_chunks(snapshot.documents(Reach(filters))))
+    return bool(with_chunks(snapshot.documents(Scope(filters))))
 
 
 def _of_front_matter(snapshot: Snapshot, filters: Filters) -> Reason | None:
@@ -83,7 +83,7 @@ def _values(snapshot: Snapshot, key: str) -> list[str]:
 
     from memcli.markdown.properties import key_of, properties
 
-    having = snapshot.documents(Reach(Filters(where=(Where(key),))))
+    having = snapshot.documents(Scope(Filters(where=(Where(key),))))
     matter = {document.front_matter for document in having}
     said = (pair for each in matter for pair in properties(json.loads(each)))
     wanted = key_of(key)
@@ -99,7 +99,7 @@ def _of_dates(snapshot: Snapshot, filters: Filters) -> Reason:
         text = f"there is no record from {since} to {until}"
     else:
         text = f"there is no record {f'from {since} on' if since else f'up to {until}'}"
-    undated = sum(each.date is None for each in with_chunks(snapshot.documents(Reach())))
+    undated = sum(each.date is None for each in with_chunks(snapshot.documents(Scope())))
     if not undated or filters.undated:
         return Reason("filter", text)
     documents = "1 undated document is" if undated == 1 else f"{undated} undated documents are"

@@ -14,10 +14,10 @@ from memcli.language.tokens import estimate
 from memcli.search.budget import fit_budget
 from memcli.search.federation import merge_answers, search_each
 from memcli.search.focus import Width
-from memcli.search.hits import Hit
 from memcli.search.options import Inner, SearchOptions
 from memcli.search.pipeline import MMR_POOL, Answer
 from memcli.search.query import ParsedQuery
+from memcli.search.ranked import RankedPassage
 from memcli.search.summaries import Expanded, attach, behind, path_of
 from memcli.search.validity import leaves as raw_lines
 
@@ -53,18 +53,20 @@ def search_expanded(
     wide = options._replace(limit=MMR_POOL, budget=None, ends=False, inner=spread)
     answers = search_each(groups, query, dates, wide, age_days=age_days)
     answer = merge_answers(answers, options=wide)
-    kept, dropped, _ = fit_budget(answer.hits[: options.limit], budget=options.budget)
-    shown = answer._replace(hits=tuple(kept), omitted_over_budget=dropped)
+    kept, dropped, _ = fit_budget(answer.passages[: options.limit], budget=options.budget)
+    shown = answer._replace(passages=tuple(kept), omitted_over_budget=dropped)
     if options.budget is not None:
-        tokens = min(tokens, options.budget - sum(estimate(hit.text) for hit in kept))
-    summaries = [hit for hit in answer.hits if hit.about.is_summary]
+        tokens = min(tokens, options.budget - sum(estimate(passage.text) for passage in kept))
+    summaries = [passage for passage in answer.passages if passage.about.is_summary]
     leaves = raw_lines(snapshot.supports())
-    near = {line for hit in summaries for line in behind(hit, leaves[path_of(hit.about)])}
+    near = {
+        line for passage in summaries for line in behind(passage, leaves[path_of(passage.about)])
+    }
     far = {line for path in leaves for line in leaves[path]} - near
-    added: list[Hit] = []
+    added: list[RankedPassage] = []
     least = [0.0] * len(groups)  # scores of two models cannot be compared
     for lines in (near, far):
-        left = tokens - sum(estimate(hit.text) for hit in added)
+        left = tokens - sum(estimate(passage.text) for passage in added)
         if not lines or left < 1:
             continue
         narrow = options._replace(
@@ -81,28 +83,32 @@ def search_expanded(
         )
         answers = search_each(groups, query, dates, narrow, age_days=age_days)
         least = [
-            known or ASKED * max((hit.score for hit in answer.hits), default=0.0)
+            known or ASKED * max((passage.score for passage in answer.passages), default=0.0)
             for known, answer in zip(least, answers, strict=True)
         ]
         asked = [
-            answer._replace(hits=tuple(hit for hit in answer.hits if hit.score >= bound))
+            answer._replace(
+                passages=tuple(passage for passage in answer.passages if passage.score >= bound)
+            )
             for bound, answer in zip(least, answers, strict=True)
         ]
-        found = merge_answers(asked, options=narrow).hits
+        found = merge_answers(asked, options=narrow).passages
         added += fit_budget(_unseen(found, [*kept, *added]), budget=left)[0]
     return shown, attach(added, summaries, leaves)
 
 
-def _unseen(found: Sequence[Hit], shown: Sequence[Hit]) -> list[Hit]:
-    """Leave out hits that share a line with a passage that is shown."""
+def _unseen(
+    passages: Sequence[RankedPassage], shown: Sequence[RankedPassage]
+) -> list[RankedPassage]:
+    """Leave out passages that share a line with a passage that is shown."""
     places = [(h.about.source, h.about.path, h.start_line, h.end_line) for h in shown]
     return [
-        hit
-        for hit in found
+        passage
+        for passage in passages
         if not any(
-            (hit.about.source, hit.about.path) == (source, path)
-            and hit.start_line <= last
-            and first <= hit.end_line
+            (passage.about.source, passage.about.path) == (source, path)
+            and passage.start_line <= last
+            and first <= passage.end_line
             for source, path, first, last in places
         )
     ]

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
-    from memcli.search.hits import Hit
     from memcli.search.options import Observer, SearchOptions
     from memcli.search.query import ParsedQuery
+    from memcli.search.ranked import RankedPassage
     from memcli.search.rerank import Reranker
     from memcli.search.retrievers import RetrieverUse, Vector
     from memcli.store.port import Snapshot
@@ -83,9 +83,9 @@ def search_each(
     ]
     for stage in STAGES:
         left = [
-            (answer, hits)
+            (answer, passages)
             for answer, course in zip(answers, courses, strict=True)
-            for name, hits in course.stages
+            for name, passages in course.stages
             if name == stage
         ]
         if left and stage != BUDGET:
@@ -112,16 +112,16 @@ def merge_answers(answers: Sequence[Answer], *, options: SearchOptions) -> Answe
     """
     if len(answers) == 1:
         return answers[0]
-    hits = _merged([(answer, answer.hits) for answer in answers])
-    best = _leading(answers, hits)
+    passages = _merged([(answer, answer.passages) for answer in answers])
+    best = _leading(answers, passages)
     if options.has("mmr.fold"):
-        hits = folded(hits)
+        passages = folded(passages)
     if options.sort != "score":
-        hits = in_time(hits, newest=options.sort == "newest")
-    top = hits[: options.limit]
+        passages = in_time(passages, newest=options.sort == "newest")
+    top = passages[: options.limit]
     packed, dropped, far = fit_budget(top, budget=options.filled, free=options.free)
     answer = best._replace(
-        hits=tuple(packed),
+        passages=tuple(packed),
         keyword=next((a.keyword for a in answers if a.keyword.reason), best.keyword),
         semantic=_of_all([answer.semantic for answer in answers]),
         candidates=sum(answer.candidates for answer in answers),
@@ -163,9 +163,9 @@ def in_turns(
         at[turn] += 1
 
 
-def _leading(answers: Sequence[Answer], hits: Sequence[Hit]) -> Answer:
-    """Choose the answer whose verdict applies to all `hits`."""
-    owners = [answer for hit in hits for answer in answers if _holds(answer, hit)]
+def _leading(answers: Sequence[Answer], passages: Sequence[RankedPassage]) -> Answer:
+    """Choose the answer whose verdict applies to all `passages`."""
+    owners = [answer for passage in passages for answer in answers if _holds(answer, passage)]
     first = (*owners, *answers)[0]
     if first.uncalibrated is None or first.verdict == "good":
         return first
@@ -173,17 +173,17 @@ def _leading(answers: Sequence[Answer], hits: Sequence[Hit]) -> Answer:
     return first if known.is_doubtful else known
 
 
-def _holds(answer: Answer, hit: Hit) -> bool:
-    return any(each is hit for each in answer.hits)
+def _holds(answer: Answer, passage: RankedPassage) -> bool:
+    return any(each is passage for each in answer.passages)
 
 
-def _merged(lists: Sequence[tuple[Answer, Sequence[Hit]]]) -> list[Hit]:
-    """Merge the hits of answers by their confidence, as far as it is of the answer's model."""
+def _merged(lists: Sequence[tuple[Answer, Sequence[RankedPassage]]]) -> list[RankedPassage]:
+    """Merge the passages of answers by their confidence, as far as it is of the answer's model."""
     told = [
-        [(hit, None if answer.uncalibrated else hit.confidence) for hit in hits]
-        for answer, hits in lists
+        [(passage, None if answer.uncalibrated else passage.confidence) for passage in passages]
+        for answer, passages in lists
     ]
-    return [hit for hit, _ in in_turns(told, lambda each: each[1])]
+    return [passage for passage, _ in in_turns(told, lambda each: each[1])]
 
 
 def _of_all(retrievers: Sequence[RetrieverUse]) -> RetrieverUse:
@@ -211,6 +211,6 @@ def _of_groups(reasons: Sequence[Reason], groups: int) -> Reason | None:
     return reasons[0]._replace(text=text if len(names) == groups else f"{', '.join(names)}: {text}")
 
 
-def _in_all(found: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _in_all(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Keep what every answer contains."""
-    return tuple(each for each in found[0] if all(each in other for other in found[1:]))
+    return tuple(each for each in lists[0] if all(each in other for other in lists[1:]))

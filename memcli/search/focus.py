@@ -19,8 +19,8 @@ from types import MappingProxyType
 from memcli.language.stopwords import FILLERS
 from memcli.record import Record
 from memcli.search.fusion import FIRST_WIDE, K1, NO_PRIOR, B, LengthPrior, Weights
-from memcli.search.hits import Hit, Step, ordered
 from memcli.search.lines import Run, whole_thought
+from memcli.search.ranked import RankedPassage, Step, ordered
 from memcli.types import SUMMARY
 
 # A segment is short: fewer words can match than in a chunk, and its vector says more. Weights
@@ -74,7 +74,7 @@ class WeightedTerm(Record):
 
 
 def focus(
-    hits: Sequence[Hit],
+    chunks: Sequence[RankedPassage],
     tokens: Mapping[int, Sequence[Tokens]],
     terms: Sequence[WeightedTerm],
     *,
@@ -83,8 +83,8 @@ def focus(
     whole: bool,
     width: Width = WIDTH,
     adjusted: Adjustments = AS_THEY_ARE,
-) -> list[Hit]:
-    """Turn chunk hits into passages; `tokens` gives the tokens of every part by chunk id.
+) -> list[RankedPassage]:
+    """Turn chunks into passages; `tokens` gives the tokens of every part by chunk id.
 
     Lines that are only links count for less, and so does a chunk of only words of the query.
 
@@ -111,43 +111,43 @@ def focus(
     leaning = min(1.0, PART_LEAN * weights.vector)
     per_text = (1.0 - leaning) * text_share / best_text if best_text > 0 else 0.0
     own = {
-        hit.about.chunk_id: _own_scores(hit, texts[hit.about.chunk_id], leaning, per_text, adjusted)
-        for hit in hits
-        if texts.get(hit.about.chunk_id)
+        each.about.chunk_id: _own_scores(each, found, leaning, per_text, adjusted)
+        for each in chunks
+        if (found := texts.get(each.about.chunk_id))
     }
     # Without vectors most segments contain no word of the query, and all neighbours join.
     best_part = max((score for scores in own.values() for score in scores), default=0.0)
     enough = width.share * best_part if weights.vector else 0.0
     full = 2.0 + NEIGHBOUR_SHARE
     demanded = [term for term in terms if term.demanded]
-    passages: list[Hit] = []
-    for hit in hits:
-        scores = own.get(hit.about.chunk_id)
+    passages: list[RankedPassage] = []
+    for passage in chunks:
+        chunk = passage.about.chunk_id
+        scores = own.get(chunk)
         if scores is None:
-            passages.append(hit.moved(hit.score / full, "focus", chunk=hit.score))
+            passages.append(passage.moved(passage.score / full, "focus", chunk=passage.score))
             continue
-        chunk = hit.about.chunk_id
         parts, told, holding = _with_neighbours(scores), tokens[chunk], held[chunk]
-        windows = _windows(hit, scores, parts, enough, width.lines, whole=whole)
+        windows = _windows(passage, scores, parts, enough, width.lines, whole=whole)
         if demanded:
             windows = [window for window in windows if _says(window, told, demanded)] or windows
         is_scrap = query.covers(told)
-        is_literal = hit.candidate.literal
+        is_literal = passage.candidate.literal
         literal = _literal_windows(windows, told, holding, query) if is_literal else ()
         for window in windows:
             first, last, best = window
-            score = (hit.score + parts[best]) / full
-            if is_scrap or _is_links_only(hit, first, last):
+            score = (passage.score + parts[best]) / full
+            if is_scrap or _is_links_only(passage, first, last):
                 score *= SCRAP_SHARE
-            step = Step("focus", score, (("chunk", hit.score), ("part", parts[best])))
+            step = Step("focus", score, (("chunk", passage.score), ("part", parts[best])))
             passages.append(
-                hit._replace(
+                passage._replace(
                     score=score,
-                    trace=(*hit.trace, step),
+                    trace=(*passage.trace, step),
                     first=first,
                     last=last,
                     best=best,
-                    own_cosine=_best_cosine(hit, first, last),
+                    own_cosine=_best_cosine(passage, first, last),
                     own_coverage=query.share([*holding[first : last + 1], above[chunk]]),
                     is_literal=window in literal,
                 )
@@ -155,26 +155,26 @@ def focus(
     return ordered(_named_first(passages, named) if named else passages)
 
 
-def _named_first(passages: Sequence[Hit], named: Collection[int]) -> list[Hit]:
+def _named_first(passages: Sequence[RankedPassage], named: Collection[int]) -> list[RankedPassage]:
     """Move the best passage of each chunk that the question names above all others."""
     top = max(passage.score for passage in passages)
-    best: dict[int, Hit] = {}
+    best: dict[int, RankedPassage] = {}
     for passage in ordered(passages):
         best.setdefault(passage.about.chunk_id, passage)
     raised = {id(best[chunk]) for chunk in named if chunk in best}
     return [_raised(p, top) if id(p) in raised else p for p in passages]
 
 
-def _raised(passage: Hit, top: float) -> Hit:
+def _raised(passage: RankedPassage, top: float) -> RankedPassage:
     *before, last = passage.trace
     score = top + (1.0 - top) * passage.score
     step = Step(last.stage, score, (*last.inputs, ("named", "yes")))
     return passage._replace(score=score, trace=(*before, step))
 
 
-def _is_links_only(hit: Hit, first: int, last: int) -> bool:
-    parts = hit.candidate.parts
-    text = hit.candidate.text[parts[first].start : parts[last].end]
+def _is_links_only(passage: RankedPassage, first: int, last: int) -> bool:
+    parts = passage.candidate.parts
+    text = passage.candidate.text[parts[first].start : parts[last].end]
     if "](" not in text and "[[" not in text and "://" not in text:
         return False
     from memcli.markdown.links import is_links_only  # most passages have no link
@@ -188,18 +188,18 @@ class _Query:
     def __init__(self, terms: Sequence[WeightedTerm]) -> None:
         self.terms = terms
         self.tokens = frozenset(token for term in terms for token in term.tokens)
-        self._sought = fsum(term.idf for term in terms)
+        self._total_idf = fsum(term.idf for term in terms)
         self._met: dict[frozenset[str], Sequence[WeightedTerm]] = {}
         self._shares: dict[frozenset[str], float] = {}
 
-    def met(self, held: frozenset[str]) -> Sequence[WeightedTerm]:
+    def met(self, content: frozenset[str]) -> Sequence[WeightedTerm]:
         """Return the terms that a segment may contain, by its tokens of the query."""
-        found = self._met.get(held)
+        found = self._met.get(content)
         if found is None:
-            found = self._met[held] = [
+            found = self._met[content] = [
                 term
                 for term in self.terms
-                if term.tokens and held.issuperset(term.tokens[: -1 if term.starts else None])
+                if term.tokens and content.issuperset(term.tokens[: -1 if term.starts else None])
             ]
         return found
 
@@ -207,14 +207,14 @@ class _Query:
         """Return whether segments only repeat words of the query, as a bare heading does."""
         return all(t in self.tokens or t in FILLERS for part in parts for t in part)
 
-    def share(self, held: Sequence[frozenset[str]]) -> float:
+    def share(self, contents: Sequence[frozenset[str]]) -> float:
         """Return the share of the query's IDF that segments contain together."""
-        together = held[0] if len(held) == 1 else frozenset[str]().union(*held)
+        together = contents[0] if len(contents) == 1 else frozenset[str]().union(*contents)
         share = self._shares.get(together)
         if share is None:
             terms = (t for t in self.terms if t.tokens and together.issuperset(t.tokens))
             found = fsum(term.idf for term in terms)
-            share = self._shares[together] = found / self._sought if self._sought else 0.0
+            share = self._shares[together] = found / self._total_idf if self._total_idf else 0.0
         return share
 
 
@@ -233,7 +233,7 @@ def _says(window: Window, tokens: Sequence[Tokens], terms: Sequence[WeightedTerm
 def _literal_windows(
     windows: Sequence[Window],
     tokens: Sequence[Tokens],
-    held: Sequence[frozenset[str]],
+    contents: Sequence[frozenset[str]],
     query: _Query,
 ) -> Sequence[Window]:
     """Choose the windows that make their chunk a literal match, or the best if none does.
@@ -243,13 +243,13 @@ def _literal_windows(
     exact = [term for term in query.terms if term.exact]
     found = [window for window in windows if _says(window, tokens, exact)]
     if not found:
-        everything = query.share(held)
-        found = [w for w in windows if query.share(held[w[0] : w[1] + 1]) >= everything]
+        everything = query.share(contents)
+        found = [w for w in windows if query.share(contents[w[0] : w[1] + 1]) >= everything]
     return found or windows[:1]
 
 
 def _own_scores(
-    hit: Hit,
+    passage: RankedPassage,
     texts: Sequence[float],
     leaning: float,
     per_text: float,
@@ -257,21 +257,21 @@ def _own_scores(
 ) -> list[float]:
     """Score each segment by itself."""
     own = []
-    stand_in = hit.assumed if hit.cosine is None else hit.cosine
-    for part, text in zip(hit.candidate.parts, texts, strict=True):
+    stand_in = passage.assumed if passage.cosine is None else passage.cosine
+    for part, text in zip(passage.candidate.parts, texts, strict=True):
         cosine = stand_in
         if part.cosine is not None:
-            cosine = part.cosine + adjusted.prior.of(hit.about.chunk_id, part)
+            cosine = part.cosine + adjusted.prior.of(passage.about.chunk_id, part)
         own.append(leaning * min(1.0, max(0.0, cosine or 0.0)) + per_text * text)
-    if lifts := adjusted.lifts.get(hit.about.chunk_id):
+    if lifts := adjusted.lifts.get(passage.about.chunk_id):
         own = [score + lift for score, lift in zip(own, lifts, strict=True)]
-    if factors := adjusted.factors.get(hit.about.chunk_id):
+    if factors := adjusted.factors.get(passage.about.chunk_id):
         own = [score * factor for score, factor in zip(own, factors, strict=True)]
     return own
 
 
-def _best_cosine(hit: Hit, first: int, last: int) -> float | None:
-    known = [p.cosine for p in hit.candidate.parts[first : last + 1] if p.cosine is not None]
+def _best_cosine(passage: RankedPassage, first: int, last: int) -> float | None:
+    known = [p.cosine for p in passage.candidate.parts[first : last + 1] if p.cosine is not None]
     return min(1.0, max(0.0, *known)) if known else None
 
 
@@ -282,7 +282,7 @@ def _with_neighbours(own: Sequence[float]) -> list[float]:
 
 
 def _windows(
-    hit: Hit,
+    passage: RankedPassage,
     own: Sequence[float],
     scores: Sequence[float],
     enough: float,
@@ -291,13 +291,13 @@ def _windows(
     whole: bool,
 ) -> list[Window]:
     """Return the windows of a chunk, the best first."""
-    parts, last_part = hit.candidate.parts, len(own) - 1
+    parts, last_part = passage.candidate.parts, len(own) - 1
     order = sorted(range(len(own)), key=scores.__getitem__, reverse=True)
     if whole or not last_part:
         return [(0, last_part, order[0])]
     taken: set[int] = set()
     # A line of a summary is complete, and the next one is about something else.
-    is_joined = [score >= enough and hit.about.kind != SUMMARY for score in own]
+    is_joined = [score >= enough and passage.about.kind != SUMMARY for score in own]
     windows = []
     for best in order:
         if best in taken:
@@ -310,7 +310,7 @@ def _windows(
             if last < last_part and is_joined[last + 1] and last + 1 not in taken:
                 lines = parts[last + 1].end_line - parts[first].start_line + 1
                 last += lines <= most_lines
-        run = whole_thought(hit.candidate, Run(first, last), lambda part: part not in taken)
+        run = whole_thought(passage.candidate, Run(first, last), lambda part: part not in taken)
         first, last = run
         taken.update(range(first, last + 1))
         windows.append((first, last, best))

@@ -49,15 +49,15 @@ def question_after(
     earlier: deque[Question],
     config: Config,
     text: str,
-    asked: date,
+    question_date: date,
     *,
     hint: str = HINT,
 ) -> Question:
     """Read a question as the settings want it, after `earlier` ones, and add it to them."""
-    question = Question.by(config, text, asked, hint=hint)
+    question = Question.by(config, text, question_date, hint=hint)
     if config("search.follow_up") and (meant := resolved(question, earlier)) != question.text:
         typed = question.text
-        question = Question.by(config, meant, asked, hint=hint)._replace(typed=typed)
+        question = Question.by(config, meant, question_date, hint=hint)._replace(typed=typed)
     earlier.append(question)
     return question
 

@@ -20,7 +20,7 @@ from math import fsum, log, sqrt
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.search.hits import Hit, Step, ordered
+from memcli.search.ranked import RankedPassage, Step, ordered
 
 if TYPE_CHECKING:
     from memcli.types import Candidate, PartScore
@@ -75,7 +75,7 @@ def fuse(
     weights: Weights,
     text_share: float,
     prior: LengthPrior = NO_PRIOR,
-) -> list[Hit]:
+) -> list[RankedPassage]:
     """Score candidates; a retriever with weight 0 does not count."""
     cosines = {c.about.chunk_id: best_cosine(c) for c in candidates}
     known = [cosine for cosine in cosines.values() if cosine is not None]
@@ -84,7 +84,7 @@ def fuse(
     texts = _by_words(candidates)
     best_text = max(texts.values(), default=0.0)
     text_ranks = _text_ranks(candidates) if method == "weighted" else {}
-    hits = []
+    passages = []
     for candidate in candidates:
         cosine = cosines[candidate.about.chunk_id]
         assumed = _assumed(candidate, known, stand_in) if cosine is None else None
@@ -113,8 +113,8 @@ def fuse(
             ("semantic_rank", candidate.semantic_rank),
             ("coverage", covered),
         )
-        hits.append(
-            Hit(
+        passages.append(
+            RankedPassage(
                 candidate=candidate,
                 first=0,
                 last=max(0, len(candidate.parts) - 1),
@@ -128,7 +128,7 @@ def fuse(
                 assumed=assumed,
             )
         )
-    return ordered(hits)
+    return ordered(passages)
 
 
 def _by_words(candidates: Sequence[Candidate]) -> dict[int, float]:

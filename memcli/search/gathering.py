@@ -26,8 +26,8 @@ from memcli.search.recall import (
     heading_tokens,
     named,
     part_tokens,
-    reach_within,
     recall,
+    scope_within,
     with_moments,
 )
 from memcli.search.retrievers import (
@@ -44,14 +44,14 @@ from memcli.search.retrievers import (
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
     from memcli.search.focus import Tokens
-    from memcli.search.hits import Hit
     from memcli.search.options import Observer, SearchOptions
     from memcli.search.proximity import Spans
     from memcli.search.query import ParsedQuery
+    from memcli.search.ranked import RankedPassage
     from memcli.search.repair import Repair
     from memcli.search.speakers import Heard, Voices
     from memcli.store.port import Snapshot
-    from memcli.store.records import Reach
+    from memcli.store.records import Scope
     from memcli.types import Candidate, Turn
 
 FOCUS_POOL = 100  # chunks that are examined segment by segment; --limit is at most this
@@ -63,14 +63,14 @@ class Gathered(Record):
     """What the index gave for a query: all that the later stages need."""
 
     question: str
-    hits: Sequence[Hit]  # those worth a closer look
-    fused: Sequence[Hit]  # all of them
+    passages: Sequence[RankedPassage]  # those worth a closer look
+    fused: Sequence[RankedPassage]  # all of them
     believed: Mapping[int, Sequence[float]]  # the weight of each segment by its speaker
     turns: Mapping[int, Sequence[Turn]]  # of all candidates, by chunk id
-    voices: Voices | None  # of `hits`, if it matters who speaks
-    tokens: Mapping[int, Sequence[Tokens]]  # of every part of `hits`, by chunk id
-    headings: Mapping[int, Tokens]  # of the chunks of `hits`, in tokens
-    named: frozenset[int]  # chunks of `hits` whose document is called what the question is
+    voices: Voices | None  # of `passages`, if it matters who speaks
+    tokens: Mapping[int, Sequence[Tokens]]  # of every part of `passages`, by chunk id
+    headings: Mapping[int, Tokens]  # of the chunks of `passages`, in tokens
+    named: frozenset[int]  # chunks of `passages` whose document is called what the question is
     prior: LengthPrior
     recalled: Recalled
     repaired: tuple[Repair, ...]
@@ -124,17 +124,17 @@ def gather(
     if options.formula is not None or options.decay_floor < 1.0:
         fused = with_moments(snapshot, fused)
     fused = heard.leaned(fused) if heard else fused
-    observe("recall", fused)  # no candidate is a hit before; fusing orders them, and loses none
+    observe("recall", fused)  # no candidate is a passage before; fusing orders them, and loses none
     observe("fuse", fused)
-    dates_alone = asks_dates_alone and any(is_of(hit, spans) for hit in fused)
+    dates_alone = asks_dates_alone and any(is_of(passage, spans) for passage in fused)
     closer = partial(
         choose, spans=spans, order=order, alone=dates_alone, limit=FOCUS_POOL, sort=options.sort
     )
-    hits = run_stages([("candidates", closer)], fused, options, observe)
-    chunks = [hit.candidate for hit in hits] if options.has("focus") else []
+    passages = run_stages([("candidates", closer)], fused, options, observe)
+    chunks = [passage.candidate for passage in passages] if options.has("focus") else []
     return Gathered(
         question=query.text,
-        hits=hits,
+        passages=passages,
         fused=fused,
         believed=heard.weights(chunks) if heard else {},
         turns=turns,
@@ -160,23 +160,23 @@ def gather(
 
 
 def in_years_of(
-    snapshot: Snapshot, dates: Sequence[DateSpan], reach: Reach
+    snapshot: Snapshot, dates: Sequence[DateSpan], scope: Scope
 ) -> tuple[DateSpan, ...]:
     """Read a date without a year in the years of the notes if the last such day is after them.
 
     It may then be of any of these years, but a date with an open end is of the last. A date that
     counts from today, as `last week`, is none if the notes ended long before it.
     """
-    return tuple(read for span in dates for read in _in_years(snapshot, span, reach))
+    return tuple(read for span in dates for read in _in_years(snapshot, span, scope))
 
 
-def _in_years(snapshot: Snapshot, span: DateSpan, reach: Reach) -> Sequence[DateSpan]:
+def _in_years(snapshot: Snapshot, span: DateSpan, scope: Scope) -> Sequence[DateSpan]:
     from memcli.dates.find import names_no_year, names_year, read_again
 
     begins = span.start or span.end
     if begins is None or names_year(span):
         return (span,)
-    excerpt = next(iter(snapshot.newest(reach)), None)
+    excerpt = next(iter(snapshot.newest(scope)), None)
     newest = excerpt.about.document_date if excerpt else None
     if newest is None or begins <= newest:
         return (span,)
@@ -186,7 +186,7 @@ def _in_years(snapshot: Snapshot, span: DateSpan, reach: Reach) -> Sequence[Date
     year, found = int(newest[:4]), []
     for day in (newest, *(f"{year - back}-12-31" for back in range(1, MOST_YEARS))):
         read = read_again(span, date.fromisoformat(day))
-        if read is None or not snapshot.dated([(FIRST_DAY, read.end or LAST_DAY)], 1, reach):
+        if read is None or not snapshot.dated([(FIRST_DAY, read.end or LAST_DAY)], 1, scope):
             break
         found += [read] * (read not in found)
         if not (read.start and read.end):
@@ -195,23 +195,25 @@ def _in_years(snapshot: Snapshot, span: DateSpan, reach: Reach) -> Sequence[Date
 
 
 def _fused(
-    found: Recalled, fusion: str, weights: Weights, believed: float, prior: LengthPrior
-) -> Sequence[Hit]:
+    recalled: Recalled, fusion: str, weights: Weights, believed: float, prior: LengthPrior
+) -> Sequence[RankedPassage]:
     fused = fuse(
-        found.candidates,
-        found.coverage,
+        recalled.candidates,
+        recalled.coverage,
         method=fusion,
         weights=weights,
         text_share=believed,
         prior=prior,
     )
-    if found.tiers:
-        told = ", ".join(map(str, found.tiers))
-        fused = [hit.noted("tier", told) for hit in fused]
+    if recalled.tiers:
+        told = ", ".join(map(str, recalled.tiers))
+        fused = [passage.noted("tier", told) for passage in fused]
     return fused
 
 
-def _with_repairs(fused: Sequence[Hit], repaired: tuple[Repair, ...]) -> Sequence[Hit]:
+def _with_repairs(
+    fused: Sequence[RankedPassage], repaired: tuple[Repair, ...]
+) -> Sequence[RankedPassage]:
     if not repaired:
         return fused
     from memcli.search.repair import traced
@@ -222,7 +224,7 @@ def _with_repairs(fused: Sequence[Hit], repaired: tuple[Repair, ...]) -> Sequenc
 def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallBounds:
     return RecallBounds(
         options.universe if options.sort == "score" else MOST_OUTSIDE,
-        reach_within(snapshot, options.filters),
+        scope_within(snapshot, options.filters),
         spans,
         options.inner.outside,
         options.inner.demands_phrases,
@@ -230,11 +232,11 @@ def _bounds(snapshot: Snapshot, spans: Spans, options: SearchOptions) -> RecallB
     )
 
 
-def _without_days(found: Recalled, dates: Sequence[DateSpan]) -> Recalled:
+def _without_days(recalled: Recalled, dates: Sequence[DateSpan]) -> Recalled:
     """Leave out words of dates: the days of `last summer` are found without the word."""
     days = [day.text for day in dates]
-    missing = (word for word in found.unmatched if not any(word in day for day in days))
-    return found._replace(unmatched=tuple(missing)) if days and found.unmatched else found
+    missing = (word for word in recalled.unmatched if not any(word in day for day in days))
+    return recalled._replace(unmatched=tuple(missing)) if days and recalled.unmatched else recalled
 
 
 def _keyword_use(common: Sequence[str], chunks: int, *, runs: bool) -> RetrieverUse:
@@ -252,10 +254,10 @@ def _as_meant(
     """Replace words that the index lacks by words that it has."""
     if not (options.repairs and options.has("recall.repair")):
         return query, ()
-    asked = {term: sought for term in query.plain if (sought := term.sought)}
+    asked = {term: index_term for term in query.plain if (index_term := term.index_term)}
     neighbours = query.neighbours
     held = snapshot.occurring([*asked.values(), *neighbours])
-    lacking = [term for term, sought in asked.items() if sought not in held]
+    lacking = [term for term, index_term in asked.items() if index_term not in held]
     joined = [pair for term, pair in neighbours.items() if term in held]
     if not lacking and not joined:
         return query, ()

@@ -17,7 +17,7 @@ from memcli.types import SUMMARY
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
     from memcli.types import Candidate, PartScore
 
 # Lines that an introduction brings with it: a short list or block of code.
@@ -170,53 +170,54 @@ def _with_announced(candidate: Candidate, run: Run, is_free: Callable[[int], boo
     return whole_lines(candidate, run._replace(last=last))
 
 
-def joined(hits: Sequence[Hit]) -> list[Hit]:
+def joined(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Join passages that touch in the file if they follow each other in rank or score alike."""
-    kept: list[Hit] = []
-    for hit in hits:
+    kept: list[RankedPassage] = []
+    for passage in passages:
         touching = (
             at
             for at, better in enumerate(kept)
-            if (at + 1 == len(kept) or hit.score >= ALIKE * better.score) and _touch(better, hit)
+            if (at + 1 == len(kept) or passage.score >= ALIKE * better.score)
+            and _touch(better, passage)
         )
         at = next(touching, None)
         if at is None:
-            kept.append(hit)
+            kept.append(passage)
             continue
-        first, last = min(kept[at].first, hit.first), max(kept[at].last, hit.last)
-        moved = kept[at].moved(kept[at].score, "join", added=hit.citation)
+        first, last = min(kept[at].first, passage.first), max(kept[at].last, passage.last)
+        moved = kept[at].moved(kept[at].score, "join", added=passage.citation)
         kept[at] = moved._replace(first=first, last=last)
     return kept
 
 
-def _touch(hit: Hit, other: Hit) -> bool:
+def _touch(passage: RankedPassage, other: RankedPassage) -> bool:
     """Return whether two passages of one chunk are neighbours and short enough together."""
-    if hit.about.chunk_id != other.about.chunk_id or hit.about.kind == SUMMARY:
+    if passage.about.chunk_id != other.about.chunk_id or passage.about.kind == SUMMARY:
         return False
-    if _weights(hit) != _weights(other):  # one has lines of another speaker
+    if _weights(passage) != _weights(other):  # one has lines of another speaker
         return False
-    beside = hit.last + 1 == other.first or other.last + 1 == hit.first
-    first, last = min(hit.start_line, other.start_line), max(hit.end_line, other.end_line)
+    beside = passage.last + 1 == other.first or other.last + 1 == passage.first
+    first, last = min(passage.start_line, other.start_line), max(passage.end_line, other.end_line)
     return beside and last - first < MOST_JOINED
 
 
-def _weights(hit: Hit) -> list[object]:
-    return [step.inputs for step in hit.trace if step.stage == "speaker"]
+def _weights(passage: RankedPassage) -> list[object]:
+    return [step.inputs for step in passage.trace if step.stage == "speaker"]
 
 
-def beginning(hits: Sequence[Hit]) -> list[Hit]:
+def beginning(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Narrow whole chunks to the first lines, up to CLASSIC_CHARS."""
-    return [_shortened(hit, lambda text: len(text) <= CLASSIC_CHARS) for hit in hits]
+    return [_shortened(passage, lambda text: len(text) <= CLASSIC_CHARS) for passage in passages]
 
 
-def _shortened(hit: Hit, fits: Callable[[str], bool]) -> Hit:
-    if fits(hit.text):
-        return hit
-    first, last = narrowed(hit.candidate, Run(hit.first, hit.last), hit.best, fits)
-    return hit._replace(first=first, last=last)
+def _shortened(passage: RankedPassage, fits: Callable[[str], bool]) -> RankedPassage:
+    if fits(passage.text):
+        return passage
+    first, last = narrowed(passage.candidate, Run(passage.first, passage.last), passage.best, fits)
+    return passage._replace(first=first, last=last)
 
 
-def cut_down(hit: Hit, fits: Callable[[str], bool]) -> Hit | None:
+def cut_down(passage: RankedPassage, fits: Callable[[str], bool]) -> RankedPassage | None:
     """Return the best lines of a passage that fit, or None if not even the best one does."""
-    shorter = _shortened(hit, fits)
+    shorter = _shortened(passage, fits)
     return shorter if fits(shorter.text) else None

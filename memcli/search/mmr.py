@@ -1,4 +1,4 @@
-"""Order hits by relevance and novelty (MMR), folding near-duplicates into one; pure.
+"""Order passages by relevance and novelty (MMR), folding near-duplicates into one; pure.
 
 mmr = lambda * relevance - (1 - lambda) * max similarity to what is chosen, with relevance =
 score / best score and similarity = Jaccard of token sets. Source: Carbonell and Goldstein,
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from memcli.language.words import prepare
-from memcli.search.hits import Hit
+from memcli.search.ranked import RankedPassage
 
 # Texts this similar have the same content; a stand-up line repeated with another date is below it.
 DUPLICATE_JACCARD = 0.95
@@ -54,20 +54,25 @@ def likeness(sets: Sequence[frozenset[str]]) -> Callable[[int, Sequence[int]], l
 
 
 def diversify(
-    hits: Sequence[Hit], *, lambda_: float, limit: int, least: float = -1.0, fold: bool = True
-) -> list[Hit]:
-    """Choose up to `limit` hits until the MMR falls below `least`, in [-1, 1].
+    passages: Sequence[RankedPassage],
+    *,
+    lambda_: float,
+    limit: int,
+    least: float = -1.0,
+    fold: bool = True,
+) -> list[RankedPassage]:
+    """Choose up to `limit` passages until the MMR falls below `least`, in [-1, 1].
 
     Scores stay, order and trace change; `fold` leaves out near-duplicates.
     """
-    if not hits:
+    if not passages:
         return []
-    best = max(hit.score for hit in hits) or 1.0
-    relevance = [lambda_ * hit.score / best for hit in hits]
-    alike = likeness([token_set(hit.text) for hit in hits])
-    left = list(range(len(hits)))
-    nearest = [0.0] * len(hits)  # the greatest similarity to a chosen hit
-    chosen: list[Hit] = []
+    best = max(passage.score for passage in passages) or 1.0
+    relevance = [lambda_ * passage.score / best for passage in passages]
+    alike = likeness([token_set(passage.text) for passage in passages])
+    left = list(range(len(passages)))
+    nearest = [0.0] * len(passages)  # the greatest similarity to a chosen passage
+    chosen: list[RankedPassage] = []
     while left and len(chosen) < limit:
         values = [relevance[i] - (1 - lambda_) * nearest[i] for i in left]
         value = max(values)
@@ -76,9 +81,9 @@ def diversify(
         pick = left.pop(values.index(value))
         similar = alike(pick, left)
         copies = _copies(left, similar) if fold else []
-        hit, others = newest([hits[pick], *(hits[i] for i in copies)])
-        hit = hit.moved(hits[pick].score, "mmr", value=value, similarity=nearest[pick])
-        chosen.append(hit._replace(duplicates=tuple(each.citation for each in others)))
+        passage, others = newest([passages[pick], *(passages[i] for i in copies)])
+        passage = passage.moved(passages[pick].score, "mmr", value=value, similarity=nearest[pick])
+        chosen.append(passage._replace(duplicates=tuple(each.citation for each in others)))
         for i, similarity in zip(left, similar, strict=True):
             if similarity > nearest[i]:
                 nearest[i] = similarity
@@ -86,25 +91,27 @@ def diversify(
     return chosen
 
 
-def folded(hits: Sequence[Hit]) -> list[Hit]:
+def folded(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Fold near-duplicates into the newest, which takes the first place and names the others."""
-    alike = likeness([token_set(hit.text) for hit in hits])
-    left, kept = [*range(len(hits))], []
+    alike = likeness([token_set(passage.text) for passage in passages])
+    left, kept = [*range(len(passages))], []
     while left:
         first, *left = left
         copies = _copies(left, alike(first, left))
         left = [at for at in left if at not in copies]
-        hit, others = newest([hits[first], *(hits[at] for at in copies)])
+        passage, others = newest([passages[first], *(passages[at] for at in copies)])
         cited = [c for each in others for c in (each.citation, *each.duplicates)]
-        hit = hit._replace(score=hits[first].score, duplicates=(*hit.duplicates, *cited))
-        kept.append(hit)
+        passage = passage._replace(
+            score=passages[first].score, duplicates=(*passage.duplicates, *cited)
+        )
+        kept.append(passage)
     return kept
 
 
-def newest(alike: Sequence[Hit]) -> tuple[Hit, list[Hit]]:
+def newest(alike: Sequence[RankedPassage]) -> tuple[RankedPassage, list[RankedPassage]]:
     """Return the newest of passages with the same content, and the others."""
-    hit = max(alike, key=lambda each: each.about.document_date or "")
-    return hit, [each for each in alike if each is not hit]
+    passage = max(alike, key=lambda each: each.about.document_date or "")
+    return passage, [each for each in alike if each is not passage]
 
 
 def _copies(places: Sequence[int], similar: Sequence[float]) -> list[int]:

@@ -27,24 +27,24 @@ from itertools import chain, zip_longest
 from memcli.checking import TYPE_CHECKING
 from memcli.language.terms import content
 from memcli.record import Record
-from memcli.search.hits import Correction, Hit, Quotation
 from memcli.search.mmr import KEPT_TEXTS, token_set
+from memcli.search.ranked import Correction, Quotation, RankedPassage
 from memcli.search.summaries import is_later
-from memcli.types import About, Term, Wanted, Where, shown
+from memcli.types import About, Term, TermQuery, Where, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memcli.store.port import Snapshot
-    from memcli.store.records import Reach
+    from memcli.store.records import Scope
     from memcli.types import Turn
 
     Turns = Mapping[int, Sequence[Turn]]  # by chunk id
-Said = tuple[int, int, str]  # the first and the last line of a turn, from 0, and its speaker
+SpokenLines = tuple[int, int, str]  # the first and the last line of a turn, from 0, and its speaker
 
 LEAST = 0.1  # of the score of a passage; a correction with less does not answer the question
 NOISE = 0.015  # of a score: about how much the cosine of one text varies with its place
-# The first hits and candidates; fixed numbers, so that --limit changes nothing.
+# The first passages and candidates; fixed numbers, so that --limit changes nothing.
 ALIKE = 0.5  # Jaccard
 FIRST = 10
 POOL = 60
@@ -74,37 +74,45 @@ class Claim(Record):
     is_heading: bool = False  # it names what comes below it, and states nothing
 
 
-def newer_first(hits: Sequence[Hit], *, turns: Turns) -> list[Hit]:
-    """Reorder the first hits; each rank keeps its score, and the trace says what moved."""
-    top = [*_recent_first(hits[:FIRST]), *hits[FIRST:POOL]]
+def newer_first(passages: Sequence[RankedPassage], *, turns: Turns) -> list[RankedPassage]:
+    """Reorder the first passages; each rank keeps its score, and the trace says what moved."""
+    top = [*_recent_first(passages[:FIRST]), *passages[FIRST:POOL]]
     newer = Corrections(map(_chunk, top), turns)
-    order: list[Hit] = []
+    order: list[RankedPassage] = []
 
-    def shown(line: Correction) -> Hit:
-        own = [hit for hit in top if hit.about.chunk_id == line.chunk_id]
+    def shown(line: Correction) -> RankedPassage:
+        own = [passage for passage in top if passage.about.chunk_id == line.chunk_id]
         return next((h for h in own if h.start_line <= line.start_line <= h.end_line), own[0])
 
-    def place(hit: Hit, above: frozenset[int], before: Hit | None) -> None:
-        if any(_is_same(hit, other) for other in order):
+    def place(passage: RankedPassage, above: frozenset[int], before: RankedPassage | None) -> None:
+        if any(_is_same(passage, other) for other in order):
             return
-        chunk = hit.about.chunk_id
-        for found in newer.of(_passage(hit), between=True) if above or len(order) < FIRST else ():
+        chunk = passage.about.chunk_id
+        for found in (
+            newer.of(_passage(passage), between=True) if above or len(order) < FIRST else ()
+        ):
             line = shown(found)
             # A passage may contain its own correction.
-            if line is not hit and found.chunk_id not in above and line.score >= LEAST * hit.score:
-                place(line, above | {chunk}, hit)
-        is_moved = before is not None and top.index(before) < top.index(hit)
+            if (
+                line is not passage
+                and found.chunk_id not in above
+                and line.score >= LEAST * passage.score
+            ):
+                place(line, above | {chunk}, passage)
+        is_moved = before is not None and top.index(before) < top.index(passage)
         order.append(
-            hit.moved(hit.score, "newer", before=before.citation) if is_moved and before else hit
+            passage.moved(passage.score, "newer", before=before.citation)
+            if is_moved and before
+            else passage
         )
 
-    for hit in top:
-        place(hit, frozenset(), None)
-    ranked = [hit._replace(score=at.score) for hit, at in zip(order, top, strict=True)]
-    return [*ranked, *hits[POOL:]]
+    for passage in top:
+        place(passage, frozenset(), None)
+    ranked = [passage._replace(score=at.score) for passage, at in zip(order, top, strict=True)]
+    return [*ranked, *passages[POOL:]]
 
 
-def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> list[Quotation]:
+def near(snapshot: Snapshot, passages: Iterable[Quotation], scope: Scope) -> list[Quotation]:
     """Look up what may correct dated passages, whatever the question was.
 
     The result is the chunks that contain the rarest long words of each passage, and the documents
@@ -118,21 +126,21 @@ def near(snapshot: Snapshot, passages: Iterable[Quotation], reach: Reach) -> lis
     longest = [Term(word) for word in words[:LOOKED_UP]]
     counts = zip(snapshot.frequencies(longest), longest, strict=True) if longest else ()
     shared = [word for _, word in sorted(each for each in counts if each[0] > 1)]
-    wanted = Wanted(any=tuple(shared[:MOST_WORDS]))
-    found = [each.chunk_id for each in snapshot.by_keyword(wanted, NEAR_CHUNKS, reach)]
+    wanted = TermQuery(any=tuple(shared[:MOST_WORDS]))
+    found = [each.chunk_id for each in snapshot.by_keyword(wanted, NEAR_CHUNKS, scope)]
     chunks = snapshot.excerpts(found) if found else {}
     like = [Quotation(chunks[each].about, chunks[each].text) for each in found if each in chunks]
-    return [*like, *_superseding(snapshot, reach)]
+    return [*like, *_superseding(snapshot, scope)]
 
 
 def _longest_first(word: str) -> tuple[int, str]:
     return -len(word), word
 
 
-def _superseding(snapshot: Snapshot, reach: Reach) -> Iterator[Quotation]:
+def _superseding(snapshot: Snapshot, scope: Scope) -> Iterator[Quotation]:
     """Yield the beginning of each document whose front matter names what it replaces."""
-    where = (*reach.filters.where, Where("supersedes"))
-    listed = snapshot.documents(reach._replace(filters=reach.filters._replace(where=where)))
+    where = (*scope.filters.where, Where("supersedes"))
+    listed = snapshot.documents(scope._replace(filters=scope.filters._replace(where=where)))
     if not listed:
         return
     import json
@@ -143,7 +151,7 @@ def _superseding(snapshot: Snapshot, reach: Reach) -> Iterator[Quotation]:
         (each.source, each.path): related_targets(json.loads(each.front_matter), "supersedes")
         for each in listed
     }
-    first = {e.about.document: e for e in reversed(snapshot.excerpts_of(sorted(names), reach))}
+    first = {e.about.document: e for e in reversed(snapshot.excerpts_of(sorted(names), scope))}
     for document, chunk in sorted(first.items()):
         yield Quotation(chunk.about, chunk.text, tuple(map(_file_name, names[document])))
 
@@ -153,18 +161,21 @@ def _file_name(target: str) -> str:
     return target.partition("#")[0].rpartition("/")[2].removesuffix(".md").casefold()
 
 
-def with_corrections(hits: Sequence[Hit], newer: Corrections) -> list[Hit]:
-    """Add to each hit the newer lines that correct it."""
-    return [hit._replace(corrected_by=newer.of(_passage(hit))) for hit in hits]
+def with_corrections(passages: Sequence[RankedPassage], newer: Corrections) -> list[RankedPassage]:
+    """Add to each passage the newer lines that correct it."""
+    return [passage._replace(corrected_by=newer.of(_passage(passage))) for passage in passages]
 
 
 def corrections_of(
-    snapshot: Snapshot, hits: Sequence[Hit], pool: Sequence[Hit], reach: Reach
+    snapshot: Snapshot,
+    passages: Sequence[RankedPassage],
+    pool: Sequence[RankedPassage],
+    scope: Scope,
 ) -> Corrections:
-    """Collect the lines that may correct hits: from the hits, the top of a pool, and `near`."""
-    passages = list(map(_passage, hits))
-    also = near(snapshot, passages, reach)
-    return corrections(snapshot, [*also, *map(_chunk, [*hits, *pool[:POOL]])], passages)
+    """Collect lines that may correct passages: from these, the top of a pool, and `near`."""
+    quotations = list(map(_passage, passages))
+    also = near(snapshot, quotations, scope)
+    return corrections(snapshot, [*also, *map(_chunk, [*passages, *pool[:POOL]])], quotations)
 
 
 def corrections(
@@ -176,12 +187,12 @@ def corrections(
     return Corrections(pool, {chunk: own.turns for chunk, own in lines.items() if own.turns})
 
 
-def _chunk(hit: Hit) -> Quotation:
-    return Quotation(hit.about, hit.candidate.text)
+def _chunk(passage: RankedPassage) -> Quotation:
+    return Quotation(passage.about, passage.candidate.text)
 
 
-def _passage(hit: Hit) -> Quotation:
-    return Quotation(hit.about._replace(start_line=hit.start_line), hit.text)
+def _passage(passage: RankedPassage) -> Quotation:
+    return Quotation(passage.about._replace(start_line=passage.start_line), passage.text)
 
 
 class Claims:
@@ -405,24 +416,26 @@ def is_newer(newer: Quotation, older: About) -> bool:
 
 
 @lru_cache(maxsize=KEPT_TEXTS)  # a process with many searches meets the same passages
-def units(text: str, headings: Sequence[str], said: tuple[Said, ...] = ()) -> tuple[Claim, ...]:
+def units(
+    text: str, headings: Sequence[str], turns: tuple[SpokenLines, ...] = ()
+) -> tuple[Claim, ...]:
     """Divide a text into claims to compare; only the last heading is used.
 
     The answers of an assistant in a conversation are left out.
     """
-    found = list(_units(text, said))
+    found = list(_units(text, turns))
     if headings and not text.startswith("#"):
         found.append(Claim(0, 0, headings[-1], stems_of(headings[-1]), is_heading=True))
     return tuple(found[:MOST_UNITS])
 
 
-def _units(text: str, said: Sequence[Said]) -> Iterator[Claim]:
+def _units(text: str, turns: Sequence[SpokenLines]) -> Iterator[Claim]:
     first, lines = 0, list[str]()
     fenced = False
     for number, line in enumerate([*text.split("\n"), ""]):
         is_fence = line.lstrip().startswith(("```", "~~~"))
         if lines and (not line.strip() or is_fence or _is_item(line)):
-            whole = _attributed(" ".join(each.strip() for each in lines), first, said)
+            whole = _attributed(" ".join(each.strip() for each in lines), first, turns)
             text = whole.lstrip("# ")
             for part in _sentences(text) if len(text) > LONG else filter(None, (text,)):
                 yield Claim(first, number - 1, part, stems_of(part), whole.startswith("#"))
@@ -433,9 +446,9 @@ def _units(text: str, said: Sequence[Said]) -> Iterator[Claim]:
             lines.append(line)
 
 
-def _attributed(text: str, line: int, said: Sequence[Said]) -> str:
+def _attributed(text: str, line: int, turns: Sequence[SpokenLines]) -> str:
     """Add the speaker mark to a line of a conversation; "" if the speaker is a machine."""
-    turn = next((each for each in said if each[0] <= line <= each[1]), None)
+    turn = next((each for each in turns if each[0] <= line <= each[1]), None)
     if turn is None or text.startswith("#"):
         return text
     from memcli.markdown.turns import ASSISTANT, TOOL, marked, role_of
@@ -481,29 +494,31 @@ def stems_of(text: str) -> frozenset[str]:
     )
 
 
-def _recent_first(hits: Sequence[Hit]) -> list[Hit]:
-    """Put the newest of several hits with nearly equal scores first; undated hits stay."""
-    order: list[Hit] = []
-    while len(order) < len(hits):
+def _recent_first(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Put the newest of several passages with nearly equal scores first; undated passages stay."""
+    order: list[RankedPassage] = []
+    while len(order) < len(passages):
         start = len(order)
-        least = hits[start].score * (1 - NOISE)
-        first = token_set(hits[start].text)
+        least = passages[start].score * (1 - NOISE)
+        first = token_set(passages[start].text)
         end = start + 1
-        while end < len(hits) and hits[end].score >= least and _is_alike(first, hits[end]):
+        while (
+            end < len(passages) and passages[end].score >= least and _is_alike(first, passages[end])
+        ):
             end += 1
-        dated = iter(sorted(filter(_day, hits[start:end]), key=_day, reverse=True))
-        order += [next(dated) if _day(hit) else hit for hit in hits[start:end]]
-    return [hit._replace(score=at.score) for hit, at in zip(order, hits, strict=True)]
+        dated = iter(sorted(filter(_day, passages[start:end]), key=_day, reverse=True))
+        order += [next(dated) if _day(passage) else passage for passage in passages[start:end]]
+    return [passage._replace(score=at.score) for passage, at in zip(order, passages, strict=True)]
 
 
-def _is_alike(words: frozenset[str], other: Hit) -> bool:
+def _is_alike(words: frozenset[str], other: RankedPassage) -> bool:
     theirs = token_set(other.text)
     return len(words & theirs) >= ALIKE * len(words | theirs)
 
 
-def _day(hit: Hit) -> str:
-    return hit.about.document_date or ""
+def _day(passage: RankedPassage) -> str:
+    return passage.about.document_date or ""
 
 
-def _is_same(one: Hit, other: Hit) -> bool:
+def _is_same(one: RankedPassage, other: RankedPassage) -> bool:
     return one.about.chunk_id == other.about.chunk_id and one.first == other.first

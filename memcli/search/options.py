@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from memcli.embedding.models import Calibration
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
     from memcli.search.rerank import Reranker
     from memcli.types import Filters
 
-    Observer = Callable[[str, Sequence[Hit]], None]  # gets a stage and the hits it left
-    # A stage, and the function that turns hits into hits.
-    StageStep = tuple[str, Callable[[Sequence[Hit]], Sequence[Hit]]]
+    Observer = Callable[[str, Sequence[RankedPassage]], None]  # gets a stage and its passages
+    # A stage, and the function that turns passages into passages.
+    StageStep = tuple[str, Callable[[Sequence[RankedPassage]], Sequence[RankedPassage]]]
 
     class Formula(Protocol):
-        """Scores hits by another formula."""
+        """Scores passages by another formula."""
 
         def score(
             self,
-            hits: Sequence[Hit],
+            passages: Sequence[RankedPassage],
             matched: Mapping[int, float],
             *,
             age_days: Callable[[str], float],
-        ) -> list[Hit]:
-            """Return the hits with their new scores; `matched` is that of `Recalled`."""
+        ) -> list[RankedPassage]:
+            """Return the passages with their new scores; `matched` is that of `Recalled`."""
             ...
 
 
@@ -214,16 +214,19 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
 )
 
 
-def unobserved(stage: str, hits: Sequence[Hit]) -> None:
+def unobserved(stage: str, passages: Sequence[RankedPassage]) -> None:
     """Ignore a stage: the observer of a search without an observer."""
 
 
 def run_stages(
-    steps: Iterable[StageStep], hits: Sequence[Hit], options: SearchOptions, observe: Observer
-) -> Sequence[Hit]:
-    """Pass hits through those steps whose stages are on."""
+    steps: Iterable[StageStep],
+    passages: Sequence[RankedPassage],
+    options: SearchOptions,
+    observe: Observer,
+) -> Sequence[RankedPassage]:
+    """Pass passages through those steps whose stages are on."""
     for stage, step in steps:
         if options.has(stage):
-            hits = step(hits)
-            observe(stage, hits)
-    return hits
+            passages = step(passages)
+            observe(stage, passages)
+    return passages

@@ -12,7 +12,7 @@ from memcli.search.snippet import make_snippet
 from memcli.types import split_source
 
 if TYPE_CHECKING:
-    from memcli.search.hits import Hit, Step
+    from memcli.search.ranked import RankedPassage, Step
 
 
 class Passage(Record):
@@ -50,13 +50,13 @@ class Passage(Record):
     trace: tuple[Step, ...]
 
 
-def passages_of(hits: Sequence[Hit]) -> tuple[Passage, ...]:
-    """Describe hits, best first."""
-    return tuple(_passage(rank, hit) for rank, hit in enumerate(hits, start=1))
+def passages_of(passages: Sequence[RankedPassage]) -> tuple[Passage, ...]:
+    """Describe passages, best first."""
+    return tuple(_passage(rank, passage) for rank, passage in enumerate(passages, start=1))
 
 
-def _passage(rank: int, hit: Hit) -> Passage:
-    about, text = hit.about, hit.text
+def _passage(rank: int, passage: RankedPassage) -> Passage:
+    about, text = passage.about, passage.text
     workspace, source = split_source(about.source)
     return Passage(
         rank=rank,
@@ -64,16 +64,16 @@ def _passage(rank: int, hit: Hit) -> Passage:
         workspace=workspace or None,
         path=about.path,
         source=source,
-        start_line=hit.start_line,
-        end_line=hit.end_line,
+        start_line=passage.start_line,
+        end_line=passage.end_line,
         heading_path=about.heading_path,
         title=about.title,
         date=about.date,
         date_from=about.first_day,
-        score=hit.score,
-        confidence=hit.confidence,
-        citation=hit.citation,
-        snippet=make_snippet(hit, words=()).text,
+        score=passage.score,
+        confidence=passage.confidence,
+        citation=passage.citation,
+        snippet=make_snippet(passage, words=()).text,
         text_hash=digest(text).hex(),
         tokens=estimate(text),
         kind=about.kind,
@@ -81,10 +81,10 @@ def _passage(rank: int, hit: Hit) -> Passage:
         scope=about.scope,
         trust=about.trust,
         text=text,
-        cut=hit.is_cut,
-        speakers=tuple(hit.spoken),
-        speaker_match=hit.speaker_match,
-        duplicates=hit.duplicates,
-        corrected_by=tuple(each.record for each in hit.corrected_by),
-        trace=hit.trace,
+        cut=passage.is_cut,
+        speakers=tuple(passage.spoken),
+        speaker_match=passage.speaker_match,
+        duplicates=passage.duplicates,
+        corrected_by=tuple(each.record for each in passage.corrected_by),
+        trace=passage.trace,
     )

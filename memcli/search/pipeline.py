@@ -1,7 +1,8 @@
 """The one path of a search: through the stages of `stages.TABLE`, in their order.
 
 `gathering` reads the store; everything after it is pure. Explanations, the bench and every output
-read the same hits; nothing is computed twice. An observer sees the hits that each stage left.
+read the same passages; nothing is computed twice. An observer sees the passages that each stage
+left.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ from memcli.search.confidence import (
 )
 from memcli.search.focus import Adjustments, focus
 from memcli.search.gathering import gather, in_years_of
-from memcli.search.hits import Hit
 from memcli.search.lines import SPARE, beginning, joined
 from memcli.search.mmr import diversify, folded
 from memcli.search.newer import corrections_of, newer_first, with_corrections
@@ -44,7 +44,8 @@ from memcli.search.proximity import (
     of_dates_alone,
     single_days,
 )
-from memcli.search.recall import reach_within
+from memcli.search.ranked import RankedPassage
+from memcli.search.recall import scope_within
 from memcli.search.retrievers import RetrieverUse
 from memcli.search.summaries import apply_quality, spread, without_repeats
 
@@ -59,15 +60,15 @@ if TYPE_CHECKING:
     from memcli.search.retrievers import Vector
     from memcli.store.port import Snapshot
 
-MMR_POOL = 100  # hits that are compared for novelty; --limit lives within
+MMR_POOL = 100  # passages that are compared for novelty; --limit lives within
 # A folder or a suffix of two letters, alone or with a region.
 _MAY_BE_TRANSLATED = re.compile(r"(?:^|/)[a-z]{2}(?:[-_]\w+)?/|\.[a-z]{2}\.\w+$")
 
 
 class Answer(Record):
-    """The hits of a query, and how they were found."""
+    """The passages of a query, and how they were found."""
 
-    hits: tuple[Hit, ...]
+    passages: tuple[RankedPassage, ...]
     verdict: str  # good | weak | none
     keyword: RetrieverUse
     semantic: RetrieverUse
@@ -82,8 +83,10 @@ class Answer(Record):
     split_phrases: tuple[str, ...]  # phrases whose parts are in different chunks
     revision: str
     fingerprint: str = ""  # of the vectors that took part
-    left: tuple[Hit, ...] = ()  # passages over the budget, then those not worth reading
-    fused: tuple[Hit, ...] = ()  # every candidate, whole, in the order of the fused retrievers
+    left: tuple[RankedPassage, ...] = ()  # passages over the budget, then those not worth reading
+    fused: tuple[
+        RankedPassage, ...
+    ] = ()  # every candidate, whole, in the order of the fused retrievers
     dates: tuple[DateSpan, ...] = ()  # of the query, as far as they took part
     repaired: tuple[Repair, ...] = ()  # misspelled words and their corrections
     reranked: Reranked | None = None  # if a reranker is configured
@@ -106,7 +109,7 @@ class Answer(Record):
     @property
     def is_of_others(self) -> bool:
         """Return whether others say what matches best, and one claims it in a passage."""
-        return self.others_lead and any(hit.is_claimed for hit in self.hits)
+        return self.others_lead and any(passage.is_claimed for passage in self.passages)
 
 
 _NOTHING_RAN = (RetrieverUse(True, None, 0, 0), RetrieverUse(False, None, 0, 0))
@@ -123,22 +126,22 @@ def search(
     age_days: Callable[[str], float],
     observe: Observer = unobserved,
 ) -> Answer:
-    """Answer a query from one state of the index; `observe` gets the hits that each stage left."""
-    reach = reach_within(snapshot, options.filters)
-    dates = in_years_of(snapshot, dates, reach) if options.has("date") else ()
+    """Answer a query from one state of the index; `observe` gets the passages after each stage."""
+    scope = scope_within(snapshot, options.filters)
+    dates = in_years_of(snapshot, dates, scope) if options.has("date") else ()
     gathered = gather(snapshot, query, dates, options, embed_query=embed_query, observe=observe)
     answer = _rank(gathered, options, age_days, observe)
-    newer = corrections_of(snapshot, answer.hits, gathered.fused, reach)
+    newer = corrections_of(snapshot, answer.passages, gathered.fused, scope)
     answer = answer._replace(
-        hits=tuple(with_corrections(answer.hits, newer)),
+        passages=tuple(with_corrections(answer.passages, newer)),
         dates=dates,
         is_long=len(gathered.recalled.terms) > MANY_WORDS,
         of_several=_asks_for_several(gathered.question),
     )
-    answer = answer._replace(hits=_with_ends(snapshot, gathered, answer))
+    answer = answer._replace(passages=_with_ends(snapshot, gathered, answer))
     if options.ends:
         answer = ended(answer, apart=options.apart, budget=options.budget)
-    observe("budget", answer.hits)
+    observe("budget", answer.passages)
     return answer
 
 
@@ -149,8 +152,8 @@ def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> 
     """
     from memcli.search.worth import worthwhile
 
-    hits, weaker = worthwhile(
-        answer.hits,
+    passages, weaker = worthwhile(
+        answer.passages,
         matches=not answer.is_doubtful,
         is_measured=answer.is_measured,
         is_exact=answer.is_exact,
@@ -158,25 +161,27 @@ def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> 
         of_several=answer.of_several,
         apart=apart,
     )
-    idle = (hit for hit in answer.hits if not any(map(hit.contains, hits)))
-    kept, dropped, _ = fit_budget(hits, budget=budget)
-    left = (*hits[len(kept) :], *idle)
-    return answer._replace(hits=tuple(kept), left=left, weaker=weaker, omitted_over_budget=dropped)
-
-
-def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[Hit, ...]:
-    """Look up which passages begin or end within a line, and who speaks in them."""
-    ids = [hit.about.chunk_id for hit in answer.hits]
-    lines = snapshot.lines_of(ids)
-    hits = tuple(
-        hit._replace(broken=lines[chunk].broken, turns=lines[chunk].turns)
-        for hit, chunk in zip(answer.hits, ids, strict=True)
+    idle = (passage for passage in answer.passages if not any(map(passage.contains, passages)))
+    kept, dropped, _ = fit_budget(passages, budget=budget)
+    left = (*passages[len(kept) :], *idle)
+    return answer._replace(
+        passages=tuple(kept), left=left, weaker=weaker, omitted_over_budget=dropped
     )
-    if not any(hit.turns for hit in hits):
-        return hits
+
+
+def _with_ends(snapshot: Snapshot, gathered: Gathered, answer: Answer) -> tuple[RankedPassage, ...]:
+    """Look up which passages begin or end within a line, and who speaks in them."""
+    ids = [passage.about.chunk_id for passage in answer.passages]
+    lines = snapshot.lines_of(ids)
+    passages = tuple(
+        passage._replace(broken=lines[chunk].broken, turns=lines[chunk].turns)
+        for passage, chunk in zip(answer.passages, ids, strict=True)
+    )
+    if not any(passage.turns for passage in passages):
+        return passages
     from memcli.search.speakers import with_shares
 
-    return with_shares(snapshot, hits, gathered.recalled.terms, answer.named_speakers)
+    return with_shares(snapshot, passages, gathered.recalled.terms, answer.named_speakers)
 
 
 def _rank(
@@ -199,7 +204,7 @@ def _rank(
     packed, dropped, far = fit_budget(top, budget=options.filled, free=options.free)
     shown = in_time(packed, newest=options.sort == "newest") if is_sorted else packed
     constants = calibration(gathered.fingerprint, options.calibrations)
-    best_first = sorted(packed or judged, key=lambda hit: -hit.score)
+    best_first = sorted(packed or judged, key=lambda passage: -passage.score)
     found, reason = _level(gathered, best_first, is_measured=bool(constants))
     lead, is_doubtful, others_lead = _lead(gathered, shown)
     named = gathered.voices.names if gathered.voices and not gathered.voices.only else ()
@@ -213,7 +218,7 @@ def _rank(
         led = run_stages(scoring, unread, options, unobserved) if is_read else scored
         reason = _doubt(gathered, options, led)
     return Answer(
-        hits=tuple(shown),
+        passages=tuple(shown),
         verdict="weak" if reason else found,
         keyword=gathered.keyword,
         semantic=gathered.semantic,
@@ -251,20 +256,20 @@ def _asks_for_several(question: str) -> bool:
 
 
 def _level(
-    gathered: Gathered, hits: Sequence[Hit], *, is_measured: bool
+    gathered: Gathered, passages: Sequence[RankedPassage], *, is_measured: bool
 ) -> tuple[str, Reason | None]:
     """Judge passages; those found by stop words always have low confidence."""
-    if gathered.asks_nothing and hits:
+    if gathered.asks_nothing and passages:
         return "weak", LOW
-    return verdict(hits, is_measured=is_measured)
+    return verdict(passages, is_measured=is_measured)
 
 
-def _named_first(named: frozenset[int], hits: Sequence[Hit]) -> list[Hit]:
+def _named_first(named: frozenset[int], passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Put the document of a period, such as `2025-Q2.md`, before its days."""
-    return sorted(hits, key=lambda hit: hit.about.chunk_id not in named)
+    return sorted(passages, key=lambda passage: passage.about.chunk_id not in named)
 
 
-def _lead(gathered: Gathered, shown: Sequence[Hit]) -> tuple[float | None, bool, bool]:
+def _lead(gathered: Gathered, shown: Sequence[RankedPassage]) -> tuple[float | None, bool, bool]:
     """Return the lead of the speakers whom the query names, and whether others lead.
 
     The last value also needs that others lead in the first passage. On LoCoMo that is so for 6 %
@@ -276,11 +281,13 @@ def _lead(gathered: Gathered, shown: Sequence[Hit]) -> tuple[float | None, bool,
 
     lead = lead_of(shown)
     is_doubtful = lead is not None and lead < DOUBTFUL_LEAD
-    first = next((hit.speaker_match for hit in shown), None)
+    first = next((passage.speaker_match for passage in shown), None)
     return lead, is_doubtful, is_doubtful and first is not None and first < DOUBTFUL_LEAD
 
 
-def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> Reason | None:
+def _doubt(
+    gathered: Gathered, options: SearchOptions, passages: Sequence[RankedPassage]
+) -> Reason | None:
     """Explain why the first passage may be no better than others; None if it is better.
 
     A lead means something only for the default formula, and not if the query has only identifiers,
@@ -289,7 +296,7 @@ def _doubt(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> R
     if not _is_measured(gathered, options):
         return None
     constants = calibration(gathered.fingerprint, options.calibrations)
-    if stands_out(hits, gathered.fused, constants):
+    if stands_out(passages, gathered.fused, constants):
         return None
     return Reason("close", "the tenth passage matches nearly as well as the first")
 
@@ -308,15 +315,15 @@ def _is_exact(gathered: Gathered) -> bool:
 
 def _passages(
     gathered: Gathered, options: SearchOptions, observe: Observer
-) -> tuple[Sequence[Hit], Reranked | None, Sequence[Hit]]:
+) -> tuple[Sequence[RankedPassage], Reranked | None, Sequence[RankedPassage]]:
     """Cut chunks down to passages, and let a reranker, if any, read the best of them.
 
     Also return the passages as they were before it.
     """
 
-    def focused(lifts: Lifts) -> list[Hit]:
+    def focused(lifts: Lifts) -> list[RankedPassage]:
         return focus(
-            gathered.hits,
+            gathered.passages,
             gathered.tokens,
             gathered.recalled.terms,
             weights=gathered.weights,
@@ -328,23 +335,23 @@ def _passages(
             ),
         )
 
-    hits = run_stages([("focus", lambda _: focused({}))], gathered.hits, options, observe)
+    passages = run_stages([("focus", lambda _: focused({}))], gathered.passages, options, observe)
     is_off = "rerank" in options.inner.without or gathered.dates_alone
     if options.reranker is None or is_off:
-        return hits, None, hits
+        return passages, None, passages
     from memcli.embedding.models import readable
     from memcli.search.rerank import OTHER_FORMULA, Reranked, rerank
 
     if not options.has("rerank"):
-        return hits, Reranked(options.reranker.name, 0, OTHER_FORMULA), hits
+        return passages, Reranked(options.reranker.name, 0, OTHER_FORMULA), passages
     text = gathered.question
     if options.reranker.is_by_part:
         text = readable(text, gathered.fingerprint)
     read, reranked = rerank(
-        hits, text, options.reranker, focused, has_vectors=gathered.semantic.ran
+        passages, text, options.reranker, focused, has_vectors=gathered.semantic.ran
     )
     observe("rerank", read)
-    return read, reranked, hits
+    return read, reranked, passages
 
 
 def _scoring(
@@ -387,15 +394,18 @@ def _ordering(options: SearchOptions, gathered: Gathered) -> list[StageStep]:
 
 def _cutting(options: SearchOptions) -> list[StageStep]:
     """List the stages that join passages and cut them."""
-    return [("join", joined), ("cut", lambda hits: hits if options.whole else beginning(hits))]
+    return [
+        ("join", joined),
+        ("cut", lambda passages: passages if options.whole else beginning(passages)),
+    ]
 
 
-def _translated(question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
-    if not any(_MAY_BE_TRANSLATED.search(hit.about.path) for hit in hits):
-        return hits
+def _translated(question: str, passages: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
+    if not any(_MAY_BE_TRANSLATED.search(passage.about.path) for passage in passages):
+        return passages
     from memcli.search.translations import own_language_first
 
-    return own_language_first(hits, question)
+    return own_language_first(passages, question)
 
 
 def _timed(options: SearchOptions) -> SearchOptions:
@@ -407,21 +417,25 @@ def _timed(options: SearchOptions) -> SearchOptions:
 def _in_order_of_time(options: SearchOptions) -> list[StageStep]:
     """List the stages that keep the order of time, and fold duplicates."""
 
-    def fold(hits: Sequence[Hit]) -> Sequence[Hit]:
-        return folded(without_repeats(hits[:MMR_POOL])) if options.has("mmr.fold") else hits
+    def fold(passages: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
+        return folded(without_repeats(passages[:MMR_POOL])) if options.has("mmr.fold") else passages
 
     return [("mmr", fold), ("spread", spread), *_cutting(options)]
 
 
-def _above_threshold(gathered: Gathered, options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
+def _above_threshold(
+    gathered: Gathered, options: SearchOptions, passages: Sequence[RankedPassage]
+) -> list[RankedPassage]:
     constants = calibration(gathered.fingerprint, options.calibrations)
     if constants is None and gathered.keyword.ran:
         constants = WORDS_ALONE
-    judged = judge(hits, constants, rarity=gathered.recalled.rarity)
+    judged = judge(passages, constants, rarity=gathered.recalled.rarity)
     if gathered.dates_alone:  # a record of the day is the answer, whatever its words
-        judged = [hit._replace(confidence=1.0) for hit in judged]
+        judged = [passage._replace(confidence=1.0) for passage in judged]
     elif days := single_days(gathered.spans):
-        judged = [sure_of_its_day(hit) if is_of(hit, days) else hit for hit in judged]
+        judged = [
+            sure_of_its_day(passage) if is_of(passage, days) else passage for passage in judged
+        ]
     kept = apply_threshold(
         judged, min_score=options.min_score, on_score=options.profile.threshold_on_score
     )
@@ -430,8 +444,8 @@ def _above_threshold(gathered: Gathered, options: SearchOptions, hits: Sequence[
     return in_time(matching(kept), newest=options.sort == "newest")
 
 
-def _diversified(options: SearchOptions, hits: Sequence[Hit]) -> list[Hit]:
-    pool = hits[:MMR_POOL]
+def _diversified(options: SearchOptions, passages: Sequence[RankedPassage]) -> list[RankedPassage]:
+    pool = passages[:MMR_POOL]
     return diversify(
         without_repeats(pool) if options.has("mmr.fold") else pool,
         lambda_=options.mmr_lambda,

@@ -5,8 +5,8 @@ STRETCH_BONUS where more than a day is named, and days being the distance from t
 the nearest named span, 0 inside it and where a record of a week or a month shares a day with it;
 what is bounded on one side has no near beyond its bound, and an excluded day is near to nothing.
 Undated records get nothing. Passages of a single day that is named come first where they hold most
-of the words. For `latest` and `first` the dated hits that answer about as well as the best change
-places until they stand in the order of time.
+of the words. For `latest` and `first` the dated passages that answer about as well as the best
+change places until they stand in the order of time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date, timedelta
 
 from memcli.checking import TYPE_CHECKING
-from memcli.search.hits import Hit, ordered
+from memcli.search.ranked import RankedPassage, ordered
 
 if TYPE_CHECKING:
     from memcli.dates.find import DateSpan
@@ -33,8 +33,8 @@ TOLD_DAYS = 31
 MOST = 0.75
 # Beyond this the bonus is 0, and the trace omits it.
 FAR_DAYS = 30
-# Shares of the best that a hit needs to be preferred for its age: of the score, or of the score and
-# of the query's IDF, because words in headings count only for the IDF.
+# Shares of the best that a passage needs to be preferred for its age: of the score, or of the score
+# and of the query's IDF, because words in headings count only for the IDF.
 NEARLY_AS_GOOD = 0.7
 HALF_AS_GOOD = 0.5
 _HAIR = 1e-9
@@ -106,15 +106,15 @@ def distance(days: tuple[str, str], span: tuple[str, str]) -> int:
     return max((first - ends).days, (begins - last).days - is_told_later)
 
 
-def is_of(hit: Hit, spans: Spans) -> bool:
-    """Return whether a hit has a day inside one of the spans."""
-    days = _days(hit.about)
+def is_of(passage: RankedPassage, spans: Spans) -> bool:
+    """Return whether a passage has a day inside one of the spans."""
+    days = _days(passage.about)
     return days is not None and any(start <= days[1] and days[0] <= end for start, end in spans)
 
 
-def _is_inside(hit: Hit, spans: Spans) -> bool:
-    """Return whether all days of a hit are inside one of the spans."""
-    days = _days(hit.about)
+def _is_inside(passage: RankedPassage, spans: Spans) -> bool:
+    """Return whether all days of a passage are inside one of the spans."""
+    days = _days(passage.about)
     return days is not None and any(start <= days[0] and days[1] <= end for start, end in spans)
 
 
@@ -128,109 +128,133 @@ def single_days(spans: Spans) -> list[tuple[str, str]]:
     return [span for span in spans if span[0] == span[1]]
 
 
-def nearest_first(hits: Sequence[Hit], spans: Spans, limit: int) -> list[Hit]:
-    """Choose the hits for focus: half of the places go to hits of a named date."""
-    named = [hit for hit in hits if is_of(hit, spans)]
-    first = {hit.about.chunk_id for hit in named[: limit // 2]}
-    others = [hit for hit in hits if hit.about.chunk_id not in first]
-    kept = first | {hit.about.chunk_id for hit in others[: limit - len(first)]}
-    return [hit for hit in hits if hit.about.chunk_id in kept]
+def nearest_first(
+    passages: Sequence[RankedPassage], spans: Spans, limit: int
+) -> list[RankedPassage]:
+    """Choose the passages for focus: half of the places go to passages of a named date."""
+    named = [passage for passage in passages if is_of(passage, spans)]
+    first = {passage.about.chunk_id for passage in named[: limit // 2]}
+    others = [passage for passage in passages if passage.about.chunk_id not in first]
+    kept = first | {passage.about.chunk_id for passage in others[: limit - len(first)]}
+    return [passage for passage in passages if passage.about.chunk_id in kept]
 
 
 def choose(
-    hits: Sequence[Hit], spans: Spans, *, order: str, alone: bool, limit: int, sort: str = "score"
-) -> list[Hit]:
-    """Choose the hits for focus; with `alone`, only hits of the named dates."""
+    passages: Sequence[RankedPassage],
+    spans: Spans,
+    *,
+    order: str,
+    alone: bool,
+    limit: int,
+    sort: str = "score",
+) -> list[RankedPassage]:
+    """Choose the passages for focus; with `alone`, only passages of the named dates."""
     if not alone and sort != "score":
-        return in_time(matching(hits), newest=sort == "newest")[:limit]
+        return in_time(matching(passages), newest=sort == "newest")[:limit]
     if not alone:
-        return nearest_first(hits, spans, limit)
-    return in_time([hit for hit in hits if is_of(hit, spans)], newest=order == "newest")[:limit]
+        return nearest_first(passages, spans, limit)
+    return in_time(
+        [passage for passage in passages if is_of(passage, spans)], newest=order == "newest"
+    )[:limit]
 
 
 def apply_proximity(
-    hits: Sequence[Hit], *, spans: Spans, out: Spans = (), order: str = ""
-) -> list[Hit]:
-    """Raise every hit near a named date but not inside one in `out`, then the newest or oldest."""
-    moved = list(hits)
+    passages: Sequence[RankedPassage], *, spans: Spans, out: Spans = (), order: str = ""
+) -> list[RankedPassage]:
+    """Raise passages near a named date, except inside one in `out`; then the newest or oldest."""
+    moved = list(passages)
     if spans:
-        gains = [0.0 if _is_inside(hit, out) else bonus(hit.about, spans) for hit in moved]
-        moved = ordered([_raised(hit, gain) for hit, gain in zip(moved, gains, strict=True)])
+        gains = [
+            0.0 if _is_inside(passage, out) else bonus(passage.about, spans) for passage in moved
+        ]
+        moved = ordered(
+            [_raised(passage, gain) for passage, gain in zip(moved, gains, strict=True)]
+        )
         moved = _of_the_day_first(moved, single_days(spans))
     return _by_order(moved, order) if order else moved
 
 
-def of_dates_alone(hits: Sequence[Hit], *, spans: Spans, order: str = "") -> list[Hit]:
-    """Answer a question that is only a date: the hits of that time, in the order of time."""
-    found = [_raised(hit, 1.0) for hit in hits if is_of(hit, spans)]
+def of_dates_alone(
+    passages: Sequence[RankedPassage], *, spans: Spans, order: str = ""
+) -> list[RankedPassage]:
+    """Answer a question that is only a date: the passages of that time, in the order of time."""
+    found = [_raised(passage, 1.0) for passage in passages if is_of(passage, spans)]
     return in_time(found, newest=order == "newest")
 
 
-def in_time(hits: Sequence[Hit], *, newest: bool) -> list[Hit]:
-    """Sort by date, then by source, path and line; undated hits come last."""
-    placed = sorted(hits, key=lambda h: (h.about.source, h.about.path, h.start_line))
-    dated = [hit for hit in placed if hit.about.date]
+def in_time(passages: Sequence[RankedPassage], *, newest: bool) -> list[RankedPassage]:
+    """Sort by date, then by source, path and line; undated passages come last."""
+    placed = sorted(passages, key=lambda h: (h.about.source, h.about.path, h.start_line))
+    dated = [passage for passage in placed if passage.about.date]
     dated.sort(key=lambda h: h.about.date or "", reverse=newest)
-    return [*dated, *(hit for hit in placed if not hit.about.date)]
+    return [*dated, *(passage for passage in placed if not passage.about.date)]
 
 
-def matching(hits: Sequence[Hit]) -> list[Hit]:
-    """Keep hits with most of the words of the best one, or with nearly its score."""
-    best = max((hit.score for hit in hits), default=0.0)
-    most = max((hit.held for hit in hits), default=0.0)
+def matching(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Keep passages with most of the words of the best one, or with nearly its score."""
+    best = max((passage.score for passage in passages), default=0.0)
+    most = max((passage.term_share for passage in passages), default=0.0)
     return [
-        hit
-        for hit in hits
-        if hit.is_literal
-        or 0.0 < NEARLY_AS_GOOD * most <= hit.held
-        or hit.score >= NEARLY_AS_GOOD * best
+        passage
+        for passage in passages
+        if passage.is_literal
+        or 0.0 < NEARLY_AS_GOOD * most <= passage.term_share
+        or passage.score >= NEARLY_AS_GOOD * best
     ]
 
 
-def _of_the_day_first(hits: list[Hit], days: Spans) -> list[Hit]:
+def _of_the_day_first(passages: list[RankedPassage], days: Spans) -> list[RankedPassage]:
     """Put the passages of a day first that contain most words; ranks keep their scores.
 
     Notes of the week or the month of that day only get their bonus.
     """
-    named = [hit for hit in hits if hit.held >= MOST and _is_inside(hit, days)]
-    ids = {id(hit) for hit in named}
-    placed = [*named, *(hit for hit in hits if id(hit) not in ids)]
+    named = [
+        passage for passage in passages if passage.term_share >= MOST and _is_inside(passage, days)
+    ]
+    ids = {id(passage) for passage in named}
+    placed = [*named, *(passage for passage in passages if id(passage) not in ids)]
     return [
-        hit.moved(was.score, "date", day=hit.about.date)
-        if id(hit) in ids
-        else hit._replace(score=was.score)
-        for hit, was in zip(placed, hits, strict=True)
+        passage.moved(was.score, "date", day=passage.about.date)
+        if id(passage) in ids
+        else passage._replace(score=was.score)
+        for passage, was in zip(placed, passages, strict=True)
     ]
 
 
-def _by_order(hits: list[Hit], order: str) -> list[Hit]:
-    """Sort the hits that answer well enough by time.
+def _by_order(passages: list[RankedPassage], order: str) -> list[RankedPassage]:
+    """Sort the passages that answer well enough by time.
 
     Ranks keep their scores; equal scores are set slightly apart, so that later sorts keep them.
     """
-    best = max((hit.score for hit in hits), default=0.0)
-    most = max((hit.coverage for hit in hits), default=0.0)
+    best = max((passage.score for passage in passages), default=0.0)
+    most = max((passage.coverage for passage in passages), default=0.0)
 
-    def is_good(hit: Hit) -> bool:
-        holds_as_much = 0.0 < NEARLY_AS_GOOD * most <= hit.coverage
+    def is_good(passage: RankedPassage) -> bool:
+        holds_as_much = 0.0 < NEARLY_AS_GOOD * most <= passage.coverage
         enough = HALF_AS_GOOD if holds_as_much else NEARLY_AS_GOOD
-        return hit.about.date is not None and hit.score >= enough * best
+        return passage.about.date is not None and passage.score >= enough * best
 
-    good = [hit for hit in hits if is_good(hit)]
-    placed = sorted(good, key=lambda hit: hit.about.date or "", reverse=order == "newest")
+    good = [passage for passage in passages if is_good(passage)]
+    placed = sorted(good, key=lambda passage: passage.about.date or "", reverse=order == "newest")
     scores, above = dict[int, float](), math.inf
-    for hit, was in zip(placed, good, strict=True):
-        above = scores[id(hit)] = min(was.score, above * (1.0 - _HAIR))
+    for passage, was in zip(placed, good, strict=True):
+        above = scores[id(passage)] = min(was.score, above * (1.0 - _HAIR))
     return ordered(
         [
-            hit.moved(scores[id(hit)], "date", order=order) if id(hit) in scores else hit
-            for hit in hits
+            passage.moved(scores[id(passage)], "date", order=order)
+            if id(passage) in scores
+            else passage
+            for passage in passages
         ]
     )
 
 
-def _raised(hit: Hit, gain: float) -> Hit:
-    return hit.moved(hit.score + (1.0 - hit.score) * gain, "date", bonus=gain) if gain else hit
+def _raised(passage: RankedPassage, gain: float) -> RankedPassage:
+    return (
+        passage.moved(passage.score + (1.0 - passage.score) * gain, "date", bonus=gain)
+        if gain
+        else passage
+    )
 
 
 # Undated and future records keep 1, and no score falls below the floor: old memory would be lost.
@@ -244,22 +268,22 @@ def factor(age_days: float | None, *, half_life_days: float, floor: float) -> fl
 
 
 def apply_decay(
-    hits: Sequence[Hit],
+    passages: Sequence[RankedPassage],
     *,
     age_days: Callable[[str], float],
     half_life_days: float,
     floor: float,
-) -> list[Hit]:
+) -> list[RankedPassage]:
     """Multiply every score by the decay of its document's date."""
-    dates = {hit.written for hit in hits}  # many hits are of one day
+    dates = {passage.written for passage in passages}  # many passages are of one day
     ages = {date: age_days(date) if date else None for date in dates}
     factors = {
         date: factor(age, half_life_days=half_life_days, floor=floor) for date, age in ages.items()
     }
     decayed = []
-    for hit in hits:
-        date = hit.written
+    for passage in passages:
+        date = passage.written
         by = factors[date]
-        faded = hit._replace(faded=by)
-        decayed.append(faded.moved(hit.score * by, "decay", age_days=ages[date], factor=by))
+        faded = passage._replace(faded=by)
+        decayed.append(faded.moved(passage.score * by, "decay", age_days=ages[date], factor=by))
     return ordered(decayed)

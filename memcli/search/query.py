@@ -28,7 +28,7 @@ from memcli.language.stopwords import (
     THAI,
 )
 from memcli.record import Record
-from memcli.types import Term, Wanted
+from memcli.types import Term, TermQuery
 
 MAX_CHARS = 100_000  # a longer text is a document: the words behind it count as dropped
 MAX_TERMS = 64  # each term is a walk over its rows; no question asks for more
@@ -76,7 +76,7 @@ class QueryTerm(Record):
     group: int = 0  # pairs of one long unspaced run share a number: any of them will do
 
     @property
-    def sought(self) -> Term | None:
+    def index_term(self) -> Term | None:
         """Return the term as an index contains it."""
         return words.index_term(self.text, prefix=self.kind == "prefix")
 
@@ -96,20 +96,22 @@ class ParsedQuery(Record):
         return not self.terms
 
     @property
-    def sought(self) -> tuple[QueryTerm, ...]:
+    def counted_terms(self) -> tuple[QueryTerm, ...]:
         """Return the terms that count; stop words only if there is nothing else."""
         return tuple(term for term in self.terms if not term.stop) or self.terms
 
     @property
     def phrases(self) -> dict[str, Term]:
         """Return the phrases that count, as typed and as an index contains them."""
-        asked = ((term.text, term.sought) for term in self.sought if term.kind == "phrase")
-        return {text: sought for text, sought in asked if sought}
+        asked = (
+            (term.text, term.index_term) for term in self.counted_terms if term.kind == "phrase"
+        )
+        return {text: index_term for text, index_term in asked if index_term}
 
     @property
     def demanded(self) -> dict[str, Term]:
         """Return the phrases that a passage must contain; a long question only mentions them."""
-        beside = sum(term.kind != "phrase" for term in self.sought)
+        beside = sum(term.kind != "phrase" for term in self.counted_terms)
         return self.phrases if beside <= MOST_BESIDE else {}
 
     @property
@@ -143,26 +145,28 @@ class ParsedQuery(Record):
     def groups(self) -> tuple[tuple[Term, ...], ...]:
         """Return what a chunk with every term contains; one pair of a long run is enough."""
         groups: dict[object, list[Term | None]] = {}
-        for term in self.sought:
+        for term in self.counted_terms:
             if term.kind != JOINED:
-                groups.setdefault(term.group or term, []).append(term.sought)
+                groups.setdefault(term.group or term, []).append(term.index_term)
         return tuple(found for group in groups.values() if (found := _known(group)))
 
     @property
     def alternatives(self) -> tuple[Term, ...]:
         """Return every term and every piece of a term."""
-        wanted = chain((t.sought for t in self.sought), *map(_pieces, self.sought))
+        wanted = chain(
+            (t.index_term for t in self.counted_terms), *map(_pieces, self.counted_terms)
+        )
         return _known(islice((term for term in wanted if term), MAX_MATCHES))
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> TermQuery:
         """Return the request for chunks with any alternative."""
-        return Wanted(any=self.alternatives, none=self.unwanted)
+        return TermQuery(any=self.alternatives, none=self.unwanted)
 
     @property
     def unwanted(self) -> tuple[Term, ...]:
         """Return the excluded terms."""
-        return _known(term.sought for term in self.excluded)
+        return _known(term.index_term for term in self.excluded)
 
 
 def _is_plain(term: QueryTerm) -> bool:

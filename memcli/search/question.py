@@ -45,7 +45,7 @@ class Question(Record):
     def read(
         cls,
         text: str,
-        asked: date,
+        question_date: date,
         *,
         day_first: bool = False,
         hint: str = 'memcli search "some words"',
@@ -58,7 +58,7 @@ class Question(Record):
 
         UsageError, with the next command as its hint, if it contains no letter and no digit.
         """
-        today = day_of(asked)
+        today = day_of(question_date)
         dates = _wished(text, today, day_first=day_first) if _may_name_a_date(text) else ()
         query = parse(text, soft=[(span.at, span.stops_at) for span in dates])
         if dates and not query.asks_for_dates_alone:
@@ -72,20 +72,33 @@ class Question(Record):
                 query = query.beside_dates()
         if query.is_empty:
             raise UsageError("the query contains nothing to search for", hint=hint)
-        return cls(text, today, dates, query, asked if isinstance(asked, datetime) else None)
+        return cls(
+            text,
+            today,
+            dates,
+            query,
+            question_date if isinstance(question_date, datetime) else None,
+        )
 
     @classmethod
     def by(
-        cls, config: Config, text: str, asked: date, *, hint: str = 'memcli search "some words"'
+        cls,
+        config: Config,
+        text: str,
+        question_date: date,
+        *,
+        hint: str = 'memcli search "some words"',
     ) -> Question:
-        """Read a question as the settings want it, `told_as` included."""
+        """Read a question as the settings want it, `redacted_question` included."""
         day_first = config("search.date_order") == "dmy"
-        return cls.read(told_as(text, config), asked, day_first=day_first, hint=hint)
+        return cls.read(
+            redacted_question(text, config), question_date, day_first=day_first, hint=hint
+        )
 
     @property
     def words(self) -> list[str]:
         """Return the words of the search, as typed."""
-        return [term.text for term in self.query.sought]
+        return [term.text for term in self.query.counted_terms]
 
     def age_days(self, written: str) -> float:
         """Count the days from an ISO date, or moment, to the question.
@@ -95,7 +108,7 @@ class Question(Record):
         return age_at(written, self.moment or self.today)
 
 
-def told_as(text: str, config: Config) -> str:
+def redacted_question(text: str, config: Config) -> str:
     """Return a question with its secrets redacted: a pasted line may contain one.
 
     The replacement is the same as in notes, so lines with the secret are found.

@@ -27,8 +27,8 @@ def without_majority(
     query: ParsedQuery, frequencies: Mapping[Term, int], total: int
 ) -> ParsedQuery:
     """Treat terms that most of `total` chunks contain as stop words, but never the rarest term."""
-    asked = ((term, term.sought) for term in query.sought)
-    counted = {term: frequencies[sought] for term, sought in asked if sought}
+    asked = ((term, term.index_term) for term in query.counted_terms)
+    counted = {term: frequencies[index_term] for term, index_term in asked if index_term}
     if not counted:
         return query
     rarest = min(counted, key=lambda term: counted[term])

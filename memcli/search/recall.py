@@ -17,13 +17,13 @@ from memcli.record import Record
 from memcli.search.focus import WeightedTerm
 from memcli.search.query import JOINED
 from memcli.search.rare_terms import SMALL, greatest_share, groups_of, parted, without_majority
-from memcli.search.validity import reach_of
-from memcli.store.records import Near, Reach, RetrieverResults
-from memcli.types import Candidate, Filters, Term, Wanted, memory_path
+from memcli.search.validity import scope_of
+from memcli.store.records import Neighbour, RetrieverResults, Scope
+from memcli.types import Candidate, Filters, Term, TermQuery, memory_path
 
 if TYPE_CHECKING:
-    from memcli.search.hits import Hit
     from memcli.search.query import ParsedQuery, QueryTerm
+    from memcli.search.ranked import RankedPassage
     from memcli.store.port import Snapshot
 
 # Candidates per retriever beyond the universe: a vector table returns some thousand neighbours at
@@ -36,7 +36,7 @@ class RecallBounds(Record):
     """Which chunks may be candidates, and how many."""
 
     universe: int  # the limit of each retriever
-    reach: Reach
+    scope: Scope
     dates: Sequence[tuple[str, str]] = ()  # spans whose chunks are also candidates
     outside: frozenset[int] = frozenset()  # chunks that are none
     demands_phrases: bool = False  # a phrase of the query that any chunk contains is required
@@ -75,14 +75,14 @@ def recall(
     # A retriever may find chunks that are left out, so it returns as many more.
     outside = bounds.outside
     wide = bounds._replace(universe=bounds.universe + min(len(outside), MOST_OUTSIDE))
-    near: Callable[[], Sequence[Near]] = (
+    near: Callable[[], Sequence[Neighbour]] = (
         list
         if wide.keywords_choose
         else _near_chunks(snapshot, vector, wide)
         if wide.by_chunk
-        else snapshot.by_vector(vector, wide.universe, wide.reach)
+        else snapshot.by_vector(vector, wide.universe, wide.scope)
     )
-    wanted = query.wanted if keyword else Wanted()
+    wanted = query.wanted if keyword else TermQuery()
     common: dict[Term, int] = {}
     named: frozenset[Term] = frozenset()
     left_out: list[str] = []
@@ -91,7 +91,7 @@ def recall(
         frequencies = dict(zip(asked, snapshot.frequencies(asked), strict=True))
         whole = query
         query = without_majority(query, frequencies, total)
-        left_out = [term.text for term in whole.sought if term not in query.sought]
+        left_out = [term.text for term in whole.counted_terms if term not in query.counted_terms]
         kept, also = parted(frequencies, total)
         common = {term: count for term, count in frequencies.items() if term not in kept}
         named = frozenset(common)
@@ -100,19 +100,19 @@ def recall(
         together = groups_of(also, total, alone=not kept)
         wanted = wanted._replace(any=kept, also=also, together=together)
     demanded = query.demanded if bounds.demands_phrases else {}
-    literal = _literal(query) if keyword else Wanted(any=tuple(demanded.values()))
-    sought = RecallQuery(wanted, literal, vector, near, query.unwanted, demanded)
-    found, split, tiers = _union(snapshot, sought, wide)
+    literal = _literal(query) if keyword else TermQuery(any=tuple(demanded.values()))
+    retrieval = RecallQuery(wanted, literal, vector, near, query.unwanted, demanded)
+    found, split, tiers = _union(snapshot, retrieval, wide)
     missing = _missing_phrases(snapshot, query.phrases) if keyword or demanded else ()
     # A phrase must match exactly: a similar text is a guess.
-    is_guess = bool(missing) and len(missing) == len(query.sought)
+    is_guess = bool(missing) and len(missing) == len(query.counted_terms)
     candidates = tuple(c for c in found if not is_guess and c.about.chunk_id not in outside)
     qualities = _qualities(snapshot, candidates)
     if not candidates or not (keyword or demanded):
         return Recalled(candidates, {}, {}, (), (), missing, (), (), 0.0, qualities, tiers)
     last = [c.bm25 for c in found if c.keyword_rank == wide.universe]
     if not last or last[0] < greatest_share(wanted.also, total):
-        left_out += [term.text for term in query.sought if term.sought in named]
+        left_out += [term.text for term in query.counted_terms if term.index_term in named]
     covered = _covered(snapshot, query, candidates, common, total)
     if not keyword:  # words only show which lines contain a phrase
         covered = covered._replace(coverage={}, matched={}, unmatched=(), rarity=0.0)
@@ -125,29 +125,29 @@ def recall(
 
 def _near_chunks(
     snapshot: Snapshot, vector: bytes | None, bounds: RecallBounds
-) -> Callable[[], Sequence[Near]]:
+) -> Callable[[], Sequence[Neighbour]]:
     """Start to look for the nearest segments, and return those of the nearest chunks.
 
     A chunk has many segments, so more of them are requested until there are enough chunks.
     """
     wanted = min(MOST_OUTSIDE, TEXTS_A_CHUNK * bounds.universe)
-    first = snapshot.by_vector(vector, wanted, bounds.reach)
+    first = snapshot.by_vector(vector, wanted, bounds.scope)
 
-    def near() -> Sequence[Near]:
+    def near() -> Sequence[Neighbour]:
         found, asked = first(), wanted
         while len(_first_chunks(found, bounds.universe)) == len(found) == asked < MOST_OUTSIDE:
             asked = min(MOST_OUTSIDE, 2 * asked)
-            found = snapshot.by_vector(vector, asked, bounds.reach)()
+            found = snapshot.by_vector(vector, asked, bounds.scope)()
         return _first_chunks(found, bounds.universe)
 
     return near
 
 
-def _first_chunks(found: Sequence[Near], limit: int) -> list[Near]:
+def _first_chunks(neighbours: Sequence[Neighbour], limit: int) -> list[Neighbour]:
     """Keep the segments that lead to the first `limit` chunks."""
     seen: set[int] = set()
     kept = []
-    for text in found:
+    for text in neighbours:
         if len(seen) == limit:
             break
         new = [chunk for chunk in text.chunk_ids if chunk not in seen]
@@ -159,37 +159,37 @@ def _first_chunks(found: Sequence[Near], limit: int) -> list[Near]:
 class RecallQuery(Record):
     """The search of both retrievers."""
 
-    wanted: Wanted
-    literal: Wanted
+    wanted: TermQuery
+    literal: TermQuery
     vector: bytes | None
-    near: Callable[[], Sequence[Near]]  # returns the neighbours, which are looked up meanwhile
+    near: Callable[[], Sequence[Neighbour]]  # returns the neighbours, which are looked up meanwhile
     unwanted: Sequence[Term]  # no candidate may contain them
     demanded: Mapping[str, Term]  # phrases that candidates must contain, as typed
 
 
 def _union(
-    snapshot: Snapshot, sought: RecallQuery, bounds: RecallBounds
+    snapshot: Snapshot, query: RecallQuery, bounds: RecallBounds
 ) -> tuple[list[Candidate], tuple[str, ...], tuple[int, ...]]:
     """Join the results of both retrievers, and chunks of the days that are named.
 
     Also return required phrases that no chunk contains together, and the tiers that answered.
     """
-    limit, reach = bounds.universe, bounds.reach
-    keyword = snapshot.by_keyword(sought.wanted, limit, reach)
-    exact = snapshot.by_keyword(sought.literal, limit, reach)
-    nearest = sought.near()
+    limit, scope = bounds.universe, bounds.scope
+    keyword = snapshot.by_keyword(query.wanted, limit, scope)
+    exact = snapshot.by_keyword(query.literal, limit, scope)
+    nearest = query.near()
     owners = dict.fromkeys(chunk for text in nearest for chunk in text.chunk_ids)
     ranks = {found.chunk_id: rank for rank, found in enumerate(keyword, start=1)}
     semantic_ranks = {chunk: rank for rank, chunk in enumerate(owners, start=1)}
-    dated = snapshot.dated(bounds.dates, limit, reach)
+    dated = snapshot.dated(bounds.dates, limit, scope)
     ids = sorted({*ranks, *semantic_ranks, *(found.chunk_id for found in exact), *dated})
-    if sought.unwanted and ids:
-        held = snapshot.holding(sought.unwanted, ids)
+    if query.unwanted and ids:
+        held = snapshot.holding(query.unwanted, ids)
         ids = sorted(set(ids).difference(*(each.chunk_ids for each in held)))
     apart: tuple[str, ...] = ()
-    if sought.demanded and ids:
-        ids, apart = _with_phrases(snapshot, sought.demanded, ids)
-    literals = snapshot.holding([sought.literal], ids)[0].chunk_ids if ids else frozenset()
+    if query.demanded and ids:
+        ids, apart = _with_phrases(snapshot, query.demanded, ids)
+    literals = snapshot.holding([query.literal], ids)[0].chunk_ids if ids else frozenset()
     found = [
         candidate._replace(
             keyword_rank=ranks.get(candidate.about.chunk_id),
@@ -197,7 +197,7 @@ def _union(
             literal=candidate.about.chunk_id in literals,
         )
         for candidate in snapshot.candidates(
-            ids, RetrieverResults(sought.wanted, keyword, sought.vector, nearest)
+            ids, RetrieverResults(query.wanted, keyword, query.vector, nearest)
         )
     ]
     return found, apart, tuple(sorted({text.tier for text in nearest} - {0}))
@@ -256,22 +256,22 @@ def _covered(
     terms: list[WeightedTerm] = []
     unmatched: list[str] = []
     looked_up = 0.0
-    asked = [(term, sought) for term in query.sought if (sought := term.sought)]
-    rare = [sought for _, sought in asked if sought not in common]
+    asked = [(term, index_term) for term in query.counted_terms if (index_term := term.index_term)]
+    rare = [index_term for _, index_term in asked if index_term not in common]
     holding = dict(zip(rare, snapshot.holding(rare, ids), strict=True))
     tokens = snapshot.tokens([stem(s.text) if s.prefix else s.text for _, s in asked])
-    for (term, sought), cut in zip(asked, tokens, strict=True):
-        frequency = common[sought] if sought in common else holding[sought].total
+    for (term, index_term), cut in zip(asked, tokens, strict=True):
+        frequency = common[index_term] if index_term in common else holding[index_term].total
         # Robertson and Sparck Jones, kept positive.
         idf = log(1 + (total - frequency + 0.5) / (frequency + 0.5))
-        prefix = (sought.text.split()[-1], cut[-1]) if sought.prefix and cut else ()
+        prefix = (index_term.text.split()[-1], cut[-1]) if index_term.prefix and cut else ()
         terms.append(WeightedTerm(cut, idf, prefix, _exact(term)))
-        if sought in common:
+        if index_term in common:
             continue
         looked_up += idf * (term.kind != JOINED)
         if not frequency:
             unmatched.append(term.text)
-        for chunk_id in holding[sought].chunk_ids:
+        for chunk_id in holding[index_term].chunk_ids:
             held[chunk_id] = held.get(chunk_id, 0.0) + idf
             counted[chunk_id] = counted.get(chunk_id, 0) + 1
     # A query of joined words only has no share.
@@ -294,18 +294,18 @@ def _covered(
     )
 
 
-def reach_within(snapshot: Snapshot, filters: Filters) -> Reach:
+def scope_within(snapshot: Snapshot, filters: Filters) -> Scope:
     """Return what a view can find in the documents that pass the filters.
 
     If a summary does not pass, its source lines are found instead.
     """
     supports = snapshot.supports()
     if filters.view != "active" or not supports or filters == Filters(view="active"):
-        return reach_of(filters, supports)
+        return scope_of(filters, supports)
     from memcli.store.documents import with_chunks
 
-    documents = with_chunks(snapshot.documents(Reach(filters)))
-    return reach_of(filters, supports, {memory_path(d.source, d.path) for d in documents})
+    documents = with_chunks(snapshot.documents(Scope(filters)))
+    return scope_of(filters, supports, {memory_path(d.source, d.path) for d in documents})
 
 
 def part_tokens(
@@ -345,10 +345,10 @@ def headings(candidate: Candidate) -> tuple[str, ...]:
     return headings_of(about.title, about.path, candidate.named_by, about.heading_path)
 
 
-def _literal(query: ParsedQuery) -> Wanted:
+def _literal(query: ParsedQuery) -> TermQuery:
     """Return the request for chunks with all terms, a quoted phrase or an identifier."""
-    exact = (term.sought for term in query.sought if _exact(term))
-    return Wanted(tuple(filter(None, exact)), query.groups, query.unwanted)
+    exact = (term.index_term for term in query.counted_terms if _exact(term))
+    return TermQuery(tuple(filter(None, exact)), query.groups, query.unwanted)
 
 
 def _exact(term: QueryTerm) -> str:
@@ -358,13 +358,13 @@ def _exact(term: QueryTerm) -> str:
     return term.kind if term.kind in ("phrase", "identifier") and is_exact else ""
 
 
-def with_moments(snapshot: Snapshot, hits: Sequence[Hit]) -> list[Hit]:
-    """Add the moment of their documents to hits, if the front matter has a time of day."""
+def with_moments(snapshot: Snapshot, passages: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Add the moment of their documents to passages, if the front matter has a time of day."""
     from memcli.workspace.dating import moment_of
 
-    dated = {hit.about.chunk_id: hit.about.document_date for hit in hits}
+    dated = {passage.about.chunk_id: passage.about.document_date for passage in passages}
     linking = snapshot.links([chunk for chunk, day in dated.items() if day])
     told = {
         chunk: moment_of(found.front_matter, dated[chunk] or "") for chunk, found in linking.items()
     }
-    return [hit._replace(moment=told.get(hit.about.chunk_id, "")) for hit in hits]
+    return [passage._replace(moment=told.get(passage.about.chunk_id, "")) for passage in passages]

@@ -26,12 +26,12 @@ from memcli.markdown.comments import visible
 from memcli.markdown.names import names
 from memcli.markdown.properties import folded
 from memcli.record import Record
-from memcli.search.hits import Hit, ordered
 from memcli.search.mmr import diversify
 from memcli.search.newer import corrections_of, with_corrections
 from memcli.search.pipeline import MMR_POOL, NOTHING
 from memcli.search.query import ParsedQuery, parse
-from memcli.search.recall import RecallBounds, reach_within, recall
+from memcli.search.ranked import RankedPassage, ordered
+from memcli.search.recall import RecallBounds, recall, scope_within
 from memcli.search.retrievers import (
     MODE_IS_KEYWORD,
     MODE_IS_SEMANTIC,
@@ -56,7 +56,7 @@ _WORDS = re.compile(r"\w(?:[\w./:@#+-]*\w)?")
 class Alike(Record):
     """The chunks most like a place, best first, and the retrievers that ran."""
 
-    hits: tuple[Hit, ...]
+    passages: tuple[RankedPassage, ...]
     query: ParsedQuery  # of the words of the place
     keyword: RetrieverUse
     semantic: RetrieverUse
@@ -84,20 +84,25 @@ def related(snapshot: Snapshot, place: Sequence[Excerpt], options: SearchOptions
         vector=vector.blob if vector else None,
         bounds=RecallBounds(
             options.universe,
-            reach_within(snapshot, options.filters),
+            scope_within(snapshot, options.filters),
             outside=frozenset(own),
         ),
     )
     weights = retriever_weights(options, vector, keyword=by_words)
     cosines = _cosines(snapshot, found.candidates, vector)
     linked = _linked(snapshot, place, found.candidates)
-    hits = ordered([_hit(c, cosines, found.coverage, weights, linked) for c in found.candidates])
-    chosen = diversify(hits[:MMR_POOL], lambda_=1.0, limit=options.limit)
-    reach = reach_within(snapshot, options.filters)
-    chosen = with_corrections(chosen, corrections_of(snapshot, chosen, hits, reach))
-    lines = snapshot.lines_of([hit.about.chunk_id for hit in chosen])
+    passages = ordered(
+        [_passage(c, cosines, found.coverage, weights, linked) for c in found.candidates]
+    )
+    chosen = diversify(passages[:MMR_POOL], lambda_=1.0, limit=options.limit)
+    scope = scope_within(snapshot, options.filters)
+    chosen = with_corrections(chosen, corrections_of(snapshot, chosen, passages, scope))
+    lines = snapshot.lines_of([passage.about.chunk_id for passage in chosen])
     return Alike(
-        tuple(hit._replace(broken=lines[hit.about.chunk_id].broken, trace=()) for hit in chosen),
+        tuple(
+            passage._replace(broken=lines[passage.about.chunk_id].broken, trace=())
+            for passage in chosen
+        ),
         query,
         keyword,
         semantic,
@@ -196,17 +201,17 @@ def _meaning(
     )
 
 
-def _hit(
+def _passage(
     candidate: Candidate,
     cosines: Mapping[int, float],
     coverage: Mapping[int, float],
     weights: Weights,
     linked: frozenset[int],
-) -> Hit:
+) -> RankedPassage:
     chunk, parts = candidate.about.chunk_id, candidate.parts
     cosine, share = cosines.get(chunk), coverage.get(chunk, 0.0)
     score = weights.vector * (cosine or 0.0) + weights.text * share
-    return Hit(
+    return RankedPassage(
         candidate=candidate,
         first=0,
         last=max(0, len(parts) - 1),

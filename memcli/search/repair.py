@@ -23,12 +23,12 @@ from memcli.language.words import fold, index_term, prepare
 from memcli.markdown.comments import visible
 from memcli.record import Record
 from memcli.search.query import JOINED, QueryTerm
-from memcli.store.records import Reach
-from memcli.types import Term, Wanted
+from memcli.store.records import Scope
+from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
-    from memcli.search.hits import Hit
     from memcli.search.query import ParsedQuery
+    from memcli.search.ranked import RankedPassage
     from memcli.store.port import Snapshot
 
 # Words of a query that the notes lack, and of these such as are not English, each of which takes
@@ -134,10 +134,10 @@ def _rewritten(snapshot: Snapshot, query: ParsedQuery, made: Sequence[Repair]) -
     return query._replace(text=text, terms=(*terms, *also))
 
 
-def traced(hits: Sequence[Hit], made: Sequence[Repair]) -> list[Hit]:
+def traced(passages: Sequence[RankedPassage], made: Sequence[Repair]) -> list[RankedPassage]:
     """Add the searched words to the last step of each trace."""
     told = ", ".join(f"{each.searched} for {each.typed}" for each in made)
-    return [hit.noted("repaired", told) for hit in hits]
+    return [passage.noted("repaired", told) for passage in passages]
 
 
 def _terms(made: Repair) -> list[QueryTerm]:
@@ -158,29 +158,33 @@ def _meant(
     Only the last word of a query may be unfinished.
     """
     if "-" in word:
-        joined = _first_held(snapshot, [word.replace("-", "")])
-        return _found(joined, "joined") or _found(_respelt_pieces(snapshot, word), "spelling")
+        joined = _first_known(snapshot, [word.replace("-", "")])
+        return _correction(joined, "joined") or _correction(
+            _respelt_pieces(snapshot, word), "spelling"
+        )
     if not word.isalpha():
-        return _found(_first_held(snapshot, filter(None, [spelling.grouped(word)])), "number")
-    english = _first_held(snapshot, spelling.numbers(word, spelling.ENGLISH_NUMBERS))
+        return _correction(_first_known(snapshot, filter(None, [spelling.grouped(word)])), "number")
+    english = _first_known(snapshot, spelling.numbers(word, spelling.ENGLISH_NUMBERS))
     if english or is_known:
-        return _found(english, "plural")
+        return _correction(english, "plural")
     respelt = _respelt(snapshot, word, is_foreign=is_foreign)
     if respelt and is_foreign and _ends_in_english(word, fold(respelt)):
         respelt = None
     return (
-        _found(respelt, "spelling")
-        or _found(_first_held(snapshot, spelling.numbers(word, spelling.OTHER_NUMBERS)), "plural")
-        or _found(_split(snapshot, word), "split")
-        or _found(_begun(snapshot, word) if is_last else None, "beginning")
+        _correction(respelt, "spelling")
+        or _correction(
+            _first_known(snapshot, spelling.numbers(word, spelling.OTHER_NUMBERS)), "plural"
+        )
+        or _correction(_split(snapshot, word), "split")
+        or _correction(_begun(snapshot, word) if is_last else None, "beginning")
     )
 
 
-def _found(searched: str | None, how: str) -> tuple[str, str] | None:
+def _correction(searched: str | None, how: str) -> tuple[str, str] | None:
     return (searched, how) if searched else None
 
 
-def _first_held(snapshot: Snapshot, words: Iterable[str]) -> str | None:
+def _first_known(snapshot: Snapshot, words: Iterable[str]) -> str | None:
     """Return the first of some words that the notes contain."""
     terms = {word: term for word in words if (term := index_term(word))}
     held = snapshot.occurring([*terms.values()])
@@ -251,7 +255,7 @@ def _respelt_pieces(snapshot: Snapshot, word: str) -> str | None:
     pieces = word.split("-")
     known = whole_words(pieces)
     spelt = (p if p in known else _respelt(snapshot, p) or p for p in pieces)
-    return _first_held(snapshot, ["-".join(spelt)])
+    return _first_known(snapshot, ["-".join(spelt)])
 
 
 def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
@@ -260,7 +264,7 @@ def _as_written(snapshot: Snapshot, term: Term, spelling: str) -> str:
     If workspaces have different models, each store counts words of the others too, but cannot
     find them.
     """
-    best = next(iter(snapshot.by_keyword(Wanted(any=(term,)), 1, Reach())), None)
+    best = next(iter(snapshot.by_keyword(TermQuery(any=(term,)), 1, Scope())), None)
     if best is None:
         return spelling
     excerpt = snapshot.excerpts([best.chunk_id])[best.chunk_id]

@@ -20,7 +20,7 @@ from typing import Protocol
 from memcli.errors import Reason, RetrieverError
 from memcli.markdown.comments import visible
 from memcli.record import Record
-from memcli.search.hits import Hit
+from memcli.search.ranked import RankedPassage
 
 TOP = 20  # passages that are read once more
 MOST_PARTS = 100  # that are read one by one; of so many passages, 50 is usual
@@ -69,80 +69,92 @@ class Reranked(Record):
 
 
 def rerank(
-    hits: Sequence[Hit],
+    passages: Sequence[RankedPassage],
     query: str,
     reranker: Reranker,
-    focused: Callable[[Lifts], Sequence[Hit]],
+    focused: Callable[[Lifts], Sequence[RankedPassage]],
     *,
     has_vectors: bool,
-) -> tuple[Sequence[Hit], Reranked]:
+) -> tuple[Sequence[RankedPassage], Reranked]:
     """Rank the first TOP passages again; `focused` makes passages of segments with lifts.
 
     If the reranker fails, the passages stay as they are. `has_vectors` says whether cosines took
     part in their scores.
     """
-    top = hits[:TOP]
+    top = passages[:TOP]
     if reranker.is_by_part and not has_vectors:
-        return hits, Reranked(reranker.name, 0, NO_VECTORS)
+        return passages, Reranked(reranker.name, 0, NO_VECTORS)
     if reranker.is_by_part and len(top) > 1 and top[0].score - top[1].score >= SURE_LEAD:
-        return hits, Reranked(reranker.name, 0, SURE)
+        return passages, Reranked(reranker.name, 0, SURE)
     if reranker.is_by_part:
         parts = _parts(top)
-        texts = [_part(hit, part) for hit, part in parts]
+        texts = [_part(passage, part) for passage, part in parts]
     else:
-        texts = [visible(hit.text).strip() for hit in top]
+        texts = [visible(passage.text).strip() for passage in top]
     told = Reranked(reranker.name, len(texts))
     if not texts:
-        return hits, told
+        return passages, told
     try:
         scores = reranker.scores(query, texts)
     except RetrieverError as error:
-        return hits, told._replace(read=0, reason=error.reason)
+        return passages, told._replace(read=0, reason=error.reason)
     if len(scores) != len(texts) or not all(map(isfinite, scores)):
         reason = Reason("rerank", "the reranker gives no score for some texts")
-        return hits, told._replace(read=0, reason=reason)
+        return passages, told._replace(read=0, reason=reason)
     if reranker.is_by_part:
         lifts = _lifts(parts, scores)
-        read = {(hit.about.chunk_id, part): s for (hit, part), s in zip(parts, scores, strict=True)}
-        return [_traced(hit, reranker.name, lifts, read) for hit in focused(lifts)], told
-    return [*_reordered(top, scores, reranker.name), *hits[TOP:]], told
+        read = {
+            (passage.about.chunk_id, part): s
+            for (passage, part), s in zip(parts, scores, strict=True)
+        }
+        return [_traced(passage, reranker.name, lifts, read) for passage in focused(lifts)], told
+    return [*_reordered(top, scores, reranker.name), *passages[TOP:]], told
 
 
-def _parts(top: Sequence[Hit]) -> list[tuple[Hit, int]]:
+def _parts(top: Sequence[RankedPassage]) -> list[tuple[RankedPassage, int]]:
     """List the segments of passages, those of the best first."""
     parts = [
-        (hit, part) for hit in top if hit.candidate.parts for part in range(hit.first, hit.last + 1)
+        (passage, part)
+        for passage in top
+        if passage.candidate.parts
+        for part in range(passage.first, passage.last + 1)
     ]
     return parts[:MOST_PARTS]
 
 
-def _part(hit: Hit, number: int) -> str:
-    part = hit.candidate.parts[number]
-    return visible(hit.candidate.text[part.start : part.end]).strip()
+def _part(passage: RankedPassage, number: int) -> str:
+    part = passage.candidate.parts[number]
+    return visible(passage.candidate.text[part.start : part.end]).strip()
 
 
-def _lifts(parts: Sequence[tuple[Hit, int]], likenesses: Sequence[float]) -> Lifts:
+def _lifts(parts: Sequence[tuple[RankedPassage, int]], likenesses: Sequence[float]) -> Lifts:
     """Return how much more similar to the query each segment is than the others that were read."""
     mean = fsum(likenesses) / len(likenesses)
     lifts: dict[int, list[float]] = {}
-    for (hit, part), likeness in zip(parts, likenesses, strict=True):
-        of_chunk = lifts.setdefault(hit.about.chunk_id, [0.0] * len(hit.candidate.parts))
+    for (passage, part), likeness in zip(parts, likenesses, strict=True):
+        of_chunk = lifts.setdefault(passage.about.chunk_id, [0.0] * len(passage.candidate.parts))
         of_chunk[part] = LIFT * (likeness - mean)
     return lifts
 
 
-def _traced(hit: Hit, by: str, lifts: Lifts, read: Mapping[tuple[int, int], float]) -> Hit:
+def _traced(
+    passage: RankedPassage, by: str, lifts: Lifts, read: Mapping[tuple[int, int], float]
+) -> RankedPassage:
     """Add the lift of the best segment to the trace of a passage, if it was read."""
-    chunk, part = hit.about.chunk_id, hit.best
+    chunk, part = passage.about.chunk_id, passage.best
     if (chunk, part) not in read:
-        return hit
-    return hit.moved(hit.score, "rerank", by=by, read=read[chunk, part], lift=lifts[chunk][part])
+        return passage
+    return passage.moved(
+        passage.score, "rerank", by=by, read=read[chunk, part], lift=lifts[chunk][part]
+    )
 
 
-def _reordered(top: Sequence[Hit], scores: Sequence[float], by: str) -> list[Hit]:
-    """Sort hits by score; ties keep their order."""
+def _reordered(
+    top: Sequence[RankedPassage], scores: Sequence[float], by: str
+) -> list[RankedPassage]:
+    """Sort passages by score; ties keep their order."""
     order = sorted(range(len(top)), key=lambda at: (-scores[at], at))
-    places = sorted((hit.score for hit in top), reverse=True)
+    places = sorted((passage.score for passage in top), reverse=True)
     return [
         top[at].moved(place, "rerank", by=by, read=scores[at])
         for at, place in zip(order, places, strict=True)

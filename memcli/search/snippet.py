@@ -13,7 +13,7 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
 
 _BEGIN = r"(?<![^\W_])"
 _ENDING = r"(?:[^\W\d_]{0,4}(?![^\W_]))?"
@@ -30,27 +30,27 @@ class Snippet(Record):
     marks: tuple[tuple[int, int], ...]
 
 
-def make_snippet(hit: Hit, *, words: Sequence[str]) -> Snippet:
+def make_snippet(passage: RankedPassage, *, words: Sequence[str]) -> Snippet:
     """Return the text of a passage without comments, with the words marked.
 
     An ellipsis replaces the missing beginning or end of a line.
     """
-    before, after = "…" * hit.continues_before, "…" * hit.continues_after
-    return marked(before + visible(hit.text).strip("\n") + after, words)
+    before, after = "…" * passage.continues_before, "…" * passage.continues_after
+    return marked(before + visible(passage.text).strip("\n") + after, words)
 
 
-def numbered(hit: Hit, *, words: Sequence[str]) -> list[tuple[int, Snippet]]:
+def numbered(passage: RankedPassage, *, words: Sequence[str]) -> list[tuple[int, Snippet]]:
     """Return the lines of a passage with their numbers, without comments and blank lines."""
     pieces, at = list[str](), 0
-    for start, end in comments(hit.text):
-        pieces += hit.text[at:start], "\n" * hit.text.count("\n", start, end) or " "
+    for start, end in comments(passage.text):
+        pieces += passage.text[at:start], "\n" * passage.text.count("\n", start, end) or " "
         at = end
-    lines = visible("".join([*pieces, hit.text[at:]])).split("\n")
-    lines[0] = "…" * hit.continues_before + lines[0]
-    lines[-1] += "…" * hit.continues_after
+    lines = visible("".join([*pieces, passage.text[at:]])).split("\n")
+    lines[0] = "…" * passage.continues_before + lines[0]
+    lines[-1] += "…" * passage.continues_after
     return [
         (number, marked(line, words))
-        for number, line in enumerate(lines, start=hit.start_line)
+        for number, line in enumerate(lines, start=passage.start_line)
         if line.strip()
     ]
 

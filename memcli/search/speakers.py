@@ -21,8 +21,8 @@ from memcli.language.words import prepare
 from memcli.markdown.turns import ASSISTANT, TOOL, USER, role_of
 from memcli.record import Record
 from memcli.search.focus import WeightedTerm, occurrences
-from memcli.search.hits import Hit, ordered
 from memcli.search.lines import by_line
+from memcli.search.ranked import RankedPassage, ordered
 from memcli.search.recall import part_tokens
 
 if TYPE_CHECKING:
@@ -133,14 +133,22 @@ class Heard(Record):
     by: tuple[str, ...]  # the only speakers whose lines are wanted; empty for all
     turns: Mapping[int, Sequence[Turn]]  # by chunk id
 
-    def leaned(self, hits: Sequence[Hit]) -> Sequence[Hit]:
+    def leaned(self, passages: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
         """Lower chunks in which only machines speak, if the question is about its writer."""
-        return ordered([self._leaned(hit) for hit in hits]) if self.focus.of_writer else hits
+        return (
+            ordered([self._leaned(passage) for passage in passages])
+            if self.focus.of_writer
+            else passages
+        )
 
-    def _leaned(self, hit: Hit) -> Hit:
-        about = hit.about
+    def _leaned(self, passage: RankedPassage) -> RankedPassage:
+        about = passage.about
         weight = weight_of(self.turns.get(about.chunk_id, ()), about.start_line, about.end_line)
-        return hit if weight == 1.0 else hit.moved(hit.score * weight, "speaker", weight=weight)
+        return (
+            passage
+            if weight == 1.0
+            else passage.moved(passage.score * weight, "speaker", weight=weight)
+        )
 
     def weights(self, chunks: Iterable[Candidate]) -> dict[int, list[float]]:
         """Return how much each segment counts in chunks with speakers, by chunk id."""
@@ -158,62 +166,72 @@ class Heard(Record):
         if not names:
             return None
         lines = [by_line(chunk) for chunk in chunks if chunk.about.chunk_id in self.turns]
-        sought = _without(snapshot, terms, names)
+        counted = _without(snapshot, terms, names)
         return Voices(
             names,
             bool(self.by),
             self.turns,
             {candidate.about.chunk_id: candidate for candidate in lines},
             {
-                chunk: [_idf_share(line, sought) for line in cut]
+                chunk: [_idf_share(line, counted) for line in cut]
                 for chunk, cut in part_tokens(snapshot, lines).items()
             },
         )
 
 
 def with_shares(
-    snapshot: Snapshot, hits: Sequence[Hit], terms: Iterable[WeightedTerm], names: Sequence[str]
-) -> tuple[Hit, ...]:
+    snapshot: Snapshot,
+    passages: Sequence[RankedPassage],
+    terms: Iterable[WeightedTerm],
+    names: Sequence[str],
+) -> tuple[RankedPassage, ...]:
     """Compute how much of the question each line of a conversation contains.
 
     `names` are the speakers whom the question names. Lines in which another speaker claims what is
     asked about them become the `claims` of their passage.
     """
-    sought = _without(snapshot, terms, names)
+    counted = _without(snapshot, terms, names)
 
     def shares_of(texts: Sequence[str]) -> list[float]:
-        return [_idf_share(cut, sought) for cut in snapshot.tokens([*map(prepare, texts)])]
+        return [_idf_share(cut, counted) for cut in snapshot.tokens([*map(prepare, texts)])]
 
     made = []
-    for hit in hits:
-        text, parts = hit.candidate.text, by_line(hit.candidate).parts if hit.turns else ()
-        lines = [p for p in parts if hit.start_line <= p.start_line <= hit.end_line]
+    for passage in passages:
+        text, parts = (
+            passage.candidate.text,
+            by_line(passage.candidate).parts if passage.turns else (),
+        )
+        lines = [p for p in parts if passage.start_line <= p.start_line <= passage.end_line]
         shares = shares_of([text[line.start : line.end] for line in lines])
         numbered = zip((line.start_line for line in lines), shares, strict=True)
-        made.append(hit._replace(shares=tuple(numbered)))
+        made.append(passage._replace(shares=tuple(numbered)))
     if not names:
         return tuple(made)
-    said = [(hit, line, share, _speaker(hit, line)) for hit in made for line, share in hit.shares]
+    said = [
+        (passage, line, share, _speaker(passage, line))
+        for passage in made
+        for line, share in passage.shares
+    ]
     least = max((share for *_, share, by in said if by in names), default=0.0) + CLAIM_LEAD
     claims: dict[int, list[int]] = {}
-    for hit, line, share, by in said:
+    for passage, line, share, by in said:
         if share > least and by and by not in names:
-            sentences = _SENTENCE_END.split(_line(hit, line))
+            sentences = _SENTENCE_END.split(_line(passage, line))
             best = max(zip(shares_of(sentences), sentences, strict=True), key=itemgetter(0))[1]
             if _is_claim(best, names):
-                claims.setdefault(id(hit), []).append(line)
-    return tuple(hit._replace(claims=tuple(claims.get(id(hit), ()))) for hit in made)
+                claims.setdefault(id(passage), []).append(line)
+    return tuple(passage._replace(claims=tuple(claims.get(id(passage), ()))) for passage in made)
 
 
-def _speaker(hit: Hit, line: int) -> str:
-    found = (t.speaker for t in hit.turns if t.start_line <= line <= t.end_line)
+def _speaker(passage: RankedPassage, line: int) -> str:
+    found = (t.speaker for t in passage.turns if t.start_line <= line <= t.end_line)
     return next(found, "")
 
 
-def _line(hit: Hit, line: int) -> str:
+def _line(passage: RankedPassage, line: int) -> str:
     """Return the words of a line behind the name of its speaker."""
-    text = hit.text.split("\n")[line - hit.start_line]
-    return text.partition(f"{_speaker(hit, line)}**")[2] or text
+    text = passage.text.split("\n")[line - passage.start_line]
+    return text.partition(f"{_speaker(passage, line)}**")[2] or text
 
 
 def _is_claim(sentence: str, names: Sequence[str]) -> bool:
@@ -233,8 +251,8 @@ def _without(
 
 def _idf_share(line: Sequence[str], terms: Sequence[WeightedTerm]) -> float:
     every = fsum(term.idf for term in terms)
-    held = fsum(term.idf for term in terms if occurrences(line, term))
-    return held / every if every else 0.0
+    term_share = fsum(term.idf for term in terms if occurrences(line, term))
+    return term_share / every if every else 0.0
 
 
 def hear(
@@ -267,19 +285,21 @@ def weight_of(turns: Iterable[Turn], first: int, last: int) -> float:
     return 1.0 - MACHINE_SHARE * min(1.0, machine / (last - first + 1))
 
 
-def lead_of(hits: Iterable[Hit]) -> float | None:
+def lead_of(passages: Iterable[RankedPassage]) -> float | None:
     """Return how much more of the question named speakers' lines contain than lines of others.
 
     It is the mean over the first passages of the share of IDF in the best line, from -1 to 1; None
     if the question names nobody who speaks.
     """
-    leads = [hit.speaker_match for hit in hits if hit.speaker_match is not None][:MOST_JUDGED]
+    leads = [passage.speaker_match for passage in passages if passage.speaker_match is not None][
+        :MOST_JUDGED
+    ]
     return fsum(leads) / len(leads) if leads else None
 
 
-def _lowered(hit: Hit) -> Hit:
+def _lowered(passage: RankedPassage) -> RankedPassage:
     weight = 1.0 - OTHERS_SHARE
-    return hit.moved(hit.score * weight, "speaker", weight=weight)
+    return passage.moved(passage.score * weight, "speaker", weight=weight)
 
 
 class Voices(Record):
@@ -292,30 +312,30 @@ class Voices(Record):
     # The share of the question's IDF, without the names, in each line.
     shares: Mapping[int, Sequence[float]]
 
-    def trimmed(self, hits: Sequence[Hit]) -> list[Hit]:
+    def trimmed(self, passages: Sequence[RankedPassage]) -> list[RankedPassage]:
         """Trim lines of others off passages, and lower passages without any line of the speakers.
 
         With `only`, leave out every line of others.
         """
         moved = []
-        for hit in hits:
-            if hit.about.chunk_id not in self.lines:
-                moved.append(hit)
+        for passage in passages:
+            if passage.about.chunk_id not in self.lines:
+                moved.append(passage)
                 continue
             if self.only:
-                moved += self._theirs(hit)
+                moved += self._theirs(passage)
                 continue
-            cut, is_theirs = self._cut(hit)
+            cut, is_theirs = self._cut(passage)
             moved.append(cut if is_theirs else _lowered(cut))
         return ordered(moved)
 
-    def _theirs(self, hit: Hit) -> list[Hit]:
+    def _theirs(self, passage: RankedPassage) -> list[RankedPassage]:
         """Make a passage of each run of lines of the wanted speakers.
 
         The run with the best line keeps the score, and the others count less.
         """
-        candidate, inside, best = self._inside(hit)
-        shares, said = self.shares[hit.about.chunk_id], self.turns[hit.about.chunk_id]
+        candidate, inside, best = self._inside(passage)
+        shares, said = self.shares[passage.about.chunk_id], self.turns[passage.about.chunk_id]
         runs: list[list[int]] = []
         for at in inside:
             line = candidate.parts[at].start_line
@@ -337,22 +357,22 @@ class Voices(Record):
         made = []
         for run in runs:
             known = [c for at in run if (c := candidate.parts[at].cosine) is not None]
-            cut = hit._replace(
+            cut = passage._replace(
                 candidate=candidate,
                 first=run[0],
                 last=run[-1],
                 best=best if best in run else max(run, key=shares.__getitem__),
-                own_cosine=min(1.0, max(0.0, *known)) if known else hit.own_cosine,
-                own_coverage=min(hit.held, fsum(shares[at] for at in run)),
-                is_literal=hit.is_literal and run is first,
+                own_cosine=min(1.0, max(0.0, *known)) if known else passage.own_cosine,
+                own_coverage=min(passage.term_share, fsum(shares[at] for at in run)),
+                is_literal=passage.is_literal and run is first,
             )
             made.append(cut if run is first else _lowered(cut))
         return made
 
-    def _cut(self, hit: Hit) -> tuple[Hit, bool]:
+    def _cut(self, passage: RankedPassage) -> tuple[RankedPassage, bool]:
         """Return a passage without the idle lines at its ends, and whether one is not of others."""
-        chunk, shares = hit.about.chunk_id, self.shares[hit.about.chunk_id]
-        candidate, inside, best = self._inside(hit)
+        chunk, shares = passage.about.chunk_id, self.shares[passage.about.chunk_id]
+        candidate, inside, best = self._inside(passage)
         others = {at for at in inside if self._is_of_others(chunk, candidate.parts[at].start_line)}
         if len(others) < len(inside):
             kept = [at for at in inside if at not in others or shares[at]]
@@ -360,7 +380,7 @@ class Voices(Record):
         first, last = inside[0], inside[-1]
         theirs = max((shares[at] for at in inside if at not in others), default=0.0)
         lead = theirs - max((shares[at] for at in inside if at in others), default=0.0)
-        cut = hit._replace(
+        cut = passage._replace(
             candidate=candidate,
             first=first,
             last=last,
@@ -370,12 +390,12 @@ class Voices(Record):
         )
         return cut, any(at not in others for at in inside)
 
-    def _inside(self, hit: Hit) -> tuple[Candidate, list[int], int]:
+    def _inside(self, passage: RankedPassage) -> tuple[Candidate, list[int], int]:
         """Return the chunk cut into lines, the lines of a passage, and the best of these."""
-        candidate, parts = self.lines[hit.about.chunk_id], hit.candidate.parts
-        start, end = parts[hit.first].start, parts[hit.last].end
+        candidate, parts = self.lines[passage.about.chunk_id], passage.candidate.parts
+        start, end = parts[passage.first].start, parts[passage.last].end
         inside = [at for at, line in enumerate(candidate.parts) if start <= line.start < end]
-        best = next(at for at in inside if candidate.parts[at].end > parts[hit.best].start)
+        best = next(at for at in inside if candidate.parts[at].end > parts[passage.best].start)
         return candidate, inside, best
 
     def _is_of_others(self, chunk: int, line: int) -> bool:

@@ -1,8 +1,8 @@
 """The stages of a search, in their order: the one table of their names.
 
-Profiles and the bench switch stages by these names. The trace of a hit, observers, `--why-not` and
-the bench's report of losses use them, and `memcli help ranking` explains them. A name with a dot is
-a part of a stage that can be switched by itself.
+Profiles and the bench switch stages by these names. The trace of a passage, observers, `--why-not`
+and the bench's report of losses use them, and `memcli help ranking` explains them. A name with a
+dot is a part of a stage that can be switched by itself.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.search.hits import Hit, Quotation, ordered
 from memcli.search.mmr import token_set
+from memcli.search.ranked import Quotation, RankedPassage, ordered
 from memcli.types import About, SourceLines, memory_path
 
 if TYPE_CHECKING:
@@ -25,60 +25,64 @@ QUALITY_WEIGHT = 0.5
 class Expanded(Record):
     """Raw lines behind a summary that was found."""
 
-    hit: Hit  # its score is relative to the added lines
+    passage: RankedPassage  # its score is relative to the added lines
     summary: str  # its path
 
 
 def apply_quality(
-    hits: Sequence[Hit], confidences: Mapping[str, float], weight: float = QUALITY_WEIGHT
-) -> list[Hit]:
+    passages: Sequence[RankedPassage],
+    confidences: Mapping[str, float],
+    weight: float = QUALITY_WEIGHT,
+) -> list[RankedPassage]:
     """Multiply the score of every summary by its quality."""
     if not confidences:
-        return list(hits)
-    return ordered([_weighted(hit, confidences, weight) for hit in hits])
+        return list(passages)
+    return ordered([_weighted(passage, confidences, weight) for passage in passages])
 
 
-def _weighted(hit: Hit, confidences: Mapping[str, float], weight: float) -> Hit:
-    about = hit.about
+def _weighted(
+    passage: RankedPassage, confidences: Mapping[str, float], weight: float
+) -> RankedPassage:
+    about = passage.about
     confidence = confidences.get(path_of(about)) if about.is_summary else None
     if confidence is None:
-        return hit
+        return passage
     factor = 1 - weight * (1 - confidence)
-    return hit.moved(hit.score * factor, "quality", confidence=confidence, factor=factor)
+    return passage.moved(passage.score * factor, "quality", confidence=confidence, factor=factor)
 
 
-def spread(hits: Sequence[Hit]) -> list[Hit]:
+def spread(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Keep the best passage for each document that a summary cites.
 
     Other passages of it would only lead to the same lines behind the summary.
     """
     seen: set[tuple[str, ...]] = set()
     kept = []
-    for hit in hits:
-        if hit.about.is_summary:
-            place = (path_of(hit.about), *sorted(_documents(hit)))
+    for passage in passages:
+        if passage.about.is_summary:
+            place = (path_of(passage.about), *sorted(_documents(passage)))
             if place in seen:
                 continue
             seen.add(place)
-        kept.append(hit)
+        kept.append(passage)
     return kept
 
 
-def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
+def without_repeats(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Leave out a passage if a better one says the same: a line of a summary, or its source lines.
 
-    `hits` are the best first. A line of a summary goes if better passages contain the lines it
+    `passages` are the best first. A line of a summary goes if better passages contain the lines it
     cites. A source line goes if a better line of a summary cites it and has all its words.
     """
-    if not any(hit.about.is_summary for hit in hits):
-        return list(hits)
-    kept: list[Hit] = []
+    if not any(passage.about.is_summary for passage in passages):
+        return list(passages)
+    kept: list[RankedPassage] = []
     shown: set[tuple[str, int]] = set()  # lines of logs
     told: dict[str, set[str]] = {}  # words of summaries, by the document that they cite
-    for hit in hits:
-        path = path_of(hit.about)
-        if hit.about.is_summary:
-            lines = [cite for line in hit.text.split("\n") if (cite := citation_of(line))]
+    for passage in passages:
+        path = path_of(passage.about)
+        if passage.about.is_summary:
+            lines = [cite for line in passage.text.split("\n") if (cite := citation_of(line))]
             if lines and all(
                 (each.path, number) in shown
                 for each in lines
@@ -87,29 +91,31 @@ def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
                 continue
             for each in lines:
                 told.setdefault(each.path, set()).update(token_set(each.text))
-        elif path in told and token_set(hit.text) <= told[path]:
+        elif path in told and token_set(passage.text) <= told[path]:
             continue
         else:
-            shown.update((path, number) for number in range(hit.start_line, hit.end_line + 1))
-        kept.append(hit)
+            shown.update(
+                (path, number) for number in range(passage.start_line, passage.end_line + 1)
+            )
+        kept.append(passage)
     return kept
 
 
-def behind(hit: Hit, leaves: Sequence[SourceLines]) -> list[SourceLines]:
+def behind(passage: RankedPassage, leaves: Sequence[SourceLines]) -> list[SourceLines]:
     """Choose the raw lines behind a passage of a summary.
 
     They are all that the summary covers of the documents the passage cites, because a quoted
     sentence leads to the ones that were left out.
     """
-    paths = _documents(hit)
+    paths = _documents(passage)
     return [leaf for leaf in leaves if leaf.path in paths] or list(leaves)
 
 
-def _documents(hit: Hit | Quotation) -> set[str]:
+def _documents(passage: RankedPassage | Quotation) -> set[str]:
     """Name the documents that a passage of a summary cites."""
-    lines = (line for line in hit.text.split("\n") if not line.startswith("#"))
+    lines = (line for line in passage.text.split("\n") if not line.startswith("#"))
     found = map(citation_of, lines)
-    return {memory_path(hit.about.source, each.path) for each in found if each}
+    return {memory_path(passage.about.source, each.path) for each in found if each}
 
 
 def citation_of(line: str) -> Cited | None:
@@ -145,21 +151,27 @@ def path_of(about: About) -> str:
 
 
 def attach(
-    found: Sequence[Hit], summaries: Sequence[Hit], leaves: Mapping[str, Sequence[SourceLines]]
+    passages: Sequence[RankedPassage],
+    summaries: Sequence[RankedPassage],
+    leaves: Mapping[str, Sequence[SourceLines]],
 ) -> list[Expanded]:
     """Return each raw passage with the best of the summaries found that cover it."""
-    paths = [path_of(hit.about) for hit in summaries]
-    reach = [(path, behind(hit, leaves[path])) for path, hit in zip(paths, summaries, strict=True)]
-    reach += [(path, list(leaves[path])) for path in sorted(leaves)]
+    paths = [path_of(passage.about) for passage in summaries]
+    scope = [
+        (path, behind(passage, leaves[path]))
+        for path, passage in zip(paths, summaries, strict=True)
+    ]
+    scope += [(path, list(leaves[path])) for path in sorted(leaves)]
     return [
-        Expanded(hit, next(path for path, lines in reach if _is_in(hit, lines))) for hit in found
+        Expanded(passage, next(path for path, lines in scope if _is_in(passage, lines)))
+        for passage in passages
     ]
 
 
-def _is_in(hit: Hit, lines: Sequence[SourceLines]) -> bool:
+def _is_in(passage: RankedPassage, lines: Sequence[SourceLines]) -> bool:
     return any(
-        each.path == path_of(hit.about)
-        and each.start_line <= hit.end_line
-        and hit.start_line <= each.end_line
+        each.path == path_of(passage.about)
+        and each.start_line <= passage.end_line
+        and passage.start_line <= each.end_line
         for each in lines
     )

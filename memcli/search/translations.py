@@ -15,7 +15,7 @@ from memcli.language.stopwords import ENGLISH, GERMAN_SIGNS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
 
 # ISO 639-1 codes of common translations. Folders of other things are also named `it`, `no` or `hr`.
 # They count as translations only if another path is the same without them.
@@ -33,17 +33,17 @@ _SCRIPTS = (
 )
 
 
-def own_language_first(hits: Sequence[Hit], question: str) -> list[Hit]:
+def own_language_first(passages: Sequence[RankedPassage], question: str) -> list[RankedPassage]:
     """Move a passage of a page up to the place of the first of its translations.
 
     The page wanted is that in the language of the question, else the original. The scores stay with
     the ranks, the trace names what moved.
     """
     wanted = language_of(question)
-    pages = [_page(hit) for hit in hits]
+    pages = [_page(passage) for passage in passages]
     own = {page for page, code in pages if code == wanted}
     best = [code == (wanted if page in own else "") for page, code in pages]
-    order = list(range(len(hits)))
+    order = list(range(len(passages)))
     moved: dict[int, str] = {}
     done = set()
     for at, (page, _) in enumerate(pages):
@@ -53,13 +53,15 @@ def own_language_first(hits: Sequence[Hit], question: str) -> list[Hit]:
         rank = order.index(at)
         first = next((r for r in range(rank) if pages[order[r]][0] == page), None)
         if first is not None:
-            moved[at] = hits[order[first]].citation
+            moved[at] = passages[order[first]].citation
             order.insert(first, order.pop(rank))
     return [
         (
-            hits[at].moved(top.score, "language", before=moved[at]) if at in moved else hits[at]
+            passages[at].moved(top.score, "language", before=moved[at])
+            if at in moved
+            else passages[at]
         )._replace(score=top.score)
-        for at, top in zip(order, hits, strict=True)
+        for at, top in zip(order, passages, strict=True)
     ]
 
 
@@ -74,9 +76,9 @@ def language_of(question: str) -> str:
     return "en" if words & ENGLISH else ""
 
 
-def _page(hit: Hit) -> tuple[tuple[str, str], str]:
+def _page(passage: RankedPassage) -> tuple[tuple[str, str], str]:
     """Return what the translations of a page have in common, and the code of this one."""
-    source, path = hit.about.document
+    source, path = passage.about.document
     for found in _CODE.finditer(path):
         code = found[1] or found[2]
         if code in _CODES:

@@ -3,9 +3,9 @@
 pass 1   the `first` best by cosine, from a cosine of theta on, and the `first` best by words
 pass 2   the `second` best by S = omega * max(sim, 0) * (1 + kappa * M) / (1 + kappa)
 
-sim is the cosine, of a chunk that is not embedded yet the one assumed for it, without vectors
-bm25 / best bm25 (see `Hit.similarity`); M the share of the query's terms that the chunk holds, 0
-where the query has none; omega as in `authority`. So 0 <= S <= omega <= 1.
+sim is the cosine. A chunk that is not embedded yet has an assumed one; without vectors sim is
+bm25 / best bm25 (see `RankedPassage.similarity`). M is the share of the query's terms that the
+chunk contains, or 0 if the query has none; omega is that of `authority`. So 0 <= S <= omega <= 1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError
 from memcli.record import Record
 from memcli.search.authority import Authority
-from memcli.search.hits import Hit, ordered
+from memcli.search.ranked import RankedPassage, ordered
 
 if TYPE_CHECKING:
     from memcli.config.settings import Config
@@ -45,35 +45,39 @@ class TwoPass(Record):
 
     def score(
         self,
-        hits: Sequence[Hit],
+        passages: Sequence[RankedPassage],
         matched: Mapping[int, float],
         *,
         age_days: Callable[[str], float],
-    ) -> list[Hit]:
+    ) -> list[RankedPassage]:
         """Choose and score; `matched` has M by chunk id."""
-        best_text = max((hit.candidate.bm25 for hit in hits), default=0.0)
+        best_text = max((passage.candidate.bm25 for passage in passages), default=0.0)
         scored = []
-        ranked = self._first_pass(hits)
-        authority = self.authority.among(hit.about.document for hit in ranked)
-        for hit in ranked:
-            candidate = hit.candidate
-            sim = hit.similarity(best_text)
-            used = authority.frequency_of(hit.about.document)
-            age = age_days(hit.written) if hit.written else None
+        ranked = self._first_pass(passages)
+        authority = self.authority.among(passage.about.document for passage in ranked)
+        for passage in ranked:
+            candidate = passage.candidate
+            sim = passage.similarity(best_text)
+            used = authority.frequency_of(passage.about.document)
+            age = age_days(passage.written) if passage.written else None
             omega = authority.omega(age, candidate.authority, used)
             share = matched.get(candidate.about.chunk_id, 0.0)
             score = omega * sim * (1.0 + self.kappa * share) / (1.0 + self.kappa)
             scored.append(
-                hit.moved(
+                passage.moved(
                     score, "score", formula="two-pass", sim=sim, authority=omega, matched=share
                 )
             )
         return ordered(scored)[: self.second]
 
-    def _first_pass(self, hits: Sequence[Hit]) -> list[Hit]:
-        near = [hit for hit in hits if hit.cosine is not None and hit.cosine >= self.theta]
-        near.sort(key=lambda hit: (-(hit.cosine or 0.0), hit.citation))
-        worded = [hit for hit in hits if hit.candidate.bm25 > 0]
-        worded.sort(key=lambda hit: (-hit.candidate.bm25, hit.citation))
-        kept = {hit.about.chunk_id for hit in (*near[: self.first], *worded[: self.first])}
-        return [hit for hit in hits if hit.about.chunk_id in kept]
+    def _first_pass(self, passages: Sequence[RankedPassage]) -> list[RankedPassage]:
+        near = [
+            passage
+            for passage in passages
+            if passage.cosine is not None and passage.cosine >= self.theta
+        ]
+        near.sort(key=lambda passage: (-(passage.cosine or 0.0), passage.citation))
+        worded = [passage for passage in passages if passage.candidate.bm25 > 0]
+        worded.sort(key=lambda passage: (-passage.candidate.bm25, passage.citation))
+        kept = {passage.about.chunk_id for passage in (*near[: self.first], *worded[: self.first])}
+        return [passage for passage in passages if passage.about.chunk_id in kept]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from memcli.store.records import Reach, Support
+from memcli.store.records import Scope, Support
 from memcli.types import Filters, SourceLines
 
 
@@ -22,25 +22,25 @@ def doubtful(supports: Iterable[Support]) -> frozenset[str]:
     return frozenset(found)
 
 
-def reach_of(
+def scope_of(
     filters: Filters, supports: Sequence[Support], passing: Container[str] | None = None
-) -> Reach:
+) -> Scope:
     """Return what a view can find.
 
     `raw` leaves out summaries, `all` only invalid ones. `active` also leaves out the chunks inside
     lines that a summary covers: any, or one of the `passing` paths.
     """
     if filters.view == "raw":
-        return Reach(filters, tuple(sorted({support.summary for support in supports})))
+        return Scope(filters, tuple(sorted({support.summary for support in supports})))
     without = doubtful(supports)
     if filters.view == "all":
-        return Reach(filters, tuple(sorted(without)))
+        return Scope(filters, tuple(sorted(without)))
     covered = {
         s.lines
         for s in supports
         if s.summary not in without and (passing is None or s.summary in passing)
     }
-    return Reach(filters, tuple(sorted(without)), tuple(sorted(covered)))
+    return Scope(filters, tuple(sorted(without)), tuple(sorted(covered)))
 
 
 def leaves(supports: Iterable[Support]) -> dict[str, list[SourceLines]]:

@@ -10,8 +10,8 @@ from math import inf
 
 from memcli.record import Record
 from memcli.search.gathering import FOCUS_POOL
-from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions
+from memcli.search.ranked import RankedPassage
 from memcli.search.stages import LOST
 
 
@@ -23,12 +23,12 @@ class Followed(Record):
     first: int
     last: int
 
-    def are_in(self, hit: Hit) -> bool:
-        """Return whether a hit contains one of the lines."""
+    def are_in(self, passage: RankedPassage) -> bool:
+        """Return whether a passage contains one of the lines."""
         return (
-            hit.about.document == (self.source, self.path)
-            and hit.start_line <= self.last
-            and self.first <= hit.end_line
+            passage.about.document == (self.source, self.path)
+            and passage.start_line <= self.last
+            and self.first <= passage.end_line
         )
 
 
@@ -39,19 +39,19 @@ class Course:
     """
 
     def __init__(self) -> None:
-        self.stages: list[tuple[str, Sequence[Hit]]] = []
+        self.stages: list[tuple[str, Sequence[RankedPassage]]] = []
 
-    def __call__(self, stage: str, hits: Sequence[Hit]) -> None:
-        """Record the hits; no stage changes those of another."""
-        self.stages.append((stage, hits))
+    def __call__(self, stage: str, passages: Sequence[RankedPassage]) -> None:
+        """Record the passages; no stage changes those of another."""
+        self.stages.append((stage, passages))
 
 
 class Waypoint(Record):
-    """The place of the best hit that contains some lines, after a stage."""
+    """The place of the best passage that contains some lines, after a stage."""
 
     stage: str
-    hits: int
-    rank: int | None  # from 1; None: no hit contains them
+    passages: int
+    rank: int | None  # from 1; None: no passage contains them
     score: float | None  # None after recall, which has one score per retriever
     citation: str | None
 
@@ -74,23 +74,25 @@ class Trail(Record):
         return "mmr.fold" if gone and self.folded_into else gone
 
 
-def follow(course: Course, are_in: Callable[[Hit], bool]) -> Trail:
-    """Follow some lines; `are_in` returns whether a hit contains one of them."""
+def follow(course: Course, are_in: Callable[[RankedPassage], bool]) -> Trail:
+    """Follow some lines; `are_in` returns whether a passage contains one of them."""
     waypoints: list[Waypoint] = []
     folded_into = None
-    for stage, hits in course.stages:
+    for stage, passages in course.stages:
         is_scored = stage != "recall"
-        ranked = hits if is_scored else sorted(hits, key=_better_rank)
+        ranked = passages if is_scored else sorted(passages, key=_better_rank)
         found = next(((r, h) for r, h in enumerate(ranked, start=1) if are_in(h)), None)
         if found is not None:
-            rank, hit = found
-            score = hit.score if is_scored else None
-            waypoints.append(Waypoint(stage, len(hits), rank, score, hit.citation))
+            rank, passage = found
+            score = passage.score if is_scored else None
+            waypoints.append(Waypoint(stage, len(passages), rank, score, passage.citation))
             continue
         last = waypoints[-1].citation if waypoints else None
         if last is not None:
-            folded_into = next((hit.citation for hit in hits if last in hit.duplicates), None)
-        waypoints.append(Waypoint(stage, len(hits), None, None, None))
+            folded_into = next(
+                (passage.citation for passage in passages if last in passage.duplicates), None
+            )
+        waypoints.append(Waypoint(stage, len(passages), None, None, None))
     return Trail(tuple(waypoints), folded_into)
 
 
@@ -99,7 +101,7 @@ def verdict(trail: Trail, options: SearchOptions) -> str:
     if not trail.waypoints:
         return "not searched: nothing is indexed yet"
     if not trail.lost_at:
-        return f"shown, rank {trail.rank} of {trail.waypoints[-1].hits}"
+        return f"shown, rank {trail.rank} of {trail.waypoints[-1].passages}"
     return f"lost at {trail.lost_at}: {why(trail, options)}"
 
 
@@ -120,7 +122,7 @@ def why(trail: Trail, options: SearchOptions) -> str:
     )
 
 
-def _better_rank(hit: Hit) -> float:
+def _better_rank(passage: RankedPassage) -> float:
     """Return the better of the ranks that the retrievers gave a candidate."""
-    ranks = (hit.candidate.keyword_rank, hit.candidate.semantic_rank)
+    ranks = (passage.candidate.keyword_rank, passage.candidate.semantic_rank)
     return min((rank for rank in ranks if rank is not None), default=inf)

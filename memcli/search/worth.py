@@ -30,7 +30,7 @@ from memcli.search.lines import by_line, introduces
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
     from memcli.types import Turn
 
 CHANCE_PER_TOKEN = 1 / 1150
@@ -77,7 +77,7 @@ class ReadingUnit(Record):
 
 
 def worthwhile(
-    hits: Sequence[Hit],
+    passages: Sequence[RankedPassage],
     *,
     matches: bool,
     is_measured: bool,
@@ -85,40 +85,44 @@ def worthwhile(
     of_writer: bool,
     of_several: bool = False,
     apart: bool = False,
-) -> tuple[Sequence[Hit], int]:
+) -> tuple[Sequence[RankedPassage], int]:
     """Leave out what is not worth reading, and count the passages that are left out.
 
     Without a match (`matches`) three passages remain. With `is_exact`, a passage without the
     identifier is left out if another contains it. Passages are narrowed only if their scores are
     measured. With `apart`, each turn becomes a passage, and no passage is left out.
     """
-    every, hits = len(hits), hits if matches else hits[:MOST_WITHOUT_MATCH]
-    if is_exact and any(hit.is_literal for hit in hits):
-        hits = [hit for hit in hits if hit.is_literal or (hit.confidence or 0.0) >= ALSO_ANSWERS]
+    every, passages = len(passages), passages if matches else passages[:MOST_WITHOUT_MATCH]
+    if is_exact and any(passage.is_literal for passage in passages):
+        passages = [
+            passage
+            for passage in passages
+            if passage.is_literal or (passage.confidence or 0.0) >= ALSO_ANSWERS
+        ]
     if not is_measured:
-        return hits, every - len(hits)
-    best = max((hit.score for hit in hits), default=0.0)
-    kept: list[Hit] = []
+        return passages, every - len(passages)
+    best = max((passage.score for passage in passages), default=0.0)
+    kept: list[RankedPassage] = []
     read = 0  # passages of which something is printed
-    for rank, hit in enumerate(hits, start=1):
-        units = _units(hit)
+    for rank, passage in enumerate(passages, start=1):
+        units = _units(passage)
         after = (RANK_OF_SEVERAL if of_several else RANK) * log(rank)
-        chances = _chances(hit, units, after, best, of_writer=of_writer)
+        chances = _chances(passage, units, after, best, of_writer=of_writer)
         gains = [
             chance - CHANCE_PER_TOKEN * price(unit.text)
             for chance, unit in zip(chances, units, strict=True)
         ]
-        is_same = bool(kept) and kept[-1].about.document == hit.about.document
+        is_same = bool(kept) and kept[-1].about.document == passage.about.document
         heading = 0.0 if is_same else CHANCE_PER_TOKEN * HEADING_TOKENS
         is_worth = sum(gain for gain in gains if gain > 0.0) > heading
         if kept and not is_worth and not apart:
             continue
         runs = _runs(units, gains, apart=apart)
-        if hit.corrected_by and not apart:  # any of its lines may be the corrected one
+        if passage.corrected_by and not apart:  # any of its lines may be the corrected one
             runs = [range(len(units))]
-        room = len(hits) - len(kept)
+        room = len(passages) - len(kept)
         runs = sorted(runs, key=lambda run: -max(gains[at] for at in run))[:room]
-        kept += [_part_of(hit, units, run) for run in sorted(runs, key=lambda run: run.start)]
+        kept += [_part_of(passage, units, run) for run in sorted(runs, key=lambda run: run.start)]
         read += bool(runs)
     return kept, every - read
 
@@ -161,42 +165,49 @@ def _is_of_several(words: Sequence[str]) -> bool:
 
 
 def best_lines(
-    hits: Sequence[Hit], words: Sequence[str], *, by_keyword: bool = False
-) -> tuple[Hit, ...]:
+    passages: Sequence[RankedPassage], words: Sequence[str], *, by_keyword: bool = False
+) -> tuple[RankedPassage, ...]:
     """Narrow each passage that matches to its best line; without a match, the first three.
 
     Of a conversation, also each line that contains all words of the question. After the first
     lines, or in a search `by_keyword`, one of a conversation must contain a word of the question.
     """
-    near = [hit for hit in hits if _may_answer(hit)] or hits[:MOST_WITHOUT_MATCH]
-    lines = [line for hit in near for line in _lines(hit, words)]
+    near = [passage for passage in passages if _may_answer(passage)] or passages[
+        :MOST_WITHOUT_MATCH
+    ]
+    lines = [line for passage in near for line in _lines(passage, words)]
     first = 0 if by_keyword else FIRST_LINES
     return (*lines[:first], *filter(_says_some, lines[first:]))
 
 
-def _says_some(line: Hit) -> bool:
+def _says_some(line: RankedPassage) -> bool:
     shares = [share for at, share in line.shares if line.start_line <= at <= line.end_line]
     return not shares or max(shares) >= MIN_SHARE
 
 
-def _may_answer(hit: Hit) -> bool:
-    return hit.confidence is None or hit.confidence >= MAY_ANSWER or hit.is_literal
+def _may_answer(passage: RankedPassage) -> bool:
+    return passage.confidence is None or passage.confidence >= MAY_ANSWER or passage.is_literal
 
 
-def _lines(hit: Hit, words: Sequence[str]) -> list[Hit]:
+def _lines(passage: RankedPassage, words: Sequence[str]) -> list[RankedPassage]:
     from memcli.search.cursor import cursor_of
 
-    whole = {at for at, share in hit.shares if share > ALL and hit.start_line <= at <= hit.end_line}
-    candidate = by_line(hit.candidate)
-    # A hit with all parts prints the whole chunk with its headings; so an empty part comes first.
+    whole = {
+        at
+        for at, share in passage.shares
+        if share > ALL and passage.start_line <= at <= passage.end_line
+    }
+    candidate = by_line(passage.candidate)
+    # A passage with all parts prints the whole chunk with its headings; so an empty part comes
+    # first.
     empty = candidate.parts[0]._replace(start=0, end=0)
     narrow = candidate._replace(parts=(empty, *candidate.parts))
-    found: list[Hit] = []
-    for line in sorted({cursor_of(hit, words).line, *whole}):
+    found: list[RankedPassage] = []
+    for line in sorted({cursor_of(passage, words).line, *whole}):
         at = [n for n, p in enumerate(narrow.parts) if n and p.start_line == line == p.end_line]
-        if hit.is_cut or not at:
-            return [hit]
-        found.append(hit._replace(candidate=narrow, first=at[0], last=at[-1], best=at[0]))
+        if passage.is_cut or not at:
+            return [passage]
+        found.append(passage._replace(candidate=narrow, first=at[0], last=at[-1], best=at[0]))
     return found
 
 
@@ -220,18 +231,20 @@ def _runs(units: Sequence[ReadingUnit], gains: Sequence[float], *, apart: bool) 
     return runs
 
 
-def _units(hit: Hit) -> list[ReadingUnit]:
+def _units(passage: RankedPassage) -> list[ReadingUnit]:
     """Cut a passage of a conversation into paragraphs of turns; any other is one unit."""
-    if not hit.turns or hit.is_cut:
-        return [ReadingUnit(hit.text, hit.first, hit.last, None, 0.0, 0.0)]
+    if not passage.turns or passage.is_cut:
+        return [ReadingUnit(passage.text, passage.first, passage.last, None, 0.0, 0.0)]
     units: list[ReadingUnit] = []
-    candidate, shares = by_line(hit.candidate), dict(hit.shares)
-    parts = hit.candidate.parts
-    begin, end, line = parts[hit.first].start, parts[hit.last].end, 0
+    candidate, shares = by_line(passage.candidate), dict(passage.shares)
+    parts = passage.candidate.parts
+    begin, end, line = parts[passage.first].start, parts[passage.last].end, 0
     for at, part in enumerate(candidate.parts):
         if not begin <= part.start < end:
             continue
-        turn = next((t for t in hit.turns if t.start_line <= part.start_line <= t.end_line), None)
+        turn = next(
+            (t for t in passage.turns if t.start_line <= part.start_line <= t.end_line), None
+        )
         share = shares.get(part.start_line, 0.0)
         unit = ReadingUnit(
             candidate.text[part.start : part.end], at, at, turn, part.cosine or 0.0, share
@@ -252,11 +265,16 @@ def _units(hit: Hit) -> list[ReadingUnit]:
 
 
 def _chances(
-    hit: Hit, units: Sequence[ReadingUnit], after: float, best: float, *, of_writer: bool
+    passage: RankedPassage,
+    units: Sequence[ReadingUnit],
+    after: float,
+    best: float,
+    *,
+    of_writer: bool,
 ) -> list[float]:
     """Estimate how likely each unit contains an answer that is not printed yet."""
-    ratio = hit.score / best if best > 0.0 else 1.0
-    confidence = UNKNOWN if hit.confidence is None else hit.confidence
+    ratio = passage.score / best if best > 0.0 else 1.0
+    confidence = UNKNOWN if passage.confidence is None else passage.confidence
     base = -3.2 + 2.8 * ratio + 0.65 * confidence - after
     if len(units) > 1:
         base -= 2.0 * max(each.cosine for each in units) + 2.5 * max(each.share for each in units)
@@ -266,7 +284,9 @@ def _chances(
         if len(units) > 1:
             z += 2.0 * unit.cosine + 2.5 * unit.share
         if unit.turn is not None:
-            z -= 2.2 * (bool(hit.named_speakers) and unit.turn.speaker not in hit.named_speakers)
+            z -= 2.2 * (
+                bool(passage.named_speakers) and unit.turn.speaker not in passage.named_speakers
+            )
             is_machine = _is_machine(unit.turn)
             z -= 1.4 * (of_writer and is_machine)
             z -= 0.7 * (len(units) > 1 and unit.is_question and not unit.share)
@@ -281,10 +301,10 @@ def _is_machine(turn: Turn) -> bool:
     return role_of(turn.speaker) in (ASSISTANT, TOOL)
 
 
-def _part_of(hit: Hit, units: Sequence[ReadingUnit], run: range) -> Hit:
+def _part_of(passage: RankedPassage, units: Sequence[ReadingUnit], run: range) -> RankedPassage:
     if len(run) == len(units):
-        return hit
+        return passage
     first, last = units[run.start].first, units[run.stop - 1].last
-    candidate = by_line(hit.candidate)
+    candidate = by_line(passage.candidate)
     best = max(range(first, last + 1), key=lambda at: candidate.parts[at].cosine or 0.0)
-    return hit._replace(candidate=candidate, first=first, last=last, best=best)
+    return passage._replace(candidate=candidate, first=first, last=last, best=best)

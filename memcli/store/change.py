@@ -108,11 +108,11 @@ class BaseChange(ABC):
             with self.transaction(revise=False):
                 self._put_embedded(revision)
 
-    def check(self, summary: str, found: Sequence[LineCheck]) -> None:
+    def check(self, summary: str, checks: Sequence[LineCheck]) -> None:
         known = self._line_checks(summary)
-        if known and known != list(found):
+        if known and known != list(checks):
             with self.transaction():
-                self._put_line_checks(summary, found)
+                self._put_line_checks(summary, checks)
 
     def _bounds(self, unused_days: int) -> tuple[int, int]:
         """Return the times up to and from which a vector has been unused for some days.
@@ -167,7 +167,7 @@ class BaseChange(ABC):
         """Read where the source lines of a summary were looked for last."""
 
     @abstractmethod
-    def _put_line_checks(self, summary: str, found: Sequence[LineCheck]) -> None:
+    def _put_line_checks(self, summary: str, checks: Sequence[LineCheck]) -> None:
         """Write inside a transaction where the source lines of a summary are."""
 
     @abstractmethod

@@ -12,7 +12,7 @@ from memcli.config.sources import HINT
 from memcli.errors import BusyError, ConfigError, StoreError
 
 if TYPE_CHECKING:
-    from memcli.store.port import Crowd, Store
+    from memcli.store.port import SharedIndex, Store
     from memcli.store.postgres.address import Address
     from memcli.store.postgres.store import OnThisMachine
     from memcli.store.run_records import Orphan
@@ -83,11 +83,11 @@ def named_store(config: Config, name: str, place: str, now_ns: Callable[[], int]
     return _shared(config, name, store_at(os.path.join(place, FILE), now_ns), now_ns)
 
 
-def open_crowd(config: Config, tenant: str) -> Crowd:
+def open_shared_index(config: Config, tenant: str) -> SharedIndex:
     """Open all workspaces of a tenant of the shared index, or with "" of every tenant."""
-    from memcli.store.postgres.store import PostgresCrowd
+    from memcli.store.postgres.store import PostgresSharedIndex
 
-    return PostgresCrowd(address_of(config), tenant)
+    return PostgresSharedIndex(address_of(config), tenant)
 
 
 def _shared(

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
         First,
         Key,
         LineCheck,
-        Near,
+        Neighbour,
         Ranked,
-        Reach,
         RetrieverResults,
+        Scope,
         Support,
         TermChunks,
         Totals,
     )
-    from memcli.store.rounds import Each
+    from memcli.store.round_trips import Each
     from memcli.store.run_records import (
         Described,
         Pending,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         Stored,
         VectorSearch,
     )
-    from memcli.types import Candidate, Document, Excerpt, Known, Lines, Term, Wanted
+    from memcli.types import Candidate, Document, Excerpt, Known, Lines, Term, TermQuery
 
 Sleep = Callable[[float], None]
 
@@ -83,28 +83,28 @@ class Snapshot(Stock, Protocol):
         ...
 
     def holding(
-        self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]
+        self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> Sequence[TermChunks]:
         """Count the chunks that contain each term, or match each query; name which of some do."""
         ...
 
-    def totals(self, wanted: Wanted) -> Totals:
-        """Count what BM25 needs for the words of `wanted`; counts of several stores add up."""
+    def totals(self, query: TermQuery) -> Totals:
+        """Count what BM25 needs for the words of `query`; counts of several stores add up."""
         ...
 
     def by_keyword(
-        self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
+        self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         """List the best matches by BM25, best first; ties by source, path and place.
 
         With `totals` a chunk has the score that one store would give it that holds all of them.
-        A term of `wanted.also` is weighed by the count that is given with it.
+        A term of `query.also` is weighed by the count that is given with it.
         """
         ...
 
     def by_vector(
-        self, vector: bytes | None, limit: int, reach: Reach
-    ) -> Callable[[], Sequence[Near]]:
+        self, vector: bytes | None, limit: int, scope: Scope
+    ) -> Callable[[], Sequence[Neighbour]]:
         """Start to look for the texts nearest to a vector; return a function that waits for them.
 
         The nearest come first; ties go by the place of their first chunk. Without a vector, or
@@ -112,7 +112,7 @@ class Snapshot(Stock, Protocol):
         """
         ...
 
-    def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
+    def dated(self, spans: Sequence[tuple[str, str]], limit: int, scope: Scope) -> Sequence[int]:
         """List chunks with a day of a span of ISO dates: the newest of each span.
 
         Those of one date are ordered by source, path and place.
@@ -140,11 +140,11 @@ class Snapshot(Stock, Protocol):
         """Return whether chunks begin and end within a line, and their turns."""
         ...
 
-    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
+    def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> Sequence[Excerpt]:
         """Read the chunks of some documents, ordered by source, path and place."""
         ...
 
-    def newest(self, reach: Reach) -> Iterator[Excerpt]:
+    def newest(self, scope: Scope) -> Iterator[Excerpt]:
         """Read the dated documents that are not marked, chunk by chunk, the newest first.
 
         It is the order of date, path, source and place, from its end.
@@ -155,7 +155,7 @@ class Snapshot(Stock, Protocol):
         """Read the documents marked `always`, or with `soft` those marked `soft`."""
         ...
 
-    def documents(self, reach: Reach, first: First | None = None) -> Sequence[IndexedDocument]:
+    def documents(self, scope: Scope, first: First | None = None) -> Sequence[IndexedDocument]:
         """List the documents within reach by source and path.
 
         A document without a chunk is within reach by its date. With `first`, list the first of
@@ -170,7 +170,7 @@ class Snapshot(Stock, Protocol):
         """
         ...
 
-    def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
+    def preferences(self, limit: int, scope: Scope) -> Mapping[int, Sequence[Lines]]:
         """Return the lines of chunks in which somebody says how they want things.
 
         Those of undated documents come first, then the newest; ties go by place.
@@ -266,7 +266,7 @@ class Change(Stock, Protocol):
         """
         ...
 
-    def check(self, summary: str, found: Sequence[LineCheck]) -> None:
+    def check(self, summary: str, checks: Sequence[LineCheck]) -> None:
         """Remember where the source lines of a summary are now; writes nothing if that is known."""
         ...
 
@@ -355,7 +355,7 @@ class Store(Protocol):
         ...
 
 
-class Crowd(Protocol):
+class SharedIndex(Protocol):
     """Workspaces of one server, which are read by one connection."""
 
     def listed(self) -> Sequence[Stored]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from memcli.record import Record
-from memcli.types import Filters, SourceLines, Term, Turn, Wanted
+from memcli.types import Filters, SourceLines, Term, TermQuery, Turn
 
 Key = tuple[str, str]  # (source, path) of a document
 MOST_DAYS = 92  # of a span that a date names: at most a quarter
@@ -47,16 +47,16 @@ class Counts(Record):
 EMBEDDED_AT = "embedded_at"
 
 
-def counts_at(revision: int | str, told: str) -> Counts | None:
+def counts_at(revision: int | str, text: str) -> Counts | None:
     """Return the counts in EMBEDDED_AT, if they are of this revision."""
-    at, *counted = told.split(" ")
+    at, *counted = text.split(" ")
     if at != str(revision) or len(counted) < 3:
         return None
     documents, chunks, parts, left_out = map(int, (*counted, "0")[:4])
     return Counts(documents, chunks, parts, parts - left_out, left_out)
 
 
-class Reach(Record):
+class Scope(Record):
     """What may be found: documents that pass the filters, without chunks that summaries replace."""
 
     filters: Filters = Filters()
@@ -78,7 +78,7 @@ class Ranked(Record):
     bm25: float  # larger is better
 
 
-class Near(Record):
+class Neighbour(Record):
     """A text near a query, and the chunks within reach that contain it."""
 
     hash: bytes
@@ -107,10 +107,10 @@ def added(totals: Iterable[Totals]) -> Totals:
 class RetrieverResults(Record):
     """The searches of both retrievers and their results."""
 
-    wanted: Wanted
+    query: TermQuery
     keyword: Sequence[Ranked]
     vector: bytes | None
-    near: Sequence[Near]
+    near: Sequence[Neighbour]
     totals: Totals | None = None  # for the scores, if several stores are searched together
 
 

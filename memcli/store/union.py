@@ -25,34 +25,34 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
 from memcli.record import Record
 from memcli.store.documents import in_order, with_chunks
-from memcli.store.guarded import Guarded, failing
-from memcli.store.naming import Naming, resting_on, split
+from memcli.store.named_errors import NamedSnapshot, failing
+from memcli.store.qualified_names import Naming, resting_on, split
 from memcli.store.records import (
     ChunkLines,
     Counts,
     Facts,
     First,
     Key,
-    Near,
+    Neighbour,
     Ranked,
-    Reach,
     RetrieverResults,
+    Scope,
     Support,
     TermChunks,
     Totals,
     added,
 )
-from memcli.store.rounds import one_by_one
+from memcli.store.round_trips import one_by_one
 from memcli.threads import side_by_side
-from memcli.types import PRIVATE, Filters, Wanted, is_memory
+from memcli.types import PRIVATE, Filters, TermQuery, is_memory
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from memcli.errors import Reason
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
-    from memcli.store.port import Crowd, Snapshot, Store
-    from memcli.store.rounds import Each
+    from memcli.store.port import SharedIndex, Snapshot, Store
+    from memcli.store.round_trips import Each
     from memcli.store.run_records import VectorSearch
     from memcli.types import Candidate, Excerpt, Known, Lines, Term
 
@@ -94,7 +94,7 @@ class Union:
         self,
         members: Sequence[Member],
         *,
-        is_asked_by_first: bool = True,
+        has_own: bool = True,
         finds_in: Sequence[int] | None = None,
         each: Each | None = None,
     ) -> None:
@@ -102,17 +102,17 @@ class Union:
 
         Where none of them asks, no private document is found. `finds_in` are the turns of those
         whose documents are found, None for all; what is counted is that of all. `each` asks each
-        of them where they wait for the same server (`store.rounds`).
+        of them where they wait for the same server (`store.round_trips`).
         """
         self._members = members
-        self._asker = 0 if is_asked_by_first else -1
+        self._asker = 0 if has_own else -1
         self._turns = range(len(members)) if finds_in is None else finds_in
         self._each, self._at_once = each or one_by_one, each or side_by_side
         names = tuple(member.name for member in members)
         self._naming = [Naming(turn, names) for turn in range(len(members))]
         self._all = [member.snapshot for member in members]
         self._count = len(members)
-        self._parted: tuple[Reach, list[tuple[int, Reach]]] | None = None  # what was parted last
+        self._parted: tuple[Scope, list[tuple[int, Scope]]] | None = None  # what was parted last
         self._totals: dict[frozenset[Term], Totals] = {}  # by the terms that they are known of
 
     def by_model(self) -> list[tuple[tuple[str, ...], Union]]:
@@ -131,7 +131,7 @@ class Union:
             turns = [turn for turn, by in enumerate(made_by) if by in wanted]
             part = Union(
                 self._members,
-                is_asked_by_first=self._asker == 0,
+                has_own=self._asker == 0,
                 finds_in=turns,
                 each=None if self._each is one_by_one else self._each,
             )
@@ -159,7 +159,7 @@ class Union:
     def known(self) -> Mapping[Key, Known]:
         return {
             (self._naming[turn].source(source), path): known
-            for turn, told in self._told(lambda snapshot: snapshot.known())
+            for turn, told in self._from_each(lambda snapshot: snapshot.known())
             for (source, path), known in told.items()
         }
 
@@ -170,7 +170,7 @@ class Union:
 
     @cached_property
     def _own_counts(self) -> list[Counts]:
-        return [counts for _, counts in self._told(lambda snapshot: snapshot.counts())]
+        return [counts for _, counts in self._from_each(lambda snapshot: snapshot.counts())]
 
     def _counts(self, turn: int) -> Counts:
         own = self._own_counts[turn]
@@ -194,26 +194,26 @@ class Union:
 
     def occurring(self, terms: Sequence[Term]) -> frozenset[Term]:
         """Return the terms that a chunk contains and that the asking workspace may know of."""
-        told = dict(self._told(lambda snapshot: snapshot.occurring(terms)))
+        told = dict(self._from_each(lambda snapshot: snapshot.occurring(terms)))
         open_ = frozenset().union(*(told[turn] for turn in told if turn not in self._hiding))
         return open_.union(
             term
             for turn, hidden in self._hiding.items()
             for term in told[turn] - open_
-            if (own := self._naming[turn].own_reach(Reach(), hidden)) is not None
-            if self._all[turn].by_keyword(Wanted(any=(term,)), 1, own)
+            if (own := self._naming[turn].own_scope(Scope(), hidden)) is not None
+            if self._all[turn].by_keyword(TermQuery(any=(term,)), 1, own)
         )
 
     def frequencies(self, terms: Sequence[Term]) -> Sequence[int]:
-        found = self._told(lambda snapshot: snapshot.frequencies(terms))
+        found = self._from_each(lambda snapshot: snapshot.frequencies(terms))
         return [sum(counts) for counts in zip(*(counts for _, counts in found), strict=True)]
 
     def holding(
-        self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]
+        self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> Sequence[TermChunks]:
         own = split(chunk_ids, self._count)
         told = self._each(
-            lambda turn: self._all[turn].holding(asked, own.get(turn, ())), range(self._count)
+            lambda turn: self._all[turn].holding(queries, own.get(turn, ())), range(self._count)
         )
         found = [
             [(held.total, self._naming[turn].chunks(held.chunk_ids)) for held in each]
@@ -226,41 +226,43 @@ class Union:
             for held in zip(*found, strict=True)
         ]
 
-    def totals(self, wanted: Wanted) -> Totals:
-        wanted = _with_all(wanted)
-        terms = _terms(wanted)
+    def totals(self, query: TermQuery) -> Totals:
+        query = _with_all(query)
+        terms = _terms(query)
         known = next((totals for told, totals in self._totals.items() if terms <= told), None)
         if known is None:
-            known = added(own for _, own in self._told(lambda snapshot: snapshot.totals(wanted)))
+            known = added(
+                own for _, own in self._from_each(lambda snapshot: snapshot.totals(query))
+            )
             self._totals[terms] = known
         return known
 
     def by_keyword(
-        self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
+        self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         """List the best matches by the BM25 of the whole; ties by workspace, then by place."""
-        wanted = _with_all(wanted)
-        if not (wanted.any or wanted.all):
+        query = _with_all(query)
+        if not (query.any or query.all):
             return []
-        by = totals or self.totals(wanted)
+        by = totals or self.totals(query)
         found = [
             Ranked(self._naming[turn].chunk(each.chunk_id), each.bm25)
             for turn, ranked in self._reached(
-                reach, lambda snapshot, own: snapshot.by_keyword(wanted, limit, own, by)
+                scope, lambda snapshot, own: snapshot.by_keyword(query, limit, own, by)
             )
             for each in ranked
         ]
         return sorted(found, key=lambda each: -each.bm25)[:limit]
 
     def by_vector(
-        self, vector: bytes | None, limit: int, reach: Reach
-    ) -> Callable[[], Sequence[Near]]:
+        self, vector: bytes | None, limit: int, scope: Scope
+    ) -> Callable[[], Sequence[Neighbour]]:
         """Begin to look for the texts nearest to a vector in every store.
 
         A small store is asked for its share first, and for all where it has so many. One that
         ends in a tie is asked for more, since the text may be another one's too.
         """
-        asked = [(turn, own) for turn, own in self._within(reach) if self._has_vectors(turn)]
+        asked = [(turn, own) for turn, own in self._within(scope) if self._has_vectors(turn)]
         share = min(limit, SHARES * -(-limit // len(asked))) if asked else limit
         begun = [
             (turn, own, most, self._all[turn].by_vector(vector, most, own))
@@ -268,7 +270,7 @@ class Union:
             for most in [share if self._is_small(turn) else limit]
         ]
 
-        def near() -> Sequence[Near]:
+        def near() -> Sequence[Neighbour]:
             told_of = self._at_once(lambda each: each[3](), begun)
             first = [(*each[:3], told) for each, told in zip(begun, told_of, strict=True)]
             last = _last(first, limit)
@@ -291,22 +293,28 @@ class Union:
     def _whole(
         self,
         turn: int,
-        own: Reach,
+        own: Scope,
         most: int,
-        told: Sequence[Near],
+        neighbours: Sequence[Neighbour],
         *,
         vector: bytes | None,
         limit: int,
         last: float,
-    ) -> tuple[int, Reach, Sequence[Near]]:
+    ) -> tuple[int, Scope, Sequence[Neighbour]]:
         """Ask a store for more than its share if that ends with a text as near as `last`."""
-        if most < limit and len(told) == most and told[-1].cosine >= last:
-            told = self._all[turn].by_vector(vector, limit, own)()
-        return turn, own, told
+        if most < limit and len(neighbours) == most and neighbours[-1].cosine >= last:
+            neighbours = self._all[turn].by_vector(vector, limit, own)()
+        return turn, own, neighbours
 
     def _with_ties(
-        self, turn: int, own: Reach, texts: Sequence[Near], *, vector: bytes | None, last: float
-    ) -> Sequence[Near]:
+        self,
+        turn: int,
+        own: Scope,
+        texts: Sequence[Neighbour],
+        *,
+        vector: bytes | None,
+        last: float,
+    ) -> Sequence[Neighbour]:
         """Ask a store for more until it has returned all texts as near as `last`."""
         most = len(texts)
         while len(texts) == most and texts[-1].cosine >= last:
@@ -314,10 +322,12 @@ class Union:
             texts = self._all[turn].by_vector(vector, most, own)()
         return texts
 
-    def _nearest(self, found: Iterable[tuple[int, Sequence[Near]]], last: float) -> list[Near]:
+    def _nearest(
+        self, answers: Iterable[tuple[int, Sequence[Neighbour]]], last: float
+    ) -> list[Neighbour]:
         """Order texts as near as `last`; one that several stores contain is one text."""
-        texts: dict[bytes, Near] = {}
-        for turn, own in found:
+        texts: dict[bytes, Neighbour] = {}
+        for turn, own in answers:
             for each in own:
                 if each.cosine < last:
                     break
@@ -330,9 +340,9 @@ class Union:
                 )
         return sorted(texts.values(), key=lambda text: -text.cosine)
 
-    def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
+    def dated(self, spans: Sequence[tuple[str, str]], limit: int, scope: Scope) -> Sequence[int]:
         asked = self._reached(
-            reach, lambda snapshot, own: [snapshot.dated([span], limit, own) for span in spans]
+            scope, lambda snapshot, own: [snapshot.dated([span], limit, own) for span in spans]
         )
         told = [*asked]
         found: list[int] = []
@@ -351,7 +361,7 @@ class Union:
     def candidates(
         self, chunk_ids: Sequence[int], retrievers: RetrieverResults
     ) -> Sequence[Candidate]:
-        wanted = _with_all(retrievers.wanted)
+        wanted = _with_all(retrievers.query)
         by = retrievers.totals or self.totals(wanted)
 
         def read(own_of: tuple[int, list[int]]) -> list[Candidate]:
@@ -386,19 +396,19 @@ class Union:
     def lines_of(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkLines]:
         return self._by_chunk(lambda snapshot, own: snapshot.lines_of(own), chunk_ids)
 
-    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
-        def read(within: tuple[int, Reach]) -> Sequence[Excerpt]:
+    def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> Sequence[Excerpt]:
+        def read(within: tuple[int, Scope]) -> Sequence[Excerpt]:
             turn, own = within
             return self._all[turn].excerpts_of(self._naming[turn].own_keys(documents), own)
 
-        within = [w for w in self._within(reach) if self._naming[w[0]].own_keys(documents)]
+        within = [w for w in self._within(scope) if self._naming[w[0]].own_keys(documents)]
         return [
             self._naming[turn].excerpt(excerpt)
             for (turn, _), found in zip(within, self._each(read, within), strict=True)
             for excerpt in found
         ]
 
-    def newest(self, reach: Reach) -> Iterator[Excerpt]:
+    def newest(self, scope: Scope) -> Iterator[Excerpt]:
         def read(turn: int, begun: Iterator[Excerpt]) -> Iterator[Excerpt]:
             return (self._naming[turn].excerpt(each) for each in begun)
 
@@ -406,20 +416,20 @@ class Union:
             about = excerpt.about
             return about.document_date or "", about.path, about.source, excerpt.ordinal
 
-        found = self._reached(reach, lambda snapshot, own: _begun(snapshot.newest(own)))
+        found = self._reached(scope, lambda snapshot, own: _begun(snapshot.newest(own)))
         return merge(*(read(*each) for each in found), key=place, reverse=True)
 
     def marked(self, *, soft: bool) -> Sequence[Marked]:
         return [
             each._replace(excerpts=tuple(self._naming[turn].excerpt(e) for e in each.excerpts))
-            for turn, told in self._told(lambda snapshot: snapshot.marked(soft=soft))
+            for turn, told in self._from_each(lambda snapshot: snapshot.marked(soft=soft))
             for each in told
             if not self._is_hidden(turn, each)
         ]
 
-    def documents(self, reach: Reach, first: First | None = None) -> Sequence[IndexedDocument]:
+    def documents(self, scope: Scope, first: First | None = None) -> Sequence[IndexedDocument]:
         """List the documents within reach, by workspace, source and path, or the first of them."""
-        told = [*self._reached(reach, lambda s, own: s.documents(own, first))]
+        told = [*self._reached(scope, lambda s, own: s.documents(own, first))]
         total = sum(own[0].total for _, own in told if own)
         found = [
             each._replace(source=self._naming[turn].source(each.source), total=total)
@@ -436,10 +446,10 @@ class Union:
         )
         return sorted({name for names in found for name in names})
 
-    def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
+    def preferences(self, limit: int, scope: Scope) -> Mapping[int, Sequence[Lines]]:
         found = {
             self._naming[turn].chunk(chunk): lines
-            for turn, told in self._reached(reach, lambda s, own: s.preferences(limit, own))
+            for turn, told in self._reached(scope, lambda s, own: s.preferences(limit, own))
             for chunk, lines in told.items()
         }
         days = {chunk: e.about.date or UNDATED for chunk, e in self.excerpts([*found]).items()}
@@ -452,7 +462,7 @@ class Union:
     def titles(self) -> Sequence[Titled]:
         return [
             each._replace(source=self._naming[turn].source(each.source))
-            for turn, told in self._told(lambda snapshot: snapshot.titles())
+            for turn, told in self._from_each(lambda snapshot: snapshot.titles())
             for each in told
         ]
 
@@ -463,14 +473,14 @@ class Union:
                 each.lines._replace(path=self._naming[turn].path(each.lines.path)),
                 each.holds,
             )
-            for turn, told in self._told(lambda snapshot: snapshot.supports())
+            for turn, told in self._from_each(lambda snapshot: snapshot.supports())
             for each in told
         ]
 
     @cached_property
     def _hiding(self) -> Mapping[int, frozenset[str]]:
         """Return the stores of other workspaces with private documents, and their summaries."""
-        hidden = Reach(Filters(scopes=(PRIVATE,)))
+        hidden = Scope(Filters(scopes=(PRIVATE,)))
         others = [turn for turn in range(self._count) if turn != self._asker]
         found = self._each(lambda turn: with_chunks(self._all[turn].documents(hidden)), others)
         logs = {turn: told for turn, told in zip(others, found, strict=True) if told}
@@ -497,15 +507,15 @@ class Union:
         dimension = self._facts[turn].dimension or 0
         return 4 * dimension * self._own_counts[turn].embedded <= SMALL_BYTES
 
-    def _told(self, ask: Callable[[Snapshot], Made]) -> Iterator[tuple[int, Made]]:
+    def _from_each(self, ask: Callable[[Snapshot], Made]) -> Iterator[tuple[int, Made]]:
         """Ask every store; return the answers by number of the store."""
         return enumerate(self._each(ask, self._all))
 
     def _reached(
-        self, reach: Reach, ask: Callable[[Snapshot, Reach], Made]
+        self, scope: Scope, ask: Callable[[Snapshot, Scope], Made]
     ) -> Iterator[tuple[int, Made]]:
         """Ask every store for what it has within reach."""
-        within = self._within(reach)
+        within = self._within(scope)
         found = self._each(lambda each: ask(self._all[each[0]], each[1]), within)
         return ((turn, told) for (turn, _), told in zip(within, found, strict=True))
 
@@ -528,14 +538,14 @@ class Union:
             for chunk, told in own.items()
         }
 
-    def _within(self, reach: Reach) -> list[tuple[int, Reach]]:
+    def _within(self, scope: Scope) -> list[tuple[int, Scope]]:
         """Say what each store can find of what is within reach; without those that can nothing."""
-        if self._parted is None or self._parted[0] is not reach:
+        if self._parted is None or self._parted[0] is not scope:
             found = (
-                (turn, self._naming[turn].own_reach(reach, self._hiding.get(turn)))
+                (turn, self._naming[turn].own_scope(scope, self._hiding.get(turn)))
                 for turn in self._turns
             )
-            self._parted = reach, [(turn, own) for turn, own in found if own is not None]
+            self._parted = scope, [(turn, own) for turn, own in found if own is not None]
         return self._parted[1]
 
 
@@ -546,20 +556,20 @@ class UnionStore:
         self,
         stores: Sequence[tuple[str, Store]],
         *,
-        is_asked_by_first: bool = True,
-        crowd: Crowd | None = None,
-        of_crowd: Sequence[str] = (),
+        has_own: bool = True,
+        shared_index: SharedIndex | None = None,
+        shared_names: Sequence[str] = (),
     ) -> None:
         """Take them by the names of their workspaces, the primary one first if there is one.
 
-        The workspaces `of_crowd` come last; a crowd has them by these names.
+        The workspaces `shared_names` come last; a crowd has them by these names.
         """
-        self._stores, self._is_asked_by_first = stores, is_asked_by_first
-        self._crowd, self._of_crowd = crowd, of_crowd
+        self._stores, self._has_own = stores, has_own
+        self._shared_index, self._shared_names = shared_index, shared_names
 
     def exists(self) -> bool:
         """Return whether any store has data."""
-        return bool(self._of_crowd) or any(store.exists() for _, store in self._stores)
+        return bool(self._shared_names) or any(store.exists() for _, store in self._stores)
 
     @contextmanager
     def snapshot(self) -> Iterator[Union]:
@@ -573,53 +583,53 @@ class UnionStore:
                 if store.exists():
                     with failing(name):
                         snapshot = opened.enter_context(store.snapshot())
-                    members.append(Member(name, Guarded(name, snapshot)))
-            is_own = self._is_asked_by_first and [m.name for m in members[:1]] == [
+                    members.append(Member(name, NamedSnapshot(name, snapshot)))
+            is_own = self._has_own and [m.name for m in members[:1]] == [
                 name for name, _ in self._stores[:1]
             ]
             each = None
-            if self._crowd:
-                with failing(*self._of_crowd):
-                    held, each = opened.enter_context(self._crowd.snapshots())
+            if self._shared_index:
+                with failing(*self._shared_names):
+                    held, each = opened.enter_context(self._shared_index.snapshots())
                 members += [
-                    Member(name, Guarded(name, held[name], self._of_crowd))
-                    for name in self._of_crowd
+                    Member(name, NamedSnapshot(name, held[name], self._shared_names))
+                    for name in self._shared_names
                     if name in held
                 ]
             if not members:
                 raise IndexMissingError("nothing is indexed yet", hint="memcli index --everywhere")
-            yield Union(members, is_asked_by_first=is_own, each=each)
+            yield Union(members, has_own=is_own, each=each)
 
     def close(self) -> None:
         """Close all stores."""
         for _, store in self._stores:
             store.close()
-        if self._crowd:
-            self._crowd.close()
+        if self._shared_index:
+            self._shared_index.close()
 
 
-def _terms(wanted: Wanted) -> frozenset[Term]:
-    return frozenset(chain(wanted.any, wanted.none, *wanted.all))
+def _terms(query: TermQuery) -> frozenset[Term]:
+    return frozenset(chain(query.any, query.none, *query.all))
 
 
-def _begun(found: Iterator[Excerpt]) -> Iterator[Excerpt]:
+def _begun(excerpts: Iterator[Excerpt]) -> Iterator[Excerpt]:
     """Read the first of many now, and the others when they are asked for."""
-    return chain([*islice(found, 1)], found)
+    return chain([*islice(excerpts, 1)], excerpts)
 
 
-def _last(found: Iterable[tuple[Any, ...]], limit: int) -> float:
-    """Return the cosine of the last of the `limit` nearest texts, which stand last in `found`."""
-    texts = {each.hash: each.cosine for *_, told in found for each in told}
+def _last(answers: Iterable[tuple[Any, ...]], limit: int) -> float:
+    """Return the cosine of the last of the `limit` nearest texts, which stand last in `answers`."""
+    texts = {each.hash: each.cosine for *_, told in answers for each in told}
     return min(sorted(texts.values(), reverse=True)[:limit], default=1.0)
 
 
-def _with_all(wanted: Wanted) -> Wanted:
+def _with_all(query: TermQuery) -> TermQuery:
     """Look for every term: each one has its place in the totals of all stores.
 
     One index of more than `recall.SMALL` chunks finds nothing by its common terms alone, so there
     the two may differ. With those bounds a tenth as large, 60 questions to 2,400 made-up chunks in
     two stores gave the ten passages of one store in its order, their scores within .0008.
     """
-    also = (term for term, _ in wanted.also)
-    terms = tuple(dict.fromkeys((*wanted.any, *also)))
-    return wanted._replace(any=terms, also=(), together=())
+    also = (term for term, _ in query.also)
+    terms = tuple(dict.fromkeys((*query.any, *also)))
+    return query._replace(any=terms, also=(), together=())

@@ -176,16 +176,19 @@ def written_at(metadata: Mapping[str, Any], day: str) -> str:
     return ""
 
 
-def age_at(written: str, asked: date) -> float:
+def age_at(written: str, question_date: date) -> float:
     """Count the days from an ISO date, or moment, to another.
 
     They are whole calendar days unless both have a time of day. A moment without a zone is in that
     of the other.
     """
     day, _, time = written.partition("T")
-    if not time or not isinstance(asked, datetime):
-        return age_days(day, day_of(asked).isoformat())
-    then, now = datetime.fromisoformat(written), asked.replace(microsecond=0)  # as a receipt has it
+    if not time or not isinstance(question_date, datetime):
+        return age_days(day, day_of(question_date).isoformat())
+    then, now = (
+        datetime.fromisoformat(written),
+        question_date.replace(microsecond=0),
+    )  # as a receipt has it
     if then.tzinfo is None or now.tzinfo is None:
         then, now = then.replace(tzinfo=None), now.replace(tzinfo=None)
     return (now - then).total_seconds() / 86_400
@@ -196,9 +199,9 @@ def _read_start(forms: Iterable[str], text: str) -> Stretch | None:
     return next(filter(None, map(_days, matches)), None)
 
 
-def _days(found: re.Match[str]) -> Stretch | None:
+def _days(match: re.Match[str]) -> Stretch | None:
     """Return the match of a form as days, if they are in the calendar."""
-    told = {name: number for name, number in found.groupdict().items() if number is not None}
+    told = {name: number for name, number in match.groupdict().items() if number is not None}
     year = int(told.pop("year"))
     try:
         if "week" in told:

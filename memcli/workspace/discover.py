@@ -181,7 +181,7 @@ class _Walk:
                 else:
                     self.other(entry, prefix, real)
         self.seen = seen
-        if self.source.is_found and seen > MOST_ENTRIES:
+        if self.source.is_automatic and seen > MOST_ENTRIES:
             raise _TooManyError
         return folders
 

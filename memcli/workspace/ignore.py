@@ -129,7 +129,7 @@ class Rules:
                 glob = globs.parse(pattern, anchored=True)
                 if glob is not None:
                     self._include(glob)
-        self.reach = self._reach()
+        self.folders = self._folders()
         self.patterns = tuple(
             Patterns(lines, origin)
             for lines, origin in ((ignore_lines, IGNORE_FILE), (source.exclude, "exclude"))
@@ -156,20 +156,20 @@ class Rules:
         else:
             self.others.append(glob)
 
-    def _reach(self) -> list[tuple[str, bool]]:
+    def _folders(self) -> list[tuple[str, bool]]:
         """List the folders that the globs lead to, with whether they continue below."""
         if self.complex is not None:
             return [("", True)]
-        reach = [(prefix, True) for prefix, _ in (*self.endings_below, *self.names_below)]
-        reach += [(prefix, False) for prefix, _ in (*self.endings_in, *self.names_in)]
-        reach += [(globs.literal_start(glob), True) for glob in self.others]
-        return sorted({_plain_start(*each) for each in reach})
+        folders = [(prefix, True) for prefix, _ in (*self.endings_below, *self.names_below)]
+        folders += [(prefix, False) for prefix, _ in (*self.endings_in, *self.names_in)]
+        folders += [(globs.literal_start(glob), True) for glob in self.others]
+        return sorted({_plain_start(*each) for each in folders})
 
     def leads_into(self, folder: str) -> bool:
         """Return whether a folder (`a/b/`) may have a document."""
         return any(
             prefix.startswith(folder) or (below and folder.startswith(prefix))
-            for prefix, below in self.reach
+            for prefix, below in self.folders
         )
 
     def endings(self, folder: str) -> tuple[str, ...]:

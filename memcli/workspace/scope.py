@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from memcli.errors import Reason
 from memcli.types import MEMORY_SOURCE, Skip, Source, shown
+from memcli.workspace.agent_memories import FINDABLE
 from memcli.workspace.ignore import HIDDEN, IGNORE_FILE
-from memcli.workspace.presets import FINDABLE
 
 NAMED = 3  # files of a reason
 _NOT_SET = ("its source is no longer set", "their source is no longer set")
@@ -32,8 +32,8 @@ def left(
     for source, path in removed:
         root = roots.get(source)
         if root is None:
-            is_preset = source.partition(".")[0] in FINDABLE
-            reason = (_NOT_NAMED, _NOT_NAMED) if is_preset else _NOT_SET
+            is_agent_memory = source.partition(".")[0] in FINDABLE
+            reason = (_NOT_NAMED, _NOT_NAMED) if is_agent_memory else _NOT_SET
             why.setdefault(reason, []).append(shown(source, path))
             continue
         file = os.path.join(root, path)
@@ -44,7 +44,7 @@ def left(
         if file not in listed:
             reason = _why(source, path, passed)
             why.setdefault(reason, []).append(shown(source, path))
-    return tuple(_told(reason, names) for reason, names in why.items())
+    return tuple(_reason_of(reason, names) for reason, names in why.items())
 
 
 def _why(source: str, path: str, skips: dict[Key, Skip]) -> _Why:
@@ -70,7 +70,7 @@ def _of(skip: Skip) -> _Why:
     return f"it is {what}", f"they are {what}"
 
 
-def _told(why: _Why, names: list[str]) -> Reason:
+def _reason_of(why: _Why, names: list[str]) -> Reason:
     is_one = len(names) == 1
     files = "1 file is" if is_one else f"{len(names)} files are"
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""

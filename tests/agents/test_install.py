@@ -66,8 +66,8 @@ def test_what_is_installed_is_taken_back_to_the_byte(
     line = f"agents install {name} --scope {scope} --with {parts_of(name, scope)}"
     shown = site.type(line)
     assert (shown.code, site.tree()) == (0, before)
-    is_said = scope == "project" or name in ("cursor", "vscode", "zed")
-    in_project = f" --scope {scope}" if is_said else ""
+    is_needed = scope == "project" or name in ("cursor", "vscode", "zed")
+    in_project = f" --scope {scope}" if is_needed else ""
     assert shown.err == (
         f"Nothing is written yet. To write it: memcli agents install {name}{in_project}"
         f" --with {parts_of(name, scope)} --apply\n"

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 import memcli
 from memcli.agents.detect import STATES
 from memcli.agents.table import AGENTS, NAMES
-from memcli.workspace.presets import BY_NAME
+from memcli.workspace.agent_memories import BY_NAME
 from tests.agents.conftest import Site
 from tests.support import strict
 
@@ -77,7 +77,7 @@ def test_the_memory_of_an_agent_is_the_one_that_search_finds(site: Site) -> None
         "claude-code": [{"name": "claude-code", "path": str(memory)}],
         "codex": [{"name": "codex", "path": str(site.home / ".codex" / "memories")}],
     }
-    assert {agent.preset for agent in AGENTS} - {""} <= set(BY_NAME)
+    assert {agent.agent_memory for agent in AGENTS} - {""} <= set(BY_NAME)
 
 
 def test_every_state_of_a_part(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

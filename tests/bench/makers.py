@@ -16,13 +16,15 @@ from memcli.bench.traces import (
     decode,
     encode,
 )
-from memcli.search.hits import Hit
 from memcli.search.pipeline import NOTHING, Answer
+from memcli.search.ranked import RankedPassage
 from memcli.types import PartScore
 from tests.records import make_candidate
 
 
-def hit(path: str, start: int, end: int, *, chunk: int = 0, score: float = 0.5) -> Hit:
+def passage(
+    path: str, start: int, end: int, *, chunk: int = 0, score: float = 0.5
+) -> RankedPassage:
     """Make a hit whose chunk is the lines it shows."""
     candidate = make_candidate(
         chunk_id=chunk, source="memory", path=path, anchor=f"a{chunk}", heading_path=(),
@@ -31,12 +33,14 @@ def hit(path: str, start: int, end: int, *, chunk: int = 0, score: float = 0.5) 
         trust="trusted", authority=None, importance=None, bm25=1.0, keyword_rank=1,
         semantic_rank=None, literal=False, parts=(PartScore(start, end, 0, 9, None),),
     )  # fmt: skip
-    made = Hit(candidate, 0, 0, 0.0, None, 1.0, None, (), ())
+    made = RankedPassage(candidate, 0, 0, 0.0, None, 1.0, None, (), ())
     return made.moved(score, "fuse", method="scaled", bm25=1.0, keyword_rank=1)
 
 
-def answer(hits: list[Hit], fused: list[Hit] | None = None) -> Answer:
-    return NOTHING._replace(hits=tuple(hits), fused=tuple(hits if fused is None else fused))
+def answer(passages: list[RankedPassage], fused: list[RankedPassage] | None = None) -> Answer:
+    return NOTHING._replace(
+        passages=tuple(passages), fused=tuple(passages if fused is None else fused)
+    )
 
 
 def row(

@@ -49,9 +49,9 @@ def ask(
 
 
 def test_the_crowd_is_the_thirtieth_cosine_where_there_are_thirty() -> None:
-    hits = fused(*(candidate(n, cosines=(n / 100,)) for n in range(1, 31)))
+    passages = fused(*(candidate(n, cosines=(n / 100,)) for n in range(1, 31)))
     for count, crowd in ((30, 0.01), (29, 0.0)):
-        own = sorted(hits, key=lambda hit: -(hit.cosine or 0.0))[:count]
+        own = sorted(passages, key=lambda passage: -(passage.cosine or 0.0))[:count]
         sample = sample_of(own, own, rarity=1.0, is_right=True, is_whole=True)
         assert sample.crowd == pytest.approx(crowd)
         assert sample.cosine == 0.3
@@ -236,8 +236,8 @@ def test_an_answer_has_to_lead_by_what_wrong_ones_do_not() -> None:
 
 def test_constants_of_any_size_give_a_confidence() -> None:
     for size in (1e300, -1e300):
-        (hit,) = judge(fused(candidate(1, cosines=(0.5,))), Calibration(size, 0, 0), rarity=1.0)
-        assert hit.confidence == pytest.approx(float(size > 0), abs=1e-12)
+        (passage,) = judge(fused(candidate(1, cosines=(0.5,))), Calibration(size, 0, 0), rarity=1.0)
+        assert passage.confidence == pytest.approx(float(size > 0), abs=1e-12)
 
 
 def test_of_an_answer_without_passages_nothing_is_near() -> None:

@@ -137,8 +137,8 @@ def test_settings_that_differ_are_named() -> None:
 
 
 def test_the_history_is_bounded_from_its_old_end() -> None:
-    assert surplus(["3", "1", "2"], kept=2) == ["1"]
-    assert surplus(["1"], kept=2) == []
+    assert surplus(["3", "1", "2"], limit=2) == ["1"]
+    assert surplus(["1"], limit=2) == []
 
 
 def test_times_of_two_machines_are_never_compared() -> None:

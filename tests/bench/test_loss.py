@@ -9,17 +9,17 @@ import pytest
 from memcli.bench.loss import Loss, lost_at
 from memcli.bench.metrics import Range
 from memcli.config.settings import load
-from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import NOTHING, Answer
+from memcli.search.ranked import RankedPassage
 from memcli.search.retrievers import MODE_IS_KEYWORD, RetrieverUse
 from memcli.search.why_not import Course
 from memcli.types import Filters
-from tests.bench.makers import hit
+from tests.bench.makers import passage
 
 WANTED = Range("a.md", 3, 4)
-OTHERS = [hit("b.md", n, n, chunk=n) for n in range(1, 131)]
-HELD = hit("a.md", 4, 6, chunk=500)
+OTHERS = [passage("b.md", n, n, chunk=n) for n in range(1, 131)]
+HELD = passage("a.md", 4, 6, chunk=500)
 ANSWER = NOTHING._replace(
     keyword=RetrieverUse(True, None, 0, 9), semantic=RetrieverUse(True, None, 9, 9)
 )
@@ -31,10 +31,10 @@ def options(tmp_path: Path) -> SearchOptions:
     return wanted._replace(limit=100, min_score=0.25)
 
 
-def _course(**stages: list[Hit]) -> Course:
+def _course(**stages: list[RankedPassage]) -> Course:
     course = Course()
-    for stage, hits in stages.items():
-        course(stage, hits)
+    for stage, passages in stages.items():
+        course(stage, passages)
     return course
 
 
@@ -66,7 +66,7 @@ def test_nothing_is_lost_when_the_first_passages_hold_the_lines(options: SearchO
 def test_what_comes_too_late_is_blamed_on_the_last_stage_that_put_it_there(
     options: SearchOptions, fused: int, focused: int, chosen: int, expected: Loss
 ) -> None:
-    def at(place: int) -> list[Hit]:
+    def at(place: int) -> list[RankedPassage]:
         return [*OTHERS[:place], HELD, *OTHERS[place:20]]
 
     course = _course(recall=at(0), fuse=at(fused), focus=at(focused), mmr=at(chosen))
@@ -117,7 +117,7 @@ def test_a_folded_passage_is_lost_at_a_part_of_mmr(options: SearchOptions) -> No
 
 
 def test_of_several_ranges_the_one_that_came_furthest_is_told(options: SearchOptions) -> None:
-    second, other = Range("c.md", 1, 1), hit("c.md", 1, 2, chunk=600)
+    second, other = Range("c.md", 1, 1), passage("c.md", 1, 2, chunk=600)
     gone_late = _course(recall=[HELD, other], floor=[HELD, *OTHERS[:9]], mmr=OTHERS[:9])
     assert _lost(options, gone_late, second, WANTED) == _lost(options, gone_late, WANTED)
     shown = _course(recall=[HELD, other], floor=[HELD, other], mmr=[*OTHERS[:9], other])

@@ -12,7 +12,7 @@ from memcli.bench.summary_recall import recall
 from memcli.errors import UsageError
 from memcli.language.tokens import quotient
 from memcli.types import PartScore
-from tests.bench.makers import hit
+from tests.bench.makers import passage
 
 RELEVANT = [Range("a.md", 5, 6), Range("b.md", 1, 1)]
 RESULTS = [Range("c.md", 1, 9), Range("a.md", 6, 8), Range("b.md", 2, 3), Range("b.md", 1, 4)]
@@ -85,7 +85,7 @@ def test_a_range_is_reached_by_any_line_of_it_to_the_last(line: int, share: floa
 def test_the_lines_that_a_summary_cites_are_read_at_its_own_cost() -> None:
     """Of lines 3 and 7 that are judged the summary cites one; both are read where it is free."""
     text = "- It ran dry. (memory/a.md:1-5)\n- It was filled. (memory/a.md:7)"
-    (shown,) = [hit("memory/s.md", 1, 2)]
+    (shown,) = [passage("memory/s.md", 1, 2)]
     about = shown.candidate.about._replace(kind="summary")
     part = PartScore(1, 2, 0, len(text), None)
     candidate = shown.candidate._replace(about=about, text=text, parts=(part,))

@@ -8,23 +8,23 @@ import pytest
 from memcli.bench.replay import SearchTrace, compare, lines, read
 from memcli.bench.traces import decode
 from memcli.errors import UsageError
-from memcli.search.hits import Hit
 from memcli.search.query import parse
-from memcli.search.receipt import Inquiry, filters_of, receipt
+from memcli.search.ranked import RankedPassage
+from memcli.search.trace import Inquiry, filters_of, search_trace
 from memcli.types import Filters, Where
-from tests.bench.makers import answer, hit
+from tests.bench.makers import answer, passage
 
-FIRST, SECOND, THIRD = (hit(f"{n}.md", 1, 2, chunk=n) for n in (1, 2, 3))
+FIRST, SECOND, THIRD = (passage(f"{n}.md", 1, 2, chunk=n) for n in (1, 2, 3))
 FILTERS = Filters(
     since="2026-01-01", paths=("memory/*",), undated=True, tags=("infra",),
     where=(Where("status", "open", negated=True), Where("severity")),
 )  # fmt: skip
 
 
-def receipt_of(*hits: Any, fused: list[Any] | None = None, **changes: Any) -> dict[str, Any]:
+def receipt_of(*passages: Any, fused: list[Any] | None = None, **changes: Any) -> dict[str, Any]:
     asked = Inquiry("why", "2026-02-20T00:00:00+00:00", FILTERS, None, {}, {"search.limit": 2})
-    given = answer(list(hits), fused)._replace(revision="3", fingerprint="f")
-    made = receipt(asked, parse("why"), (), given, whole=False, sort="score", ends=False)
+    given = answer(list(passages), fused)._replace(revision="3", fingerprint="f")
+    made = search_trace(asked, parse("why"), (), given, whole=False, sort="score", ends=False)
     return {**made, **changes}
 
 
@@ -75,7 +75,7 @@ def test_the_same_answer_is_said_to_be_the_same() -> None:
 
 
 def test_moves_are_shown_with_the_stage_that_changed_the_score() -> None:
-    risen = hit("2.md", 1, 2, chunk=2, score=0.75)
+    risen = passage("2.md", 1, 2, chunk=2, score=0.75)
     index, settings = {"revision": 4, "fingerprint": "g"}, {"search.limit": 3}
     fused = [risen, THIRD, FIRST]
     after = receipt_of(risen, THIRD, fused=fused, index=index, settings=settings)
@@ -106,7 +106,7 @@ def test_the_receipt_of_an_earlier_version_is_held_against_the_stages_of_today()
     ]
 
 
-def _scored(given: Hit) -> Hit:
+def _scored(given: RankedPassage) -> RankedPassage:
     return given.moved(0.5, "score", formula="convex", sim=0.5)
 
 

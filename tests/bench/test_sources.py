@@ -14,11 +14,11 @@ from memcli.bench.queries import Query, read_queries
 from memcli.bench.rows import first_rank, read_baseline
 from memcli.config.settings import load
 from memcli.errors import UsageError
-from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions, options_of
+from memcli.search.ranked import RankedPassage
 from memcli.search.why_not import Course
 from memcli.types import Filters
-from tests.bench.makers import answer, hit
+from tests.bench.makers import answer, passage
 
 NAMES = ("memory", "handbook")
 OWN, OTHER = Range("a.md", 3, 4), Range("a.md", 3, 4, "handbook")
@@ -29,8 +29,8 @@ def _costs(document: tuple[str, str]) -> list[float]:
     return [100.0 if document[0] == "handbook" else 1.0] * 9
 
 
-def _hit_of(source: str, path: str, first: int, last: int) -> Hit:
-    made = hit(path, first, last)
+def _hit_of(source: str, path: str, first: int, last: int) -> RankedPassage:
+    made = passage(path, first, last)
     about = made.about._replace(source=source)
     return made._replace(candidate=made.candidate._replace(about=about))
 
@@ -80,7 +80,7 @@ def test_a_source_that_there_is_not_is_named() -> None:
 
 
 def test_passages_and_run_lines_name_a_source_that_is_not_the_memory() -> None:
-    found = passages(answer([hit("a.md", 3, 4), _hit_of("handbook", "a.md", 3, 4)]))
+    found = passages(answer([passage("a.md", 3, 4), _hit_of("handbook", "a.md", 3, 4)]))
     assert found == (OWN, OTHER)
     query = Query("q1", "q", "-", None, (OTHER,))
     line = run_line(QuestionResult(query, found, None, 0.0, None, None))
@@ -99,13 +99,16 @@ def _dumped(record: dict[str, Any]) -> str:
 
 
 def _lost(
-    hits: list[Hit], wanted: Range, options: SearchOptions, lines: dict[tuple[str, str], int]
+    passages: list[RankedPassage],
+    wanted: Range,
+    options: SearchOptions,
+    lines: dict[tuple[str, str], int],
 ) -> Loss | None:
     course = Course()
-    course("recall", hits)
-    course("budget", hits)
+    course("recall", passages)
+    course("budget", passages)
     return lost_at(
-        course, answer(hits), [wanted], options, limit=5, line_count=lambda d: lines.get(d, 0)
+        course, answer(passages), [wanted], options, limit=5, line_count=lambda d: lines.get(d, 0)
     )
 
 
@@ -120,7 +123,7 @@ def test_lines_are_lost_though_another_source_has_the_same_path(tmp_path: Path) 
 
 def test_a_passage_is_folded_by_a_citation_of_its_own_source(tmp_path: Path) -> None:
     options = options_of(load(str(tmp_path), {}, {}), filters=Filters())
-    shown = hit("b.md", 1, 1, chunk=7)._replace(duplicates=("handbook:a.md:4-6",))
+    shown = passage("b.md", 1, 1, chunk=7)._replace(duplicates=("handbook:a.md:4-6",))
     for wanted, held, stage in ((OTHER, "handbook", "mmr.fold"), (OWN, "memory", "mmr")):
         course = Course()
         course("recall", [shown, _hit_of(held, "a.md", 4, 6)])

@@ -28,14 +28,14 @@ from memcli.bench.traces import (
 )
 from memcli.bench.traces import read as read_trace
 from memcli.errors import UsageError
-from tests.bench.makers import hit, receipt, row, speed
+from tests.bench.makers import passage, receipt, row, speed
 from tests.bench.test_pooled import record as sets
 from tests.bench.test_replay import receipt_of
 
 LANE = receipt("2026-01-01T03:00:00+00:00", [row("a", 1.0), row("b", 0.5, rank=2)])
 SETS = sets([1.0, 0.0])
 SPEED = speed(ratios={"help": 1.0}, spread={"ratios.help": Spread(2, 1.0, 1.0, 1.0, 1.0, 0)})
-SEARCH = receipt_of(hit("1.md", 1, 2, chunk=1))
+SEARCH = receipt_of(passage("1.md", 1, 2, chunk=1))
 OTHERS: tuple[Any, ...] = (None, "x", -1, 10**400, [], {}, [[1]], {"a": "b"}, float("nan"), True)
 
 

@@ -116,7 +116,7 @@ class Workspace:
                     snapshot, parsed, spans, options, embed_query=self.vector,
                     age_days=partial(age_days, today=today.isoformat()),
                 )  # fmt: skip
-                found += recall(query.relevant, answer.hits, budget)
+                found += recall(query.relevant, answer.passages, budget)
         return found / len(self.queries)
 
 

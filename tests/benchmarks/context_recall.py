@@ -75,8 +75,8 @@ class Asker:
         rows = []
         for query in self.workspace.queries:
             answer = self._search(query, options)
-            places = [Range(h.about.path, h.start_line, h.end_line) for h in answer.hits]
-            tokens = sum(len(hit.text) / 4 for hit in answer.hits)
+            places = [Range(h.about.path, h.start_line, h.end_line) for h in answer.passages]
+            tokens = sum(len(passage.text) / 4 for passage in answer.passages)
             rows.append(row(query, places, tokens))
         return mean(rows)
 
@@ -129,7 +129,7 @@ def compare(asker: Asker, budget: int, budgets: Sequence[int]) -> Iterator[tuple
     for limit in (10, 100):
         options = asker.options("default", limit)._replace(budget=budget)
         yield f"search --limit {limit}", asker.search(options)
-    defaults = Sharing(budget, 1, 0.3, 0.1, 0.2, is_asked=True)
+    defaults = Sharing(budget, 1, 0.3, 0.1, 0.2, has_question=True)
     none = defaults._replace(tail=0)
     for profile in ("default", "two-pass"):
         row = asker.context(asker.options(profile, 100), none)

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memcli.api.memory import Memory
-from memcli.api.neighbours import Nearby
-from memcli.remember import gate
-from memcli.remember.gate import GateSettings, Judged, Neighbour, judge
+from memcli.api.similar_lines import SimilarLines
+from memcli.remember import admission
+from memcli.remember.admission import AdmissionSettings, Judged, SimilarLine, judge
 from memcli.remember.worth import GateWeights
 from memcli.secrets.rules import RULES
 from tests.benchmarks.figures import add_write, table, write
@@ -83,24 +83,24 @@ def make_memory(root: Path) -> None:
     (root / "memcli.toml").write_text("", "utf-8")
 
 
-Found = Sequence[tuple[Line, tuple[Neighbour, ...]]]
+Found = Sequence[tuple[Line, tuple[SimilarLine, ...]]]
 
 
-def look(encoder: str) -> tuple[list[tuple[Line, tuple[Neighbour, ...]]], GateWeights]:
+def look(encoder: str) -> tuple[list[tuple[Line, tuple[SimilarLine, ...]]], GateWeights]:
     """Find the neighbours of every line."""
     with tempfile.TemporaryDirectory() as folder:
         make_memory(Path(folder))
         settings = {"embedding.encoder": encoder}
         with Memory.open(folder, settings=settings) as memory:
             memory.index()
-            nearby = Nearby(memory.workspaces.lead)
+            similar = SimilarLines(memory.workspaces.lead)
             weights = GateWeights(*(memory.config(f"gating.{n}") for n in GateWeights._fields))
-            return [(line, nearby.of(line.text)) for line in lines()], weights
+            return [(line, similar.of(line.text)) for line in lines()], weights
 
 
 def judged(found: Found, weights: GateWeights, least: float) -> list[tuple[Line, Judged]]:
     """Ask the gate about every line."""
-    settings = GateSettings(weights, least, was_given=lambda source, path, text: True)
+    settings = AdmissionSettings(weights, least, was_shown=lambda source, path, text: True)
     return [(line, judge(line.text, near, settings)) for line, near in found]
 
 
@@ -116,9 +116,13 @@ def report(results: Sequence[tuple[Line, Judged]]) -> str:
             [rule in expected for line, rule in of_label if line.language == language]
             for language in ("en", "de", "zh")
         ]
-        hit = sum(rule in expected for _, rule in of_label)
+        passage = sum(rule in expected for _, rule in of_label)
         rows.append(
-            [meaning, f"{hit} of {len(of_label)}", *(f"{sum(g)} of {len(g)}" for g in languages)]
+            [
+                meaning,
+                f"{passage} of {len(of_label)}",
+                *(f"{sum(g)} of {len(g)}" for g in languages),
+            ]
         )
         for _, rule in of_label:
             (right if rule in expected else wrong)[rule] += 1
@@ -147,10 +151,10 @@ def choose(found: Found, weights: GateWeights) -> None:
         ("ECHOED", (0.5, 0.6, 0.7, 0.8)),
         ("LEAST_WORTH", (0.2, 0.25, 0.3, 0.33, 0.35, 0.38, 0.4, 0.45)),
     ):
-        before = getattr(gate, name)
+        before = getattr(admission, name)
         for value in values:
-            setattr(gate, name, value)
-            results = judged(found, weights, gate.LEAST_WORTH)
+            setattr(admission, name, value)
+            results = judged(found, weights, admission.LEAST_WORTH)
             kept = [each for line, each in results if line.label in KEPT]
             lost = sum(each.refusal is not None for each in kept)
             caught = {
@@ -162,7 +166,7 @@ def choose(found: Found, weights: GateWeights) -> None:
                 for label, rules in REFUSED.items()
             }
             print(f"{name} {value}: {lost}/{len(kept)} to keep are refused; caught {caught}")
-        setattr(gate, name, before)
+        setattr(admission, name, before)
 
 
 def main() -> None:
@@ -181,7 +185,7 @@ def main() -> None:
         choose(half, weights)
     else:
         half = [each for at, each in enumerate(found) if at // 2 % 2 == 1]
-    results = judged(half, weights, gate.LEAST_WORTH)
+    results = judged(half, weights, admission.LEAST_WORTH)
     told = f"Of {len(found)} lines {len(half)}, by which no threshold was chosen:\n\n"
     told += report(results)
     print(told)

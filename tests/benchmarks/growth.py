@@ -20,7 +20,7 @@ from memcli.bench.synthetic import SECTIONS, documents, queries
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.schema import TABLES
 from memcli.store.postgres.session import Name
-from memcli.store.postgres.store import PostgresCrowd, PostgresStore
+from memcli.store.postgres.store import PostgresSharedIndex, PostgresStore
 from memcli.store.union import Member, Union
 from tests.benchmarks.shared import Trips, ask, fill, opened
 from tests.postgres.server import server, set_up
@@ -35,22 +35,22 @@ PARTS = 1.75  # of a chunk of these documents
 class Together:
     """All workspaces of a tenant as a store that is asked."""
 
-    def __init__(self, crowd: PostgresCrowd) -> None:
-        self._crowd = crowd
+    def __init__(self, shared_index: PostgresSharedIndex) -> None:
+        self._shared_index = shared_index
 
     def snapshot(self) -> _Held:
-        return _Held(self._crowd)
+        return _Held(self._shared_index)
 
 
 class _Held:
-    def __init__(self, crowd: PostgresCrowd) -> None:
-        self._held = crowd.snapshots()
+    def __init__(self, shared_index: PostgresSharedIndex) -> None:
+        self._held = shared_index.snapshots()
 
     def __enter__(self) -> Union:
         readers, each = self._held.__enter__()
         names = sorted(name for name in readers if "/" in name)
         members = [Member(name.replace("/", "."), readers[name]) for name in names]
-        return Union(members, is_asked_by_first=False, each=each)
+        return Union(members, has_own=False, each=each)
 
     def __exit__(self, *fault: object) -> None:
         self._held.__exit__(None, None, None)
@@ -115,9 +115,9 @@ def measure(workspaces: int, parts: int, trips: Trips) -> None:
         held = int(server().sql("select count(*) from memcli.parts", database))
         taken = float(server().sql(size, database))
         alone = best(first, trips)
-        crowd = PostgresCrowd(Address(url), "bench")
-        everybody = best(Together(crowd), trips)
-        crowd.close()
+        shared_index = PostgresSharedIndex(Address(url), "bench")
+        everybody = best(Together(shared_index), trips)
+        shared_index.close()
         made = [(document(p, t), stamp_of(p, t)) for p, t in documents(WRITTEN, seed=7)]
         begun = time.perf_counter()
         with changing(first) as change:

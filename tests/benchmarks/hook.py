@@ -45,9 +45,9 @@ from memcli.errors import UsageError
 from memcli.hook.notes import BUDGET, PASSAGES, block, deserved, fitting
 from memcli.hook.prompts import has_subject, query_of
 from memcli.language.tokens import estimate
-from memcli.search.hits import Hit
 from memcli.search.options import options_of
 from memcli.search.question import Question
+from memcli.search.ranked import RankedPassage
 from memcli.types import Filters
 
 PROMPTS = Path(__file__).parents[2] / "fixtures" / "eval" / "hook_prompts.jsonl"
@@ -83,14 +83,14 @@ def told(memory: Memory, prompt: str, today: date, query: Query) -> tuple[int, b
     except UsageError:
         return 0, False, 0, False
     answer = ask_as_it_is(memory.workspaces, question, options_of(memory.config, filters=Filters()))
-    good = answer.hits[:PASSAGES] if answer.verdict == "good" else ()
+    good = answer.passages[:PASSAGES] if answer.verdict == "good" else ()
     mine = deserved(question, answer) if has_subject(question) else ()
     return (*_worth(mine, query), *_worth(good, query))
 
 
-def _worth(hits: Sequence[Hit], query: Query) -> tuple[int, bool]:
-    kept = fitting(hits, (), budget=BUDGET)
-    shown = [Range(hit.about.path, hit.start_line, hit.end_line) for hit in kept]
+def _worth(passages: Sequence[RankedPassage], query: Query) -> tuple[int, bool]:
+    kept = fitting(passages, (), budget=BUDGET)
+    shown = [Range(passage.about.path, passage.start_line, passage.end_line) for passage in kept]
     return estimate(block(kept)), any(s.touches(r) for s in shown for r in query.relevant)
 
 
@@ -102,9 +102,9 @@ def asked(folder: Path, store: Path) -> Iterator[Given]:
         sync(memory.workspaces.lead, Job(), Vectors(memory.workspaces.lead))
 
         def given(kind: str, query: Query) -> Given:
-            tokens, hits, *by_verdict = told(memory, query.text, today, query)
+            tokens, passages, *by_verdict = told(memory, query.text, today, query)
             half = crc32(query.id.encode()) % 2
-            return Given(kind, half, tokens, hits, (by_verdict[0], bool(by_verdict[1])))
+            return Given(kind, half, tokens, passages, (by_verdict[0], bool(by_verdict[1])))
 
         for name, kind in QUESTIONS.items():
             if (folder / name).exists():

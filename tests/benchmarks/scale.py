@@ -49,14 +49,14 @@ from memcli.search.pipeline import search
 from memcli.search.query import parse
 from memcli.search.rare_terms import greatest_share, groups_of, parted
 from memcli.search.retrievers import Vector
-from memcli.store import fixed
-from memcli.store.records import Reach
+from memcli.store import quantize
+from memcli.store.records import Scope
 from memcli.store.run_records import Stamp
-from memcli.store.sqlite import coarse, matrix, vectors
+from memcli.store.sqlite import coarse, codes_in_memory, vectors
 from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.writer import Writer
-from memcli.types import Chunk, Document, FileStat, Filters, Part, Wanted
+from memcli.types import Chunk, Document, FileStat, Filters, Part, TermQuery
 from tests.benchmarks import figures
 from tests.support import vector_of
 
@@ -191,7 +191,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("words: literal matches", Reader, "matching"),
     ("words: cutting", Reader, "tokens"),
     ("codes (in a thread)", coarse, "_coded"),
-    ("kept codes (in a thread)", matrix, "nearest"),
+    ("kept codes (in a thread)", codes_in_memory, "nearest"),
     ("rescoring (in a thread)", coarse, "_rescored"),
     ("hydration", Reader, "candidates"),
     (". scores by words", Reader, "_scores"),
@@ -275,18 +275,21 @@ def missed(path: str) -> None:
     certain: list[float] = []
     parts = 0
     for text in texts:
-        terms = [sought for term in parse(text).sought if (sought := term.sought)]
+        terms = [
+            index_term for term in parse(text).counted_terms if (index_term := term.index_term)
+        ]
         counts = dict(zip(terms, reader.frequencies(terms), strict=True))
         kept, also = parted(counts, total)
         full = [
-            each.chunk_id for each in reader.by_keyword(Wanted(any=tuple(counts)), limit, Reach())
+            each.chunk_id
+            for each in reader.by_keyword(TermQuery(any=tuple(counts)), limit, Scope())
         ]
-        bounded = Wanted(any=kept, also=also, together=groups_of(also, total, alone=not kept))
-        hits = reader.by_keyword(bounded, limit, Reach())
+        bounded = TermQuery(any=kept, also=also, together=groups_of(also, total, alone=not kept))
+        passages = reader.by_keyword(bounded, limit, Scope())
         parts += bool(also)
-        is_sure = len(hits) == limit and hits[-1].bm25 >= greatest_share(also, total)
+        is_sure = len(passages) == limit and passages[-1].bm25 >= greatest_share(also, total)
         for wanted, found in shares.items():
-            same = {each.chunk_id for each in hits[:wanted]}.intersection(full[:wanted])
+            same = {each.chunk_id for each in passages[:wanted]}.intersection(full[:wanted])
             found.append(len(same) / max(1, len(full[:wanted])))
         certain += shares[limit][-1:] if is_sure and also else []
     print(f"{total} chunks, {SEARCHES} questions, {parts} with words that find nothing alone")
@@ -378,7 +381,7 @@ def recall(index: str, questions: str, readme: Path | None) -> None:
         (fingerprint,),
     )
     held: list[Any] = cursor.fetchall()
-    unpacked = b"".join(fixed.unpacked(row[1]) for row in held)
+    unpacked = b"".join(quantize.unpacked(row[1]) for row in held)
     matrix = np.frombuffer(unpacked, "<f4").reshape(len(held), -1)
     encoder = open_encoder(Choice()).encoder
     assert encoder is not None

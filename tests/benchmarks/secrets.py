@@ -86,8 +86,8 @@ def main() -> None:
     told = table(
         ["lines that hold", "lines", "of them", "share"],
         [
-            [name, f"{len(of)}", f"{len(hit)}", f"{len(hit) / len(of):.1%}"]
-            for name, (of, hit) in pairs.items()
+            [name, f"{len(of)}", f"{len(passage)}", f"{len(passage) / len(of):.1%}"]
+            for name, (of, passage) in pairs.items()
         ],
     )
     print(told)

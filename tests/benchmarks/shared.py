@@ -116,7 +116,7 @@ def ask(store: Store, text: str) -> tuple[float, list[tuple[str, float]]]:
             embed_query=lambda _: vector, age_days=lambda day: 1,
         )  # fmt: skip
     took = (time.perf_counter() - begun) * 1000
-    return took, [(hit.about.citation, hit.score) for hit in found.hits]
+    return took, [(passage.about.citation, passage.score) for passage in found.passages]
 
 
 def compared(local: Store, shared: Store, asked: Sequence[str]) -> str:

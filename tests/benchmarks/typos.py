@@ -28,9 +28,9 @@ from typing import NamedTuple
 from memcli.bench.metrics import mean, paired, score
 from memcli.bench.quality import line_costs, passages
 from memcli.bench.queries import Query, read_queries
+from memcli.cli.command_context import command_context
 from memcli.cli.commands.bench.running import Searcher, bring_up_to_date
 from memcli.cli.options import Options
-from memcli.cli.skin import make_skin
 from memcli.errors import UsageError
 from memcli.language.words import fold
 from memcli.search.pipeline import Answer
@@ -86,11 +86,11 @@ def misspelt(word: str, draw: Random) -> str:
 def rarest(query: ParsedQuery, snapshot: Snapshot) -> str | None:
     """Name the plain word that fewest chunks hold, but some."""
     asked = [
-        (term.text, sought)
+        (term.text, index_term)
         for term in query.plain
-        if len(term.text) >= LETTERS and term.text.isalpha() and (sought := term.sought)
+        if len(term.text) >= LETTERS and term.text.isalpha() and (index_term := term.index_term)
     ]
-    counts = snapshot.frequencies([sought for _, sought in asked])
+    counts = snapshot.frequencies([index_term for _, index_term in asked])
     held = [(count, text) for (text, _), count in zip(asked, counts, strict=True) if count]
     return min(held)[1] if held else None
 
@@ -99,13 +99,13 @@ class Asker:
     """One workspace and its judged questions."""
 
     def __init__(self, folder: Path) -> None:
-        self.skin = make_skin(
+        self.command = command_context(
             Options(workspace=[str(folder / "workspace")], quiet=True, color="never")
         )
-        bring_up_to_date(self.skin, silent=True)
-        self.costs = line_costs(self.skin.memory.index_settings())
-        self.plain = Searcher(self.skin, without=frozenset({"recall.repair"}))
-        self.mending = Searcher(self.skin)
+        bring_up_to_date(self.command, silent=True)
+        self.costs = line_costs(self.command.memory.index_settings())
+        self.plain = Searcher(self.command, without=frozenset({"recall.repair"}))
+        self.mending = Searcher(self.command)
         text = (folder / "queries.jsonl").read_text("utf-8")
         self.queries = read_queries(text.split("\n"), str(folder))
 
@@ -115,7 +115,7 @@ class Asker:
         told = [f"{each.typed} -> {each.searched} ({each.how})" for each in as_it_is.repaired]
         again = self._scores(query, as_it_is)
         clean = self._without(query, query.text) if told else again
-        with self.skin.memory.store.snapshot() as snapshot:
+        with self.command.memory.store.snapshot() as snapshot:
             word = rarest(parse(query.text), snapshot)
             if word is None:
                 return Asked(clean, again, None, None, "", told)
@@ -134,8 +134,8 @@ class Asker:
     def _outcome(self, snapshot: Snapshot, found: Answer, word: str, wrong: str) -> str:
         meant = {each.typed: each.searched for each in found.repaired}.get(wrong)
         if meant is None:
-            (term,) = parse(f'"{wrong}"').sought
-            is_held = term.sought and snapshot.occurring([term.sought])
+            (term,) = parse(f'"{wrong}"').counted_terms
+            is_held = term.index_term and snapshot.occurring([term.index_term])
             meant = wrong if is_held else None
         if meant is None:
             return "none"

@@ -46,10 +46,10 @@ from memcli.api.sync import Job, Vectors, sync
 from memcli.bench.metrics import Range
 from memcli.bench.queries import Query, read_queries
 from memcli.search.confidence import TENTH, THIRTIETH, verdict
-from memcli.search.hits import Hit
 from memcli.search.options import options_of
 from memcli.search.question import Question
-from memcli.store.records import Reach
+from memcli.search.ranked import RankedPassage
+from memcli.store.records import Scope
 from memcli.types import Filters
 from tests.benchmarks.figures import add_write, share, table, write
 from tests.benchmarks.quality_table import LEAST_QUESTIONS, sets
@@ -79,7 +79,9 @@ class Told(NamedTuple):
     features: Mapping[str, float]
 
 
-Found = tuple[Sequence[Hit], Sequence[Hit]]  # passages before age counts, chunks
+Found = tuple[
+    Sequence[RankedPassage], Sequence[RankedPassage]
+]  # passages before age counts, chunks
 
 
 def _nth(values: Sequence[float], n: int) -> float:
@@ -96,22 +98,26 @@ def _log_odds(found: Found) -> float:
 
 
 def _lead(rank: int, found: Found) -> float:
-    scores = [hit.score for hit in found[0]]
+    scores = [passage.score for passage in found[0]]
     return _nth(scores, 1) - _nth(scores, rank)
 
 
 def _ratio(found: Found) -> float:
-    scores = [hit.score for hit in found[0]]
+    scores = [passage.score for passage in found[0]]
     return _nth(scores, TENTH) / scores[0] if scores and scores[0] else 0.0
 
 
 def _near(rank: int, found: Found) -> float:
-    return _nth(sorted((hit.cosine or 0.0 for hit in found[1]), reverse=True), rank)
+    return _nth(sorted((passage.cosine or 0.0 for passage in found[1]), reverse=True), rank)
 
 
 def _saturation(found: Found) -> float:
-    held = [hit.coverage for hit in found[1]]
-    return math.log1p(sum(share >= 0.6 * max(held) for share in held)) if held else 0.0
+    term_share = [passage.coverage for passage in found[1]]
+    return (
+        math.log1p(sum(share >= 0.6 * max(term_share) for share in term_share))
+        if term_share
+        else 0.0
+    )
 
 
 def _worse_rank(found: Found) -> float:
@@ -128,7 +134,7 @@ FEATURES: Mapping[str, Callable[[Found], float]] = {
     "lead5": lambda found: _lead(5, found),
     "ratio": _ratio,
     "cosine": lambda found: (found[0][0].cosine or 0.0) if found[0] else 0.0,
-    "coverage": lambda found: found[0][0].held if found[0] else 0.0,
+    "coverage": lambda found: found[0][0].term_share if found[0] else 0.0,
     "crowd10": lambda found: _near(10, found),
     "crowd100": lambda found: _near(100, found),
     "saturation": _saturation,
@@ -142,7 +148,7 @@ def asked(folder: Path, store: Path, mode: str) -> Iterator[Told]:
     with Memory.open(folder / "workspace", environ=environ) as memory:
         sync(memory.workspaces.lead, Job(), Vectors(memory.workspaces.lead))
         with memory.workspaces.store.snapshot() as snapshot:
-            excerpts = snapshot.excerpts_of(list(snapshot.known()), Reach())
+            excerpts = snapshot.excerpts_of(list(snapshot.known()), Scope())
         places = [
             (Range(e.about.path, e.about.start_line, e.about.end_line), e.about.chunk_id)
             for e in excerpts
@@ -153,19 +159,21 @@ def asked(folder: Path, store: Path, mode: str) -> Iterator[Told]:
             for query in read_queries((folder / name).read_text("utf-8").split("\n"), name):
                 yield _ask(memory, query, kind, frozenset())
                 if kind == "answerable":
-                    held = {i for at, i in places if any(at.touches(r) for r in query.relevant)}
-                    yield _ask(memory, query, GONE, frozenset(held))
+                    term_share = {
+                        i for at, i in places if any(at.touches(r) for r in query.relevant)
+                    }
+                    yield _ask(memory, query, GONE, frozenset(term_share))
 
 
 def _ask(memory: Memory, query: Query, kind: str, outside: frozenset[int]) -> Told:
-    left: dict[str, Sequence[Hit]] = {}
+    left: dict[str, Sequence[RankedPassage]] = {}
     options = options_of(memory.config, filters=Filters())
     options = options._replace(inner=options.inner._replace(outside=outside))
     today = date.fromisoformat(query.date[:10]) if query.date else TODAY
     answer = ask_as_it_is(
         memory.workspaces, Question.read(query.text, today), options, observe=left.__setitem__
     )
-    shown = [Range(h.about.path, h.start_line, h.end_line) for h in answer.hits[:FIRST]]
+    shown = [Range(h.about.path, h.start_line, h.end_line) for h in answer.passages[:FIRST]]
     found = left.get("threshold", ()), answer.fused
     return Told(
         kind,

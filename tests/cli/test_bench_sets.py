@@ -50,8 +50,8 @@ def test_people_find_their_notes_and_their_documentation() -> None:
 
 def test_each_set_is_asked_of_the_workspace_beside_it(sets: list[str]) -> None:
     record = checked("memcli.bench-sets", asked(*sets, "--mode", "keyword", "--json")[0])
-    hits = {name: each["categories"]["all"]["Hit@1"] for name, each in record["sets"].items()}
-    assert hits == {"one": 1.0, "two": 0.0}
+    passages = {name: each["categories"]["all"]["Hit@1"] for name, each in record["sets"].items()}
+    assert passages == {"one": 1.0, "two": 0.0}
     assert record["pooled"]["queries"] == 2
     assert record["pooled"]["metrics"]["Hit@1"] == {"mean": 0.5, "low": 0.0, "high": 1.0}
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.cli.search_text import Fitting, Shows, fitted
-from memcli.search.hits import Hit
+from memcli.search.ranked import RankedPassage
 from tests.cli.processes import run
-from tests.render.test_text import HIT
+from tests.render.test_text import PASSAGE
 from tests.support import write
 
 
@@ -29,9 +29,9 @@ def _block(name: str, rows: int) -> str:
 def test_passages_are_whole_then_brief_then_left_out(
     sizes: list[int], rows: int | None, is_brief: bool
 ) -> None:
-    hits = [HIT for _ in sizes]
-    fitting = Fitting(rows, range(1, len(hits) + 1), is_brief)
-    blocks, count = fitted(hits, _shows(sizes), fitting)
+    passages = [PASSAGE for _ in sizes]
+    fitting = Fitting(rows, range(1, len(passages) + 1), is_brief)
+    blocks, count = fitted(passages, _shows(sizes), fitting)
     kinds = [block.split()[0] for block in blocks]
     assert [block.split()[1] for block in blocks] == [str(n + 1) for n in range(len(blocks))]
     assert kinds == ["whole"] * count + ["brief"] * (len(blocks) - count)
@@ -57,15 +57,15 @@ def test_passages_of_a_document_stand_below_its_best_one(
     drawn: list[tuple[int, str]], rows: int | None, random: Random, in_days: bool
 ) -> None:
     """In days, of which each document here is one, no passage leaves its place."""
-    hits = [_of(name) for _, name in drawn]
-    wanted = list(range(1, len(hits) + 1))
+    passages = [_of(name) for _, name in drawn]
+    wanted = list(range(1, len(passages) + 1))
     if in_days:
         random.shuffle(wanted)
     shows = _shows([size for size, _ in drawn])._replace(
-        heading=lambda hits: f"heading {hits[0].about.path}\n",
-        day=(lambda hit: f"day {hit.about.path}\n") if in_days else None,
+        heading=lambda passages: f"heading {passages[0].about.path}\n",
+        day=(lambda passage: f"day {passage.about.path}\n") if in_days else None,
     )
-    blocks, whole = fitted(hits, shows, Fitting(rows, wanted))
+    blocks, whole = fitted(passages, shows, Fitting(rows, wanted))
     rows_of = [line.split() for block in blocks for line in block.splitlines() if line]
     shown = [(kind, int(name)) for kind, name, *_ in rows_of if kind in ("whole", "brief")]
     ranks = list(dict.fromkeys(rank for _, rank in shown))
@@ -86,15 +86,15 @@ def test_passages_of_a_document_stand_below_its_best_one(
 
 
 def _shows(sizes: list[int]) -> Shows:
-    def whole(rank: int, hit: Hit, beside: Sequence[Hit]) -> str:
+    def whole(rank: int, passage: RankedPassage, beside: Sequence[RankedPassage]) -> str:
         return _block(f"whole {rank}", sizes[rank - 1])
 
-    return Shows(whole, lambda rank, hit, beside: f"brief {rank}\n", lambda each: "")
+    return Shows(whole, lambda rank, passage, beside: f"brief {rank}\n", lambda each: "")
 
 
-def _of(name: str) -> Hit:
-    about = HIT.about._replace(path=f"{name}.md")
-    return HIT._replace(candidate=HIT.candidate._replace(about=about))
+def _of(name: str) -> RankedPassage:
+    about = PASSAGE.about._replace(path=f"{name}.md")
+    return PASSAGE._replace(candidate=PASSAGE.candidate._replace(about=about))
 
 
 @pytest.fixture

@@ -40,15 +40,17 @@ def shop(tmp_path: Path) -> Path:
 def test_a_past_session_is_found_and_cited_by_its_line(shop: Path) -> None:
     assert "okapi" not in processes.run("search", QUESTION, "-w", str(shop)).stdout
     found = json.loads(processes.run("search", QUESTION, "-w", str(shop), *WITH, "--json").stdout)
-    (hit, *_) = found["results"]
-    assert (hit["source"], hit["path"], hit["date"], hit["trust"]) == (
+    (passage, *_) = found["results"]
+    assert (passage["source"], passage["path"], passage["date"], passage["trust"]) == (
         "claude-code.transcripts", "one.jsonl", "2026-11-26", "untrusted",
     )  # fmt: skip
-    assert (hit["start_line"], hit["end_line"]) == (1, 2)
+    assert (passage["start_line"], passage["end_line"]) == (1, 2)
     citation = "claude-code.transcripts:one.jsonl:2"
     shown = processes.run("get", citation, "-w", str(shop), *WITH).stdout
     assert shown == f"- **User**: {PROMPT}\n"
-    assert json.loads(Path(hit["file"]).read_text().split("\n")[1])["message"]["content"] == PROMPT
+    assert (
+        json.loads(Path(passage["file"]).read_text().split("\n")[1])["message"]["content"] == PROMPT
+    )
 
 
 def test_a_past_session_is_never_offered_unasked_or_elsewhere(

@@ -10,7 +10,7 @@ import pytest
 
 import memcli
 from memcli.config.settings import load
-from memcli.search.question import told_as
+from memcli.search.question import redacted_question
 from memcli.secrets.finding import redacted
 from memcli.secrets.rules import RULES
 from tests.store.damage import told
@@ -124,8 +124,8 @@ def test_no_question_hides_a_secret_of_any_kind(tmp_path: Path) -> None:
     config = load(str(tmp_path), {}, {})
     for rule in RULES:
         for text in (rule.example, f"why is {rule.example} refused?"):
-            assert told_as(text, config) == redacted(text) != text
-    assert told_as("why did the pool run dry", config) == "why did the pool run dry"
+            assert redacted_question(text, config) == redacted(text) != text
+    assert redacted_question("why did the pool run dry", config) == "why did the pool run dry"
 
 
 def test_no_file_of_the_index_holds_one(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:

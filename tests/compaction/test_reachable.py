@@ -20,7 +20,7 @@ from memcli.compaction.draft import CompactionSettings
 from memcli.compaction.plan import make_plan
 from memcli.compaction.summaries import last_run
 from memcli.indexing.indexer import index
-from memcli.search.validity import reach_of
+from memcli.search.validity import scope_of
 from memcli.store.open import store_at
 from memcli.types import Filters
 from tests.compaction.test_properties import LINE, TEXT
@@ -119,11 +119,11 @@ class Memory:
             supports = snapshot.supports()
             shown = {}
             for view in ("raw", "active"):
-                reach = reach_of(Filters(view=view), supports)
-                documents = [(each.source, each.path) for each in snapshot.documents(reach)]
+                scope = scope_of(Filters(view=view), supports)
+                documents = [(each.source, each.path) for each in snapshot.documents(scope)]
                 shown[view] = {
                     (each.about.path, n)
-                    for each in snapshot.excerpts_of(documents, reach)
+                    for each in snapshot.excerpts_of(documents, scope)
                     for n in range(each.about.start_line, each.about.end_line + 1)
                 }
         reached, todo = set(shown["active"]), {path for path, _ in shown["active"]}

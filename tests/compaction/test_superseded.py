@@ -107,7 +107,9 @@ def test_search_shows_the_newer_first(
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
         run(["search", "MySQL for the order store", "-w", str(tmp_path), "--view", view,
              "--json", "--more"])  # fmt: skip
-    found = [(hit["path"], hit["snippet"]) for hit in json.loads(out.getvalue())["results"]]
+    found = [
+        (passage["path"], passage["snippet"]) for passage in json.loads(out.getvalue())["results"]
+    ]
     newest, oldest = ("memory/2025-03-03.md", "memory/2025-03-01.md")
     assert NEW in found[0][1]
     paths = [path for path, _ in found]
@@ -142,9 +144,9 @@ def test_a_summary_is_no_correction_of_the_lines_it_summarizes(
     say("compact", "--tail", "0", "--tail-days", "0", "--ratio", "0.9", "--cluster", "3", "--apply")
     asked = ("Tomas replaced the gateway certificate", "--view", view, "--superseded", "--json")
     results = json.loads(say("search", *asked, "--explain"))["results"]
-    summaries = [hit for hit in results if "summaries/" in hit["path"]]
+    summaries = [passage for passage in results if "summaries/" in passage["path"]]
     assert summaries
-    for hit in results:
-        assert "newer" not in [step["stage"] for step in hit["trace"]]
-        corrected = [(old["path"], old["date"]) for old in hit.get("superseded", [])]
+    for passage in results:
+        assert "newer" not in [step["stage"] for step in passage["trace"]]
+        corrected = [(old["path"], old["date"]) for old in passage.get("superseded", [])]
         assert set(corrected) <= {("memory/2025-02-01.md", "2025-02-01")}

@@ -8,7 +8,7 @@ from memcli.compaction.extract import SHORT_ANSWER, SummaryLines, antecedents, e
 from memcli.compaction.records import cut
 from memcli.compaction.sentences import Sentence, sentences
 from memcli.compaction.similarity import idf
-from memcli.language.discourse import is_aside, telling
+from memcli.language.discourse import is_digression, telling
 from memcli.language.salience import names_in
 from tests.compaction.support import make_log
 
@@ -69,8 +69,8 @@ def test_what_leans_takes_its_sentence_along_into_the_summary() -> None:
 
 
 def test_brackets_are_an_aside() -> None:
-    assert is_aside("[image: a puppy]")
-    assert not is_aside("[sic] he said")
+    assert is_digression("[image: a puppy]")
+    assert not is_digression("[sic] he said")
 
 
 def test_an_answer_is_bare_by_its_words() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.context.retrieve import _is_asked_for
+from memcli.context.retrieve import _is_requested
 from tests.search.makers import candidate, fused
 
 
@@ -18,5 +18,5 @@ from tests.search.makers import candidate, fused
 def test_a_rule_is_asked_for_by_its_words_or_by_a_sure_match(
     *, literal: bool, confidence: float | None, asked: bool
 ) -> None:
-    (hit,) = fused(candidate(1, literal=literal))
-    assert _is_asked_for(hit._replace(confidence=confidence)) == asked
+    (passage,) = fused(candidate(1, literal=literal))
+    assert _is_requested(passage._replace(confidence=confidence)) == asked

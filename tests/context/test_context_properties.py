@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.context.assemble import Assembled, Fixed, Retrieved, Sharing, assemble, fix, tokens
+from memcli.context.assemble import Assembled, FixedParts, Retrieved, Sharing, assemble, fix, tokens
 from memcli.context.hops import Following, Hop, Link, hops, strong
 from memcli.context.parts import ALWAYS, PASSAGES, RECENT, SOFT, joined, make_part, markdown, whole
 from memcli.context.retrieve import with_hops
@@ -57,7 +57,7 @@ def memories(draw: st.DrawFn) -> dict[str, list[list[Excerpt]]]:
 
 def made(
     memory: dict[str, list[list[Excerpt]]], wanted: Sharing
-) -> tuple[Fixed, Assembled, list[Excerpt]]:
+) -> tuple[FixedParts, Assembled, list[Excerpt]]:
     soft = [chunk for chunks in memory[SOFT] for chunk in chunks]
     logs = [chunk for chunks in memory[RECENT] for chunk in chunks]
     records = [(whole(chunk),) for chunk in reversed(logs)]
@@ -74,12 +74,12 @@ def test_the_invariants_of_a_context(
     budget: int,
     tail: int,
     shares: tuple[float, float, float],
-    is_asked: bool,
+    has_question: bool,
 ) -> None:
-    wanted = Sharing(budget, tail, *shares, is_asked=is_asked)
+    wanted = Sharing(budget, tail, *shares, has_question=has_question)
     logs = [chunk for chunks in memory[RECENT] for chunk in chunks]
     rules = [part for chunks in memory[ALWAYS] for part in joined(ALWAYS, map(whole, chunks))]
-    least = 0 if is_asked else min(tail, len(logs))
+    least = 0 if has_question else min(tail, len(logs))
     base = joined(RECENT, map(whole, logs[len(logs) - least :]))
     needed = tokens([*rules, *base])
     if needed > budget:
@@ -112,7 +112,7 @@ def test_the_invariants_of_a_context(
     recent = [chunk for part in by_section[RECENT] for chunk in part.chunk_ids]
     assert recent == [chunk.about.chunk_id for chunk in logs[len(logs) - len(recent) :]]
     assert len(recent) >= least
-    assert len(recent) <= tail or not is_asked
+    assert len(recent) <= tail or not has_question
     assert tail or not recent
     text = "".join(part.text for part in by_section[RECENT])
     assert all(chunk.text.strip("\n") in text for chunk in logs[len(logs) - len(recent) :])
@@ -125,7 +125,9 @@ def test_the_invariants_of_a_context(
     # The sections are in order, and what answers a question comes first.
     order = [part.section for part in block.parts]
     last = (ALWAYS, SOFT, RECENT)
-    assert order == sorted(order, key=((PASSAGES, *last) if is_asked else (*last, PASSAGES)).index)
+    assert order == sorted(
+        order, key=((PASSAGES, *last) if has_question else (*last, PASSAGES)).index
+    )
     assert fixed.parts == tuple(part for part in block.parts if part.section != PASSAGES)
 
 

@@ -156,7 +156,7 @@ def test_the_invariants_hold_from_files_to_output(
         verbatim(parts, notes)
         told_once(parts)
         rules(parts, notes)
-        recent(parts, notes, tail, is_asked=bool(query))
+        recent(parts, notes, tail, has_question=bool(query))
         weighed(made.record, notes, query, profile)
 
 
@@ -259,7 +259,7 @@ def rules(parts: list[dict[str, Any]], notes: dict[str, Note]) -> None:
 
 
 def recent(
-    parts: list[dict[str, Any]], notes: dict[str, Note], tail: int, *, is_asked: bool
+    parts: list[dict[str, Any]], notes: dict[str, Note], tail: int, *, has_question: bool
 ) -> None:
     """The tail is the newest lines of own dated logs, oldest first; of a question if they fit."""
     shown = [part for part in parts if part["section"] == "recent"]
@@ -271,7 +271,7 @@ def recent(
         and note.metadata.get("scope", "session") == "session"
         and not (note.metadata.get("always") or note.metadata.get("soft"))
     )
-    if is_asked:
+    if has_question:
         assert tail or not shown
     else:
         assert bool(shown) is bool(tail and logs)

@@ -106,41 +106,49 @@ def part(number: int, score: float, size: int = 1) -> ContextPart:
 
 
 def answer(*scores: float, sure: float | None = None) -> Answer:
-    (hit,) = fused(candidate(1))
-    hits = (hit._replace(score=score, confidence=sure) for score in scores)
+    (passage,) = fused(candidate(1))
+    passages = (passage._replace(score=score, confidence=sure) for score in scores)
     unknown = Reason("uncalibrated", "by words") if sure is None else None
-    return NOTHING._replace(hits=tuple(hits), uncalibrated=unknown)
+    return NOTHING._replace(passages=tuple(passages), uncalibrated=unknown)
 
 
 def test_what_scores_nothing_or_far_below_the_best_is_under_the_floor() -> None:
     (kept,), (below,) = split_by_worth([answer(0.9, 0.1, 0.0, 0.26, 0.28)])
-    assert [hit.score for hit in kept.hits] == [0.9, 0.1, 0.28]
-    assert [hit.score for hit in below.hits] == [0.0, 0.26]
+    assert [passage.score for passage in kept.passages] == [0.9, 0.1, 0.28]
+    assert [passage.score for passage in below.passages] == [0.0, 0.26]
 
 
 def test_of_several_answers_one_that_is_far_less_sure_is_under_the_floor() -> None:
     """Scores of two models are not compared: .2 is the best of the second, and .05 is not."""
     sure, fair = answer(0.9, 0.3, sure=0.9), answer(0.2, 0.19, 0.18, 0.05, sure=0.3)
     far, unknown = answer(0.9, sure=0.2), answer(0.4)
-    two = sure.hits[0]._replace(confidence=0.0), *sure.hits  # the surest counts, not the first
-    assert len(split_by_worth([sure._replace(hits=two), fair])[0][0].hits) == 3
+    two = (
+        sure.passages[0]._replace(confidence=0.0),
+        *sure.passages,
+    )  # the surest counts, not the first
+    assert len(split_by_worth([sure._replace(passages=two), fair])[0][0].passages) == 3
     kept, below = split_by_worth([sure, fair, far, unknown])
-    assert [[hit.score for hit in each.hits] for each in kept] == [
+    assert [[passage.score for passage in each.passages] for each in kept] == [
         [0.9, 0.3], [0.2, 0.19, 0.18], [], [0.4]
     ]  # fmt: skip
-    assert [[hit.score for hit in each.hits] for each in below] == [[], [0.05], [0.9], []]
+    assert [[passage.score for passage in each.passages] for each in below] == [
+        [],
+        [0.05],
+        [0.9],
+        [],
+    ]
 
 
 def test_what_has_no_room_gives_way_to_what_is_about_as_good() -> None:
     scores = (0.9, 0.8, 0.7, 0.6, 0.58, 0.3)
     found = [part(n, score, 40 if score == 0.6 else 1) for n, score in enumerate(scores)]
-    asked = Sharing(200, 0, 0.3, 0.1, 0.2, is_asked=True)
+    asked = Sharing(200, 0, 0.3, 0.1, 0.2, has_question=True)
     made = assemble(fix([], [], [], asked), Retrieved(found), asked)
     assert [p.score for p in made.parts] == [0.9, 0.8, 0.7, 0.58]
     assert [p.score for p in made.left_out] == [0.6, 0.3]
     assert 0 < made.saved <= 200 - made.tokens
     # Where nothing is asked, worth is a matter of age, and the room is used.
-    free = asked._replace(is_asked=False)
+    free = asked._replace(has_question=False)
     made = assemble(fix([], [], [], free), Retrieved(found), free)
     assert [p.score for p in made.parts] == [0.9, 0.8, 0.7, 0.58, 0.3]
 
@@ -155,7 +163,7 @@ def test_the_tail_is_served_before_what_is_found_and_within_its_share() -> None:
     ]  # fmt: skip
     newest = [(whole(chunk),) for chunk in reversed(chunks)]
     for budget in (100, 300, 600):
-        asked = Sharing(budget, 3, 0.3, 0.1, 0.2, is_asked=True)
+        asked = Sharing(budget, 3, 0.3, 0.1, 0.2, has_question=True)
         fixed = fix([], [], newest, asked)
         assert sum(part.cost for part in fixed.parts) <= 0.2 * budget
     assert fixed.chunk_ids == {6, 7, 8}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memcli.context.assemble import Fixed, Sharing, _fitting, _with_preferences, fix, tokens
+from memcli.context.assemble import FixedParts, Sharing, _fitting, _with_preferences, fix, tokens
 from memcli.context.parts import (
     ALWAYS,
     PASSAGES,
@@ -145,7 +145,7 @@ def test_the_newest_records_that_somebody_wants_come_with_a_question_as_far_as_t
     for is_set, budget, count in (
         (True, 400, 3), (True, 110, 1), (True, 20, 0), (False, 400, 1), (False, 110, 0),
     ):  # fmt: skip
-        wanted = Sharing(budget, 3, 0.3, 0.1, 0.2, is_asked=True, is_tail_set=is_set)
+        wanted = Sharing(budget, 3, 0.3, 0.1, 0.2, has_question=True, is_tail_set=is_set)
         fixed = fix([], [], newest, wanted)
         assert fixed.chunk_ids == frozenset(range(11 - count, 11)), (is_set, budget)
         assert cost(fixed.parts) <= budget
@@ -154,10 +154,10 @@ def test_the_newest_records_that_somebody_wants_come_with_a_question_as_far_as_t
 def test_preferences_leave_room_for_the_sentence_that_nothing_is_sure() -> None:
     (preference,) = joined(PREFERENCES, [whole(chunk("I prefer trains.", 0, 1, 0))])
     needed = cost([preference])
-    wanted = Sharing(ceil(needed), 0, 0.2, 0.2, 0.2, preference_share=1.0, is_asked=True)
+    wanted = Sharing(ceil(needed), 0, 0.2, 0.2, 0.2, preference_share=1.0, has_question=True)
     for budget, shown in ((needed, ()), (needed + wanted.reserve, (preference,))):
         given = wanted._replace(budget=ceil(budget))
-        assert _with_preferences(Fixed((), (), ""), [preference], given).parts == shown
+        assert _with_preferences(FixedParts((), (), ""), [preference], given).parts == shown
 
 
 def test_what_would_fit_to_the_token_counts_as_saved() -> None:
@@ -211,9 +211,9 @@ def test_windows_that_only_touch_show_nothing_twice() -> None:
 def test_soft_rules_leave_room_for_the_sentence_that_nothing_is_sure() -> None:
     rule = chunk("Greet people.", 0, 1, 0)
     needed = tokens([make_part(SOFT, rule)])
-    for is_asked in (False, True):
-        room = Sharing(needed, 0, 0.2, 1.0, 0.2, is_asked=is_asked)
-        assert bool(fix([], [rule], (), room).parts) is not is_asked
+    for has_question in (False, True):
+        room = Sharing(needed, 0, 0.2, 1.0, 0.2, has_question=has_question)
+        assert bool(fix([], [rule], (), room).parts) is not has_question
     wide = room._replace(budget=ceil(needed + room.reserve))
     assert fix([], [rule], (), wide).parts
 
@@ -224,9 +224,9 @@ def test_the_tail_takes_no_room_of_the_rules() -> None:
         [whole(chunk(f"A heron came on day {n}.", n, 1, 0, path=f"memory/{n}.md"))]
         for n in range(60)
     ]
-    for is_asked in (False, True):
-        room = Sharing(400, 60, 1.0, 1.0, 1.0, is_asked=is_asked)
-        parts = fix([[rule]], (), days if is_asked else days[:3], room).parts
+    for has_question in (False, True):
+        room = Sharing(400, 60, 1.0, 1.0, 1.0, has_question=has_question)
+        parts = fix([[rule]], (), days if has_question else days[:3], room).parts
         assert tokens(parts) <= 400
         assert len(parts) > 3
 

@@ -50,7 +50,7 @@ def test_it_is_weighed_again_after_a_tenth_more_or_fewer_texts() -> None:
 
 
 def names(index: Remembered, folder: Path, wanted: str | None = None) -> tuple[str, ...]:
-    return settled(AUTO, index, wanted=wanted, folders=(str(folder),)).names
+    return settled(AUTO, index, fingerprint=wanted, folders=(str(folder),)).names
 
 
 def test_the_extra_is_chosen_where_it_is_installed(tmp_path: Path) -> None:

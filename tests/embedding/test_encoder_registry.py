@@ -191,7 +191,7 @@ if locate(models=(FP32,)):
 
 
 def test_an_index_of_another_model_is_not_searched_with_this_one() -> None:
-    opened = open_encoder(only("bundled"), wanted=fingerprint(FP32) + "x")
+    opened = open_encoder(only("bundled"), fingerprint=fingerprint(FP32) + "x")
     assert opened.encoder is None
     assert "not installed" in told(opened.reason)
 

@@ -19,7 +19,7 @@ from memcli.errors import Reason, RetrieverError
 from memcli.indexing.indexer import Calling, embed, index, text_of
 from memcli.markdown.parts import digest
 from memcli.search.query_vector import QueryVector
-from memcli.store.fixed import packed
+from memcli.store.quantize import packed
 from memcli.store.sqlite.driver import rows
 from memcli.types import Encoder
 from tests.embedding.loopback import (

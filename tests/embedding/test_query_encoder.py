@@ -110,7 +110,7 @@ if STATM.exists():
 
 def test_threads_share_one(bundled: Remembered, expected: dict[str, bytes]) -> None:
     """Each asks every question in an order of its own, and closes the model again and again."""
-    one, texts = QueryEncoder(BUNDLED, kept=0), list(expected)[:60]
+    one, texts = QueryEncoder(BUNDLED, capacity=0), list(expected)[:60]
     found: list[dict[str, bytes | None]] = [{} for _ in range(4)]
 
     def ask(number: int) -> None:
@@ -144,7 +144,7 @@ def test_the_encoder_follows_the_index(bundled: Remembered, expected: dict[str, 
 
 def test_a_text_is_embedded_once_while_its_vector_is_among_the_last(server: Loopback) -> None:
     choice = Choice(names=("openai",), endpoint=server.endpoint())
-    one, index = QueryEncoder(choice, kept=2), Remembered(None, None)
+    one, index = QueryEncoder(choice, capacity=2), Remembered(None, None)
     for text in ("pool", "train", "pool", "fox", "pool", "train"):
         found = one.encode_query(text, index)
         assert (found.vector, found.way) == (unit(numbers(text)), "package")

@@ -29,7 +29,7 @@ from memcli.render.sanitize import fenced_passage as markdown_passage
 from memcli.render.text import COLOURED
 from memcli.render.width import columns
 from memcli.search import query
-from memcli.search.hits import Hit
+from memcli.search.ranked import RankedPassage
 from memcli.search.snippet import make_snippet, marked
 from memcli.store.sqlite.match import TOKENIZE, expression
 from memcli.types import (
@@ -39,7 +39,7 @@ from memcli.types import (
     FileStat,
     FileText,
     Source,
-    Wanted,
+    TermQuery,
     named_days,
     shown,
 )
@@ -162,7 +162,7 @@ def keywords(data: bytes) -> None:
     parsed = query.parse(text, soft=spans)
     assert len(parsed.terms) <= query.MAX_TERMS
     parsed.text.encode()
-    every = Wanted(all=parsed.groups, none=parsed.unwanted)
+    every = TermQuery(all=parsed.groups, none=parsed.unwanted)
     for match in (expression(every), expression(parsed.wanted)):
         if match:
             sql = "SELECT count(*) FROM fts WHERE fts MATCH ?"
@@ -234,8 +234,8 @@ def fence(data: bytes) -> None:
     tokens = MarkdownIt("commonmark").parse(make_part(PASSAGES, excerpt).markdown)
     assert [token.type for token in tokens] == ["fence"]
     assert tokens[0].info.startswith("untrusted-web ")
-    hit = Hit(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())
-    shown = markdown_passage(hit, make_snippet(hit, words=()), hit.citation)
+    passage = RankedPassage(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())
+    shown = markdown_passage(passage, make_snippet(passage, words=()), passage.citation)
     kinds = [token.type for token in MarkdownIt("commonmark").parse(shown)]
     assert kinds[-1] == "fence"
     assert kinds.count("fence") == 1
@@ -246,11 +246,11 @@ def terminal(data: bytes) -> None:
     text = any_text(data)
     words = tuple(text[:200].split(" "))
     excerpt = _excerpt(text, path=words[0] or "a", heading_path=words[:3])
-    hit = Hit(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())
+    passage = RankedPassage(_candidate(excerpt), 0, 0, 0.5, None, 1.0, None, (), ())
     page = screen.Screen(
         60, COLOURED, sanitize.visible, lambda day: 3, shown, lambda source, path, line: ""
     )
-    drawn = screen.passage(1, hit, make_snippet(hit, words=words[:5]), page)
+    drawn = screen.whole_passage(1, passage, make_snippet(passage, words=words[:5]), page)
     plain = OWN_STYLES.sub("", drawn)
     assert not RAW.search(plain), RAW.search(plain)
     for line in plain.split("\n")[1:]:

@@ -87,8 +87,8 @@ def test_what_is_kept_is_what_a_later_session_needs() -> None:
     for session in sessions():
         chosen = [each.text for each in facts_of(read_transcript(transcript(session)))][:MOST]
         chosen = [text for text in chosen if not find_secrets(text)]  # the gate refuses these
-        hits = [any(text in mark or mark in text for mark in session.marked) for text in chosen]
-        kept, right = kept + len(chosen), right + sum(hits)
+        passages = [any(text in mark or mark in text for mark in session.marked) for text in chosen]
+        kept, right = kept + len(chosen), right + sum(passages)
         found += sum(any(t in mark or mark in t for t in chosen) for mark in session.marked)
         marked += len(session.marked)
     assert right / kept >= 0.9

@@ -40,7 +40,7 @@ def test_two_hooks_of_one_start_are_one(tmp_path: Path) -> None:
     one, other = (SessionFile(str(tmp_path / "s" / "file"), name) for name in ("one", "other"))
     assert one.starts("compact", 10**18)
     one.forget()
-    assert not one.has_given()
+    assert not one.has_shown()
     one.claim(["a"])
     assert not other.starts("compact", 10**18 + 10**9)
     assert other.claim(["a"]) == frozenset()
@@ -65,9 +65,9 @@ def test_two_at_once_never_win_the_same(tmp_path: Path) -> None:
 def test_what_is_forgotten_may_be_given_again_and_a_suggestion_not(tmp_path: Path) -> None:
     file = SessionFile(str(tmp_path / "file"), "one")
     file.claim(["a", SUGGESTED])
-    assert file.has_given()
+    assert file.has_shown()
     file.forget()
-    assert not file.has_given()
+    assert not file.has_shown()
     later = SessionFile(str(tmp_path / "file"), "two")
     assert later.claim(["a", SUGGESTED]) == {"a"}
 

@@ -22,7 +22,7 @@ from memcli.indexing.indexer import Report, index
 from memcli.indexing.planning import Settings
 from memcli.indexing.rebuild import rebuild
 from memcli.store.documents import skipped_files
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.store.sqlite.reader import Reader
 from memcli.store.sqlite.store import SqliteStore
 from memcli.types import Limits, Skip
@@ -75,7 +75,7 @@ def reasons(skips: Iterable[Skip]) -> list[tuple[str, str, str]]:
 def skipped(store: str) -> Sequence[Skip]:
     reader = Reader(store)
     try:
-        return skipped_files(reader.documents(Reach()))
+        return skipped_files(reader.documents(Scope()))
     finally:
         reader.close()
 
@@ -227,7 +227,7 @@ def test_a_tagged_value_stops_no_command(
         assert code == 0, (command, capsys.readouterr().err)
     capsys.readouterr()
     run_here(["search", "pool", "--json", "-v", "-w", str(tmp_path)])
-    titles = {hit["title"] for hit in json.loads(capsys.readouterr().out)["results"]}
+    titles = {passage["title"] for passage in json.loads(capsys.readouterr().out)["results"]}
     assert "Odd" in titles, "the rest of its front matter holds"
 
 

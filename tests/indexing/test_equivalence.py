@@ -75,8 +75,10 @@ def answers(store: str, encoder: HashingEncoder | None) -> list[Any]:
                 embed_query=vector, age_days=lambda day: age_days(day, "2025-07-01"),
             )  # fmt: skip
             semantic = answer.semantic if encoder else None
-            hits = [(h.about.path, h.about.anchor, h.text, round(h.score, 9)) for h in answer.hits]
-            found.append((answer.verdict, answer.keyword, semantic, answer.unmatched, hits))
+            passages = [
+                (h.about.path, h.about.anchor, h.text, round(h.score, 9)) for h in answer.passages
+            ]
+            found.append((answer.verdict, answer.keyword, semantic, answer.unmatched, passages))
         return found
     finally:
         reader.close()

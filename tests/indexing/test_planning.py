@@ -28,7 +28,9 @@ def test_only_what_is_said_of_a_source_concerns_its_documents() -> None:
     assert altered(settings(DOCS, MEMORY), both) == {}
     assert altered(settings(MEMORY), both) == {}
     assert altered(settings(MEMORY, DOCS), facts(MEMORY)) == {}
-    moved = DOCS._replace(root="/elsewhere", include=("*.md",), exclude=("x.md",), is_found=True)
+    moved = DOCS._replace(
+        root="/elsewhere", include=("*.md",), exclude=("x.md",), is_automatic=True
+    )
     assert altered(settings(MEMORY, moved), both) == {}
     rules = DOCS._replace(kind="rule")
     assert altered(settings(MEMORY, rules), both) == {"sources": {"docs"}}

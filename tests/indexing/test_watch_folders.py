@@ -19,8 +19,8 @@ from memcli.indexing.watch_folders import (
     identities,
     ignore_files,
     probed_folders,
-    scopes,
     stamps,
+    watched_sources,
 )
 from memcli.types import FileStat, Source
 from memcli.workspace.locate import default_source
@@ -28,7 +28,7 @@ from tests.support import write
 
 
 def folders(root: Path, *sources: Source) -> set[tuple[str, bool]]:
-    found = folders_to_watch(scopes(sources, follow_symlinks=False))
+    found = folders_to_watch(watched_sources(sources, follow_symlinks=False))
     return {(os.path.relpath(path, root), recursive) for path, recursive in found}
 
 
@@ -76,7 +76,9 @@ def test_a_source_inside_another_is_watched_once(notes: Path) -> None:
 
 
 def test_a_missing_folder_is_not_watched_but_looked_for(tmp_path: Path) -> None:
-    found = scopes([Source("s", str(tmp_path / "gone"), ("**/*.md",))], follow_symlinks=False)
+    found = watched_sources(
+        [Source("s", str(tmp_path / "gone"), ("**/*.md",))], follow_symlinks=False
+    )
     assert folders_to_watch(found) == ()
     assert probed_folders(found) == (str(tmp_path / "gone"),)
     assert identities(probed_folders(found), ()) == {str(tmp_path / "gone"): None}
@@ -108,13 +110,13 @@ def test_a_missing_folder_is_not_watched_but_looked_for(tmp_path: Path) -> None:
 def test_what_an_event_means(
     notes: Path, path: str, is_folder: bool, matters: tuple[str | None, bool]
 ) -> None:
-    found = scopes([default_source(str(notes), memory_alone=True)], follow_symlinks=False)
+    found = watched_sources([default_source(str(notes), memory_alone=True)], follow_symlinks=False)
     absolute = os.path.normpath(notes / path)
     assert heard(found, absolute, is_folder=is_folder) == matters
 
 
 def test_with_links_any_markdown_below_the_root_counts(notes: Path) -> None:
-    found = scopes([default_source(str(notes))], follow_symlinks=True)
+    found = watched_sources([default_source(str(notes))], follow_symlinks=True)
     assert folders_to_watch(found)[0] == Folder(str(notes), False)
     assert heard(found, str(notes / "docs" / "x.md"), is_folder=False)[1]
     assert not heard(found, str(notes / ".git" / "x.md"), is_folder=False)[1]
@@ -122,7 +124,7 @@ def test_with_links_any_markdown_below_the_root_counts(notes: Path) -> None:
 
 def test_with_links_a_pattern_of_folders_leaves_a_file_of_that_name_heard(notes: Path) -> None:
     write(notes, ".memcliignore", "x.md/\n")
-    found = scopes([default_source(str(notes))], follow_symlinks=True)
+    found = watched_sources([default_source(str(notes))], follow_symlinks=True)
     assert heard(found, str(notes / "x.md"), is_folder=False) == ("memory:x.md", True)
     assert heard(found, str(notes / "x.md"), is_folder=True) == (None, False)
 
@@ -130,20 +132,22 @@ def test_with_links_a_pattern_of_folders_leaves_a_file_of_that_name_heard(notes:
 def test_a_source_reached_through_a_link_is_heard_by_its_real_path(tmp_path: Path) -> None:
     write(tmp_path, "real/a.md", "# A\n")
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    found = scopes([Source("s", str(tmp_path / "link"), ("**/*.md",))], follow_symlinks=False)
+    found = watched_sources(
+        [Source("s", str(tmp_path / "link"), ("**/*.md",))], follow_symlinks=False
+    )
     assert folders_to_watch(found) == (Folder(str(tmp_path / "real"), True),)
     assert heard(found, str(tmp_path / "real" / "a.md"), is_folder=False) == ("s:a.md", True)
 
 
 def test_an_ignore_file_that_cannot_be_used_is_left_to_the_run(notes: Path) -> None:
     write(notes, ".memcliignore", b"\xff\xfe\x00bad")
-    found = scopes([default_source(str(notes))], follow_symlinks=False)
+    found = watched_sources([default_source(str(notes))], follow_symlinks=False)
     assert ignore_files(found) == (str(notes / ".memcliignore"),)
     assert heard(found, str(notes / "memory" / "a.md"), is_folder=False)[1]
 
 
 def test_stamps_tell_a_written_file_from_the_same_one(notes: Path) -> None:
-    found = scopes([default_source(str(notes))], follow_symlinks=False)
+    found = watched_sources([default_source(str(notes))], follow_symlinks=False)
     keys = ["memory:memory/2026/a.md", "memory:memory/gone.md"]
     before = stamps(found, keys)
     assert before["memory:memory/gone.md"] is None

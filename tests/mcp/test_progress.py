@@ -31,7 +31,7 @@ def notes(tmp_path: Path) -> Path:
     return folder
 
 
-class Asking:
+class SearchRequest:
     """A question that a client waits for, and what it is told meanwhile."""
 
     def __init__(self, served: Served, *, wants_progress: bool = True) -> None:
@@ -67,14 +67,14 @@ def test_a_first_index_tells_how_far_it_is(notes: Path, tmp_path: Path, mode: st
         "MEMCLI_SYNC_PARTS": "200",
     }
     with serve(tmp_path, "-w", str(notes), mode=mode, **environ) as served:
-        asking, silent = Asking(served), Asking(served, wants_progress=False)
+        asking, silent = SearchRequest(served), SearchRequest(served, wants_progress=False)
         for told in (READ, EMBEDDED):
             asking.until(told)
             (tmp_path / "slow").write_text("")  # once a batch waits there
         assert "memory/7.md:1 | " in asking.answer.get(timeout=60)
         assert "memory/7.md:1 | " in silent.answer.get(timeout=60)
         assert silent.told.empty()
-        again = Asking(served)
+        again = SearchRequest(served)
         assert "memory/7.md:1 | " in again.answer.get(timeout=60)
         assert again.told.empty()
 

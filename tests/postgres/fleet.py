@@ -38,10 +38,10 @@ from memcli.store.port import Change, Snapshot, Store
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.admin import attach
 from memcli.store.postgres.session import Name
-from memcli.store.postgres.store import OnThisMachine, PostgresCrowd, PostgresStore
-from memcli.store.records import Reach
+from memcli.store.postgres.store import OnThisMachine, PostgresSharedIndex, PostgresStore
+from memcli.store.records import Scope
 from memcli.store.union import Member, Union
-from memcli.types import Excerpt, Filters, Term, Wanted
+from memcli.types import Excerpt, Filters, Term, TermQuery
 from tests.postgres.server import Server, set_up
 from tests.store.contract.makers import Clock, changing, embed, put, search_by
 from tests.store.contract.test_same_answers import Tree
@@ -163,12 +163,12 @@ def answers(snapshot: Snapshot, text: str) -> list[tuple[str, float, str]]:
         snapshot, parse(text), find_dates(text, TODAY), options._replace(encoder="hashing"),
         embed_query=lambda _: vector, age_days=lambda day: 1,
     )  # fmt: skip
-    return [(hit.about.citation, hit.score, hit.text) for hit in found.hits]
+    return [(passage.about.citation, passage.score, passage.text) for passage in found.passages]
 
 
 def having(snapshot: Snapshot, word: str) -> Collection[Excerpt]:
     """Read every chunk that holds a word."""
-    ranked = snapshot.by_keyword(Wanted(any=(Term(word),)), 1000, Reach())
+    ranked = snapshot.by_keyword(TermQuery(any=(Term(word),)), 1000, Scope())
     return snapshot.excerpts([each.chunk_id for each in ranked]).values()
 
 
@@ -243,7 +243,7 @@ class Fleet:
         chosen = random.Random(turn)
         stores: dict[int, PostgresStore] = {}
         nobody = opened(self.url, self._folder, -1 - turn)
-        crowd = PostgresCrowd(nobody.address, TENANT)
+        shared_index = PostgresSharedIndex(nobody.address, TENANT)
         while not self._over.wait(PAUSE):
             workspace = chosen.randrange(self._size.workspaces)
             store = stores.setdefault(workspace, opened(self.url, self._folder, workspace))
@@ -252,7 +252,7 @@ class Fleet:
                 if chosen.randrange(ONE_IN):
                     self._ask(store, workspace, least, f"fox{chosen.randrange(5)} pool")
                 else:
-                    self._ask_all(crowd, f"train{chosen.randrange(3)}")
+                    self._ask_all(shared_index, f"train{chosen.randrange(3)}")
             except MemcliError:
                 self.failed += least > 0
                 continue
@@ -260,7 +260,7 @@ class Fleet:
                 store.close()
                 self.longest_search = max(self.longest_search, time.monotonic() - begun)
             self.searches += 1
-        crowd.close()
+        shared_index.close()
 
     def _ask(self, store: Store, workspace: int, least: int, text: str) -> None:
         with store.snapshot() as snapshot:
@@ -278,16 +278,16 @@ class Fleet:
         if sorted(each.about.path for each in matching) != wanted:
             self.wrong.append(f"w{workspace}: {word} is found in {len(matching)} documents")
         whole = "".join(expected.values())
-        self.wrong += [f"w{workspace}: {hit}" for hit in found if hit[2] not in whole]
+        self.wrong += [f"w{workspace}: {passage}" for passage in found if passage[2] not in whole]
         if bool(found) != bool(expected):
             self.wrong.append(f"w{workspace}: {len(found)} passages of {len(expected)} documents")
 
-    def _ask_all(self, crowd: PostgresCrowd, text: str) -> None:
-        with crowd.snapshots() as (readers, each):
+    def _ask_all(self, shared_index: PostgresSharedIndex, text: str) -> None:
+        with shared_index.snapshots() as (readers, each):
             names = [name for name in readers if "/" in name]
             members = [Member(name.partition("/")[2], readers[name]) for name in names]
             if members:
-                found = answers(Union(members, is_asked_by_first=False, each=each), text)
+                found = answers(Union(members, has_own=False, each=each), text)
                 for place, _, said in found:
                     ours = [text_of(*mark) for mark in marks(said)]
                     if not all(place.startswith(f"w{w}:") for w, _ in marks(said)) or not all(

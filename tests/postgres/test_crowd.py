@@ -23,7 +23,7 @@ from memcli.store.port import Snapshot
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.admin import attach
 from memcli.store.postgres.session import Name
-from memcli.store.postgres.store import OnThisMachine, PostgresCrowd, PostgresStore
+from memcli.store.postgres.store import OnThisMachine, PostgresSharedIndex, PostgresStore
 from memcli.store.union import Member, Union
 from memcli.types import Filters, Term
 from tests.postgres.conftest import Memcli, make_notes
@@ -36,7 +36,7 @@ from tests.store.test_union import all_told
 from tests.support import write
 
 if TYPE_CHECKING:
-    from memcli.store.rounds import Each
+    from memcli.store.round_trips import Each
 
 TODAY = date(2026, 1, 1)
 MEMBERS = 12
@@ -60,7 +60,7 @@ def told(snapshot: Snapshot, text: str, filters: Filters) -> list[tuple[str, flo
         snapshot, parse(text), find_dates(text, TODAY), options._replace(encoder="hashing"),
         embed_query=lambda _: vector, age_days=lambda day: 1,
     )  # fmt: skip
-    return [(hit.about.citation, hit.score) for hit in found.hits]
+    return [(passage.about.citation, passage.score) for passage in found.passages]
 
 
 def beside(folder: Path) -> OnThisMachine:
@@ -70,7 +70,7 @@ def beside(folder: Path) -> OnThisMachine:
 
 def united(readers: Mapping[str, Snapshot], each: Each) -> Union:
     members = [Member(f"w{at:02}", readers[f"crowd/w{at:02}"]) for at in range(MEMBERS)]
-    return Union(members, is_asked_by_first=False, each=each)
+    return Union(members, has_own=False, each=each)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def expected(folder: Path) -> Iterator[Union]:
             store = store_at(str(folder / f"w{at:02}.sqlite"), Clock())
             held.callback(store.close)
             members.append(Member(f"w{at:02}", held.enter_context(store.snapshot())))
-        yield Union(members, is_asked_by_first=False)
+        yield Union(members, has_own=False)
 
 
 def ranked(found: Sequence[tuple[str, float]]) -> list[str]:
@@ -125,11 +125,11 @@ def test_they_rank_as_files_asked_together_and_wait_about_as_often_as_one(
     for times in (1, 2):
         with proxy(server().port) as far:
             url = address().url.replace(f":{server().port}/", f":{far.port}/")
-            crowd = PostgresCrowd(Address(url), "crowd")
+            shared_index = PostgresSharedIndex(Address(url), "crowd")
             for _ in range(times):
-                with crowd.snapshots() as (readers, each):
+                with shared_index.snapshots() as (readers, each):
                     found = told(united(readers, each), text, filters)
-            crowd.close()
+            shared_index.close()
             far.until_passed()
             requests.append(far.requests)
     trips = requests[1] - requests[0] - 1  # nobody waits for the end of the transaction
@@ -140,11 +140,11 @@ def test_they_rank_as_files_asked_together_and_wait_about_as_often_as_one(
 
 
 def test_everything_else_is_told_alike(folder: Path, expected: Union) -> None:
-    crowd = PostgresCrowd(address(), "crowd")
-    with crowd.snapshots() as (readers, each):
+    shared_index = PostgresSharedIndex(address(), "crowd")
+    with shared_index.snapshots() as (readers, each):
         asked = [Term("pool"), Term("fox"), Term("nowhere")]
         assert all_told(united(readers, each), asked) == all_told(expected, asked)
-    crowd.close()
+    shared_index.close()
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def ask(store: Store, text: str, filters: Filters) -> list[str]:
             snapshot, parse(text), find_dates(text, TODAY), options._replace(encoder="hashing"),
             embed_query=lambda _: vector, age_days=lambda day: 1,
         )  # fmt: skip
-    return [hit.about.citation for hit in found.hits]
+    return [passage.about.citation for passage in found.passages]
 
 
 @pytest.fixture(scope="module")

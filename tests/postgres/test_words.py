@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.store import fixed
+from memcli.store import quantize
 from memcli.store.open import store_at
 from memcli.store.port import Store
 from memcli.store.postgres import vectors
@@ -14,7 +14,7 @@ from memcli.store.postgres.libpq import Connection, ServerError
 from memcli.store.postgres.postings import _times
 from memcli.store.postgres.statements import Statement
 from memcli.store.postgres.tsvector import MOST_OF_ONE, cut_of, stored_words
-from memcli.types import Chunk, Term, Wanted
+from memcli.types import Chunk, Term, TermQuery
 from tests.postgres.server import server
 from tests.postgres.stores import make_store
 from tests.store.contract.makers import (
@@ -51,15 +51,15 @@ TEXTS = {
     "empty.md": "...",
 }
 ASKED = (
-    Wanted(any=(term("fox"),)),
-    Wanted(any=(term("fox"), term("train"))),
-    Wanted(any=(term("fox train"),)),
-    Wanted(any=(term("fo", prefix=True),)),
-    Wanted(any=(term("fox trai", prefix=True),)),
-    Wanted(any=(term("w19999"),)),
-    Wanted(any=(term("x" * 5000),)),
-    Wanted(any=(term("fox"),), none=(term("house"),)),
-    Wanted(all=((term("fox"),), (term("house"), term("w3")))),
+    TermQuery(any=(term("fox"),)),
+    TermQuery(any=(term("fox"), term("train"))),
+    TermQuery(any=(term("fox train"),)),
+    TermQuery(any=(term("fo", prefix=True),)),
+    TermQuery(any=(term("fox trai", prefix=True),)),
+    TermQuery(any=(term("w19999"),)),
+    TermQuery(any=(term("x" * 5000),)),
+    TermQuery(any=(term("fox"),), none=(term("house"),)),
+    TermQuery(all=((term("fox"),), (term("house"), term("w3")))),
 )
 
 
@@ -70,7 +70,7 @@ def whole(path: str, text: str) -> Chunk:
 
 
 @pytest.mark.parametrize("wanted", ASKED)
-def test_words_that_a_row_cannot_hold(wanted: Wanted, tmp_path: Path) -> None:
+def test_words_that_a_row_cannot_hold(wanted: TermQuery, tmp_path: Path) -> None:
     told = []
     clock = Clock()
     stores: list[Store] = [store_at(str(tmp_path / "i.sqlite"), clock)]
@@ -103,7 +103,7 @@ def test_many_vectors_are_compared_by_codes_first(
     told = []
     for many in (100, 20):
         monkeypatch.setattr(vectors, "MANY", many)
-        monkeypatch.setattr(fixed, "LEAST_CODES", 15)
+        monkeypatch.setattr(quantize, "LEAST_CODES", 15)
         store = make_store(tmp_path / str(many), Clock())
         with changing(store) as change:
             for number in range(30):
@@ -158,5 +158,5 @@ def test_terms_that_nothing_is_left_of(tmp_path: Path) -> None:
         assert snapshot.occurring([nothing]) == frozenset()
         assert snapshot.frequencies([nothing, term("fox")]) == [0, 1]
         assert snapshot.holding([nothing], [])[0].total == 0
-        assert snapshot.by_keyword(Wanted(any=(nothing,)), 9, EVERYTHING) == []
+        assert snapshot.by_keyword(TermQuery(any=(nothing,)), 9, EVERYTHING) == []
     store.close()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from memcli.api.memory import Memory
-from memcli.api.neighbours import Nearby
+from memcli.api.similar_lines import SimilarLines
 from memcli.language.facts import differs, facets_of, jaccard, replaces
 from memcli.mcp.shared_memory import SeenLines
-from memcli.remember.gate import GateSettings, Judged, Neighbour, judge
+from memcli.remember.admission import AdmissionSettings, Judged, SimilarLine, judge
 from memcli.remember.worth import GateWeights, worth_of
 from tests.benchmarks import gate as benchmark
 
@@ -18,9 +18,9 @@ OLD = "The pool of api-7 holds 40 connections."
 
 def _judged(text: str, *old: str, cosine: float | None = None, **settings: object) -> Judged:
     near = [
-        Neighbour("memory", "MEMORY.md", at, at, each, cosine) for at, each in enumerate(old, 1)
+        SimilarLine("memory", "MEMORY.md", at, at, each, cosine) for at, each in enumerate(old, 1)
     ]
-    return judge(text, near, GateSettings(WEIGHTS, **settings))  # type: ignore[arg-type]
+    return judge(text, near, AdmissionSettings(WEIGHTS, **settings))  # type: ignore[arg-type]
 
 
 def _rule(judged: Judged) -> str:
@@ -133,11 +133,11 @@ def test_a_sentence_that_a_session_was_given_over_two_lines_is_an_echo() -> None
 def test_what_the_session_was_given_is_an_echo_and_nothing_else_is() -> None:
     text = "So we read, the pool of api-7 holds 40 connections."
     assert _rule(_judged(text, OLD)) == ""
-    given = _judged(text, OLD, was_given=lambda *line: line == ("memory", "MEMORY.md", OLD))
+    given = _judged(text, OLD, was_shown=lambda *line: line == ("memory", "MEMORY.md", OLD))
     assert (_rule(given), given.checks[-1].citation) == ("echo", "MEMORY.md:1")
-    assert _rule(_judged(text, OLD, was_given=lambda *line: False)) == ""
+    assert _rule(_judged(text, OLD, was_shown=lambda *line: False)) == ""
     other = "So we read, the pool of api-7 holds 50 connections."
-    assert _rule(_judged(other, OLD, was_given=lambda *line: True)) == ""
+    assert _rule(_judged(other, OLD, was_shown=lambda *line: True)) == ""
 
 
 @pytest.mark.parametrize(
@@ -199,5 +199,5 @@ def test_a_line_of_the_memory_that_says_it_is_found(
     root = tmp_path_factory.mktemp("notes")
     benchmark.make_memory(root)
     with Memory.open(root, settings={"embedding.encoder": "none"}) as memory:
-        first = Nearby(memory.workspaces.lead).of("api-7's pool holds 40 connections")[0]
+        first = SimilarLines(memory.workspaces.lead).of("api-7's pool holds 40 connections")[0]
     assert first.citation == "memory/en.md:3"

@@ -17,8 +17,8 @@ from memcli.render.screen import (
     brief,
     corrected,
     file_url,
-    passage,
     reflowed,
+    whole_passage,
 )
 from memcli.render.text import COLOURED, PLAIN
 from memcli.render.width import columns, shortened, wrap
@@ -27,7 +27,7 @@ from memcli.search.snippet import Snippet
 from memcli.types import shown as name
 from memcli.workspace.dating import age_days
 from tests.records import make_candidate
-from tests.render.test_text import CANDIDATE, HIT, TAGS
+from tests.render.test_text import CANDIDATE, PASSAGE, TAGS
 
 SNIPPET = Snippet("The pool\nran dry.", ((4, 8),))
 TEXTS = st.text(alphabet="ab -。東京ก้é\u0301🍞", max_size=60)
@@ -39,7 +39,7 @@ def _screen(width: int = 80, **given: object) -> Screen:
 
 
 def test_a_passage_is_where_then_how_good_and_old_then_its_text() -> None:
-    assert passage(1, HIT, SNIPPET, _screen()) == (
+    assert whole_passage(1, PASSAGE, SNIPPET, _screen()) == (
         " 1. memory/pool.md:3-5\n"
         "    0.75  8 months ago   2025-06-12  Pool › Dry\n"
         "    The pool\n"
@@ -60,13 +60,15 @@ def test_a_week_or_a_month_has_its_name_and_the_age_of_its_last_day(
     first_day: str, last_day: str, today: str, told: str
 ) -> None:
     about = CANDIDATE.about._replace(first_day=first_day, date=last_day)
-    hit = HIT._replace(candidate=CANDIDATE._replace(about=about))
-    shown = passage(1, hit, SNIPPET, _screen(age_days=lambda day: age_days(day, today)))
+    passage = PASSAGE._replace(candidate=CANDIDATE._replace(about=about))
+    shown = whole_passage(1, passage, SNIPPET, _screen(age_days=lambda day: age_days(day, today)))
     assert told in shown.split("\n")[1]
 
 
 def test_a_narrow_terminal_gives_the_heading_a_line_of_its_own() -> None:
-    shown = passage(1, HIT, Snippet("- The pool ran dry before the day was over.", ()), _screen(40))
+    shown = whole_passage(
+        1, PASSAGE, Snippet("- The pool ran dry before the day was over.", ()), _screen(40)
+    )
     assert shown == (
         " 1. memory/pool.md:3-5\n"
         "    0.75  8 months ago   2025-06-12\n"
@@ -79,7 +81,7 @@ def test_a_narrow_terminal_gives_the_heading_a_line_of_its_own() -> None:
 def test_roles_are_styled_across_a_break_and_marks_let_no_escape_through() -> None:
     snippet = Snippet("a\x1b[31mpool\tran dry", ((6, 18),))
     screen = _screen(24, style=TAGS, safe=visible, link=lambda source, path, line: "file:///x")
-    shown = passage(1, HIT, snippet, screen)
+    shown = whole_passage(1, PASSAGE, snippet, screen)
     assert shown.startswith(
         " 1. \x1b]8;;file:///x\x1b\\<path>memory/pool.md:3-5</>\x1b]8;;\x1b\\\n"
     )
@@ -88,7 +90,9 @@ def test_roles_are_styled_across_a_break_and_marks_let_no_escape_through() -> No
 
 def test_source_trust_duplicates_and_missing_dates_are_said() -> None:
     other = make_candidate(CANDIDATE, source="web", trust="untrusted", date=None, heading_path=())
-    shown = passage(12, HIT._replace(candidate=other, duplicates=("a.md:1",)), SNIPPET, _screen())
+    shown = whole_passage(
+        12, PASSAGE._replace(candidate=other, duplicates=("a.md:1",)), SNIPPET, _screen()
+    )
     assert shown.splitlines()[:2] == [
         "12. web:memory/pool.md:3-5",
         "    0.75  undated        [untrusted]  (+1 alike)",
@@ -98,8 +102,8 @@ def test_source_trust_duplicates_and_missing_dates_are_said() -> None:
 @given(st.integers(40, 120), st.lists(TEXTS, min_size=1, max_size=4), TEXTS)
 def test_no_line_is_wider_than_the_terminal(width: int, names: list[str], text: str) -> None:
     other = make_candidate(CANDIDATE, heading_path=tuple(names), trust="untrusted")
-    hit = HIT._replace(candidate=other, duplicates=("a.md:1",))
-    shown = passage(1, hit, Snippet(text * 5, ((0, 3),)), _screen(width, style=COLOURED))
+    passage = PASSAGE._replace(candidate=other, duplicates=("a.md:1",))
+    shown = whole_passage(1, passage, Snippet(text * 5, ((0, 3),)), _screen(width, style=COLOURED))
     for line in re.sub(r"\x1b\[[\d;]*m", "", shown).split("\n"):
         assert columns(line) <= width
 
@@ -192,7 +196,7 @@ def test_a_brief_passage_takes_one_line_that_fits(
     text: str, path: str, width: int, line: int
 ) -> None:
     screen = _screen(width, name=lambda source, _: path or "a.md")
-    shown = brief(12, HIT, CursorPlace(line, 1, text), ("pool", "ab"), screen)
+    shown = brief(12, PASSAGE, CursorPlace(line, 1, text), ("pool", "ab"), screen)
     assert shown.endswith("\n")
     assert shown.count("\n") == 1
     assert columns(shown.rstrip("\n").rstrip()) <= width
@@ -202,12 +206,12 @@ def test_a_brief_passage_shows_the_match_and_the_end_of_a_long_name() -> None:
     text = "They say that after the long summer of that year the pool ran dry."
     screen = _screen(50, style=TAGS)
     place = CursorPlace(7, 1, text)
-    assert brief(1, HIT, place, ("pool",), screen) == (
+    assert brief(1, PASSAGE, place, ("pool",), screen) == (
         " 1. <path>memory/pool.md:7</>  …the <term>pool</> ran dry.\n"
     )
     long = screen._replace(name=lambda source, path: "memory/of/a/very/long/name/indeed/pool.md")
-    assert brief(1, HIT, place, ("pool",), long).startswith(" 1. <path>…")
-    assert ":7</>  " in brief(1, HIT, place, ("pool",), long)
+    assert brief(1, PASSAGE, place, ("pool",), long).startswith(" 1. <path>…")
+    assert ":7</>  " in brief(1, PASSAGE, place, ("pool",), long)
 
 
 @pytest.mark.parametrize(

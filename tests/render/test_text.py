@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from memcli.render.sanitize import fenced_passage as markdown_passage
 from memcli.render.sanitize import visible
-from memcli.render.text import PLAIN, Style, above, marked, passage, trace
-from memcli.search.hits import Hit, Step
+from memcli.render.text import PLAIN, Style, above, marked, passage_lines, trace
+from memcli.search.ranked import RankedPassage, Step
 from memcli.search.snippet import Snippet
 from tests.records import make_candidate
 
@@ -15,28 +15,32 @@ CANDIDATE = make_candidate(
     trust="trusted", authority=None, importance=None, bm25=1.0, keyword_rank=1, semantic_rank=None,
     literal=True, parts=(),
 )  # fmt: skip
-HIT = Hit(CANDIDATE, 0, 0, 0.75, None, 1.0, None, (), (Step("fuse", 0.75, (("bm25", 1.0),)),))
+PASSAGE = RankedPassage(
+    CANDIDATE, 0, 0, 0.75, None, 1.0, None, (), (Step("fuse", 0.75, (("bm25", 1.0),)),)
+)
 SNIPPET = Snippet("The pool\nran dry.", ((4, 8),))
 LINES = [(3, Snippet("The pool", ((4, 8),))), (5, Snippet("ran dry.", ()))]
 
 
 def test_a_passage_is_its_lines_behind_their_numbers() -> None:
-    assert passage(HIT, LINES, style=PLAIN, safe=str) == "3: The pool\n5: ran dry.\n"
-    assert passage(HIT, LINES, style=TAGS, safe=str) == "3: The <term>pool</>\n5: ran dry.\n"
+    assert passage_lines(PASSAGE, LINES, style=PLAIN, safe=str) == "3: The pool\n5: ran dry.\n"
+    assert (
+        passage_lines(PASSAGE, LINES, style=TAGS, safe=str) == "3: The <term>pool</>\n5: ran dry.\n"
+    )
 
 
 def test_above_a_passage_is_what_its_path_and_its_first_line_do_not_say() -> None:
-    assert above(HIT, style=PLAIN, safe=str) == "  2025-06-12  Pool > Dry"
-    assert above(HIT, style=TAGS, safe=str) == "  2025-06-12  <heading>Pool > Dry</>"
+    assert above(PASSAGE, style=PLAIN, safe=str) == "  2025-06-12  Pool > Dry"
+    assert above(PASSAGE, style=TAGS, safe=str) == "  2025-06-12  <heading>Pool > Dry</>"
     titled = make_candidate(CANDIDATE, path="2025-06-12-Pool.md", text="## Dry\n\nThe pool.")
-    assert above(HIT._replace(candidate=titled), style=PLAIN, safe=str) == ""
+    assert above(PASSAGE._replace(candidate=titled), style=PLAIN, safe=str) == ""
 
 
 def test_trust_and_duplicates_are_said_where_they_matter() -> None:
     other = make_candidate(CANDIDATE, source="web", trust="untrusted")
-    hit = HIT._replace(candidate=other, duplicates=("a.md:1-2",))
+    passage = PASSAGE._replace(candidate=other, duplicates=("a.md:1-2",))
     said = "  2025-06-12  Pool > Dry  [untrusted]  (+1 alike)"
-    assert above(hit, style=PLAIN, safe=str) == said
+    assert above(passage, style=PLAIN, safe=str) == said
 
 
 def test_marks_do_not_let_an_escape_through() -> None:
@@ -45,11 +49,11 @@ def test_marks_do_not_let_an_escape_through() -> None:
 
 
 def test_a_trace_is_a_line_a_stage() -> None:
-    assert trace(HIT.trace) == "    | fuse         0.7500  bm25=1\n"
+    assert trace(PASSAGE.trace) == "    | fuse         0.7500  bm25=1\n"
 
 
 def test_text_cannot_close_the_fence_of_markdown() -> None:
-    shown = markdown_passage(HIT, Snippet("````\nescape\n````", ()), HIT.citation)
+    shown = markdown_passage(PASSAGE, Snippet("````\nescape\n````", ()), PASSAGE.citation)
     head = "**memory/pool.md:3-5 (Pool > Dry, 2025-06-12, trusted)**"
     assert shown.startswith(f"{head}\n\n`````text\n")
     assert shown.endswith("\n`````\n\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.search.fusion import Weights, fuse
-from memcli.search.hits import Hit
+from memcli.search.ranked import RankedPassage
 from memcli.types import Candidate, PartScore
 from tests.records import make_candidate
 
@@ -56,10 +56,12 @@ def candidate(
     )
 
 
-def fused(*candidates: Candidate, method: str = "scaled", weights: Weights = HALVES) -> list[Hit]:
+def fused(
+    *candidates: Candidate, method: str = "scaled", weights: Weights = HALVES
+) -> list[RankedPassage]:
     coverage = {c.about.chunk_id: 1.0 for c in candidates}
     return fuse(candidates, coverage, method=method, weights=weights, text_share=1.0)
 
 
-def scores(hits: list[Hit]) -> dict[int, float]:
-    return {hit.about.chunk_id: hit.score for hit in hits}
+def scores(passages: list[RankedPassage]) -> dict[int, float]:
+    return {passage.about.chunk_id: passage.score for passage in passages}

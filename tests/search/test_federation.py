@@ -8,9 +8,9 @@ from memcli.config.settings import load
 from memcli.errors import Reason
 from memcli.search.confidence import LOW
 from memcli.search.federation import merge_answers as merged
-from memcli.search.hits import Hit
 from memcli.search.options import SearchOptions, options_of
 from memcli.search.pipeline import NOTHING, Answer
+from memcli.search.ranked import RankedPassage
 from memcli.search.retrievers import RetrieverUse
 from memcli.types import Filters
 from tests.search.makers import candidate, fused
@@ -24,20 +24,20 @@ def options(limit: int = 10, budget: int | None = None) -> SearchOptions:
 
 
 def answer(name: str, *confidences: float | None, verdict: str = "good") -> Answer:
-    hits: list[Hit] = []
+    passages: list[RankedPassage] = []
     for rank, each in enumerate(confidences, 1):
-        (hit,) = fused(candidate(rank, lines=(f"{name}{rank} says something of this",)))
-        hits.append(hit._replace(confidence=each))
+        (passage,) = fused(candidate(rank, lines=(f"{name}{rank} says something of this",)))
+        passages.append(passage._replace(confidence=each))
     semantic = RetrieverUse(True, None, 3, 5)
     unknown = None in confidences
     return NOTHING._replace(
-        hits=tuple(hits), verdict=verdict, semantic=semantic, missing_phrases=("x", name),
+        passages=tuple(passages), verdict=verdict, semantic=semantic, missing_phrases=("x", name),
         uncalibrated=Reason("uncalibrated", "by words") if unknown else None,
     )  # fmt: skip
 
 
 def words(found: Answer) -> list[str]:
-    return [hit.text.split()[0] for hit in found.hits]
+    return [passage.text.split()[0] for passage in found.passages]
 
 
 def test_the_surest_comes_next_and_each_keeps_its_order() -> None:
@@ -90,11 +90,13 @@ def test_passages_are_told_in_the_order_of_time_where_that_is_wanted() -> None:
     days = [("2026-01-03", "2026-01-01"), ("2026-01-04", "2026-01-02")]
     answers = [answer("a", 0.9, 0.8), answer("b", 0.7, 0.6)]
     for at, each in enumerate(answers):
-        hits = [
-            hit._replace(candidate=hit.candidate._replace(about=hit.about._replace(date=day)))
-            for hit, day in zip(each.hits, days[at], strict=True)
+        passages = [
+            passage._replace(
+                candidate=passage.candidate._replace(about=passage.about._replace(date=day))
+            )
+            for passage, day in zip(each.passages, days[at], strict=True)
         ]
-        answers[at] = each._replace(hits=tuple(hits))
+        answers[at] = each._replace(passages=tuple(passages))
     found = merged(answers, options=options()._replace(sort="newest"))
     assert words(found) == ["b1", "a1", "b2", "a2"]
     assert words(merged(answers, options=options(2)._replace(sort="newest"))) == ["b1", "a1"]
@@ -127,4 +129,4 @@ def test_a_shorter_list_is_the_beginning_of_a_longer_one(limit: int) -> None:
 def test_a_budget_holds_for_all_together() -> None:
     answers = [answer("a", 0.9, 0.8), answer("b", 0.7, 0.6)]
     found = merged(answers, options=options(budget=9))
-    assert (len(found.hits), found.omitted_over_budget > 0) == (1, True)
+    assert (len(found.passages), found.omitted_over_budget > 0) == (1, True)

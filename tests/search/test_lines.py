@@ -86,17 +86,17 @@ def test_those_that_follow_each_other_and_touch_are_one() -> None:
     (chunk,) = fused(_of_lines("aa", "bb", "cc", "dd"))
     first, second, apart = (chunk._replace(first=n, last=n) for n in (1, 2, 0))
     (other,) = fused(candidate(2))
-    first, second, other = (hit._replace(score=0.9) for hit in (first, second, other))
+    first, second, other = (passage._replace(score=0.9) for passage in (first, second, other))
     made = joined([first, second, other, apart._replace(score=0.5)])
-    assert [hit.citation for hit in made] == ["1.md:2-3", other.citation, "1.md:1"]
+    assert [passage.citation for passage in made] == ["1.md:2-3", other.citation, "1.md:1"]
     assert made[0].trace[-1].inputs == (("added", "1.md:3"),)
     made = joined([first, second, other, apart._replace(score=0.7)])  # one that scores alike
-    assert [hit.citation for hit in made] == ["1.md:1-3", other.citation]
+    assert [passage.citation for passage in made] == ["1.md:1-3", other.citation]
 
 
 def test_classic_shows_the_lines_that_its_700_characters_hold() -> None:
-    (hit,) = fused(_of_lines("a" * 400, "b" * 250, "c" * 100))
-    (shown,) = beginning([hit._replace(first=0, last=2)])
+    (passage,) = fused(_of_lines("a" * 400, "b" * 250, "c" * 100))
+    (shown,) = beginning([passage._replace(first=0, last=2)])
     assert (shown.start_line, shown.end_line, shown.is_cut) == (1, 2, False)
     assert len(shown.text) == 651
 
@@ -177,7 +177,10 @@ def test_those_that_do_not_touch_or_are_long_together_stay_apart() -> None:
     (chunk,) = fused(_of_lines(*lines))
 
     def made(*runs: tuple[int, int]) -> list[str]:
-        return [hit.citation for hit in joined([chunk._replace(first=a, last=b) for a, b in runs])]
+        return [
+            passage.citation
+            for passage in joined([chunk._replace(first=a, last=b) for a, b in runs])
+        ]
 
     assert made((0, 1), (3, 4)) == ["1.md:1-2", "1.md:4-5"]
     assert made((0, 5), (6, 11)) == made((6, 11), (0, 5)) == ["1.md:1-12"]
@@ -185,8 +188,8 @@ def test_those_that_do_not_touch_or_are_long_together_stay_apart() -> None:
 
 
 def test_passages_are_numbered_from_one() -> None:
-    hits = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0))
-    assert [passage.rank for passage in passages_of(hits)] == [1, 2]
+    passages = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0))
+    assert [passage.rank for passage in passages_of(passages)] == [1, 2]
 
 
 @pytest.mark.parametrize("profile", ["classic", "default"])

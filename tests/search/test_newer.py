@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from memcli.language.change import speaks_of_change
-from memcli.search.hits import Hit, Quotation, ordered
 from memcli.search.mmr import folded
 from memcli.search.newer import NOISE, Corrections, newer_first, with_corrections
+from memcli.search.ranked import Quotation, RankedPassage, ordered
 from memcli.types import Turn
 from tests.benchmarks.corrections import FIGURES, measured, rows_of
 from tests.search.makers import candidate
 
 
-def hit(
+def passage(
     chunk_id: int,
     score: float,
     text: str,
@@ -23,17 +23,17 @@ def hit(
     *,
     coverage: float = 1.0,
     heading: str = "",
-) -> Hit:
+) -> RankedPassage:
     made = candidate(chunk_id, lines=(text,), date=date, heading_path=(heading,) if heading else ())
-    return Hit(made, 0, 0, score, None, coverage, None, (), ())
+    return RankedPassage(made, 0, 0, score, None, coverage, None, (), ())
 
 
-OLD = hit(1, 0.7, "Orders are kept in MySQL.", "2025-03-03")
-NEW = hit(2, 0.6, "Orders moved from MySQL to PostgreSQL.", "2025-08-18")
+OLD = passage(1, 0.7, "Orders are kept in MySQL.", "2025-03-03")
+NEW = passage(2, 0.6, "Orders moved from MySQL to PostgreSQL.", "2025-08-18")
 
 
-def order(*hits: Hit) -> list[int]:
-    return [each.candidate.about.chunk_id for each in newer_first(hits, turns={})]
+def order(*passages: RankedPassage) -> list[int]:
+    return [each.candidate.about.chunk_id for each in newer_first(passages, turns={})]
 
 
 def test_a_newer_note_that_tells_of_a_change_comes_first() -> None:
@@ -45,39 +45,41 @@ def test_a_newer_note_that_tells_of_a_change_comes_first() -> None:
 
 
 def test_it_stays_behind_what_is_newer_undated_or_about_something_else() -> None:
-    assert order(OLD, hit(2, 0.6, NEW.text, "2025-01-01")) == [1, 2]
+    assert order(OLD, passage(2, 0.6, NEW.text, "2025-01-01")) == [1, 2]
     assert order(OLD._replace(candidate=candidate(1)), NEW) == [1, 2]
-    assert order(OLD, hit(2, 0.6, "Invoices moved from MySQL to PostgreSQL.", "2025-08-18")) == [
+    assert order(
+        OLD, passage(2, 0.6, "Invoices moved from MySQL to PostgreSQL.", "2025-08-18")
+    ) == [
         1,
         2,
     ]
-    assert order(OLD, hit(2, 0.7, "Orders are kept in PostgreSQL.", "2025-08-18")) == [2, 1]
+    assert order(OLD, passage(2, 0.7, "Orders are kept in PostgreSQL.", "2025-08-18")) == [2, 1]
     untrusted = NEW.about._replace(trust="untrusted")
     assert order(OLD, NEW._replace(candidate=NEW.candidate._replace(about=untrusted))) == [1, 2]
 
 
 def test_a_sentence_of_a_long_turn_is_its_speaker_s() -> None:
-    old = hit(1, 0.7, "- **Ann** (D1:1): Our orders are kept in MySQL.", "2025-03-03")
+    old = passage(1, 0.7, "- **Ann** (D1:1): Our orders are kept in MySQL.", "2025-03-03")
     long = "It rained all week, and nobody went out. " * 6
     for name, expected in (("Ann", [2, 1]), ("Ben", [1, 2])):
         text = f"- **{name}** (D2:1): {long}Our orders moved from MySQL to PostgreSQL."
-        assert order(old, hit(2, 0.6, text, "2025-08-18")) == expected
+        assert order(old, passage(2, 0.6, text, "2025-08-18")) == expected
 
 
 def test_a_turn_is_what_its_speaker_says_whatever_its_form() -> None:
     lines = "Ann: Our orders are kept in MySQL.", "{}: Our orders moved from MySQL to PostgreSQL."
 
     def moved(speaker: str) -> list[int]:
-        hits = [hit(1, 0.7, lines[0], "2025-03-03"),
-                hit(2, 0.6, lines[1].format(speaker), "2025-08-18")]  # fmt: skip
+        passages = [passage(1, 0.7, lines[0], "2025-03-03"),
+                passage(2, 0.6, lines[1].format(speaker), "2025-08-18")]  # fmt: skip
         turns = {1: [Turn(1, 1, "Ann")], 2: [Turn(1, 1, speaker)]}
-        return [each.about.chunk_id for each in newer_first(hits, turns=turns)]
+        return [each.about.chunk_id for each in newer_first(passages, turns=turns)]
 
     assert moved("Ann") == [2, 1]
     assert moved("Ben") == moved("Assistant") == [1, 2]
     for old, new in (("Mm .", "Yeah ."), ("Yes .", "No ."), ("I like it", "I like two")):
         turns = {n: [Turn(1, 1, "User Interface")] for n in (1, 2)}
-        said = [hit(n, 0.8 - n / 10, f"User Interface: {text}", f"2025-0{n}-01")
+        said = [passage(n, 0.8 - n / 10, f"User Interface: {text}", f"2025-0{n}-01")
                 for n, text in ((1, old), (2, new))]  # fmt: skip
         assert newer_first(said, turns=turns) == said
 
@@ -86,14 +88,14 @@ def test_what_is_of_a_month_is_newer_than_what_lies_before_the_whole_of_it() -> 
     about = NEW.about._replace(date="2025-03-31", document_date="2025-03-31")
     of_march = NEW.candidate._replace(about=about._replace(first_day="2025-03-01"))
     of_the_end = NEW.candidate._replace(about=about)
-    earlier = hit(1, 0.7, "Orders are kept in MySQL.", "2025-02-28")
+    earlier = passage(1, 0.7, "Orders are kept in MySQL.", "2025-02-28")
     assert order(OLD, NEW._replace(candidate=of_the_end)) == [2, 1]
     assert order(OLD, NEW._replace(candidate=of_march)) == [1, 2]
     assert order(earlier, NEW._replace(candidate=of_march)) == [2, 1]
 
 
 def test_only_the_first_sixty_are_compared_so_a_limit_changes_nothing() -> None:
-    between = [hit(n, 0.75, "x", None) for n in range(10, 69)]
+    between = [passage(n, 0.75, "x", None) for n in range(10, 69)]
     assert order(OLD, *between[:58], NEW)[0] == 2
     assert order(OLD, NEW._replace(score=0.1)) == [2, 1]
     assert order(OLD, NEW._replace(score=0.05)) == [1, 2]  # it does not answer the question
@@ -101,7 +103,7 @@ def test_only_the_first_sixty_are_compared_so_a_limit_changes_nothing() -> None:
 
 
 def test_a_chain_of_corrections_leads_to_its_newest_line() -> None:
-    newest = hit(3, 0.7, "Orders moved from PostgreSQL to SQLite.", "2025-12-01")
+    newest = passage(3, 0.7, "Orders moved from PostgreSQL to SQLite.", "2025-12-01")
     assert order(OLD, NEW, newest) == [3, 2, 1]
     newer = Corrections([Quotation(each.about, each.text) for each in (OLD, NEW, newest)], {})
     marked = with_corrections([OLD], newer)
@@ -110,35 +112,35 @@ def test_a_chain_of_corrections_leads_to_its_newest_line() -> None:
 
 
 def test_what_scores_the_same_up_to_noise_is_in_the_order_of_its_dates() -> None:
-    first, undated = hit(1, 1.0, "x", "2025-01-01"), hit(3, 0.995, "x", None)
-    other = hit(2, 0.995, "y", "2025-02-01")
+    first, undated = passage(1, 1.0, "x", "2025-01-01"), passage(3, 0.995, "x", None)
+    other = passage(2, 0.995, "y", "2025-02-01")
     assert order(first, other) == [1, 2]
-    near, far = (hit(2, 1 - NOISE * part, "x", "2025-02-01") for part in (0.9, 1.1))
+    near, far = (passage(2, 1 - NOISE * part, "x", "2025-02-01") for part in (0.9, 1.1))
     assert order(first, undated, near) == [2, 3, 1]
     assert order(first, undated, far) == [1, 3, 2]
 
 
 def test_folds_keep_the_newest_and_ties_go_to_it() -> None:
-    older, newer = (hit(n, 0.7, "The pool has ten slots.", f"2025-0{n}-01") for n in (1, 2))
+    older, newer = (passage(n, 0.7, "The pool has ten slots.", f"2025-0{n}-01") for n in (1, 2))
     assert [each.about.chunk_id for each in ordered([older, newer])] == [2, 1]
     (kept,) = folded([older._replace(score=0.9), newer])
     assert (kept.about.chunk_id, kept.score, kept.duplicates) == (2, 0.9, ("1.md:1",))
 
 
 def test_a_note_that_names_the_one_it_corrects_comes_first_whatever_it_matches() -> None:
-    between = [hit(n, 0.75, "x", None) for n in range(10, 22)]
+    between = [passage(n, 0.75, "x", None) for n in range(10, 22)]
     for text in ("This replaces [[1]].", "No longer as in [the old note](2025/1.md)."):
-        naming = hit(2, 0.3, f"On PostgreSQL.\n{text}", "2025-08-18", coverage=0.1)
+        naming = passage(2, 0.3, f"On PostgreSQL.\n{text}", "2025-08-18", coverage=0.1)
         assert order(OLD, *between, naming)[:2] == [2, 1]
     for text in ("See [[1]].", "This replaces [[11]].", "It is replaced.\nSee [[1]]."):
-        naming = hit(2, 0.3, text, "2025-08-18", coverage=0.1)
+        naming = passage(2, 0.3, text, "2025-08-18", coverage=0.1)
         assert order(OLD, *between, naming)[:2] == [1, 10]
-    earlier = hit(2, 0.3, "This replaces [[1]].", "2025-01-01", coverage=0.1)
+    earlier = passage(2, 0.3, "This replaces [[1]].", "2025-01-01", coverage=0.1)
     assert order(OLD, earlier) == [1, 2]
 
 
 def test_a_summary_is_newer_only_than_what_lies_before_all_that_it_cites() -> None:
-    def place(made: Hit, path: str, kind: str = "log") -> Hit:
+    def place(made: RankedPassage, path: str, kind: str = "log") -> RankedPassage:
         about = made.about._replace(path=path, kind=kind)
         return made._replace(candidate=made.candidate._replace(about=about))
 
@@ -149,7 +151,7 @@ def test_a_summary_is_newer_only_than_what_lies_before_all_that_it_cites() -> No
         ("orders.md:1", "memory/2025-03-03.md", False),
         ("memory/2025-08-18.md:1", "memory/2025-08-18.md", False),  # dated by its front matter
     ):
-        summary = place(hit(2, 0.6, text.format(cites), "2025-08-18"), "s.md", kind="summary")
+        summary = place(passage(2, 0.6, text.format(cites), "2025-08-18"), "s.md", kind="summary")
         assert order(place(OLD, before), summary) == ([2, 1] if is_newer else [1, 2])
 
 
@@ -170,22 +172,22 @@ def test_words_of_change(text: str, tells: bool) -> None:
 
 
 def test_a_heading_may_correct() -> None:
-    older = hit(1, 0.8, "We will use MySQL 8.0 for the new order store.", "2025-03-03")
-    newer = hit(2, 0.7, "Why", "2025-08-18", heading="Order store: PostgreSQL instead of MySQL")
+    older = passage(1, 0.8, "We will use MySQL 8.0 for the new order store.", "2025-03-03")
+    newer = passage(2, 0.7, "Why", "2025-08-18", heading="Order store: PostgreSQL instead of MySQL")
     assert order(older, newer) == [2, 1]
 
 
 def test_a_heading_is_not_named_beside_a_line_below_it() -> None:
-    older = hit(1, 0.8, "Orders are kept in MySQL.", "2025-03-03")
+    older = passage(1, 0.8, "Orders are kept in MySQL.", "2025-03-03")
     for text, named in (("Why", 1), ("We moved the orders from MySQL.", 3)):
         lines = f"# Orders: PostgreSQL instead of MySQL\n\n{text}"
-        newer = hit(2, 0.7, lines, "2025-08-18")
+        newer = passage(2, 0.7, lines, "2025-08-18")
         (found, _) = with_corrections([older, newer], Corrections([_quoted(newer)], {}))
         assert [each.start_line for each in found.corrected_by] == [named]
 
 
-def _quoted(hit: Hit) -> Quotation:
-    return Quotation(hit.about, hit.text)
+def _quoted(passage: RankedPassage) -> Quotation:
+    return Quotation(passage.about, passage.text)
 
 
 def test_what_holds_now_is_first_and_what_does_not_is_marked(tmp_path: Path) -> None:

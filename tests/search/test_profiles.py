@@ -39,22 +39,22 @@ def test_classic_is_weighted_fusion_decay_to_nothing_and_mmr_by_words() -> None:
     weights = Weights(
         float(settings["search.semantic_weight"]), float(settings["search.keyword_weight"])
     )
-    hits = fused(
+    passages = fused(
         candidate(1, bm25=1.0, cosines=(0.8,), lines=("pool size",), date="2026-01-21"),
         candidate(2, bm25=2.0, cosines=(0.4,), lines=("pool wait",)),
         method=str(settings["search.fusion"]),
         weights=weights,
     )
-    assert scores(hits) == pytest.approx({1: 0.85, 2: 0.65})
-    hits = apply_decay(
-        hits,
+    assert scores(passages) == pytest.approx({1: 0.85, 2: 0.65})
+    passages = apply_decay(
+        passages,
         age_days=TODAY.__getitem__,
         half_life_days=float(settings["search.half_life_days"]),
         floor=float(settings["search.decay_floor"]),
     )
-    assert scores(hits) == pytest.approx({1: 0.425, 2: 0.65})
-    chosen = diversify(hits, lambda_=float(settings["search.mmr_lambda"]), limit=6)
-    values = [dict(hit.trace[-1].inputs)["value"] for hit in chosen]
+    assert scores(passages) == pytest.approx({1: 0.425, 2: 0.65})
+    chosen = diversify(passages, lambda_=float(settings["search.mmr_lambda"]), limit=6)
+    values = [dict(passage.trace[-1].inputs)["value"] for passage in chosen]
     assert values == pytest.approx([0.7, 0.7 * 0.425 / 0.65 - 0.3 / 3])
     assert settings["search.limit"] == 6
     assert settings["search.min_score"] == 0.35
@@ -68,14 +68,14 @@ def test_convex_adds_meaning_recency_and_scope() -> None:
     3: 0.7 * 0.5 + 0.2 * e^-0.1728 + 0.1 * 0.3
     4: 0.7 * 0.5 + 0.2 * 1 (undated) + 0.1 * 0.3
     """
-    hits = fused(
+    passages = fused(
         candidate(1, cosines=(0.5,), scope="session", date="2026-02-19"),
         candidate(2, cosines=(0.5,), scope="user", date="2026-02-19"),
         candidate(3, cosines=(0.5,), scope="global", date="2026-02-19"),
         candidate(4, cosines=(0.5,), scope="global"),
         weights=VECTORS,
     )
-    assert scores(Convex().score(hits, {}, age_days=TODAY.__getitem__)) == pytest.approx(
+    assert scores(Convex().score(passages, {}, age_days=TODAY.__getitem__)) == pytest.approx(
         {
             1: 0.35 + 0.2 * math.exp(-8.64) + 0.1,
             2: 0.35 + 0.2 * math.exp(-0.864) + 0.06,
@@ -87,18 +87,20 @@ def test_convex_adds_meaning_recency_and_scope() -> None:
 
 def test_convex_without_vectors_takes_the_share_of_the_best_bm25() -> None:
     """0.7 * 1/2 + 0.2 + 0.1 * 0.3 for the second of two undated notes."""
-    hits = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0), weights=Weights(0.0, 1.0))
-    assert scores(Convex().score(hits, {}, age_days=TODAY.__getitem__))[2] == pytest.approx(0.58)
+    passages = fused(candidate(1, bm25=2.0), candidate(2, bm25=1.0), weights=Weights(0.0, 1.0))
+    assert scores(Convex().score(passages, {}, age_days=TODAY.__getitem__))[2] == pytest.approx(
+        0.58
+    )
 
 
 def test_what_is_not_embedded_yet_takes_the_middle_cosine_and_a_literal_match_the_best() -> None:
     """Of 0.8, 0.4 and 0.2 the middle is 0.4: 0.7 * 0.4 + 0.2 + 0.03, and 0.7 * 0.8 + 0.2 + 0.03."""
     known = [candidate(n, cosines=(cosine,)) for n, cosine in enumerate((0.8, 0.4, 0.2), 1)]
     plain, literal = candidate(8, bm25=1.0), candidate(9, bm25=2.0, literal=True)
-    hits = fused(*known, plain, literal, weights=VECTORS)
-    found = scores(Convex().score(hits, {}, age_days=TODAY.__getitem__))
+    passages = fused(*known, plain, literal, weights=VECTORS)
+    found = scores(Convex().score(passages, {}, age_days=TODAY.__getitem__))
     assert [found[8], found[9]] == pytest.approx([0.51, 0.79])
-    weighed = scores(TwoPass().score(hits, {9: 1.0}, age_days=TODAY.__getitem__))
+    weighed = scores(TwoPass().score(passages, {9: 1.0}, age_days=TODAY.__getitem__))
     assert [weighed[8], weighed[9]] == pytest.approx([0.4 / 1.3, 0.8])
 
 
@@ -135,15 +137,17 @@ def test_uses_count_by_their_logarithm() -> None:
 def test_only_the_uses_of_what_is_ranked_count() -> None:
     """`rules.md` is no hit: c has all the uses there are, 1 of 1, and so does the frequency."""
     uses = {("memory", "rules.md"): 1000, ("memory", "1.md"): 1}
-    hits = fused(candidate(1, cosines=(0.6,)), weights=VECTORS)
+    passages = fused(candidate(1, cosines=(0.6,)), weights=VECTORS)
     made = TwoPass(kappa=0.0, authority=Authority(0.0, 1.0, 0.0, uses=uses))
-    assert made.score(hits, {}, age_days=TODAY.__getitem__)[0].score == pytest.approx(0.6)
+    assert made.score(passages, {}, age_days=TODAY.__getitem__)[0].score == pytest.approx(0.6)
 
 
 def test_two_pass_weighs_authority_meaning_and_key_words() -> None:
     """S = omega * 0.6 * (1 + 0.3 * 1/2) / 1.3, omega = (0.5 * 0.5 + 0.3 * 0.4) / 0.8."""
-    hits = fused(candidate(1, cosines=(0.6,), date="2026-01-21", authority=0.4), weights=VECTORS)
-    found = TwoPass().score(hits, {1: 0.5}, age_days=TODAY.__getitem__)
+    passages = fused(
+        candidate(1, cosines=(0.6,), date="2026-01-21", authority=0.4), weights=VECTORS
+    )
+    found = TwoPass().score(passages, {1: 0.5}, age_days=TODAY.__getitem__)
     assert found[0].score == pytest.approx((0.25 + 0.12) / 0.8 * 0.6 * 1.15 / 1.3)
 
 
@@ -151,13 +155,13 @@ def test_two_pass_takes_sixteen_of_each_leg_and_keeps_eight() -> None:
     """20 near ones, of which 16 pass; one word match without meaning; one of neither."""
     near = [candidate(n, cosines=(0.9 - n / 100,)) for n in range(1, 21)]
     worded, neither = candidate(30, bm25=1.0, cosines=(0.0,)), candidate(31, cosines=(0.1,))
-    hits = fused(*near, worded, neither, weights=VECTORS)
-    found = TwoPass().score(hits, {30: 1.0}, age_days=TODAY.__getitem__)
-    assert [hit.about.chunk_id for hit in found] == list(range(1, 9))
+    passages = fused(*near, worded, neither, weights=VECTORS)
+    found = TwoPass().score(passages, {30: 1.0}, age_days=TODAY.__getitem__)
+    assert [passage.about.chunk_id for passage in found] == list(range(1, 9))
     far = [candidate(n, cosines=(0.5,)) for n in range(40, 60)]
     for below in (candidate(60, cosines=(0.4,)), candidate(61, cosines=(0.4,), bm25=1.0)):
-        hits = fused(*far, below, weights=VECTORS)
-        found = TwoPass(kappa=9.0).score(hits, {60: 1.0, 61: 1.0}, age_days=TODAY.__getitem__)
+        passages = fused(*far, below, weights=VECTORS)
+        found = TwoPass(kappa=9.0).score(passages, {60: 1.0, 61: 1.0}, age_days=TODAY.__getitem__)
         assert (found[0].about.chunk_id == below.about.chunk_id) is (below.bm25 > 0)
     few = fused(worded, neither, weights=VECTORS)
     assert [h.about.chunk_id for h in TwoPass().score(few, {}, age_days=TODAY.__getitem__)] == [30]
@@ -176,9 +180,11 @@ def test_the_scores_of_two_pass_never_exceed_the_authority(
         for n, (cosine, bm25, worth, _) in enumerate(rows)
     ]
     matched = {n: share for n, (_, _, _, share) in enumerate(rows)}
-    for hit in TwoPass().score(fused(*made, weights=VECTORS), matched, age_days=TODAY.__getitem__):
-        assert 0.0 <= hit.score <= Authority().omega(30, hit.candidate.authority) + 1e-12
-        assert Authority().omega(30, hit.candidate.authority) <= 1.0
+    for passage in TwoPass().score(
+        fused(*made, weights=VECTORS), matched, age_days=TODAY.__getitem__
+    ):
+        assert 0.0 <= passage.score <= Authority().omega(30, passage.candidate.authority) + 1e-12
+        assert Authority().omega(30, passage.candidate.authority) <= 1.0
 
 
 def test_a_least_score_is_held_against_the_confidence_but_in_classic() -> None:
@@ -222,11 +228,13 @@ def test_the_constants_of_the_settings_are_those_of_the_formula() -> None:
         **{"passes.kappa": 1.0, "passes.second": 1},
     }
     config = load("/nowhere", {}, given)
-    hits = fused(candidate(1, cosines=(0.5,), authority=0.8, scope="global"), weights=VECTORS)
-    found = Convex.read(config).score(hits, {}, age_days=TODAY.__getitem__)
+    passages = fused(candidate(1, cosines=(0.5,), authority=0.8, scope="global"), weights=VECTORS)
+    found = Convex.read(config).score(passages, {}, age_days=TODAY.__getitem__)
     assert found[0].score == pytest.approx(0.5 * 0.5 + 0.25 + 0.25 * 0.8)
-    passed = TwoPass.read(config).score([*hits, *hits], {1: 0.5}, age_days=TODAY.__getitem__)
-    assert [hit.score for hit in passed] == pytest.approx([0.9 * 0.5 * 1.5 / 2])
+    passed = TwoPass.read(config).score(
+        [*passages, *passages], {1: 0.5}, age_days=TODAY.__getitem__
+    )
+    assert [passage.score for passage in passed] == pytest.approx([0.9 * 0.5 * 1.5 / 2])
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from memcli.search.query import (
     parse,
 )
 from memcli.store.sqlite.match import TOKENIZE, expression
-from memcli.types import Wanted
+from memcli.types import TermQuery
 
 QUERIES = st.one_of(
     st.text(max_size=60),
@@ -60,7 +60,7 @@ def match_any(parsed: ParsedQuery) -> str | None:
 
 
 def match_all(parsed: ParsedQuery) -> str | None:
-    return expression(Wanted(all=parsed.groups, none=parsed.unwanted))
+    return expression(TermQuery(all=parsed.groups, none=parsed.unwanted))
 
 
 def find(document: str, expression: str | None) -> bool:
@@ -108,7 +108,7 @@ def find(document: str, expression: str | None) -> bool:
 )
 def test_a_query_is_split_into_terms(query: str, terms: str, excluded: str, text: str) -> None:
     parsed = parse(query)
-    assert "|".join(t.text for t in parsed.sought) == terms
+    assert "|".join(t.text for t in parsed.counted_terms) == terms
     assert "|".join(t.text for t in parsed.excluded) == excluded
     assert parsed.text == text
 
@@ -165,7 +165,7 @@ def test_stop_words_are_marked(query: str, left: list[str]) -> None:
 
 
 def test_stop_words_count_when_nothing_else_is_there() -> None:
-    assert [t.text for t in parse("what is it").sought] == ["what", "is", "it"]
+    assert [t.text for t in parse("what is it").counted_terms] == ["what", "is", "it"]
     assert match_all(parse("what is it")) == '("what" AND "is" AND "it")'
     assert match_all(parse('"to be or not to be"')) == '"to be or not to be"'
 
@@ -247,8 +247,8 @@ def test_one_letter_or_digit_is_enough(query: str) -> None:
 def test_soft_spans_count_as_stop_words() -> None:
     query = "standup notes last week"
     parsed = parse(query, soft=[(14, 23)])
-    assert [t.text for t in parsed.sought] == ["standup", "notes"]
-    assert [t.text for t in parse("last week", soft=[(0, 9)]).sought] == ["last", "week"]
+    assert [t.text for t in parsed.counted_terms] == ["standup", "notes"]
+    assert [t.text for t in parse("last week", soft=[(0, 9)]).counted_terms] == ["last", "week"]
 
 
 def test_a_soft_span_may_lie_inside_a_run() -> None:
@@ -258,7 +258,7 @@ def test_a_soft_span_may_lie_inside_a_run() -> None:
 
 def test_a_soft_span_leaves_no_possessive_behind() -> None:
     parsed = parse("yesterday's notes", soft=[(0, 9)])
-    assert [t.text for t in parsed.sought] == ["notes"]
+    assert [t.text for t in parsed.counted_terms] == ["notes"]
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_a_term_of_the_majority_counts_as_a_stop_word() -> None:
     total = 4 * MOST_ROWS
     rows = {Term("pool"): 9, Term("note"): total * 3 // 4, Term("log"): total // 3}
     narrowed = without_majority(parse("pool note log"), rows, total)
-    assert [term.text for term in narrowed.sought] == ["pool", "log"]
+    assert [term.text for term in narrowed.counted_terms] == ["pool", "log"]
     assert narrowed.groups == ((Term("pool"),), (Term("log"),))
     half = {Term("pool"): 9, Term("note"): total // 2}
     assert without_majority(parse("pool note"), half, total) == parse("pool note")
@@ -112,7 +112,7 @@ def test_the_rarest_of_terms_of_the_majority_is_looked_for() -> None:
     narrowed = without_majority(
         parse("note log"), {Term("note"): total, Term("log"): total - 1}, total
     )
-    assert [term.text for term in narrowed.sought] == ["log"]
+    assert [term.text for term in narrowed.counted_terms] == ["log"]
 
 
 def test_in_a_small_index_every_term_counts() -> None:

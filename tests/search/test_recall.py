@@ -15,11 +15,11 @@ from memcli.config.settings import load
 from memcli.markdown.parts import digest
 from memcli.search.query import JOINED, ParsedQuery, QueryTerm, parse
 from memcli.search.recall import RecallBounds, Recalled, _first_chunks, recall
-from memcli.search.receipt import _passage
 from memcli.search.repair import Repair, _rewritten
+from memcli.search.trace import _passage
 from memcli.store.open import open_store
 from memcli.store.port import Snapshot
-from memcli.store.records import Near, Reach
+from memcli.store.records import Neighbour, Scope
 from tests.hashing import HashingEncoder
 from tests.search.makers import candidate, fused
 from tests.support import FAR_FUTURE_NS, write
@@ -51,12 +51,14 @@ def _snapshot(folder: Path) -> Iterator[Snapshot]:
 
 
 def _recalled(snapshot: Snapshot, query: ParsedQuery, *, demands: bool = True) -> Recalled:
-    bounds = RecallBounds(10, Reach(), demands_phrases=demands)
+    bounds = RecallBounds(10, Scope(), demands_phrases=demands)
     return recall(snapshot, query, total=3, keyword=True, vector=None, bounds=bounds)
 
 
 def test_texts_are_kept_up_to_the_last_of_so_many_chunks() -> None:
-    found = [Near(bytes([n]), 0.9, chunks) for n, chunks in enumerate(((1,), (1, 2, 3), (3, 2)))]
+    found = [
+        Neighbour(bytes([n]), 0.9, chunks) for n, chunks in enumerate(((1,), (1, 2, 3), (3, 2)))
+    ]
     assert [near.chunk_ids for near in _first_chunks(found, 1)] == [(1,)]
     assert [near.chunk_ids for near in _first_chunks(found, 2)] == [(1,), (1, 2)]
     assert [near.chunk_ids for near in _first_chunks(found, 9)] == [(1,), (1, 2, 3), (3, 2)]
@@ -103,7 +105,7 @@ def test_where_a_leg_counts_chunks_more_texts_are_asked_for_until_there_are_enou
         memory.index()
     (vector,) = HashingEncoder().encode(["The slow pool ran dry, item"])
     with _snapshot(tmp_path) as snapshot:
-        bounds = RecallBounds(2, Reach(), by_chunk=True)
+        bounds = RecallBounds(2, Scope(), by_chunk=True)
         query = parse("the slow pool ran dry, item")
         found = recall(snapshot, query, total=2, keyword=False, vector=vector, bounds=bounds)
     assert sorted(c.about.path for c in found.candidates) == ["items.md", "other.md"]
@@ -123,6 +125,6 @@ def test_by_default_what_is_quoted_has_to_be_there(snapshot: Snapshot, tmp_path:
 
 
 def test_a_receipt_holds_the_first_700_characters_and_the_hash_of_all() -> None:
-    (hit,) = fused(candidate(1, lines=("x" * 999,)))
-    told = _passage(1, hit)
+    (passage,) = fused(candidate(1, lines=("x" * 999,)))
+    told = _passage(1, passage)
     assert (told["text"], told["text_hash"]) == ("x" * 700, digest("x" * 999).hex())

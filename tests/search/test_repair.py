@@ -141,14 +141,14 @@ def test_a_word_that_may_be_right_as_it_is_gives_way_to_no_other(ask: Ask, query
 
 
 @pytest.mark.parametrize(
-    ("typed", "is_said"), [("certificated", False), ("certifcate", True), ("certificat", True)]
+    ("typed", "is_announced"), [("certificated", False), ("certifcate", True), ("certificat", True)]
 )
 def test_another_form_of_a_word_is_searched_and_not_announced(
-    notes: Path, capsys: pytest.CaptureFixture[str], typed: str, is_said: bool
+    notes: Path, capsys: pytest.CaptureFixture[str], typed: str, is_announced: bool
 ) -> None:
     capsys.readouterr()
     assert run(["search", f"needs a {typed}", "-w", str(notes)]) == 0
-    assert ("instead of" in capsys.readouterr().err) is is_said
+    assert ("instead of" in capsys.readouterr().err) is is_announced
 
 
 def test_only_the_last_word_may_be_unfinished(ask: Ask) -> None:

@@ -15,9 +15,9 @@ from memcli.config.settings import load
 from memcli.errors import Reason, RetrieverError
 from memcli.search.federation import ModelGroup, search_each
 from memcli.search.focus import Adjustments, Width, focus
-from memcli.search.hits import Hit
 from memcli.search.options import options_of
 from memcli.search.query import parse
+from memcli.search.ranked import RankedPassage
 from memcli.search.rerank import LIFT, SURE, SURE_LEAD, TOP, Lifts, Reranked, rerank
 from memcli.search.retrievers import Vector
 from memcli.store.open import open_store
@@ -42,15 +42,15 @@ class Reader:
         return self._scores
 
 
-def focused(lifts: Lifts) -> list[Hit]:
+def focused(lifts: Lifts) -> list[RankedPassage]:
     """Cut three chunks of two lines down to single lines."""
-    hits = fused(
+    passages = fused(
         candidate(1, cosines=(0.9, 0.2), lines=("one", "two <!-- unseen -->")),
         candidate(2, cosines=(0.8, 0.3), lines=("three", "four")),
         candidate(3, cosines=(0.7, 0.1), lines=("five", "six")),
     )
     return focus(
-        hits,
+        passages,
         {1: [("one",), ("two",)], 2: [("three",), ("four",)], 3: [("five",), ("six",)]},
         (),
         weights=HALVES,
@@ -61,48 +61,57 @@ def focused(lifts: Lifts) -> list[Hit]:
     )
 
 
-def places(hits: Sequence[Hit]) -> list[str]:
-    return [hit.citation for hit in hits]
+def places(passages: Sequence[RankedPassage]) -> list[str]:
+    return [passage.citation for passage in passages]
 
 
 def test_passages_take_the_order_of_their_scores_and_keep_the_scores_of_before() -> None:
-    hits, reader = focused({}), Reader([1.0, -7.0, 30.0, 1.0, 2.0, 0.0])
-    again, told = rerank(hits, "why", reader, focused, has_vectors=True)
+    passages, reader = focused({}), Reader([1.0, -7.0, 30.0, 1.0, 2.0, 0.0])
+    again, told = rerank(passages, "why", reader, focused, has_vectors=True)
     assert told == Reranked("onnx", 6)
     assert reader.asked == [("why", ["one", "three", "five", "two", "four", "six"])]
-    assert [hit.text.split()[0] for hit in again] == ["five", "four", "one", "two", "six", "three"]
-    assert [hit.score for hit in again] == [hit.score for hit in hits]
+    assert [passage.text.split()[0] for passage in again] == [
+        "five",
+        "four",
+        "one",
+        "two",
+        "six",
+        "three",
+    ]
+    assert [passage.score for passage in again] == [passage.score for passage in passages]
     assert again[0].trace[-1].stage == "rerank"
     assert dict(again[0].trace[-1].inputs) == {"by": "onnx", "read": 30.0}
 
 
 def test_only_the_best_are_read_and_the_others_stay_behind_them() -> None:
-    hits = fused(*(candidate(n, cosines=(1 - n / 100,)) for n in range(1, TOP + 6)))
-    again, told = rerank(hits, "why", Reader(range(TOP)), focused, has_vectors=True)
+    passages = fused(*(candidate(n, cosines=(1 - n / 100,)) for n in range(1, TOP + 6)))
+    again, told = rerank(passages, "why", Reader(range(TOP)), focused, has_vectors=True)
     assert told.read == TOP == 20  # as the help on ranking says
-    assert places(again) == [*places(hits[:TOP])[::-1], *places(hits[TOP:])]
-    assert again[TOP:] == hits[TOP:]
+    assert places(again) == [*places(passages[:TOP])[::-1], *places(passages[TOP:])]
+    assert again[TOP:] == passages[TOP:]
 
 
 @given(st.lists(st.floats(-50, 50), min_size=6, max_size=6))
 def test_no_passage_is_lost_and_better_ones_stand_first(scores: list[float]) -> None:
-    hits = focused({})
-    again, _ = rerank(hits, "why", Reader(scores), focused, has_vectors=True)
-    given_to = dict(zip(places(hits), scores, strict=True))
-    assert sorted(places(again)) == sorted(places(hits))
+    passages = focused({})
+    again, _ = rerank(passages, "why", Reader(scores), focused, has_vectors=True)
+    given_to = dict(zip(places(passages), scores, strict=True))
+    assert sorted(places(again)) == sorted(places(passages))
     assert [given_to[place] for place in places(again)] == sorted(scores, reverse=True)
 
 
 def test_parts_that_are_more_like_the_query_than_others_are_lifted() -> None:
     """The mean is 0.5, so that line six, with 0.1 of its cosine, gains 0.4 * LIFT."""
-    hits = focused({})
-    at = places(hits).index("3.md:2")
+    passages = focused({})
+    at = places(passages).index("3.md:2")
     likenesses = [0.42] * 6
     likenesses[at] = 0.9
-    again, told = rerank(hits, "why", Reader(likenesses, by_part=True), focused, has_vectors=True)
+    again, told = rerank(
+        passages, "why", Reader(likenesses, by_part=True), focused, has_vectors=True
+    )
     assert told == Reranked("tokens", 6)
-    assert places(hits)[2] == "3.md:1"
-    six = next(hit for hit in again if hit.citation == "3.md:2")
+    assert places(passages)[2] == "3.md:1"
+    six = next(passage for passage in again if passage.citation == "3.md:2")
     step = six.trace[-1]
     assert step.stage == "rerank"
     assert dict(step.inputs) == pytest.approx({"by": "tokens", "read": 0.9, "lift": 0.4 * LIFT})
@@ -112,24 +121,24 @@ def test_parts_that_are_more_like_the_query_than_others_are_lifted() -> None:
 
 
 def test_parts_are_not_read_where_the_first_passage_is_far_ahead() -> None:
-    hits = focused({})
-    hits[0] = hits[0]._replace(score=hits[1].score + SURE_LEAD)
-    parts, passages = Reader([0.5] * 6, by_part=True), Reader([1.0] * 6)
-    again, told = rerank(hits, "why", parts, focused, has_vectors=True)
-    assert (again, told, parts.asked) == (hits, Reranked("tokens", 0, SURE), [])
-    assert rerank(hits, "why", passages, focused, has_vectors=True)[1].ran
-    assert rerank(hits[:2], "why", parts, focused, has_vectors=True) == (hits[:2], told)
-    hits[0] = hits[0]._replace(score=hits[1].score + 0.99 * SURE_LEAD)
-    assert rerank(hits, "why", parts, focused, has_vectors=True)[1].ran
+    passages = focused({})
+    passages[0] = passages[0]._replace(score=passages[1].score + SURE_LEAD)
+    parts, whole = Reader([0.5] * 6, by_part=True), Reader([1.0] * 6)
+    again, told = rerank(passages, "why", parts, focused, has_vectors=True)
+    assert (again, told, parts.asked) == (passages, Reranked("tokens", 0, SURE), [])
+    assert rerank(passages, "why", whole, focused, has_vectors=True)[1].ran
+    assert rerank(passages[:2], "why", parts, focused, has_vectors=True) == (passages[:2], told)
+    passages[0] = passages[0]._replace(score=passages[1].score + 0.99 * SURE_LEAD)
+    assert rerank(passages, "why", parts, focused, has_vectors=True)[1].ran
 
 
 def test_without_vectors_there_is_nothing_to_add_a_likeness_to() -> None:
-    hits, reader = focused({}), Reader([0.5] * 6, by_part=True)
-    again, told = rerank(hits, "why", reader, focused, has_vectors=False)
-    assert (again, reader.asked) == (hits, [])
+    passages, reader = focused({}), Reader([0.5] * 6, by_part=True)
+    again, told = rerank(passages, "why", reader, focused, has_vectors=False)
+    assert (again, reader.asked) == (passages, [])
     assert told.reason is not None
     assert not told.ran
-    assert rerank(hits, "why", Reader([1.0] * 6), focused, has_vectors=False)[1].ran
+    assert rerank(passages, "why", Reader([1.0] * 6), focused, has_vectors=False)[1].ran
 
 
 @pytest.mark.parametrize(
@@ -148,9 +157,9 @@ def test_without_vectors_there_is_nothing_to_add_a_likeness_to() -> None:
     ],
 )
 def test_the_order_stays_where_there_are_no_scores(reader: Reader, reason: Reason) -> None:
-    hits = focused({})
-    again, told = rerank(hits, "why", reader, focused, has_vectors=True)
-    assert again is hits
+    passages = focused({})
+    again, told = rerank(passages, "why", reader, focused, has_vectors=True)
+    assert again is passages
     assert told == Reranked(reader.name, 0, reason)
 
 

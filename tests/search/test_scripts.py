@@ -95,7 +95,7 @@ def test_a_word_counts_as_much_in_a_chunk_of_chinese_as_in_one_of_english() -> N
 
     def scores(*chunks: Candidate) -> dict[int, float]:
         found = fuse(chunks, {}, method="scaled", weights=weights, text_share=1.0)
-        return {hit.about.chunk_id: hit.score for hit in found}
+        return {passage.about.chunk_id: passage.score for passage in found}
 
     of_both, of_one = scores(*both), scores(both[0], both[2])
     assert of_both[2] > 1.2 * of_both[3]

@@ -34,14 +34,14 @@ def test_what_is_marked(text: str, words: list[str], found: list[str]) -> None:
 
 
 def test_an_ellipsis_stands_where_a_line_goes_on() -> None:
-    (hit,) = fused(candidate(1, lines=("One. Two. Three.",)))
-    (part,) = hit.candidate.parts
+    (passage,) = fused(candidate(1, lines=("One. Two. Three.",)))
+    (part,) = passage.candidate.parts
     pieces = [part._replace(start=start, end=end) for start, end in ((0, 4), (5, 9), (10, 16))]
-    hit = hit._replace(candidate=hit.candidate._replace(parts=tuple(pieces)), last=2)
-    assert make_snippet(hit, words=()).text == "One. Two. Three."
-    assert make_snippet(hit._replace(last=1), words=()).text == "One. Two.…"
-    assert make_snippet(hit._replace(first=1, last=1), words=()).text == "…Two.…"
-    assert make_snippet(hit._replace(first=2), words=()).text == "…Three."
+    passage = passage._replace(candidate=passage.candidate._replace(parts=tuple(pieces)), last=2)
+    assert make_snippet(passage, words=()).text == "One. Two. Three."
+    assert make_snippet(passage._replace(last=1), words=()).text == "One. Two.…"
+    assert make_snippet(passage._replace(first=1, last=1), words=()).text == "…Two.…"
+    assert make_snippet(passage._replace(first=2), words=()).text == "…Three."
     for broken in ((True, False), (False, True)):  # the chunk itself is cut out of longer lines
-        cut = hit._replace(broken=broken)
+        cut = passage._replace(broken=broken)
         assert (cut.continues_before, cut.continues_after) == broken

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
-from memcli.search.hits import Hit
 from memcli.search.lines import by_line
+from memcli.search.ranked import RankedPassage
 from memcli.search.speakers import (
     Heard,
     SpeakerFocus,
@@ -110,32 +110,32 @@ def _voices(*shares: float, only: bool = False, names: tuple[str, ...] = ("Kate"
     return Voices(names, only, {1: turns}, {1: by_line(chunk)}, {1: shares})
 
 
-def _passage(first: int, last: int) -> Hit:
+def _passage(first: int, last: int) -> RankedPassage:
     chunk = candidate(1, bm25=1.0, lines=("one", "two", "three", "four"), cosines=(None,) * 4)
     return fused(chunk)[0]._replace(first=first, last=last, best=first)
 
 
 def test_idle_lines_of_others_are_trimmed_off_the_ends() -> None:
-    (hit,) = _voices(0.0, 0.0, 0.3, 0.0).trimmed([_passage(0, 3)])
-    assert (hit.start_line, hit.end_line, hit.text) == (2, 3, "two\nthree")
-    assert (hit.named_speakers, hit.speaker_match) == (("Kate",), -0.3)
-    assert hit.score == _passage(0, 3).score
+    (passage,) = _voices(0.0, 0.0, 0.3, 0.0).trimmed([_passage(0, 3)])
+    assert (passage.start_line, passage.end_line, passage.text) == (2, 3, "two\nthree")
+    assert (passage.named_speakers, passage.speaker_match) == (("Kate",), -0.3)
+    assert passage.score == _passage(0, 3).score
 
 
 def test_a_passage_without_a_line_of_theirs_counts_for_less_and_stays_whole() -> None:
-    (hit,) = _voices(0.0, 0.0, 0.0, 0.0).trimmed([_passage(2, 3)])
-    assert (hit.start_line, hit.end_line) == (3, 4)
-    assert hit.score == pytest.approx(0.8 * _passage(2, 3).score)
-    assert hit.trace[-1].stage == "speaker"
+    (passage,) = _voices(0.0, 0.0, 0.0, 0.0).trimmed([_passage(2, 3)])
+    assert (passage.start_line, passage.end_line) == (3, 4)
+    assert passage.score == pytest.approx(0.8 * _passage(2, 3).score)
+    assert passage.trace[-1].stage == "speaker"
 
 
 def test_a_filter_leaves_no_line_of_others_and_no_passage_of_them() -> None:
     voices = _voices(0.3, 0.3, 0.3, 0.3, only=True)
-    (hit,) = voices.trimmed([_passage(0, 1), _passage(2, 3)])
-    assert (hit.start_line, hit.end_line) == (2, 2)
+    (passage,) = voices.trimmed([_passage(0, 1), _passage(2, 3)])
+    assert (passage.start_line, passage.end_line) == (2, 2)
     both = _voices(0.2, 0.0, 0.9, 0.0, only=True, names=("Odette",))
     best, other = both.trimmed([_passage(0, 3)])
-    assert [(hit.start_line, hit.end_line) for hit in (best, other)] == [(1, 1), (3, 4)]
+    assert [(passage.start_line, passage.end_line) for passage in (best, other)] == [(1, 1), (3, 4)]
     assert best.score == _passage(0, 3).score == pytest.approx(other.score / 0.8)
 
 
@@ -158,8 +158,8 @@ def test_shown_passages_tell_who_speaks() -> None:
 
 def test_the_lead_of_an_answer_is_the_mean_of_its_first_passages() -> None:
     leads = [0.5, None, -0.1, 0.2, 0.0, 0.4, -1.0]
-    hits = [_passage(0, 3)._replace(speaker_match=lead) for lead in leads]
-    assert lead_of(hits) == pytest.approx(0.2)
+    passages = [_passage(0, 3)._replace(speaker_match=lead) for lead in leads]
+    assert lead_of(passages) == pytest.approx(0.2)
     assert lead_of([_passage(0, 3)]) is None
 
 

@@ -16,7 +16,6 @@ from memcli.search.budget import fit_budget, shortened
 from memcli.search.confidence import LOW, apply_threshold, judge, sure_of_its_day, verdict
 from memcli.search.focus import Adjustments, WeightedTerm, Width, focus, occurrences
 from memcli.search.fusion import LengthPrior, Weights, fuse, text_share
-from memcli.search.hits import Hit, ordered
 from memcli.search.mmr import diversify, likeness, token_set
 from memcli.search.proximity import (
     FIRST_DAY,
@@ -32,39 +31,43 @@ from memcli.search.proximity import (
     of_dates_alone,
     spans_of,
 )
+from memcli.search.ranked import RankedPassage, ordered
 from tests.search.makers import HALVES, candidate, fused, scores
 
 
 def test_scaled_fusion_adds_the_cosine_and_the_share_of_the_best_bm25() -> None:
     """1: 0.5 * 0.8 + 0.5 * 2/4 = 0.65; 2: 0.5 * 0.2 + 0.5 * 4/4 = 0.6."""
-    hits = fused(candidate(1, bm25=2.0, cosines=(0.8,)), candidate(2, bm25=4.0, cosines=(0.2,)))
-    assert scores(hits) == pytest.approx({1: 0.65, 2: 0.6})
-    assert [hit.about.chunk_id for hit in hits] == [1, 2]
+    passages = fused(candidate(1, bm25=2.0, cosines=(0.8,)), candidate(2, bm25=4.0, cosines=(0.2,)))
+    assert scores(passages) == pytest.approx({1: 0.65, 2: 0.6})
+    assert [passage.about.chunk_id for passage in passages] == [1, 2]
 
 
 def test_words_count_by_the_root_of_the_best_coverage() -> None:
     """With a quarter of the query's IDF matched at best, bm25 counts half: 0.5 * 0.5 * 1."""
     coverage = {1: 0.25}
-    hits = fuse(
+    passages = fuse(
         [candidate(1, bm25=3.0)],
         coverage,
         method="scaled",
         weights=HALVES,
         text_share=text_share(coverage),
     )
-    assert hits[0].score == pytest.approx(0.25)
+    assert passages[0].score == pytest.approx(0.25)
 
 
 def test_a_long_segment_gets_a_little_added_to_its_cosine() -> None:
     """400 characters are twice the usual 200: 0.02 * ln 2 for chunk 1, nothing for chunk 2."""
     chunks = [candidate(n, lines=("x" * 400,), cosines=(0.5,)) for n in (1, 2)]
     prior, weights = LengthPrior(0.02, {1}), Weights(1.0, 0.0)
-    hits = fuse(chunks, {}, method="scaled", weights=weights, text_share=1.0, prior=prior)
+    passages = fuse(chunks, {}, method="scaled", weights=weights, text_share=1.0, prior=prior)
     more = 0.02 * math.log(2)
-    assert scores(hits) == pytest.approx({1: 0.5 + more, 2: 0.5})
-    assert [hit.cosine for hit in hits] == [0.5, 0.5]  # what confidence is computed from
+    assert scores(passages) == pytest.approx({1: 0.5 + more, 2: 0.5})
+    assert [passage.cosine for passage in passages] == [
+        0.5,
+        0.5,
+    ]  # what confidence is computed from
     found = focus(
-        hits, {1: [("x",)], 2: [("x",)]}, (), weights=weights, text_share=1.0, whole=False,
+        passages, {1: [("x",)], 2: [("x",)]}, (), weights=weights, text_share=1.0, whole=False,
         adjusted=Adjustments(prior=prior),
     )  # fmt: skip
     assert scores(found) == pytest.approx({1: (1.0 + 2 * more) / 2.3, 2: 1.0 / 2.3})
@@ -72,42 +75,42 @@ def test_a_long_segment_gets_a_little_added_to_its_cosine() -> None:
 
 def test_weighted_fusion_divides_by_the_best_cosine_and_ranks_from_zero() -> None:
     """1: 0.7 * 0.4/0.8 + 0.3 / (1 + 0) = 0.65; 2: 0.7 * 1 + 0.3 / (1 + 1) = 0.85."""
-    hits = fused(
+    passages = fused(
         candidate(1, bm25=4.0, cosines=(0.4,)),
         candidate(2, bm25=2.0, cosines=(0.8,)),
         method="weighted",
         weights=Weights(0.7, 0.3),
     )
-    assert scores(hits) == pytest.approx({1: 0.65, 2: 0.85})
+    assert scores(passages) == pytest.approx({1: 0.65, 2: 0.85})
 
 
 def test_weighted_fusion_without_a_positive_cosine_goes_by_words() -> None:
-    hits = fused(candidate(1, bm25=1.0, cosines=(-0.5,)), method="weighted", weights=HALVES)
-    assert hits[0].score == pytest.approx(0.5)
+    passages = fused(candidate(1, bm25=1.0, cosines=(-0.5,)), method="weighted", weights=HALVES)
+    assert passages[0].score == pytest.approx(0.5)
 
 
 def test_rrf_sums_reciprocal_ranks_from_one() -> None:
     """First in both retrievers is 2/61 over 2/61; first in one only is half of that."""
-    hits = fused(
+    passages = fused(
         candidate(1, bm25=1.0, ranks=(1, 1)), candidate(2, bm25=0.5, ranks=(2, None)), method="rrf"
     )
-    assert scores(hits) == pytest.approx({1: 1.0, 2: 61 / 62 / 2})
+    assert scores(passages) == pytest.approx({1: 1.0, 2: 61 / 62 / 2})
 
 
 def test_a_chunk_without_a_vector_gets_the_median_cosine() -> None:
-    hits = fused(
+    passages = fused(
         candidate(1, cosines=(0.2,)),
         candidate(2, cosines=(0.4,)),
         candidate(3, cosines=(0.9,)),
         candidate(4, cosines=(None,)),
     )
-    assert scores(hits)[4] == pytest.approx(0.5 * 0.4)
-    assert next(hit for hit in hits if hit.about.chunk_id == 4).cosine is None
+    assert scores(passages)[4] == pytest.approx(0.5 * 0.4)
+    assert next(passage for passage in passages if passage.about.chunk_id == 4).cosine is None
 
 
 def test_ties_are_broken_by_path() -> None:
-    hits = fused(candidate(2, bm25=1.0), candidate(1, bm25=1.0))
-    assert [hit.about.path for hit in hits] == ["1.md", "2.md"]
+    passages = fused(candidate(2, bm25=1.0), candidate(1, bm25=1.0))
+    assert [passage.about.path for passage in passages] == ["1.md", "2.md"]
 
 
 @given(st.permutations(range(5)))
@@ -135,22 +138,22 @@ def test_decay_stays_between_its_floor_and_one_and_never_grows(
 
 
 def test_undated_records_do_not_decay() -> None:
-    hits = fused(candidate(1, bm25=1.0), candidate(2, bm25=1.0, date="2026-01-01"))
-    decayed = apply_decay(hits, age_days=lambda day: 30, half_life_days=30, floor=0.0)
+    passages = fused(candidate(1, bm25=1.0), candidate(2, bm25=1.0, date="2026-01-01"))
+    decayed = apply_decay(passages, age_days=lambda day: 30, half_life_days=30, floor=0.0)
     assert scores(decayed) == pytest.approx({1: 0.5, 2: 0.25})
 
 
 def test_a_date_in_the_query_lifts_records_near_it() -> None:
     """Bonus 0.5 inside the span, 0.25 three days off: s + (1 - s) * bonus with s = 0.5."""
-    hits = fused(
+    passages = fused(
         candidate(1, bm25=1.0, date="2026-01-10"),
         candidate(2, bm25=1.0, date="2026-01-13"),
         candidate(3, bm25=1.0, date="2026-06-01"),
         candidate(4, bm25=1.0),
     )
-    moved = apply_proximity(hits, spans=[("2026-01-10", "2026-01-10")])
+    moved = apply_proximity(passages, spans=[("2026-01-10", "2026-01-10")])
     assert scores(moved) == pytest.approx({1: 0.75, 2: 0.625, 3: 0.5, 4: 0.5})
-    assert apply_proximity(hits, spans=[]) == hits
+    assert apply_proximity(passages, spans=[]) == passages
     far = fused(*(candidate(n, bm25=1.0, date=f"2026-02-{n:02}") for n in (9, 10)))
     (thirty, more) = apply_proximity(far, spans=[("2026-01-10", "2026-01-10")])
     assert thirty.score == pytest.approx(0.5 + 0.25 / 2**10)
@@ -176,10 +179,10 @@ def test_what_happened_in_a_stretch_is_told_of_up_to_the_day_after() -> None:
     assert is_of(fused(*after)[0], [("2026-01-03", "2026-01-05"), ("2026-01-06", "2026-01-06")])
 
 
-def spanning(first_day: str, last_day: str, chunk_id: int = 1) -> Hit:
-    (hit,) = fused(candidate(chunk_id, bm25=1.0, date=last_day))
-    about = hit.about._replace(first_day=first_day)
-    return hit._replace(candidate=hit.candidate._replace(about=about))
+def spanning(first_day: str, last_day: str, chunk_id: int = 1) -> RankedPassage:
+    (passage,) = fused(candidate(chunk_id, bm25=1.0, date=last_day))
+    about = passage.about._replace(first_day=first_day)
+    return passage._replace(candidate=passage.candidate._replace(about=about))
 
 
 def test_a_record_of_a_month_is_of_each_of_its_days() -> None:
@@ -206,27 +209,34 @@ def test_a_record_of_a_month_is_left_out_where_all_of_it_is_excluded() -> None:
 def test_a_record_of_the_month_does_not_go_before_one_of_the_day() -> None:
     day = [("2026-02-10", "2026-02-10")]
     (of_day,) = fused(candidate(2, bm25=1.0, date="2026-02-10"))
-    hits = [spanning("2026-02-01", "2026-02-28")._replace(score=0.6), of_day]
-    moved = apply_proximity([hit._replace(own_coverage=1.0) for hit in hits], spans=day)
-    assert [hit.about.chunk_id for hit in moved] == [2, 1]
+    passages = [spanning("2026-02-01", "2026-02-28")._replace(score=0.6), of_day]
+    moved = apply_proximity([passage._replace(own_coverage=1.0) for passage in passages], spans=day)
+    assert [passage.about.chunk_id for passage in moved] == [2, 1]
 
 
 def test_passages_of_the_day_that_hold_most_words_come_first() -> None:
     """Three quarters are most; a stretch of days has only its bonus."""
     days = ("2026-01-09", "2026-01-10", "2026-01-10")
-    hits = fused(*(candidate(n, bm25=(9.0, 2.0, 1.0)[n], date=day) for n, day in enumerate(days)))
-    held = [hit._replace(own_coverage=(1.0, 0.7, 0.75)[hit.about.chunk_id]) for hit in hits]
+    passages = fused(
+        *(candidate(n, bm25=(9.0, 2.0, 1.0)[n], date=day) for n, day in enumerate(days))
+    )
+    held = [
+        passage._replace(own_coverage=(1.0, 0.7, 0.75)[passage.about.chunk_id])
+        for passage in passages
+    ]
     day, stretch = [("2026-01-10", "2026-01-10")], [("2026-01-10", "2026-01-12")]
     moved = apply_proximity(held, spans=day)
-    assert [hit.about.chunk_id for hit in moved] == [2, 0, 1]
-    assert [hit.score for hit in moved] == sorted((hit.score for hit in moved), reverse=True)
-    assert [hit.about.chunk_id for hit in apply_proximity(held, spans=stretch)] == [0, 1, 2]
+    assert [passage.about.chunk_id for passage in moved] == [2, 0, 1]
+    assert [passage.score for passage in moved] == sorted(
+        (passage.score for passage in moved), reverse=True
+    )
+    assert [passage.about.chunk_id for passage in apply_proximity(held, spans=stretch)] == [0, 1, 2]
 
 
 def test_a_hit_of_the_day_is_as_sure_as_it_holds_the_words() -> None:
-    (hit,) = judge(fused(candidate(1, bm25=1.0)), None, rarity=0.0)
-    assert sure_of_its_day(hit).confidence is None
-    sure = hit._replace(confidence=0.3, own_coverage=0.8)
+    (passage,) = judge(fused(candidate(1, bm25=1.0)), None, rarity=0.0)
+    assert sure_of_its_day(passage).confidence is None
+    sure = passage._replace(confidence=0.3, own_coverage=0.8)
     assert sure_of_its_day(sure).confidence == 0.8
     assert sure_of_its_day(sure._replace(confidence=0.9)).confidence == 0.9
 
@@ -234,10 +244,10 @@ def test_a_hit_of_the_day_is_as_sure_as_it_holds_the_words() -> None:
 def test_beyond_a_bound_nothing_is_near() -> None:
     """Until 1 August the bonus is that of a stretch; on 1 August itself it is nothing."""
     days = ("2023-07-31", "2023-08-01", "2023-06-01")
-    hits = fused(*(candidate(n, bm25=1.0, date=day) for n, day in enumerate(days)))
-    moved = apply_proximity(hits, spans=[(FIRST_DAY, "2023-07-31")])
+    passages = fused(*(candidate(n, bm25=1.0, date=day) for n, day in enumerate(days)))
+    moved = apply_proximity(passages, spans=[(FIRST_DAY, "2023-07-31")])
     assert scores(moved) == pytest.approx({0: 0.65, 1: 0.5, 2: 0.65})
-    later = apply_proximity(hits, spans=[("2023-08-01", LAST_DAY)])
+    later = apply_proximity(passages, spans=[("2023-08-01", LAST_DAY)])
     assert scores(later) == pytest.approx({0: 0.5, 1: 0.65, 2: 0.5})
 
 
@@ -245,10 +255,10 @@ def test_what_is_excluded_is_near_to_nothing() -> None:
     """The Monday after last week lies a day behind it."""
     found = find_dates("last week, not on Monday", date(2026, 2, 10))
     days = ("2026-02-03", "2026-02-09", "2026-02-10", "2026-01-01")
-    hits = fused(*(candidate(n, bm25=1.0, date=day) for n, day in enumerate(days)))
+    passages = fused(*(candidate(n, bm25=1.0, date=day) for n, day in enumerate(days)))
     spans, out = spans_of(found), excluded_spans(found)
     assert (spans, out) == ([("2026-02-02", "2026-02-08")], [("2026-02-09", "2026-02-09")])
-    moved = apply_proximity(hits, spans=spans, out=out)
+    moved = apply_proximity(passages, spans=spans, out=out)
     assert scores(moved) == pytest.approx(
         {0: 0.65, 1: 0.5, 2: 0.5 + 0.15 * 2 ** (-1 / 4.5), 3: 0.5}
     )
@@ -276,59 +286,62 @@ def test_what_is_excluded_is_cut_out_of_what_is_wished_for(
 
 def test_the_newest_of_what_answers_about_as_well_comes_first() -> None:
     """4 of 5 is 0.7 of the best or more, 1 of 5 is not; the undated one keeps its place."""
-    hits = fused(
+    passages = fused(
         candidate(1, bm25=5.0, date="2026-01-01"),
         candidate(2, bm25=4.5),
         candidate(3, bm25=4.0, date="2026-02-01"),
         candidate(4, bm25=1.0, date="2026-03-01"),
     )
-    hits = [hit._replace(coverage=1.0 if hit.about.chunk_id != 4 else 0.1) for hit in hits]
-    newest = apply_proximity(hits, spans=[], order="newest")
-    assert [hit.about.chunk_id for hit in newest] == [3, 2, 1, 4]
+    passages = [
+        passage._replace(coverage=1.0 if passage.about.chunk_id != 4 else 0.1)
+        for passage in passages
+    ]
+    newest = apply_proximity(passages, spans=[], order="newest")
+    assert [passage.about.chunk_id for passage in newest] == [3, 2, 1, 4]
     assert scores(newest) == pytest.approx({3: 0.5, 2: 0.45, 1: 0.4, 4: 0.1})
-    oldest = apply_proximity(hits, spans=[], order="oldest")
-    assert [hit.about.chunk_id for hit in oldest] == [1, 2, 3, 4]
+    oldest = apply_proximity(passages, spans=[], order="oldest")
+    assert [passage.about.chunk_id for passage in oldest] == [1, 2, 3, 4]
 
 
 def test_hits_that_are_equally_good_stay_in_the_order_of_time() -> None:
     """A sort by score would put them in that of their paths."""
     days = ("2026-01-01", "2026-02-01", "2026-03-01")
-    hits = fused(*(candidate(n, bm25=1.0, date=day) for n, day in enumerate(days)))
-    newest = apply_proximity(hits, spans=[], order="newest")
-    assert [hit.about.chunk_id for hit in ordered(newest)] == [2, 1, 0]
+    passages = fused(*(candidate(n, bm25=1.0, date=day) for n, day in enumerate(days)))
+    newest = apply_proximity(passages, spans=[], order="newest")
+    assert [passage.about.chunk_id for passage in ordered(newest)] == [2, 1, 0]
     assert scores(newest) == pytest.approx({0: 0.5, 1: 0.5, 2: 0.5})
 
 
 def test_a_hit_that_holds_the_words_in_its_headings_is_good_from_half_the_score() -> None:
-    hits = fused(
+    passages = fused(
         candidate(1, bm25=5.0, date="2026-01-01"), candidate(2, bm25=3.0, date="2026-02-01")
     )
-    assert apply_proximity(hits, spans=[], order="newest")[0].about.chunk_id == 2
-    poor = [h._replace(coverage=0.5 if h.about.chunk_id == 2 else 1.0) for h in hits]
+    assert apply_proximity(passages, spans=[], order="newest")[0].about.chunk_id == 2
+    poor = [h._replace(coverage=0.5 if h.about.chunk_id == 2 else 1.0) for h in passages]
     assert apply_proximity(poor, spans=[], order="newest")[0].about.chunk_id == 1
 
 
 @pytest.mark.parametrize(("order", "expected"), [("", [3, 2]), ("newest", [2, 3])])
 def test_of_a_question_that_is_only_a_date_no_others_stay(order: str, expected: list[int]) -> None:
-    hits = fused(
+    passages = fused(
         candidate(1, bm25=5.0, date="2026-01-11"),
         candidate(2, bm25=1.0, date="2026-01-10"),
         candidate(3, bm25=2.0, date="2026-01-09"),
         candidate(4, bm25=2.0),
     )
-    found = of_dates_alone(hits, spans=[("2026-01-09", "2026-01-10")], order=order)
-    assert [hit.about.chunk_id for hit in found] == expected
-    assert {hit.score for hit in found} == {1.0}
+    found = of_dates_alone(passages, spans=[("2026-01-09", "2026-01-10")], order=order)
+    assert [passage.about.chunk_id for passage in found] == expected
+    assert {passage.score for passage in found} == {1.0}
     spans = [("2026-01-09", "2026-01-10")]
-    (first,) = choose(hits, spans, order=order, alone=True, limit=1)
+    (first,) = choose(passages, spans, order=order, alone=True, limit=1)
     assert first.about.chunk_id == expected[0]
 
 
 def test_records_of_a_named_date_are_looked_at_however_low_they_score() -> None:
-    hits = fused(*(candidate(i, bm25=9.0) for i in range(3)), candidate(9, date="2026-01-10"))
-    kept = nearest_first(hits, [("2026-01-10", "2026-01-10")], 2)
+    passages = fused(*(candidate(i, bm25=9.0) for i in range(3)), candidate(9, date="2026-01-10"))
+    kept = nearest_first(passages, [("2026-01-10", "2026-01-10")], 2)
     assert len(kept) == 2
-    assert 9 in {hit.about.chunk_id for hit in kept}
+    assert 9 in {passage.about.chunk_id for passage in kept}
 
 
 def test_focus_shows_the_best_part_with_the_neighbours_that_help() -> None:
@@ -337,12 +350,14 @@ def test_focus_shows_the_best_part_with_the_neighbours_that_help() -> None:
     Its score: (0.9 + 0.9 + 0.3 * 0.5) / 2.3.
     """
     lines = ("aa", "bb", "cc", "dd")
-    hits = fused(candidate(1, lines=lines, cosines=(0.1, 0.9, 0.5, 0.1)), weights=Weights(1.0, 0.0))
-    found = focus(
-        hits, {1: [("x",)] * 4}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=False
+    passages = fused(
+        candidate(1, lines=lines, cosines=(0.1, 0.9, 0.5, 0.1)), weights=Weights(1.0, 0.0)
     )
-    assert [(hit.start_line, hit.end_line) for hit in found] == [(2, 3), (1, 1), (4, 4)]
-    assert [hit.own_cosine for hit in found] == [0.9, 0.1, 0.1]
+    found = focus(
+        passages, {1: [("x",)] * 4}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=False
+    )
+    assert [(passage.start_line, passage.end_line) for passage in found] == [(2, 3), (1, 1), (4, 4)]
+    assert [passage.own_cosine for passage in found] == [0.9, 0.1, 0.1]
     assert found[0].text == "bb\ncc"
     assert found[0].score == pytest.approx((0.9 + 0.9 + 0.3 * 0.5) / 2.3)
     assert found[0].citation == "1.md:2-3"
@@ -351,9 +366,9 @@ def test_focus_shows_the_best_part_with_the_neighbours_that_help() -> None:
 def test_a_window_takes_the_line_above_it_far_down_in_a_document_too() -> None:
     lines = tuple(f"So {n}" for n in range(12))
     cosines = (0.0,) * 8 + (0.5, 0.9, 0.0, 0.0)
-    hits = fused(candidate(1, lines=lines, cosines=cosines), weights=Weights(1.0, 0.0))
+    passages = fused(candidate(1, lines=lines, cosines=cosines), weights=Weights(1.0, 0.0))
     found = focus(
-        hits, {1: [("x",)] * 12}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=False
+        passages, {1: [("x",)] * 12}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=False
     )
     assert (found[0].start_line, found[0].end_line) == (9, 10)
 
@@ -361,11 +376,11 @@ def test_a_window_takes_the_line_above_it_far_down_in_a_document_too() -> None:
 def test_focus_scores_words_by_bm25_of_the_part() -> None:
     """One of two parts holds the word: chunk 0.8 * 1, part (1 - 1.25 * 0.2) * 1, over 2.3."""
     mostly_words = Weights(0.2, 0.8)
-    hits = fused(
+    passages = fused(
         candidate(1, bm25=1.0, lines=("aa", "bb"), cosines=(0.0, 0.0)), weights=mostly_words
     )
     found = focus(
-        hits,
+        passages,
         {1: [("aa",), ("bb",)]},
         [WeightedTerm(("bb",), 2.0)],
         weights=mostly_words,
@@ -377,26 +392,31 @@ def test_focus_scores_words_by_bm25_of_the_part() -> None:
 
 
 def test_without_vectors_a_window_keeps_its_neighbours() -> None:
-    hits = fused(
+    passages = fused(
         candidate(1, bm25=1.0, lines=("aa", "bb"), cosines=(None, None)), weights=Weights(0.0, 1.0)
     )
     found = focus(
-        hits,
+        passages,
         {1: [("aa",), ("bb",)]},
         [WeightedTerm(("bb",), 2.0)],
         weights=Weights(0.0, 1.0),
         text_share=1.0,
         whole=False,
     )
-    assert [(hit.start_line, hit.end_line) for hit in found] == [(1, 2)]
+    assert [(passage.start_line, passage.end_line) for passage in found] == [(1, 2)]
 
 
 def test_of_a_literal_match_the_passage_that_holds_the_word_is_it() -> None:
     lines, cosines = ("aa", "bb", "cc"), (0.9, 0.1, 0.9)
-    (hit,) = fused(candidate(1, lines=lines, cosines=cosines, literal=True))
+    (passage,) = fused(candidate(1, lines=lines, cosines=cosines, literal=True))
     cut: list[tuple[str, ...]] = [("aa",), ("bb",), ("cc",)]
     found = focus(
-        [hit], {1: cut}, [WeightedTerm(("bb",), 2.0)], weights=HALVES, text_share=0.1, whole=False
+        [passage],
+        {1: cut},
+        [WeightedTerm(("bb",), 2.0)],
+        weights=HALVES,
+        text_share=0.1,
+        whole=False,
     )
     assert {passage.text: passage.is_literal for passage in found} == {
         "aa": False,
@@ -407,11 +427,17 @@ def test_of_a_literal_match_the_passage_that_holds_the_word_is_it() -> None:
 
 def test_of_a_literal_match_whose_words_no_passage_holds_together_the_best_is_it() -> None:
     lines = ("aa", "bb", "cc")
-    (hit,) = fused(candidate(1, lines=lines, cosines=(0.9, 0.1, 0.8), literal=True))
+    (passage,) = fused(candidate(1, lines=lines, cosines=(0.9, 0.1, 0.8), literal=True))
     cut: list[tuple[str, ...]] = [("aa",), ("bb",), ("cc",)]
     terms = [WeightedTerm(("aa",), 1.0), WeightedTerm(("cc",), 1.0)]
     found = focus(
-        [hit], {1: cut}, terms, weights=HALVES, text_share=0.1, whole=False, width=Width(lines=1)
+        [passage],
+        {1: cut},
+        terms,
+        weights=HALVES,
+        text_share=0.1,
+        whole=False,
+        width=Width(lines=1),
     )
     assert [(passage.text, passage.is_literal) for passage in found] == [
         ("aa", True),
@@ -421,9 +447,13 @@ def test_of_a_literal_match_whose_words_no_passage_holds_together_the_best_is_it
 
 
 def test_focus_in_one_piece_keeps_the_chunk() -> None:
-    hits = fused(candidate(1, lines=("aa", "bb"), cosines=(0.2, 0.4)), weights=Weights(1.0, 0.0))
-    (hit,) = focus(hits, {1: [(), ()]}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=True)
-    assert (hit.start_line, hit.end_line, hit.text) == (1, 2, "aa\nbb")
+    passages = fused(
+        candidate(1, lines=("aa", "bb"), cosines=(0.2, 0.4)), weights=Weights(1.0, 0.0)
+    )
+    (passage,) = focus(
+        passages, {1: [(), ()]}, (), weights=Weights(1.0, 0.0), text_share=1.0, whole=True
+    )
+    assert (passage.start_line, passage.end_line, passage.text) == (1, 2, "aa\nbb")
 
 
 def test_a_phrase_counts_only_where_its_words_stand_together() -> None:
@@ -441,35 +471,35 @@ def test_a_prefix_counts_every_word_that_begins_with_it() -> None:
 
 def _best_line(parts: list[tuple[str, ...]], term: WeightedTerm) -> int:
     mostly_words = Weights(0.2, 0.8)
-    hits = fused(candidate(1, lines=("a", "b"), cosines=(0.0, 0.0)), weights=mostly_words)
-    found = focus(hits, {1: parts}, [term], weights=mostly_words, text_share=1.0, whole=False)
+    passages = fused(candidate(1, lines=("a", "b"), cosines=(0.0, 0.0)), weights=mostly_words)
+    found = focus(passages, {1: parts}, [term], weights=mostly_words, text_share=1.0, whole=False)
     return found[0].start_line
 
 
 def test_mmr_puts_a_different_passage_before_a_similar_one() -> None:
     """Relevance 1, 0.9, 0.8; the second shares all but one word with the first."""
-    hits = [
+    passages = [
         _with_text(1, 1.0, "a b c d e f g h i j k"),
         _with_text(2, 0.9, "a b c d e f g h i j z"),
         _with_text(3, 0.8, "q r s"),
     ]
-    chosen = diversify(hits, lambda_=0.7, limit=3)
-    assert [hit.about.chunk_id for hit in chosen] == [1, 3, 2]
-    assert [hit.score for hit in chosen] == [1.0, 0.8, 0.9]
+    chosen = diversify(passages, lambda_=0.7, limit=3)
+    assert [passage.about.chunk_id for passage in chosen] == [1, 3, 2]
+    assert [passage.score for passage in chosen] == [1.0, 0.8, 0.9]
 
 
 def test_mmr_with_lambda_one_keeps_the_order_and_prefixes_are_stable() -> None:
-    hits = [_with_text(i, 1 - i / 10, f"word{i} common") for i in range(6)]
-    assert [h.about.chunk_id for h in diversify(hits, lambda_=1.0, limit=6)] == [*range(6)]
+    passages = [_with_text(i, 1 - i / 10, f"word{i} common") for i in range(6)]
+    assert [h.about.chunk_id for h in diversify(passages, lambda_=1.0, limit=6)] == [*range(6)]
     for lambda_ in (0.0, 0.5, 0.9):
-        whole = diversify(hits, lambda_=lambda_, limit=6)
-        assert diversify(hits, lambda_=lambda_, limit=3) == whole[:3]
+        whole = diversify(passages, lambda_=lambda_, limit=6)
+        assert diversify(passages, lambda_=lambda_, limit=3) == whole[:3]
 
 
 def test_near_duplicates_fold_into_one_with_their_citations() -> None:
-    hits = [_with_text(1, 1.0, "the same text"), _with_text(2, 0.9, "the same text")]
-    (hit,) = diversify(hits, lambda_=0.7, limit=5)
-    assert hit.duplicates == ("2.md:1",)
+    passages = [_with_text(1, 1.0, "the same text"), _with_text(2, 0.9, "the same text")]
+    (passage,) = diversify(passages, lambda_=0.7, limit=5)
+    assert passage.duplicates == ("2.md:1",)
 
 
 def test_words_are_the_same_in_other_quotes_and_dashes_and_signs_stand_in_pairs() -> None:
@@ -489,31 +519,34 @@ def test_likeness_is_the_share_of_common_tokens() -> None:
 
 
 def test_confidence_is_the_logistic_of_cosine_and_rare_words_covered() -> None:
-    hits = judge(fused(candidate(1, cosines=(0.5,))), Calibration(-1.0, 2.0, 3.0), rarity=0.4)
-    assert hits[0].confidence == pytest.approx(1 / (1 + math.exp(-(-1 + 2 * 0.5 + 3 * 0.4))))
-    narrow = [hits[0]._replace(own_cosine=0.25, own_coverage=0.5)]
+    passages = judge(fused(candidate(1, cosines=(0.5,))), Calibration(-1.0, 2.0, 3.0), rarity=0.4)
+    assert passages[0].confidence == pytest.approx(1 / (1 + math.exp(-(-1 + 2 * 0.5 + 3 * 0.4))))
+    narrow = [passages[0]._replace(own_cosine=0.25, own_coverage=0.5)]
     found = judge(narrow, Calibration(-1.0, 2.0, 3.0), rarity=0.4)[0].confidence
     assert found == pytest.approx(1 / (1 + math.exp(-(-1 + 2 * 0.25 + 3 * 0.5 * 0.4))))
-    assert judge(hits, None, rarity=0.4) == hits
+    assert judge(passages, None, rarity=0.4) == passages
 
 
 def test_the_floor_never_hides_a_literal_match() -> None:
     sure, literal = Calibration(-9.0, 0.0, 0.0), candidate(1, bm25=1.0, literal=True)
-    hits = judge(fused(literal, candidate(2, bm25=1.0)), sure, rarity=1.0)
-    assert [h.about.chunk_id for h in apply_threshold(hits, min_score=0.5)] == [1]
-    assert verdict(apply_threshold(hits, min_score=0.5)) == ("good", None)
-    assert verdict([hit for hit in hits if hit.about.chunk_id == 2]) == ("weak", LOW)
+    passages = judge(fused(literal, candidate(2, bm25=1.0)), sure, rarity=1.0)
+    assert [h.about.chunk_id for h in apply_threshold(passages, min_score=0.5)] == [1]
+    assert verdict(apply_threshold(passages, min_score=0.5)) == ("good", None)
+    assert verdict([passage for passage in passages if passage.about.chunk_id == 2]) == (
+        "weak",
+        LOW,
+    )
     assert verdict([]) == ("none", None)
 
 
 @given(st.lists(st.text(min_size=1, max_size=40), max_size=8), st.integers(0, 60))
 def test_packing_takes_the_longest_beginning_of_the_ranking(texts: list[str], budget: int) -> None:
-    hits = [_with_text(i, 1.0, text) for i, text in enumerate(texts)]
-    kept, dropped, _ = fit_budget(hits, budget=budget)
-    costs = [estimate(hit.text) for hit in hits]
+    passages = [_with_text(i, 1.0, text) for i, text in enumerate(texts)]
+    kept, dropped, _ = fit_budget(passages, budget=budget)
+    costs = [estimate(passage.text) for passage in passages]
     assert sum(costs[: len(kept)]) <= budget
-    assert kept == hits[: len(kept)]
-    assert dropped == len(hits) - len(kept)
+    assert kept == passages[: len(kept)]
+    assert dropped == len(passages) - len(kept)
     assert not dropped or sum(costs[: len(kept) + 1]) > budget
 
 
@@ -522,24 +555,24 @@ def test_the_passage_that_does_not_fit_is_cut_down_to_its_best_lines_and_is_the_
     small, large = _with_text(1, 1.0, "a" * 32), "b" * 130
     cosines = (0.1, 0.9, 0.1)
     middle = fused(candidate(2, lines=(large,) * 3, cosines=cosines))[0]
-    hits = [small, middle._replace(last=2, best=1), _with_text(3, 0.1, "c" * 24)]
-    kept, dropped, _ = fit_budget(hits, budget=60)
-    assert [hit.text for hit in kept] == ["a" * 32, large]
+    passages = [small, middle._replace(last=2, best=1), _with_text(3, 0.1, "c" * 24)]
+    kept, dropped, _ = fit_budget(passages, budget=60)
+    assert [passage.text for passage in kept] == ["a" * 32, large]
     assert (shortened(kept), dropped) == ("2.md:1-3", 1)
-    kept, dropped, _ = fit_budget(hits, budget=12)
-    assert ([hit.text for hit in kept], shortened(kept), dropped) == (["a" * 32], "", 2)
+    kept, dropped, _ = fit_budget(passages, budget=12)
+    assert ([passage.text for passage in kept], shortened(kept), dropped) == (["a" * 32], "", 2)
 
 
-def _with_text(chunk_id: int, score: float, text: str) -> Hit:
-    hit = fused(candidate(chunk_id, bm25=1.0, lines=(text,)))[0]
-    return hit._replace(score=score)
+def _with_text(chunk_id: int, score: float, text: str) -> RankedPassage:
+    passage = fused(candidate(chunk_id, bm25=1.0, lines=(text,)))[0]
+    return passage._replace(score=score)
 
 
 def test_records_of_a_named_date_take_half_the_places_and_leave_the_rest_to_the_best() -> None:
     best = [candidate(at, bm25=9.0 - at) for at in range(1, 7)]
     dated = [candidate(at, bm25=0.1, date="2026-01-10") for at in range(11, 17)]
     kept = nearest_first(fused(*best, *dated), [("2026-01-10", "2026-01-10")], 6)
-    assert [hit.about.chunk_id for hit in kept] == [1, 2, 3, 11, 12, 13]
+    assert [passage.about.chunk_id for passage in kept] == [1, 2, 3, 11, 12, 13]
 
 
 def test_words_are_believed_as_far_as_the_best_covers_the_query() -> None:

@@ -15,9 +15,9 @@ import pytest
 from memcli.cli.main import run
 from memcli.config.settings import load
 from memcli.language.tokens import estimate
-from memcli.search.hits import Hit
+from memcli.search.ranked import RankedPassage
 from memcli.search.summaries import apply_quality, behind
-from memcli.search.validity import reach_of
+from memcli.search.validity import scope_of
 from memcli.store.documents import with_chunks
 from memcli.store.open import open_store
 from memcli.types import Filters, PartScore, SourceLines
@@ -54,8 +54,8 @@ def _active(notes: Path) -> set[str]:
     """Give every document with a chunk in the active view."""
     store = open_store(load(str(notes), {}, {}), os.environ, lambda: FAR_FUTURE_NS)
     with store.snapshot() as snapshot:
-        reach = reach_of(Filters(view="active"), snapshot.supports())
-        found = {document.path for document in with_chunks(snapshot.documents(reach))}
+        scope = scope_of(Filters(view="active"), snapshot.supports())
+        found = {document.path for document in with_chunks(snapshot.documents(scope))}
     store.close()
     return found
 
@@ -220,25 +220,27 @@ def test_get_expand_of_what_is_no_summary_says_so(notes: Path) -> None:
     assert "MEMORY.md is not a summary" in err.getvalue()
 
 
-def _hit(path: str, kind: str, score: float, text: str = "- said (memory/a.md:3)") -> Hit:
+def _passage(
+    path: str, kind: str, score: float, text: str = "- said (memory/a.md:3)"
+) -> RankedPassage:
     part = PartScore(1, 1, 0, len(text), None)
     candidate = make_candidate(path=path, text=text, tokens=9, kind=kind, parts=(part,))
-    return Hit(candidate, 0, 0, score, None, 0.0, None, (), ())
+    return RankedPassage(candidate, 0, 0, score, None, 0.0, None, (), ())
 
 
 def test_quality_by_hand() -> None:
     """0.8 * (1 - 0.5 * (1 - 0.4)) = 0.56, which falls behind 0.6."""
-    hits = [_hit("s.md", "summary", 0.8), _hit("a.md", "log", 0.6)]
-    ranked = apply_quality(hits, {"s.md": 0.4})
+    passages = [_passage("s.md", "summary", 0.8), _passage("a.md", "log", 0.6)]
+    ranked = apply_quality(passages, {"s.md": 0.4})
     assert [(h.about.path, round(h.score, 6)) for h in ranked] == [
         ("a.md", 0.6),
         ("s.md", 0.56),
     ]
     assert dict(ranked[1].trace[-1].inputs) == {"confidence": 0.4, "factor": 0.7}
-    assert apply_quality(hits, {}) == hits
+    assert apply_quality(passages, {}) == passages
 
 
 def test_a_line_leads_to_all_that_its_summary_covers_of_the_document() -> None:
     leaves = [SourceLines("memory/a.md", 1, 9, b""), SourceLines("memory/b.md", 1, 9, b"")]
-    assert behind(_hit("s.md", "summary", 1.0), leaves) == leaves[:1]
-    assert behind(_hit("s.md", "summary", 1.0, "# heading"), leaves) == leaves
+    assert behind(_passage("s.md", "summary", 1.0), leaves) == leaves[:1]
+    assert behind(_passage("s.md", "summary", 1.0, "# heading"), leaves) == leaves

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.search.hits import Hit
+from memcli.search.ranked import RankedPassage
 from memcli.search.translations import language_of, own_language_first
-from tests.render.test_text import HIT
+from tests.render.test_text import PASSAGE
 
 PATHS = (
     "book/a.md", "de/book/a.md", "fr/book/a.md", "book/b.md", "de/book/b.md", "zh-CN/book/b.md",
@@ -16,59 +16,61 @@ PATHS = (
 )  # fmt: skip
 
 
-def _hits(*paths: str) -> list[Hit]:
-    about = HIT.about
+def _passages(*paths: str) -> list[RankedPassage]:
+    about = PASSAGE.about
     return [
-        HIT._replace(
-            candidate=HIT.candidate._replace(about=about._replace(path=path)),
+        PASSAGE._replace(
+            candidate=PASSAGE.candidate._replace(about=about._replace(path=path)),
             score=1.0 - 0.05 * rank,
         )
         for rank, path in enumerate(paths)
     ]
 
 
-def _paths(hits: list[Hit]) -> list[str]:
-    return [hit.about.path for hit in hits]
+def _paths(passages: list[RankedPassage]) -> list[str]:
+    return [passage.about.path for passage in passages]
 
 
 def test_an_english_question_gets_the_original_before_its_translations() -> None:
-    hits = _hits("de/book/a.md", "de/book/a.md", "fr/book/a.md", "x.md", "book/a.md", "book/a.md")
-    ranked = own_language_first(hits, "how do I install it on windows")
+    passages = _passages(
+        "de/book/a.md", "de/book/a.md", "fr/book/a.md", "x.md", "book/a.md", "book/a.md"
+    )
+    ranked = own_language_first(passages, "how do I install it on windows")
     assert _paths(ranked) == [
         "book/a.md", "de/book/a.md", "de/book/a.md", "fr/book/a.md", "x.md", "book/a.md"
     ]  # fmt: skip
-    assert [hit.score for hit in ranked] == [hit.score for hit in hits]
+    assert [passage.score for passage in ranked] == [passage.score for passage in passages]
     step = ranked[0].trace[-1]
-    assert (step.stage, step.inputs) == ("language", (("before", hits[0].citation),))
+    assert (step.stage, step.inputs) == ("language", (("before", passages[0].citation),))
 
 
 def test_a_german_question_gets_the_german_page_and_an_unknown_one_the_original() -> None:
-    hits = _hits("book/a.md", "de/book/a.md")
-    assert _paths(own_language_first(hits, "wie richte ich das ein")) == [
+    passages = _passages("book/a.md", "de/book/a.md")
+    assert _paths(own_language_first(passages, "wie richte ich das ein")) == [
         "de/book/a.md",
         "book/a.md",
     ]
-    assert own_language_first(hits, "hooks") == hits
-    assert _paths(own_language_first(hits[::-1], "hooks")) == ["book/a.md", "de/book/a.md"]
-    hits = _hits("book/b.md", "zh-CN/book/b.md")
-    assert _paths(own_language_first(hits, "如何安装"))[0] == "zh-CN/book/b.md"
-    hits = _hits("de/hooks.md", "hooks.en.md", "hooks.md")
-    assert _paths(own_language_first(hits, "where are the hooks"))[0] == "hooks.en.md"
+    assert own_language_first(passages, "hooks") == passages
+    assert _paths(own_language_first(passages[::-1], "hooks")) == ["book/a.md", "de/book/a.md"]
+    passages = _passages("book/b.md", "zh-CN/book/b.md")
+    assert _paths(own_language_first(passages, "如何安装"))[0] == "zh-CN/book/b.md"
+    passages = _passages("de/hooks.md", "hooks.en.md", "hooks.md")
+    assert _paths(own_language_first(passages, "where are the hooks"))[0] == "hooks.en.md"
 
 
 def test_what_has_no_translation_keeps_its_rank() -> None:
-    hits = _hits("notes/it/c.md", "de/z.md", "c.md", "js/a.md", "book/a.md")
-    assert own_language_first(hits, "what is in it") == hits
+    passages = _passages("notes/it/c.md", "de/z.md", "c.md", "js/a.md", "book/a.md")
+    assert own_language_first(passages, "what is in it") == passages
 
 
 @given(
     st.lists(st.sampled_from(PATHS), max_size=12), st.sampled_from(["the", "der das", "x", "文"])
 )
 def test_nothing_is_lost_and_the_own_language_comes_first(paths: list[str], question: str) -> None:
-    hits = [hit._replace(first=at) for at, hit in enumerate(_hits(*paths))]
-    ranked = own_language_first(hits, question)
-    assert sorted(hit.first for hit in ranked) == list(range(len(hits)))
-    assert [hit.score for hit in ranked] == [hit.score for hit in hits]
+    passages = [passage._replace(first=at) for at, passage in enumerate(_passages(*paths))]
+    ranked = own_language_first(passages, question)
+    assert sorted(passage.first for passage in ranked) == list(range(len(passages)))
+    assert [passage.score for passage in ranked] == [passage.score for passage in passages]
     for own, other in (("book/a.md", "fr/book/a.md"), ("book/b.md", "zh-CN/book/b.md")):
         found = _paths(ranked)
         has_better = "de/" + own in found and question == "der das"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memcli.cli.main import run
 from memcli.embedding.models import Calibration
 from memcli.search.confidence import THIRTIETH, judge, stands_out, verdict
-from memcli.search.hits import Hit
+from memcli.search.ranked import RankedPassage
 from tests.search.makers import candidate, fused
 from tests.support import write
 
@@ -23,15 +23,15 @@ CLOSE = {"code": "close", "reason": "the tenth passage matches nearly as well as
 Asked = Callable[..., tuple[dict[str, Any], str]]
 
 
-def _passages(*scores: float, of_one: int = 1) -> list[Hit]:
+def _passages(*scores: float, of_one: int = 1) -> list[RankedPassage]:
     """Make a passage of each score, the first so many of one document."""
-    hits = [fused(candidate(max(1, n - of_one + 2)))[0] for n in range(len(scores))]
-    return [hit._replace(score=score) for hit, score in zip(hits, scores, strict=True)]
+    passages = [fused(candidate(max(1, n - of_one + 2)))[0] for n in range(len(scores))]
+    return [passage._replace(score=score) for passage, score in zip(passages, scores, strict=True)]
 
 
-def _chunks(*cosines: float) -> list[Hit]:
-    (hit,) = fused(candidate(0))
-    return [hit._replace(cosine=cosine) for cosine in cosines]
+def _chunks(*cosines: float) -> list[RankedPassage]:
+    (passage,) = fused(candidate(0))
+    return [passage._replace(cosine=cosine) for cosine in cosines]
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_a_better_first_passage_and_chunks_that_are_farther_never_take_it_away(
     raised = [passages[0]._replace(score=scores[0] + by), *passages[1:]]
     assert stands_out(raised, chunks, CONSTANTS)
     farther = [
-        hit._replace(cosine=(hit.cosine or 0.0) * by) if place == at else hit
-        for place, hit in enumerate(chunks)
+        passage._replace(cosine=(passage.cosine or 0.0) * by) if place == at else passage
+        for place, passage in enumerate(chunks)
     ]
     assert stands_out(passages, farther, CONSTANTS)
 
@@ -101,8 +101,8 @@ def test_a_better_first_passage_and_chunks_that_are_farther_never_take_it_away(
     ("cosine", "told"), [(0.39, "weak"), (0.41, "good"), (0.21, "weak"), (0.19, "low")]
 )
 def test_the_verdict_follows_the_confidence_of_the_first(cosine: float, told: str) -> None:
-    hits = judge(fused(candidate(1, cosines=(cosine,))), None, rarity=1.0)
-    level, reason = verdict([hits[0]._replace(confidence=cosine)])
+    passages = judge(fused(candidate(1, cosines=(cosine,))), None, rarity=1.0)
+    level, reason = verdict([passages[0]._replace(confidence=cosine)])
     assert (reason.code if reason else level) == told
 
 
@@ -219,11 +219,11 @@ def test_the_verdict_and_the_floor_are_of_what_is_left_after_age_counts(
 
 
 def test_a_literal_match_counts_as_much_as_its_age_leaves_of_it() -> None:
-    (hit,) = fused(candidate(1, literal=True))
+    (passage,) = fused(candidate(1, literal=True))
     for faded, told in ((1.0, "good"), (0.3, "weak"), (0.0, "low")):
-        level, reason = verdict([hit._replace(faded=faded, confidence=0.1 * faded)])
+        level, reason = verdict([passage._replace(faded=faded, confidence=0.1 * faded)])
         assert (reason.code if reason else level) == told
-    judged = judge([hit, hit._replace(faded=0.5)], CONSTANTS, rarity=1.0)
+    judged = judge([passage, passage._replace(faded=0.5)], CONSTANTS, rarity=1.0)
     assert [each.confidence for each in judged] == [0.5, 0.25]
 
 

@@ -20,10 +20,10 @@ from memcli.cli.program import page
 from memcli.config.settings import load
 from memcli.dates.find import find_dates
 from memcli.errors import Reason
-from memcli.search.hits import Hit
 from memcli.search.options import PROFILES, Inner, SearchOptions, options_of
 from memcli.search.pipeline import search
 from memcli.search.query import parse
+from memcli.search.ranked import RankedPassage
 from memcli.search.retrievers import Vector
 from memcli.search.stages import LOST, STAGES, SWITCHES, TABLE, switch_of
 from memcli.search.why_not import Course, follow, why
@@ -45,7 +45,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "notes"
 
 
-def _told(notes: Path, options: SearchOptions) -> list[tuple[str, Sequence[Hit]]]:
+def _told(notes: Path, options: SearchOptions) -> list[tuple[str, Sequence[RankedPassage]]]:
     """Ask, and give what an observer was told."""
     text, course = "pool on 2026-02-03", Course()
     reader = Reader(str(notes.parent / "index.sqlite"))
@@ -102,9 +102,9 @@ def test_a_name_that_is_none_is_an_error(notes: Path) -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_trace_names_stages_in_their_order(notes: Path, profile: str) -> None:
-    for _, hits in _told(notes, _options(notes, profile)):
-        for hit in hits:
-            places = [STAGES.index(step.stage) for step in hit.trace]
+    for _, passages in _told(notes, _options(notes, profile)):
+        for passage in passages:
+            places = [STAGES.index(step.stage) for step in passage.trace]
             assert places == sorted(set(places))
 
 
@@ -116,10 +116,10 @@ def test_the_table_is_sound() -> None:
 
 def test_a_stage_that_says_what_it_loses_can_lose_and_no_other_does(notes: Path) -> None:
     """Lines that vanish at a stage are explained with numbers; each field is one `why` knows."""
-    hit = _told(notes, _options(notes))[0][1][0]
+    passage = _told(notes, _options(notes))[0][1][0]
     for name in STAGES:
         course = Course()
-        course("recall", [hit])
+        course("recall", [passage])
         course(name, [])
         trail = follow(course, lambda each: True)
         assert trail.lost_at == name

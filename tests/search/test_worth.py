@@ -6,8 +6,8 @@ import pytest
 
 from memcli.errors import Reason
 from memcli.search.confidence import LOW
-from memcli.search.hits import Correction, Hit
 from memcli.search.pipeline import NOTHING, ended
+from memcli.search.ranked import Correction, RankedPassage
 from memcli.search.worth import asks_for_several, best_lines
 from memcli.types import Turn
 from tests.search.makers import candidate, fused
@@ -15,83 +15,85 @@ from tests.search.makers import candidate, fused
 WORDS = "the pool ran dry before noon"  # 7 tokens
 
 
-def _hit(at: int, score: float, confidence: float | None, *lines: str) -> Hit:
+def _passage(at: int, score: float, confidence: float | None, *lines: str) -> RankedPassage:
     lines = lines or (WORDS,)
-    (hit,) = fused(candidate(at, lines=lines, cosines=(0.5,) * len(lines)))
-    return hit._replace(score=score, confidence=confidence, last=len(lines) - 1)
+    (passage,) = fused(candidate(at, lines=lines, cosines=(0.5,) * len(lines)))
+    return passage._replace(score=score, confidence=confidence, last=len(lines) - 1)
 
 
 def _ended(
-    hits: list[Hit], *, verdict_reason: Reason | None = None, is_measured: bool = True
-) -> tuple[list[Hit], int]:
+    passages: list[RankedPassage], *, verdict_reason: Reason | None = None, is_measured: bool = True
+) -> tuple[list[RankedPassage], int]:
     answer = NOTHING._replace(
-        hits=tuple(hits),
+        passages=tuple(passages),
         verdict="weak" if verdict_reason else "good",
         verdict_reason=verdict_reason,
         is_measured=is_measured,
     )
     read = ended(answer)
-    return list(read.hits), read.weaker
+    return list(read.passages), read.weaker
 
 
 def test_an_answer_ends_where_what_follows_is_far_less_likely() -> None:
     scores = ((1.0, 0.99), (0.97, 0.99), (0.3, 0.06), (0.25, 0.05))
-    hits = [_hit(at, *each, *[WORDS] * 6) for at, each in enumerate(scores, 1)]
-    kept, weaker = _ended(hits)
-    assert (kept, weaker) == (hits[:2], 2)
+    passages = [_passage(at, *each, *[WORDS] * 6) for at, each in enumerate(scores, 1)]
+    kept, weaker = _ended(passages)
+    assert (kept, weaker) == (passages[:2], 2)
 
 
 def test_passages_that_are_as_likely_are_all_shown_unless_nothing_matches() -> None:
-    hits = [_hit(at, 1.0, 0.5) for at in range(1, 8)]
-    assert _ended(hits) == (hits, 0)
-    assert _ended(hits, verdict_reason=LOW) == (hits[:3], 4)
-    assert _ended(hits, verdict_reason=LOW, is_measured=False) == (hits[:3], 4)
-    unknown = [hit._replace(confidence=None) for hit in hits]
+    passages = [_passage(at, 1.0, 0.5) for at in range(1, 8)]
+    assert _ended(passages) == (passages, 0)
+    assert _ended(passages, verdict_reason=LOW) == (passages[:3], 4)
+    assert _ended(passages, verdict_reason=LOW, is_measured=False) == (passages[:3], 4)
+    unknown = [passage._replace(confidence=None) for passage in passages]
     assert _ended(unknown) == (unknown, 0)
 
 
 def test_of_an_identifier_the_passages_that_have_it_are_shown() -> None:
-    has_it, also = (_hit(at, 0.5, 0.01)._replace(is_literal=True) for at in (1, 4))
-    hits = [has_it, _hit(2, 0.9, 0.29), _hit(3, 0.4, 0.3), also]
-    answer = NOTHING._replace(hits=tuple(hits), verdict="good", is_exact=True)
+    has_it, also = (_passage(at, 0.5, 0.01)._replace(is_literal=True) for at in (1, 4))
+    passages = [has_it, _passage(2, 0.9, 0.29), _passage(3, 0.4, 0.3), also]
+    answer = NOTHING._replace(passages=tuple(passages), verdict="good", is_exact=True)
     read = ended(answer)
-    assert (read.hits, read.weaker) == ((has_it, hits[2], also), 1)
-    lacking = tuple(hit._replace(is_literal=False) for hit in hits)
-    assert ended(answer._replace(hits=lacking)).hits == lacking
+    assert (read.passages, read.weaker) == ((has_it, passages[2], also), 1)
+    lacking = tuple(passage._replace(is_literal=False) for passage in passages)
+    assert ended(answer._replace(passages=lacking)).passages == lacking
 
 
 def test_the_first_passage_is_shown_at_any_length_and_no_answer_is_none() -> None:
-    long = _hit(1, 1.0, 0.1, WORDS * 500)
-    assert _ended([long, _hit(2, 0.1, 0.0, WORDS * 500)]) == ([long], 1)
+    long = _passage(1, 1.0, 0.1, WORDS * 500)
+    assert _ended([long, _passage(2, 0.1, 0.0, WORDS * 500)]) == ([long], 1)
     assert _ended([]) == ([], 0)
 
 
 def test_the_rest_of_an_answer_is_what_it_left_out() -> None:
-    hits = [_hit(at, *each, *[WORDS] * 6) for at, each in enumerate([(1.0, 0.9), (0.2, 0.1)], 1)]
-    answer = NOTHING._replace(hits=tuple(hits), verdict="good", is_measured=True)
-    assert ended(answer).hits == (hits[0],)
-    assert ended(answer).left == (hits[1],)
+    passages = [
+        _passage(at, *each, *[WORDS] * 6) for at, each in enumerate([(1.0, 0.9), (0.2, 0.1)], 1)
+    ]
+    answer = NOTHING._replace(passages=tuple(passages), verdict="good", is_measured=True)
+    assert ended(answer).passages == (passages[0],)
+    assert ended(answer).left == (passages[1],)
     bounded = ended(answer, budget=1)
-    assert (bounded.hits, bounded.left) == ((), tuple(hits))
+    assert (bounded.passages, bounded.left) == ((), tuple(passages))
     assert (bounded.omitted_over_budget, bounded.weaker) == (1, 1)
 
 
 def test_a_list_has_the_best_line_of_each_passage_that_may_answer() -> None:
-    pools, others = _hit(1, 0.9, 0.5, "A bus.", "- The pool ran dry."), _hit(2, 0.1, 0.01)
+    pools, others = _passage(1, 0.9, 0.5, "A bus.", "- The pool ran dry."), _passage(2, 0.1, 0.01)
     (line,) = best_lines([pools, others], ["pool"])
     assert (line.citation, line.text) == (f"{pools.about.path}:2", "- The pool ran dry.")
-    assert [hit.citation for hit in best_lines([others], ["pool"])] == [others.citation]
+    assert [passage.citation for passage in best_lines([others], ["pool"])] == [others.citation]
 
 
 CHATTER = "And what else is new with you, and with everybody at home. " * 10
 
 
-def _talk(*said: tuple[str, str, float], best: float = 1.0) -> Hit:
+def _talk(*said: tuple[str, str, float], best: float = 1.0) -> RankedPassage:
     """A passage of turns: who speaks, what, and which share of the question it holds."""
     lines = [f"- **{who}**: {text}" for who, text, _ in said]
     turns = tuple(Turn(n, n, who) for n, (who, _, _) in enumerate(said, 1))
     shares = tuple((n, share) for n, (_, _, share) in enumerate(said, 1))
-    return _hit(1, best, 0.3, *lines)._replace(turns=turns, shares=shares)
+    return _passage(1, best, 0.3, *lines)._replace(turns=turns, shares=shares)
 
 
 def test_a_list_has_each_line_of_a_conversation_with_all_words_of_the_question() -> None:
@@ -100,59 +102,63 @@ def test_a_list_has_each_line_of_a_conversation_with_all_words_of_the_question()
     assert [line.text for line in lines] == ["- **Ann**: The pool.", "- **Ann**: The pool is dry."]
 
 
-def _citations(hit: Hit, *, of_writer: bool = False) -> list[str]:
-    answer = NOTHING._replace(hits=(hit, *[_hit(2, 0.01, 0.0, CHATTER)] * 9), verdict="good")
+def _citations(passage: RankedPassage, *, of_writer: bool = False) -> list[str]:
+    answer = NOTHING._replace(
+        passages=(passage, *[_passage(2, 0.01, 0.0, CHATTER)] * 9), verdict="good"
+    )
     read = ended(answer._replace(is_measured=True, of_writer=of_writer))
-    assert (read.weaker, {each.score for each in read.hits}) == (9, {hit.score})
-    return [each.citation for each in read.hits]
+    assert (read.weaker, {each.score for each in read.passages}) == (9, {passage.score})
+    return [each.citation for each in read.passages]
 
 
 def test_a_passage_of_a_conversation_is_narrowed_to_the_turns_that_answer() -> None:
-    hit = _talk(
+    passage = _talk(
         ("Odette", CHATTER, 0.0), ("Kate", "the pool ran dry", 0.9), ("Odette", CHATTER, 0.0)
     )
-    hit = hit._replace(named_speakers=("Kate",))
-    assert _citations(hit) == ["1.md:2"]
-    note = hit._replace(turns=(), named_speakers=())
+    passage = passage._replace(named_speakers=("Kate",))
+    assert _citations(passage) == ["1.md:2"]
+    note = passage._replace(turns=(), named_speakers=())
     assert _ended([note])[0] == [note]
-    claimed = hit._replace(claims=(1,))
-    (narrow,) = ended(NOTHING._replace(hits=(claimed,), verdict="good", is_measured=True)).hits
+    claimed = passage._replace(claims=(1,))
+    (narrow,) = ended(
+        NOTHING._replace(passages=(claimed,), verdict="good", is_measured=True)
+    ).passages
     assert (claimed.is_claimed, narrow.is_claimed) == (True, False)
     assert (claimed.claim_at(1), claimed.claim_at(2)) == ("[not Kate]", "")
-    corrected = hit._replace(corrected_by=(Correction(9, "memory", "9.md", 1, 1, "", "no"),))
+    corrected = passage._replace(corrected_by=(Correction(9, "memory", "9.md", 1, 1, "", "no"),))
     assert _citations(corrected) == ["1.md:1-3"]
 
 
 def test_turns_that_answer_apart_from_each_other_are_passages_of_their_own() -> None:
     fact = "the pool ran dry at noon, long before anybody had looked at it or refilled it again"
-    hit = _talk(("Kate", fact, 0.9), ("Odette", CHATTER, 0.0), ("Kate", fact, 0.9))
-    assert _citations(hit) == ["1.md:1", "1.md:3"]
-    assert [each.citation for each in _ended([hit])[0]] == ["1.md:1"]  # no more than there were
+    passage = _talk(("Kate", fact, 0.9), ("Odette", CHATTER, 0.0), ("Kate", fact, 0.9))
+    assert _citations(passage) == ["1.md:1", "1.md:3"]
+    assert [each.citation for each in _ended([passage])[0]] == ["1.md:1"]  # no more than there were
 
 
 def test_a_short_answer_keeps_its_question_unless_turns_are_apart() -> None:
     long = "Tell me at last, after all those weeks in which you never wrote, " * 4
-    hit = _talk(("Odette", f"{long} why did the pool run dry?", 0.0), ("Kate", "A leak!", 0.9))
-    assert _citations(hit) == ["1.md:1-2"]
-    answer = NOTHING._replace(hits=(hit,), verdict="good", is_measured=True)
-    assert [each.citation for each in ended(answer, apart=True).hits] == ["1.md:2"]
+    passage = _talk(("Odette", f"{long} why did the pool run dry?", 0.0), ("Kate", "A leak!", 0.9))
+    assert _citations(passage) == ["1.md:1-2"]
+    answer = NOTHING._replace(passages=(passage,), verdict="good", is_measured=True)
+    assert [each.citation for each in ended(answer, apart=True).passages] == ["1.md:2"]
 
 
 def test_what_a_machine_says_is_less_likely_to_answer_who_asks_of_himself() -> None:
     told = "the pool ran dry before noon, and it will again unless the pump is repaired " * 14
-    hit = _talk(("User", told, 0.9), ("Assistant", told, 0.9))
-    assert _citations(hit) == ["1.md:1-2"]
-    assert _citations(hit, of_writer=True) == ["1.md:1"]
+    passage = _talk(("User", told, 0.9), ("Assistant", told, 0.9))
+    assert _citations(passage) == ["1.md:1-2"]
+    assert _citations(passage, of_writer=True) == ["1.md:1"]
 
 
 def test_a_question_on_another_subject_and_the_first_words_of_an_assistant_are_left_out() -> None:
     fact = "the pool ran dry before noon, and it will again unless the pump is repaired by May"
     other = "And what will you do on the long weekend that is coming, now that it is so warm?"
-    hit = _talk(("Kate", fact, 0.3), ("Odette", f"{other} " * 11, 0.0), ("Kate", fact, 0.3))
-    assert _citations(hit) == ["1.md:1", "1.md:3"]
+    passage = _talk(("Kate", fact, 0.3), ("Odette", f"{other} " * 11, 0.0), ("Kate", fact, 0.3))
+    assert _citations(passage) == ["1.md:1", "1.md:3"]
     steps = f"Certainly! Here is how you can find out why the pool ran dry{' dry' * 40}:"
-    hit = _talk(("User", fact, 0.3), ("Assistant", steps, 0.3))
-    assert _citations(hit) == ["1.md:1"]
+    passage = _talk(("User", fact, 0.3), ("Assistant", steps, 0.3))
+    assert _citations(passage) == ["1.md:1"]
 
 
 @pytest.mark.parametrize(
@@ -179,7 +185,7 @@ def test_a_question_asks_for_several_things(question: str, is_so: bool) -> None:
 
 
 def test_a_question_for_several_things_prints_more_passages() -> None:
-    hits = [_hit(n, 1.0 - n / 20, 0.5, CHATTER) for n in range(1, 9)]
-    answer = NOTHING._replace(hits=tuple(hits), verdict="good", is_measured=True)
-    counted = [len(ended(answer._replace(of_several=more)).hits) for more in (False, True)]
+    passages = [_passage(n, 1.0 - n / 20, 0.5, CHATTER) for n in range(1, 9)]
+    answer = NOTHING._replace(passages=tuple(passages), verdict="good", is_measured=True)
+    counted = [len(ended(answer._replace(of_several=more)).passages) for more in (False, True)]
     assert counted[0] < counted[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from memcli.store.fixed import unpacked
+from memcli.store.quantize import unpacked
 from memcli.store.sqlite.driver import rows
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from memcli.errors import DamagedError
-from memcli.store.fixed import packed
-from memcli.store.records import Reach, RetrieverResults
+from memcli.store.quantize import packed
+from memcli.store.records import RetrieverResults, Scope
 from memcli.store.run_records import Stamp, VectorSearch
-from memcli.store.sqlite import aside, coarse, matrix
+from memcli.store.sqlite import background, coarse, codes_in_memory
 from memcli.store.sqlite import reader as reading
 from memcli.store.sqlite.coarse import VectorQuery
 from memcli.store.sqlite.driver import connect, rows
@@ -29,7 +29,7 @@ from memcli.store.sqlite.vectors import (
 from memcli.store.sqlite.vectors import put as fill_cache
 from memcli.store.sqlite.writer import Writer, open_migrated
 from memcli.store.union import Member, Union
-from memcli.types import Chunk, Document, FileStat, Part, Wanted
+from memcli.types import Chunk, Document, FileStat, Part, TermQuery
 from tests.store_check import assert_sound, open_writer
 from tests.support import FAR_FUTURE_NS
 
@@ -141,9 +141,9 @@ def test_a_filter_applies_before_the_coarse_search(large: tuple[str, Any]) -> No
 
 def asked_often(reader: Reader, queries: Sequence[bytes], limit: int) -> list[Any]:
     """Ask until the process keeps the codes of what it asks, then ask each question."""
-    for _ in range(aside.OFTEN):
-        reader.by_vector(queries[0], 1, Reach())()
-    return [reader.by_vector(query, limit, Reach())() for query in queries]
+    for _ in range(background.OFTEN):
+        reader.by_vector(queries[0], 1, Scope())()
+    return [reader.by_vector(query, limit, Scope())() for query in queries]
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_codes_that_are_kept_find_what_those_of_the_file_find(large: tuple[str, 
     reader = Reader(path)
     for limit in (1, 20, 350):
         kept = asked_often(reader, queries, limit)
-        assert path in matrix._kept
+        assert path in codes_in_memory._kept
         for query, found in zip(queries, kept, strict=True):
             asked = VectorQuery(FINGERPRINT, query, limit)
             _, of_file = nearest(reader._connection, table, asked, has_vec=True)
@@ -181,11 +181,11 @@ def test_codes_that_a_connection_keeps_find_what_those_of_the_file_find(
     store = SqliteStore(path, lambda: FAR_FUTURE_NS)
     for at in (3, 3, BIG + 7):  # what is asked again is kept
         with store.snapshot() as snapshot:
-            found = snapshot.by_vector(made[at].tobytes(), 20, Reach())()
+            found = snapshot.by_vector(made[at].tobytes(), 20, Scope())()
             table = snapshot._vec_table()
             asked = VectorQuery(FINGERPRINT, made[at].tobytes(), 20)
             _, of_file = nearest(snapshot._connection, table, asked, has_vec=True)
-            snapshot.candidates(found[0].chunk_ids, RetrieverResults(Wanted(), [], None, found))
+            snapshot.candidates(found[0].chunk_ids, RetrieverResults(TermQuery(), [], None, found))
         assert [near.cosine for near in found] == [cosine for _, cosine in of_file[:20]]
         assert {(near.hash, near.cosine) for near in found} <= {*of_file}
     store.close()
@@ -201,14 +201,14 @@ def test_codes_are_kept_of_one_state(large: tuple[str, Any]) -> None:
     query, name = own[3].tobytes(), hashes("n", 4)[3]
     reader = Reader(path)
     assert asked_often(reader, [query], 5)[0][0].hash == name
-    kept = matrix._kept[path]
+    kept = codes_in_memory._kept[path]
     assert asked_often(reader, [made[7].tobytes()], 5)[0][0].hash == hashes("b", 8)[7]
-    assert matrix._kept[path] is kept
+    assert codes_in_memory._kept[path] is kept
     put(writer, "n", 2)
-    for times in range(1, 2 * aside.OFTEN):
-        found = reader.by_vector(query, 5, Reach())()
+    for times in range(1, 2 * background.OFTEN):
+        found = reader.by_vector(query, 5, Scope())()
         assert name not in {near.hash for near in found}
-        assert (matrix._kept[path] is kept) == (times < aside.OFTEN)
+        assert (codes_in_memory._kept[path] is kept) == (times < background.OFTEN)
     writer.close()
     reader.close()
 
@@ -218,11 +218,11 @@ def test_codes_that_would_take_too_much_room_are_not_kept(
     large: tuple[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, made = large
-    monkeypatch.setattr(matrix, "MOST_BYTES", 1000)
-    monkeypatch.setattr(matrix, "_kept", {})
+    monkeypatch.setattr(codes_in_memory, "MOST_BYTES", 1000)
+    monkeypatch.setattr(codes_in_memory, "_kept", {})
     reader = Reader(path)
     assert asked_often(reader, [made[7].tobytes()], 5)[0][0].hash == hashes("b", 8)[7]
-    assert not matrix._kept
+    assert not codes_in_memory._kept
     reader.close()
 
 
@@ -235,14 +235,14 @@ def test_codes_that_memcli_did_not_write_are_not_kept(
     writer = open_writer(path)
     table = writer.fact("vec_table")
     writer.close()
-    monkeypatch.setattr(matrix, "_kept", {})
+    monkeypatch.setattr(codes_in_memory, "_kept", {})
     connection = apsw.Connection(path)
     connection.execute(f"UPDATE {table}_chunks SET validity = x'ffff' WHERE chunk_id = 2")
     connection.close()
     reader = Reader(path)
     with pytest.raises(DamagedError, match="has foreign content"):
         asked_often(reader, [made[7].tobytes()], 5)
-    assert not matrix._kept
+    assert not codes_in_memory._kept
     reader.close()
 
 
@@ -252,9 +252,9 @@ def test_without_numpy_or_room_the_codes_of_the_file_are_asked(
     path, made = large
     connection = connect(path, write=False).connection
     ((table,),) = rows(connection, "SELECT value FROM meta WHERE key = 'vec_table'")
-    monkeypatch.setattr(matrix, "_kept", {})
+    monkeypatch.setattr(codes_in_memory, "_kept", {})
     monkeypatch.setitem(sys.modules, "numpy", None)
-    assert matrix.nearest(connection, table, "a state", b"\0" * 32, 10) is None
+    assert codes_in_memory.nearest(connection, table, "a state", b"\0" * 32, 10) is None
     asked = VectorQuery(FINGERPRINT, made[7].tobytes(), 1, state="a state")
     assert nearest(connection, table, asked, has_vec=True)[1][0][0] == hashes("b", 8)[7]
     connection.close()
@@ -266,13 +266,13 @@ def test_a_search_in_the_background_sees_the_state_of_its_reader(large: tuple[st
     query = matrix[BIG + 3].tobytes()
     reader = Reader(path)
     with reader.snapshot():
-        before = reader.by_vector(query, 5, Reach())()
+        before = reader.by_vector(query, 5, Scope())()
         assert before[0].hash == hashes("s", 4)[3]
         writer = open_writer(path)
         put(writer, "s", 2)
         writer.close()
-        assert reader.by_vector(query, 5, Reach())() == before
-    after = reader.by_vector(query, 5, Reach())()
+        assert reader.by_vector(query, 5, Scope())() == before
+    after = reader.by_vector(query, 5, Scope())()
     assert before[0] not in after
     reader.close()
 
@@ -289,9 +289,9 @@ def test_a_question_in_the_background_is_answered_from_one_state(tmp_path: Path)
         other.close()
         return rows(connection, "SELECT count(*) FROM parts")[0][0], []
 
-    assert aside.Aside(path, revision, ask).result() == (3, [])
+    assert background.BackgroundQuery(path, revision, ask).result() == (3, [])
     assert writer.facts.revision > int(revision)
-    assert aside.Aside(path, revision, ask).result() is None
+    assert background.BackgroundQuery(path, revision, ask).result() is None
     writer.close()
 
 
@@ -338,8 +338,8 @@ def test_texts_that_take_the_place_of_others_and_have_a_vector_are_coded(
     reader = Reader(path)
     for number in (SMALL - 1, SMALL - 30):
         query = made[BIG + number].tobytes()
-        assert reader.by_vector(query, 1, Reach())()[0].hash == hashes("s", SMALL)[number]
-    assert reader.by_vector(made[BIG + 5].tobytes(), 1, Reach())()[0].hash != hashes("s", 6)[5]
+        assert reader.by_vector(query, 1, Scope())()[0].hash == hashes("s", SMALL)[number]
+    assert reader.by_vector(made[BIG + 5].tobytes(), 1, Scope())()[0].hash != hashes("s", 6)[5]
     reader.close()
 
 
@@ -382,7 +382,7 @@ def test_of_vectors_that_tie_no_more_are_given_than_asked_for(tmp_path: Path) ->
     embed(writer, "m", np.repeat(units(1, 9), 5, axis=0))
     writer.close()
     reader = Reader(path)
-    assert [len(reader.by_vector(units(1, 9)[0].tobytes(), n, Reach())()) for n in (2, 9)] == [2, 5]
+    assert [len(reader.by_vector(units(1, 9)[0].tobytes(), n, Scope())()) for n in (2, 9)] == [2, 5]
     reader.close()
 
 

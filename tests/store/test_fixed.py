@@ -6,7 +6,7 @@ import apsw
 import numpy as np
 import pytest
 
-from memcli.store.fixed import packed, rounded, unpacked
+from memcli.store.quantize import packed, rounded, unpacked
 from memcli.store.sqlite.coarse import distances_of
 from memcli.store.sqlite.driver import connect
 

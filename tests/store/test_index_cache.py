@@ -15,7 +15,7 @@ from memcli.store.sqlite import index_cache
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.store import SqliteStore
 from memcli.store.sqlite.vectors import create_table
-from memcli.types import Wanted
+from memcli.types import TermQuery
 from tests.store.contract.makers import (
     ENCODER,
     EVERYTHING,
@@ -39,10 +39,10 @@ NOTES = {
 QUESTIONS = (
     any_of("fox", "pool"),
     any_of("东京"),
-    Wanted(any=(term("pool"),), none=(term("fox"),)),
-    Wanted(all=((term("fox"), term("pool")), (term("v0.1"), term("two")))),
-    Wanted(any=(term("slep", prefix=True),), all=((term("nothing"),),)),
-    Wanted(any=(term("nowhere"),)),
+    TermQuery(any=(term("pool"),), none=(term("fox"),)),
+    TermQuery(all=((term("fox"), term("pool")), (term("v0.1"), term("two")))),
+    TermQuery(any=(term("slep", prefix=True),), all=((term("nothing"),),)),
+    TermQuery(any=(term("nowhere"),)),
 )
 
 

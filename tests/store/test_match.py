@@ -22,7 +22,7 @@ from memcli.language.words import (
 )
 from memcli.store.sqlite import match
 from memcli.store.sqlite.match import TOKENIZE, expression
-from memcli.types import Term, Wanted
+from memcli.types import Term, TermQuery
 
 Find = Callable[[str | None], list[int]]
 
@@ -132,12 +132,12 @@ def test_a_term_becomes_one_quoted_phrase(term: str, expected: str | None) -> No
 
 def test_nothing_is_left_out_of_a_combination() -> None:
     a, b, c = Term("a"), Term("b"), Term("c")
-    assert expression(Wanted()) is None
-    assert expression(Wanted(any=(a, b, a))) == '("a" OR "b")'
-    assert expression(Wanted(all=((a,), (b,)))) == '("a" AND "b")'
-    assert expression(Wanted(any=(c,), all=((a, b), (c,)))) == '((("a" OR "b") AND "c") OR "c")'
-    assert expression(Wanted(any=(a,), none=(b,))) == '("a") NOT ("b")'
-    assert expression(Wanted(none=(b,))) is None
+    assert expression(TermQuery()) is None
+    assert expression(TermQuery(any=(a, b, a))) == '("a" OR "b")'
+    assert expression(TermQuery(all=((a,), (b,)))) == '("a" AND "b")'
+    assert expression(TermQuery(any=(c,), all=((a, b), (c,)))) == '((("a" OR "b") AND "c") OR "c")'
+    assert expression(TermQuery(any=(a,), none=(b,))) == '("a") NOT ("b")'
+    assert expression(TermQuery(none=(b,))) is None
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_prefix_finds_words_whose_stem_is_shorter(prefix: str, word: str) -> N
 @pytest.mark.parametrize("word", ["car", "win", "plan", "tes", "dep"])
 def test_a_prefix_does_not_find_words_that_are_shorter(word: str) -> None:
     longer = terms(["care", "wind", "planet", "test", "deploy"], prefix=True)
-    assert table(word)(expression(Wanted(any=longer))) == []
+    assert table(word)(expression(TermQuery(any=longer))) == []
 
 
 @given(st.lists(ANY_TEXT, max_size=4), st.lists(ANY_TEXT, max_size=3), st.booleans())
@@ -197,8 +197,8 @@ def test_no_text_breaks_a_match_expression(
 ) -> None:
     find = table("東京 a b")
     pieces, none = terms(wanted, prefix=prefix), terms(unwanted)
-    find(expression(Wanted(any=pieces, none=none)))
-    find(expression(Wanted(all=tuple((piece,) for piece in pieces), none=none)))
+    find(expression(TermQuery(any=pieces, none=none)))
+    find(expression(TermQuery(all=tuple((piece,) for piece in pieces), none=none)))
 
 
 @given(MIXED)

@@ -12,7 +12,7 @@ import pytest
 
 from memcli.errors import DamagedError, StoreError
 from memcli.indexing.indexer import embed, index
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.store.sqlite import driver, schema
 from memcli.store.sqlite.driver import connect
 from memcli.store.sqlite.integrity import first_fault
@@ -129,7 +129,7 @@ def test_a_span_that_no_note_has_is_not_walked(path: Path) -> None:
     planted(path, sql("UPDATE documents SET date = '9999-12-31', first_day = '0001-01-01'"))
     reader = Reader(str(path))
     with pytest.raises(DamagedError, match="has foreign content"):
-        reader.documents(Reach())
+        reader.documents(Scope())
     reader.close()
 
 

@@ -6,8 +6,8 @@ from array import array
 
 import pytest
 
-from memcli.store.fixed import packed
-from memcli.store.sqlite.beside import _is_sound
+from memcli.store.quantize import packed
+from memcli.store.sqlite.replacement import _is_sound
 
 
 def _vector(*components: float) -> bytes:

@@ -12,8 +12,8 @@ import pytest
 from memcli.errors import DamagedError, IncompleteError, IndexMissingError, StoreError
 from memcli.indexing.document import build_document
 from memcli.indexing.indexer import embed
-from memcli.store.fixed import unpacked
-from memcli.store.records import Reach, TermChunks
+from memcli.store.quantize import unpacked
+from memcli.store.records import Scope, TermChunks
 from memcli.store.run_records import Stamp
 from memcli.store.sqlite import keywords, rare_first, schema
 from memcli.store.sqlite.driver import connect, rows, strings
@@ -390,7 +390,7 @@ def test_a_reader_changes_no_byte(path: str) -> None:
     reader = Reader(path)
     with reader.snapshot():
         reader.counts()
-    reader.documents(Reach())
+    reader.documents(Scope())
     assert reader.integrity() == "ok"
     with pytest.raises((StoreError, apsw.Error)):
         reader._connection.execute("DELETE FROM documents")

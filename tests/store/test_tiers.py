@@ -13,8 +13,8 @@ import pytest
 from memcli.config.settings import load
 from memcli.errors import ConfigError
 from memcli.store import tiers
-from memcli.store.fixed import rounded
-from memcli.store.records import Near, Reach
+from memcli.store.quantize import rounded
+from memcli.store.records import Neighbour, Scope
 from memcli.store.run_records import Stamp
 from memcli.store.sqlite.driver import connect, rows
 from memcli.store.sqlite.reader import Reader
@@ -91,11 +91,11 @@ def settled(path: str, components: Sequence[int]) -> tuple[int, int]:
 
 
 def found(
-    path: str, asked: Any, by: Sequence[Tier], limit: int = 10, reach: Reach | None = None
-) -> list[Sequence[Near]]:
+    path: str, asked: Any, by: Sequence[Tier], limit: int = 10, scope: Scope | None = None
+) -> list[Sequence[Neighbour]]:
     reader = Reader(path, by)
     try:
-        return [reader.by_vector(q.tobytes(), limit, reach or Reach())() for q in asked]
+        return [reader.by_vector(q.tobytes(), limit, scope or Scope())() for q in asked]
     finally:
         reader.close()
 
@@ -158,11 +158,11 @@ def test_a_cut_whose_codes_fill_no_bytes_is_refused(tmp_path: Path) -> None:
 def test_thresholds_of_1_change_nothing(path: str, texts: Any) -> None:
     settled(path, (64, 256))
     asked = [*questions(COUNT, 8, DIMENSION), *texts[:2]]
-    within = Reach(Filters(paths=("b.md",)))
+    within = Scope(Filters(paths=("b.md",)))
     for limit in (1, 10, 250):
-        for reach in (Reach(), within):
-            whole = found(path, asked, (), limit, reach)
-            assert found(path, asked, NEVER, limit, reach) == whole
+        for scope in (Scope(), within):
+            whole = found(path, asked, (), limit, scope)
+            assert found(path, asked, NEVER, limit, scope) == whole
             assert {text.tier for near in whole for text in near} == {0}
 
 

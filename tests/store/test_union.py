@@ -30,7 +30,7 @@ from memcli.store.port import Change, Snapshot
 from memcli.store.run_records import Stamp
 from memcli.store.union import Member, Union
 from memcli.threads import side_by_side
-from memcli.types import Document, FileText, Filters, Term, Wanted
+from memcli.types import Document, FileText, Filters, Term, TermQuery
 from memcli.workspace.dating import age_days
 from tests.store.contract.conftest import STORES
 from tests.store.contract.makers import EVERYTHING, Clock, changing, term
@@ -200,7 +200,7 @@ def test_vectors_of_two_models_are_parted_and_words_weighed_by_all(
         whole = Union(members)
         parts = whole.by_model()
         assert [names for names, _ in parts] == [("a", "d", "c"), ("b",)]
-        wanted = Wanted(any=(term("pool"),))
+        wanted = TermQuery(any=(term("pool"),))
         ranked = [list(part.by_keyword(wanted, 9, EVERYTHING)) for _, part in parts]
         order = sorted(each for found in ranked for each in found)
         assert order == sorted(whole.by_keyword(wanted, 9, EVERYTHING))
@@ -295,7 +295,8 @@ def all_told(snapshot: Snapshot, asked: Sequence[Term]) -> dict[str, object]:
         "frequencies": list(snapshot.frequencies(asked)),
         "held": list(held()),
         "matching": sorted(
-            names[c] for c in snapshot.holding([Wanted(any=tuple(asked))], ids[1::2])[0].chunk_ids
+            names[c]
+            for c in snapshot.holding([TermQuery(any=tuple(asked))], ids[1::2])[0].chunk_ids
         ),
         "dated": [
             sorted(names[chunk] for chunk in snapshot.dated(spans, most, EVERYTHING))
@@ -326,7 +327,7 @@ def context(snapshot: Snapshot, text: str, roots: Mapping[str, str]) -> list[tup
     """
     wanted = Sharing(
         budget=9000, tail=0, always_share=0.5, soft_share=0.2, tail_share=0.0,
-        preference_share=0.1, is_asked=True,
+        preference_share=0.1, has_question=True,
     )  # fmt: skip
     fixed, encoder = fixed_of(snapshot, wanted, Filters()), Tree()
     options = options_of(config.load("/", {}, {}), filters=Filters())

@@ -12,8 +12,8 @@ import pytest
 from memcli.cli.generate import agent_memory_table
 from memcli.types import Source
 from memcli.workspace import discover as walking
+from memcli.workspace.agent_memories import AGENT_MEMORIES, FINDABLE, OPEN, find
 from memcli.workspace.locate import Surroundings
-from memcli.workspace.presets import FINDABLE, OPEN, PRESETS, find
 
 from .tree import make
 
@@ -96,13 +96,17 @@ def test_a_layout_is_found_and_read(home: Home, name: str) -> None:
     (source,) = home.find()
     assert (source.name, source.root) == (name, str(root))
     assert listed(source) == read
-    assert (source.trust, source.is_found) == ("trusted", True)
+    assert (source.trust, source.is_automatic) == ("trusted", True)
 
 
 def test_every_place_has_a_layout_here_or_a_test_of_its_own() -> None:
-    names = {f"{preset.name}{spot.behind}" for preset in PRESETS for spot in preset.places}
+    names = {
+        f"{agent_memory.name}{spot.suffix}"
+        for agent_memory in AGENT_MEMORIES
+        for spot in agent_memory.places
+    }
     assert names == {*LAYOUTS, "claude-code", "gemini", *(set(FINDABLE) - set(OPEN))}
-    assert all(preset.about for preset in PRESETS)
+    assert all(each.about for each in AGENT_MEMORIES)
     assert "| `codex` | `~/.codex/memories` |\n" in agent_memory_table()
     assert "| `zk` | `path` of a `[[source]]` |\n" in agent_memory_table()
 
@@ -226,7 +230,7 @@ def test_a_folder_without_end_is_named_and_loses_nothing(
     make(home.repo / ".serena/memories", *(f"{number}/a.md" for number in range(count - 2)))
     make(home.repo / ".serena/memories", "b.md")
     (source,) = home.find()
-    for each, is_whole in ((source, count == 3), (source._replace(is_found=False), True)):
+    for each, is_whole in ((source, count == 3), (source._replace(is_automatic=False), True)):
         listing = walking.discover([each], max_bytes=1 << 20)
         if is_whole:
             assert len(listing.files) == count - 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memcli.cli.command_context import command_context
 from memcli.cli.options import (
     CHANGES_FORMATS,
     COMMON,
@@ -13,7 +14,6 @@ from memcli.cli.options import (
     Options,
     check,
 )
-from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode
 from memcli.types import AGENT
 
@@ -40,16 +40,16 @@ def run(options: Options) -> int:
     wanted = "json" if options.json else options.format or "text"
     check("--format", [wanted], CHANGES_FORMATS)
     check("--by", [options.by] if options.by else [], (AGENT,))
-    skin = make_skin(options)
+    command = command_context(options)
 
     from memcli.api.changes import changes
     from memcli.cli import changes_output
-    from memcli.search.question import told_as
+    from memcli.search.question import redacted_question
 
-    text = told_as(" ".join(options.query or ()), skin.config)
+    text = redacted_question(" ".join(options.query or ()), command.config)
     found = changes(
-        skin.workspace, text,
-        since=options.since, until=options.until, by=options.by, now=skin.moment,
+        command.workspace, text,
+        since=options.since, until=options.until, by=options.by, now=command.moment,
     )  # fmt: skip
-    changes_output.write(found, skin, form=wanted, question=text, limit=options.limit)
+    changes_output.write(found, command, form=wanted, question=text, limit=options.limit)
     return ExitCode.OK

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context, marked
 from memcli.cli.options import (
     COMMON,
     JSON,
@@ -17,7 +18,6 @@ from memcli.cli.options import (
     words_of,
 )
 from memcli.cli.side_files import own_file
-from memcli.cli.skin import Skin, make_skin, marked
 from memcli.errors import ExitCode, MemcliError, Reason, UsageError
 
 if TYPE_CHECKING:
@@ -69,66 +69,66 @@ def run(options: Options) -> int:
             "use only one of --apply, --verify, --undo and --dry-run", hint="memcli compact --help"
         )
     check("--summarizer", [options.summarizer], SUMMARIZERS)
-    skin = marked(make_skin(options), "compact")
+    command = marked(command_context(options))
     if options.verify:
-        return _verify(options, skin)
-    return _undo(options, skin) if options.undo else _compact(options, skin)
+        return _verify(options, command)
+    return _undo(options, command) if options.undo else _compact(options, command)
 
 
-def _compact(options: Options, skin: Skin) -> int:
+def _compact(options: Options, command: CommandContext) -> int:
     """Plan or write the summaries, and say what came of it."""
     from memcli.api.compact import apply_compaction, plan_compaction
     from memcli.cli.stopping import ended_by_signals
 
     do = apply_compaction if options.apply else plan_compaction
     with ended_by_signals():  # a program that writes summaries ends with this one
-        made = do(skin.workspace, now=skin.now, summarizer=options.summarizer)
-    _warn(made, skin)
-    recall = _recall(skin, silent=options.json) if options.apply and made.plan.drafts else None
-    _tell(made.plan, options, skin, recall=recall)
+        made = do(command.workspace, now=command.now, summarizer=options.summarizer)
+    _warn(made, command)
+    recall = _recall(command, silent=options.json) if options.apply and made.plan.drafts else None
+    _tell(made.plan, options, command, recall=recall)
     return ExitCode.OK
 
 
-def _recall(skin: Skin, *, silent: bool) -> SummaryRecall | None:
+def _recall(command: CommandContext, *, silent: bool) -> SummaryRecall | None:
     """Ask the workspace's own questions, if it has any, of logs and of summaries."""
     from memcli.api.compact import measure_recall
     from memcli.cli.commands.bench import running
 
     try:
-        if not os.path.exists(own_file(running.QUESTIONS, skin)):
+        if not os.path.exists(own_file(running.QUESTIONS, command)):
             return None
-        _, queries = running.questions(None, skin, silent=silent)
+        _, queries = running.questions(None, command, silent=silent)
         judged = [query for query in queries if query.relevant]
         if not judged:
             return None
-        running.bring_up_to_date(skin, silent=silent)
-        return measure_recall(skin.workspace, judged, skin.today)
+        running.bring_up_to_date(command, silent=silent)
+        return measure_recall(command.workspace, judged, command.today)
     except MemcliError as error:  # the summaries are written all the same
-        skin.terminal.warn(f"their recall is not measured: {error}")
+        command.terminal.warn(f"their recall is not measured: {error}")
         return None
 
 
-def _warn(made: Compaction, skin: Skin) -> None:
+def _warn(made: Compaction, command: CommandContext) -> None:
     """Say what a plan could not rest on."""
     from memcli.render.reasons import sentence
 
     for skip in made.skips:
-        skin.terminal.warn(f"{skip.path} is left out: {skip.detail or skip.reason}")
+        command.terminal.warn(f"{skip.path} is left out: {skip.detail or skip.reason}")
     reason = made.without_vectors
     if reason is not None:
         text = f"without vectors ({reason.text}): compares keywords only"
-        skin.terminal.say(sentence(reason._replace(text=text)))
+        command.terminal.say(sentence(reason._replace(text=text)))
 
 
-def _verify(options: Options, skin: Skin) -> int:
+def _verify(options: Options, command: CommandContext) -> int:
     from memcli.api.compact import check_compaction
 
-    checked = check_compaction(skin.workspace)
+    checked = check_compaction(command.workspace)
     found = (*checked.unread, *checked.problems)
     reworded = [(s.path, line) for s in checked.summaries if s.is_valid for line in s.reworded]
     if options.json:
         _write(
-            skin,
+            command,
             action="verify",
             summaries=[_summary(summary) for summary in checked.summaries],
             problems=[problem._asdict() for problem in found],
@@ -136,15 +136,15 @@ def _verify(options: Options, skin: Skin) -> int:
         )
     else:
         for problem in found:
-            where = skin.terminal.safe_line(problem.path)
-            detail = skin.terminal.safe_line(problem.detail)
-            skin.terminal.write(f"{problem.kind:<9} {where}: {detail}\n")
+            where = command.terminal.safe_line(problem.path)
+            detail = command.terminal.safe_line(problem.detail)
+            command.terminal.write(f"{problem.kind:<9} {where}: {detail}\n")
         for path, line in reworded:
             told = f"{path}: {line.removeprefix('- ')}"
-            skin.terminal.write(f"unchecked {skin.terminal.safe_line(told)}\n")
-        skin.terminal.say(_verdict(len(checked.summaries), len(found), len(checked.unread)))
+            command.terminal.write(f"unchecked {command.terminal.safe_line(told)}\n")
+        command.terminal.say(_verdict(len(checked.summaries), len(found), len(checked.unread)))
         if reworded:
-            skin.terminal.say(_own_words(len(reworded)))
+            command.terminal.say(_own_words(len(reworded)))
     return ExitCode.NEGATIVE if found else ExitCode.OK
 
 
@@ -170,13 +170,13 @@ def _own_words(count: int) -> str:
     )
 
 
-def _undo(options: Options, skin: Skin) -> int:
+def _undo(options: Options, command: CommandContext) -> int:
     from memcli.api.compact import undo_compaction
 
-    undone = undo_compaction(skin.workspace)
+    undone = undo_compaction(command.workspace)
     if options.json:
         _write(
-            skin,
+            command,
             action="undo",
             summaries=[_summary(summary) for summary in undone.removed],
             problems=[
@@ -189,28 +189,28 @@ def _undo(options: Options, skin: Skin) -> int:
         )
     else:
         for summary in undone.removed:
-            skin.terminal.write(f"removed  {skin.terminal.safe_line(summary.path)}\n")
+            command.terminal.write(f"removed  {command.terminal.safe_line(summary.path)}\n")
         for summary in undone.edited:
-            skin.terminal.warn(f"{summary.path} was edited and is left as it is")
+            command.terminal.warn(f"{summary.path} was edited and is left as it is")
         for problem in undone.unread:
-            skin.terminal.warn(f"{problem.path} cannot be read and stays: {problem.detail}")
+            command.terminal.warn(f"{problem.path} cannot be read and stays: {problem.detail}")
         if undone.is_empty:
-            skin.terminal.say("There is nothing to undo.")
+            command.terminal.say("There is nothing to undo.")
     return ExitCode.NEGATIVE if undone.edited or undone.unread else ExitCode.OK
 
 
 def _tell(
-    plan: CompactionPlan, options: Options, skin: Skin, *, recall: SummaryRecall | None
+    plan: CompactionPlan, options: Options, command: CommandContext, *, recall: SummaryRecall | None
 ) -> None:
-    terminal = skin.terminal
+    terminal = command.terminal
     if options.json:
         _write(
-            skin,
+            command,
             action="apply" if options.apply else "plan",
             records=len(plan.records),
             tail=len(plan.tail),
             waiting=len(plan.waiting),
-            ratio={"asked": skin.config("compact.ratio"), "reached": plan.ratio},
+            ratio={"asked": command.config("compact.ratio"), "reached": plan.ratio},
             suggested=_suggested(plan),
             summaries=[{**_described(d.path, d.lineage), "mode": _mode(d), "records": d.items,
                         **({"unused": d.unused} if d.unused else {}),
@@ -246,7 +246,10 @@ def _tell(
     if plan.drafts:
         terminal.say(_suggested_text(**_suggested(plan)))
     text = _outcome(
-        plan, skin.config("compact.cluster"), skin.config("compact.ratio"), written=options.apply
+        plan,
+        command.config("compact.cluster"),
+        command.config("compact.ratio"),
+        written=options.apply,
     )
     if plan.drafts and options.apply:
         terminal.say(f"{text}. To undo: {_next_line(options)}")
@@ -391,6 +394,6 @@ def _lines(source: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"path": source.path, "start_line": source.start_line, "end_line": source.end_line}
 
 
-def _write(skin: Skin, **fields: object) -> None:
-    record = {"schema": "memcli.compact/1", "workspace": skin.config.workspace, **fields}
-    skin.terminal.write_json(record)
+def _write(command: CommandContext, **fields: object) -> None:
+    record = {"schema": "memcli.compact/1", "workspace": command.config.workspace, **fields}
+    command.terminal.write_json(record)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from memcli.cli.command_context import command_context, progress_of
 from memcli.cli.filters import check_as_of, sync_of
 from memcli.cli.options import (
+    AGENT_MEMORIES,
     AS_OF,
     COMMON,
     CONTEXT_FORMATS,
     EVERYWHERE,
     FILES,
     JSON,
-    PRESETS,
     TENANT,
     WORKSPACE,
     WORKSPACE_NAME,
@@ -19,7 +20,6 @@ from memcli.cli.options import (
     Options,
     check,
 )
-from memcli.cli.skin import make_skin, progress_of
 from memcli.errors import ExitCode
 
 ARGUMENTS = (
@@ -43,7 +43,7 @@ OPTIONS = (
     Option("--no-sync", "Do not update the index."),
     Option("--sync", "Index all changes first."),
     Option("--receipt", "Write a trace, for bench replay.", "FILE", choices=FILES),
-    WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
+    WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 
@@ -58,27 +58,27 @@ def run(options: Options) -> int:
     check("--format", [form], CONTEXT_FORMATS)
     wanted_sync = sync_of(options, "context")
     check_as_of(options, {"--receipt": options.receipt})
-    skin = make_skin(options)
+    command = command_context(options)
 
-    from memcli.api.assemble import context_of, wanted_of
+    from memcli.api.assemble import context_of, sharing_of
     from memcli.cli import context_output
     from memcli.context.assemble import check_shares
 
-    wanted = check_shares(wanted_of(skin.config))
+    sharing = check_shares(sharing_of(command.config))
     text = " ".join(options.query or ())
-    with progress_of(skin) as observe:
+    with progress_of(command) as observe:
         found = context_of(
-            skin.memory, text, skin.question_time, wanted, sync=wanted_sync, observe=observe
+            command.memory, text, command.question_time, sharing, sync=wanted_sync, observe=observe
         )
     if options.receipt is not None:
-        from memcli.cli import search_receipt
+        from memcli.cli import traces
 
-        record = search_receipt.make_of_context(found, skin, budget=wanted.budget)
-        search_receipt.write(options.receipt, record, skin)
-    context_output.write(found, wanted, skin, form=form, explain=options.explain)
-    if skin.config("secrets") == "warn":
-        from memcli.cli.skin import warn_of_secrets
+        record = traces.make_of_context(found, command, budget=sharing.budget)
+        traces.write(options.receipt, record, command)
+    context_output.write(found, sharing, command, form=form, explain=options.explain)
+    if command.config("secrets") == "warn":
+        from memcli.cli.command_context import warn_of_secrets
 
         parts = found.assembled.parts
-        warn_of_secrets(skin, ((part.excerpt.about.citation, part.text) for part in parts))
+        warn_of_secrets(command, ((part.excerpt.about.citation, part.text) for part in parts))
     return ExitCode.OK

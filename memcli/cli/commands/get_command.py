@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from memcli.api.workspace import current_folder
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import (
+    AGENT_MEMORIES,
     AS_OF,
     COMMON,
     DOCUMENTS,
     EVERYWHERE,
     JSON,
-    PRESETS,
     TENANT,
     WORKSPACE,
     WORKSPACE_NAME,
@@ -21,7 +22,6 @@ from memcli.cli.options import (
     Option,
     Options,
 )
-from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, lines_of, shown
 
@@ -50,7 +50,7 @@ OPTIONS = (
     Option("--expand", "Print the source lines of a summary."),
     Option("--history", "Print all versions of the lines, newest first."),
     Option("--show-secrets", "Print keys and tokens unredacted."),
-    AS_OF, JSON, WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
+    AS_OF, JSON, WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 
@@ -69,20 +69,20 @@ def run(options: Options) -> int:
             hint=f"memcli get {quote(options.targets[0])} --from 1 --lines 40",
         )
     shown = {"secrets": "off"} if options.show_secrets else {}
-    skin = _opened(options, shown)
+    command = _opened(options, shown)
     if options.history:
-        return _history(options, skin)
+        return _history(options, command)
     if len(options.targets) == 1:
-        return _print(options.targets[0], options, skin)
+        return _print(options.targets[0], options, command)
     if (options.first, options.lines, options.hash) != (None, None, None):
         raise UsageError(
             "--from, --lines and --hash are of one document, and there are several",
             hint="write the lines as PATH:FROM-TO",
         )
-    return _print_several(options, skin)
+    return _print_several(options, command)
 
 
-def _history(options: Options, skin: Skin) -> int:
+def _history(options: Options, command: CommandContext) -> int:
     """Print the versions of some lines, each below its citation, its day and its commit."""
     others = {
         "--hash": options.hash,
@@ -100,9 +100,9 @@ def _history(options: Options, skin: Skin) -> int:
     from memcli.api.versions import versions
 
     found = versions(
-        skin.memory, targets[0], first=options.first, count=options.lines, here=skin.here
+        command.memory, targets[0], first=options.first, count=options.lines, here=command.here
     )
-    terminal = skin.terminal
+    terminal = command.terminal
     if options.json:
         from memcli.render.jsonio import reason
 
@@ -120,17 +120,17 @@ def _history(options: Options, skin: Skin) -> int:
     return ExitCode.OK
 
 
-def _opened(options: Options, settings: Mapping[str, Any]) -> Skin:
+def _opened(options: Options, settings: Mapping[str, Any]) -> CommandContext:
     """Open the workspace, or without one, all workspaces that the targets name."""
     try:
-        return make_skin(options, settings)
+        return command_context(options, settings)
     except NotFoundError:
         if not options.workspace and all(map(_absolute, options.targets)):
             here = os.path.dirname(_absolute(options.targets[0]))
-            return make_skin(options, settings, here=here)._replace(here=current_folder())
+            return command_context(options, settings, here=here)._replace(here=current_folder())
         if options.workspace or not all(map(_is_named, options.targets)):
             raise
-    return make_skin(options.having(everywhere=True), settings)
+    return command_context(options.having(everywhere=True), settings)
 
 
 def _absolute(target: str) -> str:
@@ -148,102 +148,106 @@ def _is_named(target: str) -> bool:
     return bool(colon) and name in named_workspaces(os.environ)
 
 
-def _read(target: str, options: Options, skin: Skin) -> tuple[Lines, Skin]:
+def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines, CommandContext]:
     """Read lines; a named workspace answers if the open one has no such document."""
     from memcli.api.read import get
 
-    def lines(skin: Skin) -> Lines:
+    def lines(command: CommandContext) -> Lines:
         return get(
-            skin.memory,
+            command.memory,
             target,
             first=options.first,
             count=options.lines,
             around=options.context,
             expand=options.expand,
-            here=skin.here,
+            here=command.here,
         )
 
     try:
-        return lines(skin), skin
+        return lines(command), command
     except NotFoundError:
-        if skin.memory.members or not (_is_named(target) or _absolute(target)):
+        if command.memory.members or not (_is_named(target) or _absolute(target)):
             raise
-        memory = _memory_of(target, skin)
-        if memory.config.workspace == skin.config.workspace and not memory.members:
+        memory = _memory_of(target, command)
+        if memory.config.workspace == command.config.workspace and not memory.members:
             raise
-    skin = skin._replace(memory=memory)
-    return lines(skin), skin
+    command = command._replace(memory=memory)
+    return lines(command), command
 
 
-def _memory_of(target: str, skin: Skin) -> Workspaces:
+def _memory_of(target: str, command: CommandContext) -> Workspaces:
     """Open the workspace of an absolute path, or for other targets the named workspaces."""
     from memcli.api.open import open_workspaces
     from memcli.api.workspaces import Selection
 
     if path := _absolute(target):
-        shown = {"secrets": "off"} if skin.config("secrets") == "off" else {}
+        shown = {"secrets": "off"} if command.config("secrets") == "off" else {}
         return open_workspaces(Selection(here=os.path.dirname(path)), settings=shown)
     return open_workspaces(Selection(everywhere=True, with_shared=False))
 
 
-def _print_several(options: Options, skin: Skin) -> int:
+def _print_several(options: Options, command: CommandContext) -> int:
     """Print each below its citation; a missing one is reported and changes the exit code."""
     code: int = ExitCode.OK
     for target in options.targets:
         try:
-            _print(target, options, skin, named=True)
+            _print(target, options, command, named=True)
         except NotFoundError as error:
-            skin.terminal.advise(error.reason)
+            command.terminal.advise(error.reason)
             code = error.exit_code
     return code
 
 
-def _print(target: str, options: Options, skin: Skin, *, named: bool = False) -> int:
+def _print(target: str, options: Options, command: CommandContext, *, named: bool = False) -> int:
     """Print the lines, below their citation if `named`."""
-    found, skin = _read(target, options, skin)
-    _say_which(target, found, skin)
-    citation = f"{skin.name(found.source, found.path)}:{lines_of(found.start_line, found.end_line)}"
+    found, command = _read(target, options, command)
+    _say_which(target, found, command)
+    citation = (
+        f"{command.name(found.source, found.path)}:{lines_of(found.start_line, found.end_line)}"
+    )
     if named and not options.json:
-        skin.terminal.write(f"==> {skin.terminal.safe_line(citation)} <==\n")
+        command.terminal.write(f"==> {command.terminal.safe_line(citation)} <==\n")
     if options.json:
         from memcli.render.jsonio import source_of
 
-        file = skin.file_from_here(found.source, found.path)
+        file = command.file_from_here(found.source, found.path)
         record = {"schema": "memcli.get/1", **found._asdict(), "file": file}
         record |= source_of(found.source)
         record["expanded"] = [each._asdict() for each in found.expanded]
         if not options.expand:
             del record["expanded"]
-        skin.terminal.write_json(record)
+        command.terminal.write_json(record)
     elif options.expand:
-        _write_behind(found.expanded, skin)
+        _write_behind(found.expanded, command)
     elif found.text:
-        skin.terminal.write(skin.terminal.safe(found.text) + "\n")
-    if skin.config("secrets") == "warn":
-        from memcli.cli.skin import warn_of_secrets
+        command.terminal.write(command.terminal.safe(found.text) + "\n")
+    if command.config("secrets") == "warn":
+        from memcli.cli.command_context import warn_of_secrets
 
-        warn_of_secrets(skin, [(citation, found.text)])
+        warn_of_secrets(command, [(citation, found.text)])
     if options.hash is not None and options.hash.lower() != found.text_hash:
-        skin.terminal.warn(f"{citation} has changed: its hash is {found.text_hash}")
+        command.terminal.warn(f"{citation} has changed: its hash is {found.text_hash}")
         return ExitCode.NEGATIVE
     return ExitCode.OK
 
 
-def _say_which(target: str, found: Lines, skin: Skin) -> None:
+def _say_which(target: str, lines: Lines, command: CommandContext) -> None:
     """Report which document a bare name was taken for, if it is ambiguous."""
-    source, path = found.source, found.path
-    elsewhere = skin.memory.provenance()
+    source, path = lines.source, lines.path
+    elsewhere = command.memory.provenance()
     if elsewhere is not None:
-        skin.terminal.advise(elsewhere)
+        command.terminal.advise(elsewhere)
         return
-    if skin.memory.members:  # the name contains its workspace
+    if command.memory.members:  # the name contains its workspace
         return
-    name = skin.name(source, path)
+    name = command.name(source, path)
     if source != MEMORY_SOURCE:
         if not target.startswith((f"{source}:", "./", "../", "/", name)):
-            skin.terminal.warn(f"the memory has no {path}; this is {shown(source, path)}")
-    elif name != path and target.startswith(path) and _is_other(path, skin.file_of(source, path)):
-        skin.terminal.warn(f"this is {name}; the file of that name here is ./{path}")
+            command.terminal.warn(f"the memory has no {path}; this is {shown(source, path)}")
+    elif (
+        name != path and target.startswith(path) and _is_other(path, command.file_of(source, path))
+    ):
+        command.terminal.warn(f"this is {name}; the file of that name here is ./{path}")
 
 
 def _is_other(path: str, file: str | None) -> bool:
@@ -251,11 +255,11 @@ def _is_other(path: str, file: str | None) -> bool:
     return os.path.isfile(path) and not (file and os.path.samefile(path, file))
 
 
-def _write_behind(behind: Sequence[RawLines], skin: Skin) -> None:
-    terminal = skin.terminal
+def _write_behind(behind: Sequence[RawLines], command: CommandContext) -> None:
+    terminal = command.terminal
     for each in behind:
         text = terminal.safe(each.text)
-        where = f"{skin.name(each.source, each.path)}:{lines_of(each.start_line, each.end_line)}"
+        where = f"{command.name(each.source, each.path)}:{lines_of(each.start_line, each.end_line)}"
         terminal.write(f"==> {terminal.safe_line(where)} <==\n{text}\n")
         if each.changed:
             terminal.warn(f"{where} has changed since it was summarised")

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable, Mapping
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.hook_reply import LIMIT_SECONDS, REPLY
 from memcli.cli.options import (
+    AGENT_MEMORIES,
     COMMON,
     EVERYWHERE,
-    PRESETS,
     TENANT,
     WORKSPACE,
     WORKSPACE_NAME,
@@ -20,7 +21,6 @@ from memcli.cli.options import (
     Options,
     check,
 )
-from memcli.cli.skin import Skin, make_skin
 from memcli.config.settings import cache_folder
 from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.hook.agents import AGENTS, EVENTS, SILENCE, read_event, read_object, reply
@@ -68,7 +68,7 @@ OPTIONS = (
         choices=tuple(AGENTS), attribute="agent"),
     Option("--budget", "Maximum tokens that are added to the conversation.", "TOKENS", int,
         shown_default="context.budget, or 600 for a prompt", least=1),
-    WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
+    WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 
@@ -110,29 +110,29 @@ class HookLine(Record):
     options: Options
     budget: int | None
 
-    def open(self, given: HookEvent) -> Skin:
+    def open(self, event: HookEvent) -> CommandContext:
         """Open the workspace of a conversation, which does little for its index here.
 
         It is the one named, else that of the agent's folder, else of its project.
         """
-        here = given.folder if os.path.isabs(given.folder) and os.path.isdir(given.folder) else None
+        here = event.folder if os.path.isabs(event.folder) and os.path.isdir(event.folder) else None
         here = here or os.environ.get("CLAUDE_PROJECT_DIR") or None
-        skin = make_skin(self.options, here=here)
-        memory = skin.memory.having(_bounded)
+        command = command_context(self.options, here=here)
+        memory = command.memory.having(_bounded)
         is_attached = not memory.members and memory.lead.store.stand_in() is not None
-        if not (skin.config.is_marked or memory.members or is_attached or memory.store.exists()):
+        if not (command.config.is_marked or memory.members or is_attached or memory.store.exists()):
             raise NotFoundError(
-                f"{skin.config.workspace} is not a workspace, and memcli does not index it",
+                f"{command.config.workspace} is not a workspace, and memcli does not index it",
                 hint="memcli init",
             )
-        return skin._replace(memory=memory)
+        return command._replace(memory=memory)
 
-    def session(self, given: HookEvent, skin: Skin) -> SessionFile | None:
+    def session(self, event: HookEvent, command: CommandContext) -> SessionFile | None:
         """Return the file of a conversation; None of one without a name."""
-        if not given.session:
+        if not event.session:
             return None
         folder = os.path.join(cache_folder(os.environ), HOOKS)
-        path = session_path(folder, self.agent, skin.config.workspace, given.session)
+        path = session_path(folder, self.agent, command.config.workspace, event.session)
         return SessionFile(path, os.urandom(8).hex())
 
     def say(self, text: str) -> None:
@@ -175,34 +175,34 @@ def _read(event: str, line: HookLine) -> HookEvent | None:
     return given
 
 
-def _session_start(given: HookEvent, line: HookLine) -> str:
+def _session_start(event: HookEvent, line: HookLine) -> str:
     """Return the context of a session, once: a resumed session has it already."""
-    from memcli.api.assemble import session_start, wanted_of
+    from memcli.api.assemble import session_start, sharing_of
     from memcli.context.assemble import check_shares
     from memcli.context.parts import markdown
     from memcli.hook.notes import part_keys
 
-    skin = line.open(given)
-    prune(os.path.join(cache_folder(os.environ), HOOKS), skin.memory.clock.now_ns())
-    session = line.session(given, skin)
-    if session and not session.starts(given.source, skin.memory.clock.now_ns()):
+    command = line.open(event)
+    prune(os.path.join(cache_folder(os.environ), HOOKS), command.memory.clock.now_ns())
+    session = line.session(event, command)
+    if session and not session.starts(event.source, command.memory.clock.now_ns()):
         return line.nothing("another hook has answered this start")
-    if session and given.source in ("clear", "compact"):
+    if session and event.source in ("clear", "compact"):
         session.forget()
-    if session and given.source == "resume" and session.has_given():
+    if session and event.source == "resume" and session.has_shown():
         return line.nothing("the resumed session has its context")
-    config = skin.config
+    config = command.config
     if line.budget is not None:
         config = config.having({"context.budget": line.budget})
     before = session_before(
         os.path.join(cache_folder(os.environ), HOOKS),
-        skin.config.workspace,
-        given.session,
-        skin.memory.clock.now_ns(),
+        command.config.workspace,
+        event.session,
+        command.memory.clock.now_ns(),
     )
-    wanted = check_shares(wanted_of(config))
-    made = skin.memory.answering(
-        lambda memory: session_start(memory, skin.question_time, wanted, since_ns=before),
+    sharing = check_shares(sharing_of(config))
+    made = command.memory.answering(
+        lambda memory: session_start(memory, command.question_time, sharing, since_ns=before),
         mends=True,
     ).assembled
     if not made.parts:
@@ -212,81 +212,85 @@ def _session_start(given: HookEvent, line: HookLine) -> str:
     return markdown(made.parts, notice=made.notice)
 
 
-def _prompt(given: HookEvent, line: HookLine) -> str:
+def _prompt(event: HookEvent, line: HookLine) -> str:
     """Return the notes for a prompt that the memory has a sure answer to."""
     from memcli.hook.prompts import has_subject, is_wish, query_of
 
-    text = query_of(given.prompt)
+    text = query_of(event.prompt)
     if not text:
         return line.nothing("the prompt is a command, or too short")
     from memcli.api.ask import ask
     from memcli.hook.notes import BUDGET, block, deserved, fitting, is_known, keys_of, why_nothing
     from memcli.search.options import options_of
     from memcli.search.question import Question
-    from memcli.store.naming import private_summaries
+    from memcli.store.qualified_names import private_summaries
     from memcli.types import OPEN_SCOPES, Filters, memory_path
 
-    skin = line.open(given)
-    session = line.session(given, skin)
-    if session and is_wish(given.prompt):
+    command = line.open(event)
+    session = line.session(event, command)
+    if session and is_wish(event.prompt):
         session.claim([WISHED])
-    question = Question.by(skin.config, text, skin.question_time)
+    question = Question.by(command.config, text, command.question_time)
     if not has_subject(question):
         return line.nothing("the prompt is small talk")
-    open_to_all = Filters(view=skin.config("search.view"), scopes=OPEN_SCOPES)
-    options = options_of(skin.config, filters=open_to_all)
-    answer = ask(skin.memory, question, options).answer
+    open_to_all = Filters(view=command.config("search.view"), scopes=OPEN_SCOPES)
+    options = options_of(command.config, filters=open_to_all)
+    answer = ask(command.memory, question, options).answer
     found = deserved(question, answer)
     if not found:
         return line.nothing(why_nothing(question, answer))
-    if any(hit.about.is_summary for hit in found):
-        with skin.memory.store.snapshot() as snapshot:
+    if any(passage.about.is_summary for passage in found):
+        with command.memory.store.snapshot() as snapshot:
             hidden = private_summaries(snapshot)
-        found = [hit for hit in found if memory_path(*hit.about.document) not in hidden]
+        found = [passage for passage in found if memory_path(*passage.about.document) not in hidden]
         if not found:
             return line.nothing("the passages are summaries of private notes")
     claimed = session.claimed() if session else {}
     if claimed is None:
         return line.nothing("the session has been shown too much to keep track of")
-    hits = fitting(found, claimed, budget=line.budget or BUDGET)
+    passages = fitting(found, claimed, budget=line.budget or BUDGET)
     if session:
-        wanted = {key for hit in hits for key in keys_of(hit)}
+        wanted = {key for passage in passages for key in keys_of(passage)}
         lost = wanted - session.claim(wanted - set(claimed))
-        hits = [hit for hit in hits if not is_known(hit, lost)]
-    return block(hits) or line.nothing("the session has been shown these passages")
+        passages = [passage for passage in passages if not is_known(passage, lost)]
+    return block(passages) or line.nothing("the session has been shown these passages")
 
 
-def _pre_compact(given: HookEvent, line: HookLine) -> str:
+def _pre_compact(event: HookEvent, line: HookLine) -> str:
     """Collect facts before a conversation is shortened, or suggest once a session to do so."""
-    skin = line.open(given)
-    session = line.session(given, skin)
+    command = line.open(event)
+    session = line.session(event, command)
     if session is None:
         return line.nothing(_NO_SESSION)
     session.forget()
-    if _captures(given, skin):
-        return _captured(given, line, skin, session)
-    return _suggested(_BEFORE_COMPACTING, session, skin) or line.nothing(_SUGGESTED_BEFORE)
+    if _captures(event, command):
+        return _captured(event, line, command, session)
+    return _suggested(_BEFORE_COMPACTING, session, command) or line.nothing(_SUGGESTED_BEFORE)
 
 
-def _stop(given: HookEvent, line: HookLine) -> str:
+def _stop(event: HookEvent, line: HookLine) -> str:
     """Collect facts, or suggest once a session to keep what the person has wished for."""
-    skin = line.open(given)
-    session = line.session(given, skin)
+    command = line.open(event)
+    session = line.session(event, command)
     if session is None:
         return line.nothing(_NO_SESSION)
-    if _captures(given, skin):
-        return _captured(given, line, skin, session)
+    if _captures(event, command):
+        return _captured(event, line, command, session)
     if WISHED not in (session.claimed() or ()):
         return line.nothing("the person has stated no wish in this session")
-    return _suggested(_AFTER_A_WISH, session, skin) or line.nothing(_SUGGESTED_BEFORE)
+    return _suggested(_AFTER_A_WISH, session, command) or line.nothing(_SUGGESTED_BEFORE)
 
 
-def _captures(given: HookEvent, skin: Skin) -> bool:
-    is_on: bool = skin.config("capture") != "off"
-    return is_on and bool(given.transcript) and skin.config.is_marked and not skin.memory.members
+def _captures(event: HookEvent, command: CommandContext) -> bool:
+    is_on: bool = command.config("capture") != "off"
+    return (
+        is_on and bool(event.transcript) and command.config.is_marked and not command.memory.members
+    )
 
 
-def _captured(given: HookEvent, line: HookLine, skin: Skin, session: SessionFile) -> str:
+def _captured(
+    event: HookEvent, line: HookLine, command: CommandContext, session: SessionFile
+) -> str:
     """Save facts of the lines of the transcript that were not read yet; say where they are."""
     from memcli.api.capture import INBOX, MOST_PER_SESSION, capture
 
@@ -294,20 +298,20 @@ def _captured(given: HookEvent, line: HookLine, skin: Skin, session: SessionFile
     if claimed is None:
         return ""
     try:
-        with open(given.transcript, encoding="utf-8", errors="replace") as file:
+        with open(event.transcript, encoding="utf-8", errors="replace") as file:
             text = file.read(MOST_TRANSCRIPT)
     except OSError as error:
-        line.say(f"{given.transcript} cannot be read: {error.strerror}")
+        line.say(f"{event.transcript} cannot be read: {error.strerror}")
         return ""
     read = [int(key.removeprefix(READ)) for key in claimed if key.startswith(READ)]
     kept = sum(key.startswith(KEPT) for key in claimed)
     saved = capture(
-        skin.workspace,
+        command.workspace,
         text,
-        os.path.basename(given.transcript),
+        os.path.basename(event.transcript),
         after=max(read, default=0),
         room=MOST_PER_SESSION - kept,
-        now=skin.moment,
+        now=command.moment,
     )
     keys = [f"{KEPT}{key}" for noted in saved for key in line_keys("", noted.path, [noted.text])]
     session.claim([*keys, f"{READ}{text.count(chr(10))}"])
@@ -317,8 +321,8 @@ def _captured(given: HookEvent, line: HookLine, skin: Skin, session: SessionFile
     return f"memcli saved {len(saved)} notes of this session. To review them: {where}"
 
 
-def _suggested(text: str, session: SessionFile, skin: Skin) -> str:
-    is_first = skin.config.is_marked and bool(session.claim([SUGGESTED]))
+def _suggested(text: str, session: SessionFile, command: CommandContext) -> str:
+    is_first = command.config.is_marked and bool(session.claim([SUGGESTED]))
     return text if is_first else ""
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
-from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ def run(options: Options) -> int:
     """
     from memcli.api.capture import inbox, settle
 
-    skin = make_skin(options)
-    entries = inbox(skin.workspace)
+    command = command_context(options)
+    entries = inbox(command.workspace)
     kept, dropped = _chosen(options.keep, entries), _chosen(options.drop, entries)
     if both := {each.number for each in kept} & {each.number for each in dropped}:
         number = min(both)
         raise UsageError(f"line {number} is to be kept and dropped", hint="memcli inbox")
     # The last lines first, so that the citations of the others stay right.
     for each in sorted((*kept, *dropped), key=lambda entry: -entry.number):
-        settle(skin.workspace, [each], keep=each in kept, now=skin.moment)
+        settle(command.workspace, [each], keep=each in kept, now=command.moment)
     left = [each for each in entries if each not in kept and each not in dropped]
     if options.json:
         record = {
@@ -47,9 +47,9 @@ def run(options: Options) -> int:
             "dropped": len(dropped),
             "entries": [each._asdict() for each in left],
         }
-        skin.terminal.write_json(record)
+        command.terminal.write_json(record)
         return ExitCode.OK
-    _write(left, skin, changed=len(kept) + len(dropped))
+    _write(left, command, changed=len(kept) + len(dropped))
     return ExitCode.OK
 
 
@@ -66,8 +66,8 @@ def _chosen(numbers: str, entries: Sequence[InboxEntry]) -> list[InboxEntry]:
     return [by_number[word] for word in dict.fromkeys(words)]
 
 
-def _write(left: Sequence[InboxEntry], skin: Skin, *, changed: int) -> None:
-    terminal = skin.terminal
+def _write(left: Sequence[InboxEntry], command: CommandContext, *, changed: int) -> None:
+    terminal = command.terminal
     if changed:
         terminal.say(f"{changed} lines are settled, {len(left)} are left.")
         return

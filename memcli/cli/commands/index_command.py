@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import COMMON, EVERYWHERE, JSON, PRESETS, WORKSPACE, Option, Options
-from memcli.cli.skin import Skin, make_skin, marked
+from memcli.cli.command_context import CommandContext, command_context, marked
+from memcli.cli.options import AGENT_MEMORIES, COMMON, EVERYWHERE, JSON, WORKSPACE, Option, Options
 from memcli.config.settings import FLAG_ORIGIN
 from memcli.errors import ExitCode, UsageError
 
@@ -26,7 +26,7 @@ OPTIONS = (
         setting="watch.interval_minutes"),
     Option("--encoder", "Model: auto, bundled, multilingual, onnx, openai or none.", "NAME",
         setting="embedding.encoder"),
-    JSON, WORKSPACE, EVERYWHERE, PRESETS, *COMMON,
+    JSON, WORKSPACE, EVERYWHERE, AGENT_MEMORIES, *COMMON,
 )  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def run(options: Options) -> int:
     if not options.watch:
         if options.debounce is not None or options.interval is not None:
             raise UsageError("--debounce and --interval need --watch", hint="memcli index --watch")
-        return _run_once(options, make_skin(options))
+        return _run_once(options, command_context(options))
     if options.dry_run or options.prune:
         raise UsageError(
             f"--watch cannot be combined with --{'dry-run' if options.dry_run else 'prune'}",
@@ -53,12 +53,12 @@ def run(options: Options) -> int:
         )
     from memcli.cli.watch_run import watch as stay
 
-    skin = make_skin(options)
-    if skin.memory.members:
+    command = command_context(options)
+    if command.memory.members:
         raise UsageError("--watch stays with one workspace", hint="memcli index --watch")
-    skin = marked(skin, "index --watch")
-    pinned = options.having(workspace=[skin.config.workspace])
-    return stay(skin, lambda: make_skin(pinned), full=options.full, as_json=options.json)
+    command = marked(command)
+    pinned = options.having(workspace=[command.config.workspace])
+    return stay(command, lambda: command_context(pinned), full=options.full, as_json=options.json)
 
 
 def _clean(options: Options) -> int:
@@ -66,57 +66,57 @@ def _clean(options: Options) -> int:
     from memcli.cli.index_output import write_orphans
     from memcli.store.open import orphans, remove_orphan
 
-    skin = make_skin(options, anywhere=True)
-    found = orphans(skin.memory.environ)
+    command = command_context(options, anywhere=True)
+    found = orphans(command.memory.environ)
     kept = [(orphan, remove_orphan(orphan) if options.apply else "") for orphan in found]
-    record = write_orphans(kept, skin.terminal, applied=options.apply, as_json=options.json)
+    record = write_orphans(kept, command.terminal, applied=options.apply, as_json=options.json)
     if options.json:
-        skin.terminal.write_json(record)
+        command.terminal.write_json(record)
     return ExitCode.BUSY if any(why for _, why in kept) else ExitCode.OK
 
 
-def _run_once(options: Options, skin: Skin) -> int:
+def _run_once(options: Options, command: CommandContext) -> int:
     """Index the workspace, or each of several, and report the result."""
     work = _dry_run if options.dry_run else _index
-    if skin.memory.members:
-        from memcli.cli.several import each
+    if command.memory.members:
+        from memcli.cli.each_workspace import each
 
         what = "index-plan" if options.dry_run else "index"
-        return each(skin, lambda one: work(options, one), what=what, as_json=options.json)
-    record, code = work(options, skin)
+        return each(command, lambda one: work(options, one), what=what, as_json=options.json)
+    record, code = work(options, command)
     if options.json:
-        skin.terminal.write_json(record)
+        command.terminal.write_json(record)
     return code
 
 
-def _index(options: Options, skin: Skin) -> tuple[dict[str, Any], int]:
+def _index(options: Options, command: CommandContext) -> tuple[dict[str, Any], int]:
     from memcli.api.sync import Job, Vectors, sync
     from memcli.cli.index_output import write
     from memcli.cli.progress import Progress, Stopwatch
 
-    watch = Stopwatch(skin.memory.clock.monotonic)
-    with Progress(skin.terminal, skin.memory.clock.monotonic) as progress:
+    watch = Stopwatch(command.memory.clock.monotonic)
+    with Progress(command.terminal, command.memory.clock.monotonic) as progress:
 
         def update(stage: str, done: int, total: int) -> None:
             watch.mark(stage)
             progress.update(stage, done, total)
 
-        vectors = Vectors(skin.workspace, update)
+        vectors = Vectors(command.workspace, update)
         job = Job(options.full, options.prune, options.wait)
-        done = sync(skin.workspace, job, vectors, on_progress=update)
-    if skin.terminal.verbose:
-        skin.terminal.say(watch.line())
-    record = write(done, vectors.opened, skin, as_json=options.json)
-    encoder, opened = skin.config.values["embedding.encoder"], vectors.opened
+        done = sync(command.workspace, job, vectors, on_progress=update)
+    if command.terminal.verbose:
+        command.terminal.say(watch.line())
+    record = write(done, vectors.opened, command, as_json=options.json)
+    encoder, opened = command.config.values["embedding.encoder"], vectors.opened
     # An encoder on the command line has no fallback.
     is_meant = encoder.origin == FLAG_ORIGIN and encoder.value != "none"
     return record, ExitCode.NO_RETRIEVER if is_meant and opened and opened.reason else ExitCode.OK
 
 
-def _dry_run(options: Options, skin: Skin) -> tuple[dict[str, Any], int]:
+def _dry_run(options: Options, command: CommandContext) -> tuple[dict[str, Any], int]:
     """Report what a run would do; it reads all changed files."""
     from memcli.cli.index_output import write_plan
     from memcli.indexing.comparison import compare_store
 
-    comparison = compare_store(skin.workspace.store, skin.workspace.index_settings())
-    return write_plan(comparison, skin.terminal, as_json=options.json), ExitCode.OK
+    comparison = compare_store(command.workspace.store, command.workspace.index_settings())
+    return write_plan(comparison, command.terminal, as_json=options.json), ExitCode.OK

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
-from memcli.cli.skin import Skin, make_skin
 from memcli.cli.terminal import Terminal
 from memcli.config.settings import WORKSPACE_FILE, user_file
 from memcli.errors import ExitCode, UsageError
@@ -41,26 +41,26 @@ def run(options: Options) -> int:
         Terminal.of_process(options).say(f"Wrote {path}. All of it is a comment.")
         return ExitCode.OK
     named = options.workspace or [os.environ.get(ENV_NAME) or os.curdir]
-    skin = make_skin(options.having(workspace=named))
-    root = skin.config.workspace
+    command = command_context(options.having(workspace=named))
+    root = command.config.workspace
     mark = mark_of(root)
     if not mark:
         write_new(os.path.join(root, WORKSPACE_FILE), user=False)
-    found = _record(skin, mark)
+    found = _record(command, mark)
     if options.json:
-        skin.terminal.write_json(found)
+        command.terminal.write_json(found)
         return ExitCode.OK
-    for line in _lines(found, skin):
-        skin.terminal.say(line)
+    for line in _lines(found, command):
+        command.terminal.say(line)
     return ExitCode.OK
 
 
-def _record(skin: Skin, mark: str) -> dict[str, Any]:
+def _record(command: CommandContext, mark: str) -> dict[str, Any]:
     """Describe what is searched here, and which agents keep notes about it."""
     from memcli.workspace.dating import path_days
     from memcli.workspace.discover import discover
 
-    config, settings = skin.config, skin.workspace.index_settings()
+    config, settings = command.config, command.workspace.index_settings()
     listing = discover(
         config.sources, max_bytes=settings.max_bytes, follow_symlinks=settings.follow_symlinks
     )
@@ -79,35 +79,35 @@ def _record(skin: Skin, mark: str) -> dict[str, Any]:
 
 def _other_memories(root: str, sources: Sequence[Source]) -> list[Source]:
     """List the memories of other programs that are not searched."""
+    from memcli.workspace.agent_memories import OPEN, find
     from memcli.workspace.locate import Surroundings
-    from memcli.workspace.presets import OPEN, find
 
     roots = {source.root for source in sources}
     found = find(OPEN, Surroundings(root, os.path.expanduser("~"), os.environ))
     return [source for source in found.sources if source.root not in roots]
 
 
-def _lines(found: dict[str, Any], skin: Skin) -> list[str]:
+def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
     """Return the text for a person, with the next step."""
-    root, mark = found["workspace"], found["mark"]
-    if found["written"]:
+    root, mark = record["workspace"], record["mark"]
+    if record["written"]:
         lines = [f"Wrote {os.path.join(root, mark)}, which marks the folder as a workspace."]
     else:
         lines = [f"{root} is a workspace already: it has {mark}"]
-    count = found["files"]
+    count = record["files"]
     if count:
         files = "1 Markdown file" if count == 1 else f"{count} Markdown files"
-        lines.append(f"Found {files}, {found['dated']} of them dated by name.")
+        lines.append(f"Found {files}, {record['dated']} of them dated by name.")
     else:
-        log = f"memory/{skin.today.isoformat()}.md"
+        log = f"memory/{command.today.isoformat()}.md"
         lines.append(f"Found no Markdown yet: lasting facts go to MEMORY.md, a day's log to {log}")
-    if found["beside"]:
-        lines += [f"Found notes of {each['name']} in {each['path']}" for each in found["beside"]]
-        names = list(dict.fromkeys(each["name"].partition(".")[0] for each in found["beside"]))
+    if record["beside"]:
+        lines += [f"Found notes of {each['name']} in {each['path']}" for each in record["beside"]]
+        names = list(dict.fromkeys(each["name"].partition(".")[0] for each in record["beside"]))
         listed = ", ".join(f'"{name}"' for name in names)
         flags = " ".join(f"--with {name}" for name in names)
         lines += [
-            f"To search {'it' if len(found['beside']) == 1 else 'them'} too: {flags}; or for good,",
+            f"To search {'it' if len(record['beside']) == 1 else 'them'} too: {flags}; or always,",
             f"below [files] in {user_file(os.environ)}: presets = [{listed}]",
         ]
     return [*lines, "Next: memcli search QUESTION"] if count else lines

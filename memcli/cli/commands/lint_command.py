@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli.options import COMMON, JSON, PRESETS, WORKSPACE, Option, Options, check
-from memcli.cli.skin import Skin, make_skin
+from memcli.cli.command_context import CommandContext, command_context
+from memcli.cli.options import AGENT_MEMORIES, COMMON, JSON, WORKSPACE, Option, Options, check
 from memcli.errors import ExitCode
 from memcli.types import lines_of
 
@@ -26,7 +26,7 @@ SHOWN = 3  # findings of one kind in the same documents; -v and JSON have all
 OPTIONS = (
     Option("--fail-on", "Exit 1 if lint finds one of these codes, or all.",
         "CODES", list, shown_default="none"),
-    JSON, WORKSPACE, PRESETS, *COMMON,
+    JSON, WORKSPACE, AGENT_MEMORIES, *COMMON,
 )  # fmt: skip
 
 
@@ -44,14 +44,14 @@ def run(options: Options) -> int:
         word.strip() for each in options.fail_on or () for word in each.split(",") if word.strip()
     ]
     check("--fail-on", gate, (*CODES, ALL))
-    skin = make_skin(options)
-    look = Inspection(skin.workspace, skin.today)
+    command = command_context(options)
+    look = Inspection(command.workspace, command.today)
     found = list(look.findings())
     counts = dict.fromkeys(CODES, 0) | Counter(finding.code for finding in found)
     if not options.json:
-        _write_all(found, skin)
+        _write_all(found, command)
     for reason in look.passed:
-        skin.terminal.advise(reason)
+        command.terminal.advise(reason)
     if options.json:
         record = {
             "schema": "memcli.lint/1",
@@ -61,28 +61,28 @@ def run(options: Options) -> int:
             "findings": [_record(finding) for finding in found],
             "skipped": [reason.text for reason in look.passed],
         }
-        skin.terminal.write_json(record)
+        command.terminal.write_json(record)
     else:
         for line in _summary(look.documents, counts):
-            skin.terminal.say(line)
+            command.terminal.say(line)
     wanted = tuple(CODES) if ALL in gate else gate
     return ExitCode.NEGATIVE if any(counts[code] for code in wanted) else ExitCode.OK
 
 
-def _write_all(found: Sequence[Finding], skin: Skin) -> None:
+def _write_all(findings: Sequence[Finding], command: CommandContext) -> None:
     """Write a line each; of many of one kind in the same documents the first, and how many more."""
-    kinds = Counter(map(_kind, found))
+    kinds = Counter(map(_kind, findings))
     written: Counter[Kind] = Counter()
-    for finding in found:
+    for finding in findings:
         kind = _kind(finding)
-        shown = kinds[kind] if skin.terminal.verbose or kinds[kind] <= SHOWN + 1 else SHOWN
+        shown = kinds[kind] if command.terminal.verbose or kinds[kind] <= SHOWN + 1 else SHOWN
         written[kind] += 1
         if written[kind] <= shown:
-            skin.terminal.write_line(skin.terminal.safe_line(_line(finding, skin)))
+            command.terminal.write_line(command.terminal.safe_line(_line(finding, command)))
         if written[kind] == shown < kinds[kind] and finding.at:
-            where = skin.name(finding.at.source, finding.at.path)
+            where = command.name(finding.at.source, finding.at.path)
             told = f"{where}: {finding.code}: {kinds[kind] - shown} more like these, which -v lists"
-            skin.terminal.write_line(skin.terminal.safe_line(told))
+            command.terminal.write_line(command.terminal.safe_line(told))
 
 
 def _kind(finding: Finding) -> Kind:
@@ -94,19 +94,19 @@ def _kind(finding: Finding) -> Kind:
     return (finding.code, *((spot.source, spot.path) for spot in (finding.at, *finding.others)))
 
 
-def _line(finding: Finding, skin: Skin) -> str:
+def _line(finding: Finding, command: CommandContext) -> str:
     """Return `path:line: code: message`, which editors open; then the other places."""
-    where = f"{_name(finding.at._replace(last=finding.at.first), skin)}: " if finding.at else ""
+    where = f"{_name(finding.at._replace(last=finding.at.first), command)}: " if finding.at else ""
     line = f"{where}{finding.code}: {finding.message}"
     if finding.others:
-        named = ", ".join(_name(spot, skin) for spot in finding.others[:NAMED])
+        named = ", ".join(_name(spot, command) for spot in finding.others[:NAMED])
         more = len(finding.others) - NAMED
         line += f": {named}" + (f" and {more} more" if more > 0 else "")
     return line
 
 
-def _name(spot: Location, skin: Skin) -> str:
-    name = skin.name(spot.source, spot.path)
+def _name(spot: Location, command: CommandContext) -> str:
+    name = command.name(spot.source, spot.path)
     if spot.first is None:
         return name
     return f"{name}:{lines_of(spot.first, spot.last)}"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memcli.cli.command_context import command_context, progress_of
 from memcli.cli.filters import bounds_of, filters_of, sync_of
 from memcli.cli.options import (
+    AGENT_MEMORIES,
     COMMON,
     COUNTED,
     DATES,
@@ -15,7 +17,6 @@ from memcli.cli.options import (
     LIST_FORMATS,
     LIST_ORDERS,
     NO_SYNC,
-    PRESETS,
     SCOPE,
     SOURCE,
     SYNC,
@@ -31,7 +32,6 @@ from memcli.cli.options import (
     Options,
     check,
 )
-from memcli.cli.skin import make_skin, progress_of
 from memcli.errors import ExitCode, UsageError
 
 ARGUMENTS = (
@@ -52,7 +52,7 @@ OPTIONS = (
     *DATES, UNDATED, SOURCE, KIND, SCOPE, TRUST, TAG, WHERE,
     Option("--links-to", "Only documents that link to this one.", "NAME"),
     NO_SYNC, SYNC, WORKSPACE,
-    PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
+    AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 USUAL_OPTIONS = (
@@ -80,16 +80,16 @@ def run(options: Options) -> int:
             hint=f"memcli ls --count {options.count}",
         )
     wanted_sync = sync_of(options, "ls")
-    skin = make_skin(options)
-    bounds = bounds_of(options, skin, "ls")
-    filters = filters_of(skin, options, bounds)
+    command = command_context(options)
+    bounds = bounds_of(options, command, "ls")
+    filters = filters_of(command, options, bounds)
 
     from memcli.api.listing import catalogue
     from memcli.cli import listing_output
 
-    with progress_of(skin):
+    with progress_of(command):
         found = catalogue(
-            skin.memory,
+            command.memory,
             filters,
             order=options.sort,
             links_to=options.links_to or "",
@@ -98,7 +98,7 @@ def run(options: Options) -> int:
         )
     shape = shape._replace(filters=bounds)
     listing_output.write(
-        found, skin, shape, count=options.count, limit=options.limit, every=options.all
+        found, command, shape, count=options.count, limit=options.limit, every=options.all
     )
     return ExitCode.OK
 

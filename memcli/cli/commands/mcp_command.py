@@ -8,11 +8,12 @@ import sys
 
 from memcli.api.workspace import current_folder
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import command_context
 from memcli.cli.options import (
+    AGENT_MEMORIES,
     COLOR,
     DEBUG,
     EVERYWHERE,
-    PRESETS,
     QUIET,
     TENANT,
     VERBOSE,
@@ -21,7 +22,6 @@ from memcli.cli.options import (
     Option,
     Options,
 )
-from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode, UsageError, install_extra
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _AT_A_TERMINAL = (
 OPTIONS = (
     Option("--structured", "Also answer with JSON."),
     Option("--write", "Let the agent save, correct and forget notes."),
-    WORKSPACE, EVERYWHERE, WORKSPACE_NAME, TENANT, PRESETS, QUIET, VERBOSE, COLOR, DEBUG,
+    WORKSPACE, EVERYWHERE, WORKSPACE_NAME, TENANT, AGENT_MEMORIES, QUIET, VERBOSE, COLOR, DEBUG,
 )  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def run(options: Options) -> int:
     def opened(folder: str | None) -> Workspaces:
         here = folder or os.environ.get("CLAUDE_PROJECT_DIR")
         if is_stored or not are_several or not folders:
-            return make_skin(options, here=here).memory
+            return command_context(options, here=here).memory
         from memcli.api.open import open_workspaces
         from memcli.api.workspaces import Selection
 
@@ -83,12 +83,12 @@ def run(options: Options) -> int:
         return open_workspaces(selected, settings=options.settings)
 
     def of_folder(folder: str) -> Workspaces:
-        return make_skin(options.having(workspace=None, everywhere=False), here=folder).memory
+        return command_context(options.having(workspace=None, everywhere=False), here=folder).memory
 
     def names() -> Sequence[str]:
         if is_stored or not are_several:
             return [each.name for each in memory.opened().members] if options.tenant else ()
-        from memcli.api.several import folders_of
+        from memcli.api.several_workspaces import folders_of
 
         return [*folders_of(folders, os.environ, everywhere=everywhere, may_miss=True)]
 

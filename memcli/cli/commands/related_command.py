@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memcli.cli.command_context import command_context, progress_of
 from memcli.cli.filters import filters_of, sync_of
 from memcli.cli.options import (
     BRIEF,
@@ -25,7 +26,6 @@ from memcli.cli.options import (
     Options,
     related_keys,
 )
-from memcli.cli.skin import make_skin, progress_of
 from memcli.errors import ExitCode, UsageError
 
 ARGUMENTS = (
@@ -62,15 +62,17 @@ def run(options: Options) -> int:
         raise UsageError("--brief works only with text", hint="--format text")
     shape = shape._replace(brief=options.brief, is_fitted=not (options.more or options.limit))
     wanted_sync = sync_of(options, "related")
-    skin = make_skin(options)
+    command = command_context(options)
 
     from memcli.api.related import likenesses
     from memcli.cli import related_output
     from memcli.search.options import options_of
 
-    filters = filters_of(skin, options)._replace(view=skin.config("search.view"))
-    wanted = options_of(skin.config, filters=filters)
-    with progress_of(skin):
-        found = likenesses(skin.memory, options.place, wanted, sync=wanted_sync, here=skin.here)
-    related_output.write(found, skin, shape)
+    filters = filters_of(command, options)._replace(view=command.config("search.view"))
+    wanted = options_of(command.config, filters=filters)
+    with progress_of(command):
+        found = likenesses(
+            command.memory, options.place, wanted, sync=wanted_sync, here=command.here
+        )
+    related_output.write(found, command, shape)
     return ExitCode.OK

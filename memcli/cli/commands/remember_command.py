@@ -6,6 +6,7 @@ import os
 import sys
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import (
     COMMON,
     DOCUMENTS,
@@ -16,7 +17,6 @@ from memcli.cli.options import (
     Option,
     Options,
 )
-from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.types import MEMORY_SOURCE, cite, lines_of
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.api.remember import Noted, Weighed
-    from memcli.remember.gate import Check
+    from memcli.remember.admission import Check
 
 MOST_BYTES = 1 << 20  # of standard input; a note may have far less
 _HINT = 'memcli remember "The pool of api-7 holds 60 connections"'
@@ -63,22 +63,22 @@ def run(options: Options) -> int:
     if options.check is not None:
         return check(options)
     text = "" if options.undo else _text(options.words or [])
-    skin = make_skin(options)
+    command = command_context(options)
     if options.undo:
-        return _undo(skin, as_json=options.json)
+        return _undo(command, as_json=options.json)
     wish = Wish(
         options.to, options.heading, options.type, options.dry_run, options.force, options.gate
     )
-    noted = remember(skin.workspace, text, wish, skin.moment)
+    noted = remember(command.workspace, text, wish, command.moment)
     for reason in noted.notices:
-        skin.terminal.advise(reason)
+        command.terminal.advise(reason)
     if options.json:
         record = record_of(noted)
         if not options.explain:
             del record["checks"]
-        skin.terminal.write_json(record)
+        command.terminal.write_json(record)
     else:
-        _say(noted, skin, dry_run=options.dry_run, explain=options.explain)
+        _say(noted, command, dry_run=options.dry_run, explain=options.explain)
     return ExitCode.OK if noted.start_line is not None else ExitCode.NEGATIVE
 
 
@@ -97,9 +97,9 @@ def _text(words: list[str]) -> str:
         raise UsageError("stdin is not UTF-8", hint=_HINT) from None
 
 
-def _say(noted: Noted, skin: Skin, *, dry_run: bool, explain: bool) -> None:
+def _say(noted: Noted, command: CommandContext, *, dry_run: bool, explain: bool) -> None:
     """Print the place of the note, or why it was refused; other messages go to stderr."""
-    terminal = skin.terminal
+    terminal = command.terminal
     if explain:
         for check in noted.checks:
             terminal.write_line(
@@ -109,7 +109,7 @@ def _say(noted: Noted, skin: Skin, *, dry_run: bool, explain: bool) -> None:
         if noted.refusal is not None:
             terminal.warn(f"not saved: {_why(noted.refusal)}")
         return
-    name = f"{skin.name(MEMORY_SOURCE, noted.path)}:{lines_of(noted.start_line, noted.end_line)}"
+    name = f"{command.name(MEMORY_SOURCE, noted.path)}:{lines_of(noted.start_line, noted.end_line)}"
     terminal.write(f"{terminal.safe_line(name)}\n")
     if dry_run:
         terminal.write(f"{terminal.safe(noted.text)}\n")
@@ -127,12 +127,12 @@ def _why(check: Check) -> str:
     return f"{check.reason}: {check.citation}" if check.citation else check.reason
 
 
-def _undo(skin: Skin, *, as_json: bool) -> int:
+def _undo(command: CommandContext, *, as_json: bool) -> int:
     """Remove the last note; exit 1 if there is none, or if somebody changed it."""
     from memcli.api.remember import undo_remember
 
-    done = undo_remember(skin.workspace)
-    terminal = skin.terminal
+    done = undo_remember(command.workspace)
+    terminal = command.terminal
     is_gone = done.path is not None and not done.reason
     if as_json:
         record = {"schema": "memcli.remember-undo/1", "removed": is_gone, **done._asdict()}
@@ -156,27 +156,27 @@ def check(options: Options) -> int:
     """Print a score from 0 to 1 for each paragraph of a file, and the rule that refuses it."""
     from memcli.api.remember import weigh
 
-    skin = make_skin(options)
-    text = _read(options.check, skin)
-    found, notices = weigh(skin.workspace, text, place=_place(options.check, skin))
+    command = command_context(options)
+    text = _read(options.check, command)
+    found, notices = weigh(command.workspace, text, place=_place(options.check, command))
     for reason in notices:
-        skin.terminal.advise(reason)
+        command.terminal.advise(reason)
     if options.json:
         record = {
             "schema": "memcli.remember-check/1",
             "file": None if options.check == "-" else options.check,
             "results": [_record(each) for each in found],
         }
-        skin.terminal.write_json(record)
+        command.terminal.write_json(record)
     else:
-        _write(options.check, found, skin)
+        _write(options.check, found, command)
     return ExitCode.OK
 
 
-def _read(file: str, skin: Skin) -> str:
+def _read(file: str, command: CommandContext) -> str:
     from memcli.workspace.reading import decode
 
-    most = skin.config("files.max_bytes")
+    most = command.config("files.max_bytes")
     try:
         if file == "-":
             data = sys.stdin.buffer.read(most + 1) if sys.stdin else b""
@@ -194,22 +194,22 @@ def _read(file: str, skin: Skin) -> str:
     return decoded[0]
 
 
-def _place(file: str, skin: Skin) -> tuple[str, str] | None:
+def _place(file: str, command: CommandContext) -> tuple[str, str] | None:
     """Return source and path of a file, so that it is not a duplicate of itself."""
     if file == "-":
         return None
     real = os.path.realpath(file)
-    for source in skin.config.sources:
+    for source in command.config.sources:
         below = os.path.realpath(source.root) + os.sep
         if real.startswith(below):
             return source.name, real[len(below) :].replace(os.sep, "/")
     return None
 
 
-def _write(file: str, found: Sequence[Weighed], skin: Skin) -> None:
+def _write(file: str, paragraphs: Sequence[Weighed], command: CommandContext) -> None:
     """Print one line per paragraph: its score, keep or the rule that refuses it, and its place."""
-    terminal = skin.terminal
-    for each in found:
+    terminal = command.terminal
+    for each in paragraphs:
         refusal = each.judged.refusal
         where = f"{file}:{lines_of(each.start_line, each.end_line)}"
         rule = refusal.rule if refusal else "keep"
@@ -217,7 +217,7 @@ def _write(file: str, found: Sequence[Weighed], skin: Skin) -> None:
         text = each.text if len(each.text) <= SHOWN else f"{each.text[: SHOWN - 1]}…"
         line = f"{each.judged.worth.value:.2f}  {rule}{at}  {where}  {text}"
         terminal.write_line(terminal.safe_line(line))
-    if not found:
+    if not paragraphs:
         terminal.say(f"{file} has no paragraphs.")
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.filters import bounds_of, check_as_of, filters_of, sync_of
 from memcli.cli.options import (
+    AGENT_MEMORIES,
     AS_OF,
     BRIEF,
     COMMON,
@@ -21,7 +23,6 @@ from memcli.cli.options import (
     MORE,
     NO_SYNC,
     NUMBER_OR_NONE,
-    PRESETS,
     RANKING,
     SORTS,
     SYNC,
@@ -36,14 +37,13 @@ from memcli.cli.options import (
     result_keys,
     words_of,
 )
-from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memcli.cli.search_form import Shape
-    from memcli.cli.search_run import Asking
+    from memcli.cli.search_run import SearchRequest
     from memcli.search.question import Question
 
 
@@ -97,7 +97,7 @@ OPTIONS = (
         group=RANKING, choices=DOCUMENTS),
     Option("--receipt", "Write a trace of the search, for bench replay.", "FILE",
         choices=FILES),
-    WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
+    WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 LIST_BUDGET = 800  # tokens of a list, unless a number of tokens or lines is wanted
@@ -115,12 +115,12 @@ def run(options: Options) -> int:
     Examples: memcli search "why did the pool run dry"      memcli search OPS-417 --json
     """
     from memcli.cli.search_form import shape_of
-    from memcli.cli.search_run import Asking, deliver, each_line, write_loss
+    from memcli.cli.search_run import SearchRequest, deliver, each_line, write_loss
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
     if options.used:
-        return _count_used(options.used, options.query, make_skin(options))
+        return _count_used(options.used, options.query, command_context(options))
     _check_open(options)
     json_by = "--stdin" if options.stdin else "--json" if options.json else ""
     shape = shape_of(options.format, options.fields or (), result_keys, json_by=json_by)
@@ -131,11 +131,11 @@ def run(options: Options) -> int:
     _check_values(options)
     wanted_sync = sync_of(options, "search")
     check_as_of(options, {"--open": options.open, "--receipt": options.receipt})
-    skin = make_skin(options, {"search.repair": False} if options.exact else {})
-    bounds = bounds_of(options, skin, "search")
-    filters = filters_of(skin, options, bounds)._replace(view=skin.config("search.view"))
+    command = command_context(options, {"search.repair": False} if options.exact else {})
+    bounds = bounds_of(options, command, "search")
+    filters = filters_of(command, options, bounds)._replace(view=command.config("search.view"))
     wanted = options_of(
-        skin.config,
+        command.config,
         budget=None if options.list else options.budget,
         whole=options.full,
         filters=filters,
@@ -148,46 +148,46 @@ def run(options: Options) -> int:
     if options.rest and not (wanted.ends or options.list):
         raise UsageError("--rest is what a search without such options leaves out", hint="--more")
     shape = _filled(shape, options)._replace(filters=bounds, ends=wanted.ends)
-    asked = Asking(skin, wanted, shape, options.expand, wanted_sync, options.open)
+    asked = SearchRequest(command, wanted, shape, options.expand, wanted_sync, options.open)
     if options.stdin:
         return each_line(asked)
     if options.interactive and not (options.query or filters.since or filters.until):
         return _choose(None, asked, options)
     text = " ".join(options.query) if options.query else _all_records(filters.since, filters.until)
-    question = Question.by(skin.config, text, skin.question_time)
+    question = Question.by(command.config, text, command.question_time)
     if options.interactive:
         return _choose(question, asked, options)
     if options.why_not is not None:
         return write_loss(options.why_not, question, asked, as_json=options.json)
     found = deliver(
-        question, asked, receipt=options.receipt, require_semantic=options.require_semantic
+        question, asked, trace=options.receipt, require_semantic=options.require_semantic
     )
     return ExitCode.NEGATIVE if options.exit_code and not found.is_sure else ExitCode.OK
 
 
-def _choose(question: Question | None, asked: Asking, options: Options) -> int:
+def _choose(question: Question | None, request: SearchRequest, options: Options) -> int:
     from memcli.cli.picking import choose
 
     groups = (FILTERS, RANKING, INDEX)
     own = [row for row in OPTIONS if row.group in groups or row is LIMIT]
-    return choose(question, asked, options, words_of(options, own))
+    return choose(question, request, options, words_of(options, own))
 
 
-def _count_used(refs: Sequence[str], query: list[str] | None, skin: Skin) -> int:
+def _count_used(refs: Sequence[str], query: list[str] | None, command: CommandContext) -> int:
     """Count documents as used; if one of them does not exist, count none."""
-    from memcli.api.access import note
+    from memcli.api.usage_counts import note
 
     if query:
         raise UsageError("--used takes no query", hint="memcli search --help")
-    if not skin.config("access.count"):
+    if not command.config("access.count"):
         raise UsageError(
             "uses are not counted: access.count is not set in your own configuration",
             hint="memcli config access.count",
         )
     found = []
     for ref in refs:
-        owner = skin.memory.owner_of(ref)
-        document = owner.workspace.find(owner.target, skin.here)[0].document
+        owner = command.memory.owner_of(ref)
+        document = owner.workspace.find(owner.target, command.here)[0].document
         found.append((owner.workspace, document))
     for memory, document in found:
         note(memory, [document])

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context, timed
 from memcli.cli.options import (
+    AGENT_MEMORIES,
     COMMON,
     EVERYWHERE,
     JSON,
-    PRESETS,
     TENANT,
     WORKSPACE,
     WORKSPACE_NAME,
     Option,
     Options,
 )
-from memcli.cli.skin import Skin, make_skin, timed
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 OPTIONS = (
     Option("--check", "Exit 1 if the index is out of date."),
     Option("--deep", "Also run the model and check the index file."),
-    JSON, WORKSPACE, EVERYWHERE, PRESETS, WORKSPACE_NAME, TENANT, *COMMON,
+    JSON, WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 
@@ -33,13 +33,13 @@ def run(options: Options) -> int:
 
     Examples: memcli status      memcli status --check --json
     """
-    skin = make_skin(options)
-    with timed(skin):
-        if skin.memory.members:
-            from memcli.cli.several import each
+    command = command_context(options)
+    with timed(command):
+        if command.memory.members:
+            from memcli.cli.each_workspace import each
 
             return each(
-                skin,
+                command,
                 lambda one: show(
                     one, check=options.check, deep=options.deep, as_json=options.json, named=True
                 ),
@@ -47,14 +47,14 @@ def run(options: Options) -> int:
                 as_json=options.json,
                 failed=ExitCode.NEGATIVE if options.check else ExitCode.OK,
             )
-        told, code = show(skin, check=options.check, deep=options.deep, as_json=options.json)
+        told, code = show(command, check=options.check, deep=options.deep, as_json=options.json)
     if options.json:
-        skin.terminal.write_json(told)
+        command.terminal.write_json(told)
     return code
 
 
 def show(
-    skin: Skin, *, check: bool, deep: bool, as_json: bool, named: bool = False
+    command: CommandContext, *, check: bool, deep: bool, as_json: bool, named: bool = False
 ) -> tuple[dict[str, Any], int]:
     """Compare files and index, and print the result unless only the record is wanted.
 
@@ -63,16 +63,16 @@ def show(
     from memcli.api.status import gather, judge, record
     from memcli.record import plain
 
-    found = gather(skin.workspace, deep=deep)
+    found = gather(command.workspace, deep=deep)
     warnings = judge(found)
     if named:
         from memcli.api.workspaces import for_folder
 
-        warnings = tuple(for_folder(each, skin.config.workspace) for each in warnings)
+        warnings = tuple(for_folder(each, command.config.workspace) for each in warnings)
     status = record(found, warnings)
     told = plain(status)
-    if not as_json and not (check and skin.terminal.quiet):
+    if not as_json and not (check and command.terminal.quiet):
         from memcli.cli import status_output
 
-        status_output.write(told, skin)
+        status_output.write(told, command)
     return told, ExitCode.NEGATIVE if check and status.is_behind else ExitCode.OK

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
     from memcli.store.postgres.statements import Row
-    from memcli.store.records import First, Key, Reach
+    from memcli.store.records import First, Key, Scope
 
 # Columns of chunks c of documents d, in the order of the fields of About.
 ABOUT = (
@@ -54,15 +54,15 @@ class Rows:
         with self._asking():
             return {excerpt.about.chunk_id: excerpt for excerpt in map(_excerpt, found)}
 
-    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
+    def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> list[Excerpt]:
         """Read the chunks of documents that are within reach, in order."""
         if not documents:
             return []
         values = Values()
-        test = _and(within(reach, values, self._id))
+        test = _and(within(scope, values, self._id))
         return self._read(f"{_named(documents, values)}{test} order by {PLACED}", values)
 
-    def newest(self, reach: Reach) -> Iterator[Excerpt]:
+    def newest(self, scope: Scope) -> Iterator[Excerpt]:
         """Yield dated documents without a mark, newest first, each from its end.
 
         Callers want a few, so documents are read in batches that grow.
@@ -70,7 +70,7 @@ class Rows:
         at, lot = 0, 8
         while True:
             values = Values()
-            test = _and(within(reach, values, self._id))
+            test = _and(within(scope, values, self._id))
             documents = self._rows(
                 "select d.id from memcli.documents d where d.workspace ="
                 f" {values(self._id)} and d.date is not null and not d.always"
@@ -82,7 +82,7 @@ class Rows:
             if not documents:
                 return
             values = Values()
-            test = _and(within(reach, values, self._id))
+            test = _and(within(scope, values, self._id))
             ids = values([number for (number,) in documents])
             yield from self._read(
                 f"d.id = any({ids}::bigint[]){test} order by d.date desc, d.path desc,"
@@ -107,13 +107,13 @@ class Rows:
         with self._asking():
             return [Marked(lot[0][-1], tuple(_excerpt(row[:-1]) for row in lot)) for lot in lots]
 
-    def documents(self, reach: Reach, first: First | None = None) -> list[IndexedDocument]:
+    def documents(self, scope: Scope, first: First | None = None) -> list[IndexedDocument]:
         """List the documents within reach, or the first of them."""
         from memcli.store.documents import IndexedDocument
 
         values = Values()
-        test = _and(within(reach, values, self._id))
-        bare = _and(within(reach, values, self._id, "d"))
+        test = _and(within(scope, values, self._id))
+        bare = _and(within(scope, values, self._id, "d"))
         own = values(self._id)
         columns = ", ".join(f"d.{name}" for name in IndexedDocument._fields[:-2])
         total, ending = "0", "order by d.source, d.path"

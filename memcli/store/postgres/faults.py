@@ -95,17 +95,17 @@ def of(error: ServerError, address: Address) -> MemcliError:
     return StoreError(f"{store} refuses: {said} ({state})", hint=STATUS)
 
 
-def _unreached(said: str, store: str) -> MemcliError:
+def _unreached(message: str, store: str) -> MemcliError:
     """Return the error for a connection that failed; its message has no SQLSTATE."""
-    if _REFUSED.search(said):
+    if _REFUSED.search(message):
         hint = "check user and password: PGPASSWORD, ~/.pgpass or PGSERVICE"
-        return ConfigError(f"{store} refuses this user: {said}", hint=hint)
-    if "database" in said and "does not exist" in said:
-        return ConfigError(f"{store} has no such database: {said}", hint="createdb, then init")
-    if "certificate" in said or "SSL" in said:
+        return ConfigError(f"{store} refuses this user: {message}", hint=hint)
+    if "database" in message and "does not exist" in message:
+        return ConfigError(f"{store} has no such database: {message}", hint="createdb, then init")
+    if "certificate" in message or "SSL" in message:
         hint = "see when its certificate ends, and that sslrootcert names the authority behind it"
-        return StoreError(f"{store} cannot be trusted: {said}", hint=hint)
-    if "too many clients" in said or "remaining connection slots" in said:
-        return AwayError(f"{store} takes no more connections: {said}", hint=STATUS)
-    was_there = "closed the connection" in said  # the server had begun to answer
-    return AwayError(f"{store} cannot be reached: {said}", hint=STATUS, was_there=was_there)
+        return StoreError(f"{store} cannot be trusted: {message}", hint=hint)
+    if "too many clients" in message or "remaining connection slots" in message:
+        return AwayError(f"{store} takes no more connections: {message}", hint=STATUS)
+    was_there = "closed the connection" in message  # the server had begun to answer
+    return AwayError(f"{store} cannot be reached: {message}", hint=STATUS, was_there=was_there)

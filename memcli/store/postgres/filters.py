@@ -12,7 +12,7 @@ from memcli.types import MEMORY_SOURCE, SourceLines
 
 if TYPE_CHECKING:
     from memcli.store.postgres.statements import Values
-    from memcli.store.records import Reach
+    from memcli.store.records import Scope
     from memcli.types import Filters, Where
 
 CHUNKS = (
@@ -40,12 +40,12 @@ def last_of_any(day: str) -> str:
         return LAST_DATE
 
 
-def within(reach: Reach, values: Values, workspace: int, dated: str = "c") -> str:
+def within(scope: Scope, values: Values, workspace: int, dated: str = "c") -> str:
     """Write a test over chunks c of documents d of a workspace; empty if all are within reach.
 
     Date filters apply to `dated`: chunks "c", or "d" for documents only.
     """
-    filters = reach.filters
+    filters = scope.filters
     first_day, day = f"coalesce({dated}.first_day, {dated}.date)", f"{dated}.date"
     tests: list[str] = []
     undated = f"{day} is null or " if filters.undated else ""
@@ -69,15 +69,15 @@ def within(reach: Reach, values: Values, workspace: int, dated: str = "c") -> st
         )
         tests.append(f"({either})")
     tests += [_under(heading, values) for heading in filters.headings]
-    tests += _said(filters, values)
+    tests += _conditions(filters, values)
     if filters.within:
         meeting = "x.start_line <= w.last and x.end_line >= w.first"
         tests.append(f"c.id in ({_lines(filters.within, meeting, values, workspace)})")
-    if reach.without:
-        tests.append(f"not ({_OWN} and d.path = any({values(reach.without)}::text[]))")
-    if reach.beyond:
+    if scope.without:
+        tests.append(f"not ({_OWN} and d.path = any({values(scope.without)}::text[]))")
+    if scope.beyond:
         inside = "x.start_line >= w.first and x.end_line <= w.last"
-        tests.append(f"c.id not in ({_lines(reach.beyond, inside, values, workspace)})")
+        tests.append(f"c.id not in ({_lines(scope.beyond, inside, values, workspace)})")
     return " and ".join(tests)
 
 
@@ -151,7 +151,7 @@ def _lines(lines: Iterable[SourceLines], test: str, values: Values, workspace: i
     )
 
 
-def _said(filters: Filters, values: Values) -> Iterator[str]:
+def _conditions(filters: Filters, values: Values) -> Iterator[str]:
     """Yield the tests of front matter and of speakers."""
     says = "exists (select 1 from memcli.properties p where p.workspace = d.workspace"
     if filters.tags or filters.where:

@@ -18,7 +18,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import ConfigError, install_extra
 from memcli.record import Record
 from memcli.store.postgres.statements import Gathering, Statement, alone
-from memcli.store.rounds import in_rounds
+from memcli.store.round_trips import in_rounds
 from memcli.system import can_read
 
 if TYPE_CHECKING:
@@ -62,15 +62,15 @@ class Deferred:
     def __init__(self, connection: Connection, statement: Statement) -> None:
         """Take the statement and its connection."""
         self.statement, self._connection = statement, connection
-        self.found: list[Row] | None = None
+        self.fetched: list[Row] | None = None
 
     def rows(self) -> list[Row]:
         """Return the rows; they may be here already."""
         with self._connection.guard:
-            if self.found is None:
+            if self.fetched is None:
                 self._connection.together(())
-        assert self.found is not None
-        return self.found
+        assert self.fetched is not None
+        return self.fetched
 
 
 @cache
@@ -78,11 +78,11 @@ def _library() -> ctypes.CDLL:
     """Load libpq: the one that came with the extra, else the system's."""
     for path in _candidates():
         try:
-            found = ctypes.CDLL(path)
+            library = ctypes.CDLL(path)
         except OSError:
             continue
-        if found.PQlibVersion() >= LEAST_VERSION:
-            return _typed(found)
+        if library.PQlibVersion() >= LEAST_VERSION:
+            return _typed(library)
     raise ConfigError(
         "store.url needs libpq 14 or newer, which is not installed", hint=install_extra("postgres")
     )
@@ -191,15 +191,15 @@ def settled(parameters: Sequence[tuple[str, str]]) -> dict[str, ConnectionOption
         library.PQfinish(pointer)
 
 
-def _options(found: Any) -> dict[str, ConnectionOption]:  # noqa: ANN401
+def _options(options: Any) -> dict[str, ConnectionOption]:  # noqa: ANN401
     made: dict[str, ConnectionOption] = {}
-    for option in found:
+    for option in options:
         if not option.keyword:
             break
         if option.value is not None:
             value = option.value.decode("utf-8", "replace")
             made[option.keyword.decode()] = ConnectionOption(value, option.shown == b"*")
-    _library().PQconninfoFree(found)
+    _library().PQconninfoFree(options)
     return made
 
 
@@ -338,10 +338,10 @@ class Connection:
             found = self._in_pipelines([*map(alone, statements)])
         promised, self._promised = self._promised, []
         for each, rows in zip(promised, found, strict=False):
-            each.found = rows
+            each.fetched = rows
         return found[len(promised) :]
 
-    def each(self, ask: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
+    def each(self, ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
         """Call `ask` for several objects in one transaction, as `rounds.in_rounds` does."""
         self._gathering = gathering = Gathering()
 
@@ -349,7 +349,7 @@ class Connection:
             gathering.take(self._in_pipelines(gathering.pending()))
 
         try:
-            return in_rounds(ask, given, send)
+            return in_rounds(ask, items, send)
         finally:
             self._gathering = None
 
@@ -485,14 +485,14 @@ def _element(value: object) -> bytes:
     return b'"' + text.replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'
 
 
-def _text(found: bytes) -> str:
-    return found.decode("utf-8", "replace")
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
-def _json(found: bytes) -> Any:  # noqa: ANN401
+def _json(data: bytes) -> Any:  # noqa: ANN401
     import json
 
-    return json.loads(found)
+    return json.loads(data)
 
 
 def _reader(kind: int) -> Any:  # noqa: ANN401
@@ -505,4 +505,4 @@ def _reader(kind: int) -> Any:  # noqa: ANN401
         return _json
     if kind == _BOOL:
         return b"t".__eq__
-    return (lambda found: bytes.fromhex(found[2:].decode())) if kind == _BYTES else _text
+    return (lambda data: bytes.fromhex(data[2:].decode())) if kind == _BYTES else _text

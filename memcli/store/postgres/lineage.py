@@ -50,10 +50,10 @@ def line_checks(connection: Connection, workspace: int, summary: str) -> list[Li
     return [LineCheck(SourceLines(*lines), file, holds) for file, holds, *lines in found]
 
 
-def checking(workspace: int, summary: str, found: Sequence[LineCheck]) -> list[Statement]:
+def checking(workspace: int, summary: str, checks: Sequence[LineCheck]) -> list[Statement]:
     """Replace the stored places of the lines that a summary cites."""
     document = (workspace, MEMORY_SOURCE, summary)
-    rows = [(number, *each.lines, each.file, each.holds) for number, each in enumerate(found)]
+    rows = [(number, *each.lines, each.file, each.holds) for number, each in enumerate(checks)]
     return [
         Statement(f"select memcli.drop_lineage($1, ({_SUMMARY}))", document),
         Statement(

@@ -18,7 +18,7 @@ from memcli.record import Record
 from memcli.store.postgres.filters import NAMED_BY, NAMED_CHUNKS, PLACED, within
 from memcli.store.postgres.statements import ForMany, Statement, Values
 from memcli.store.postgres.tsvector import MOST_OF_ONE, Cut, TokenRun, cut_of, lexeme
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.store.tokens import cut, spellings
 from memcli.types import Term
 
@@ -45,18 +45,18 @@ class Postings:
     def __init__(self, connection: Connection, workspace: int, size: Size) -> None:
         self._connection, self._workspace, self.size = connection, workspace, size
         self._counts: dict[Term, dict[int, int]] = {}  # for each spelling, by chunk
-        self._asked: set[Term] = set()  # the spellings of the question
+        self._spellings: set[Term] = set()  # the spellings of the question
         self._lengths: dict[int, int] = {}
         self._runs: dict[Term, TokenRun] = {}
         self._long: dict[int, Cut] | None = None
 
     def chunks(self) -> set[int]:
         """Return the chunks that contain any term that the question has looked up."""
-        return {chunk for spelling in self._asked for chunk in self._counts[spelling]}
+        return {chunk for spelling in self._spellings for chunk in self._counts[spelling]}
 
-    def forget_asked(self) -> None:
+    def forget_question(self) -> None:
         """Start another question."""
-        self._asked = set()
+        self._spellings = set()
 
     @property
     def entries(self) -> int:
@@ -104,7 +104,7 @@ class Postings:
         asked = [spelling for spelling in named if spelling not in self._counts]
         for spelling, counts in self._fetched(asked, None).items():
             self._counts[spelling] = counts
-        self._asked.update(named)
+        self._spellings.update(named)
 
     def counts_in(
         self, terms: Iterable[Term], chunk_ids: Sequence[int]
@@ -138,12 +138,12 @@ class Postings:
     def _knows(self, term: Term) -> bool:
         return all(spelling in self._counts for spelling in spellings(term))
 
-    def _of(self, asked: Sequence[Term]) -> list[TokenRun]:
+    def _of(self, terms: Sequence[Term]) -> list[TokenRun]:
         """Cut spellings into tokens; leave out spellings without tokens."""
-        new = [spelling for spelling in asked if spelling not in self._runs]
+        new = [spelling for spelling in terms if spelling not in self._runs]
         for spelling, tokens in zip(new, cut([s.text for s in new]) if new else (), strict=True):
             self._runs[spelling] = TokenRun(tokens, spelling.prefix)
-        return [self._runs[spelling] for spelling in asked if self._runs[spelling].tokens]
+        return [self._runs[spelling] for spelling in terms if self._runs[spelling].tokens]
 
     def _count(self, terms: Sequence[Term]) -> list[int]:
         queries = [_any(self._of(spellings(term))) for term in terms]
@@ -162,12 +162,12 @@ class Postings:
         ]
 
     def _fetched(
-        self, asked: Sequence[Term], chunk_ids: Sequence[int] | None
+        self, terms: Sequence[Term], chunk_ids: Sequence[int] | None
     ) -> dict[Term, dict[int, int]]:
         """Look up spellings in all chunks, or in some."""
-        self._of(asked)
-        runs = {spelling: self._runs[spelling] for spelling in asked}
-        counts: dict[Term, dict[int, int]] = {spelling: {} for spelling in asked}
+        self._of(terms)
+        runs = {spelling: self._runs[spelling] for spelling in terms}
+        counts: dict[Term, dict[int, int]] = {spelling: {} for spelling in terms}
         words = {s: run for s, run in runs.items() if run.is_word}
         others = {s: run for s, run in runs.items() if run.tokens and not run.is_word}
         statements: list[Statement | ForMany] = []
@@ -188,12 +188,12 @@ class Postings:
                 for spelling, run in others.items():
                     if times := run.count_at(places or {}):
                         counts[spelling][chunk] = times
-        for spelling in asked:
+        for spelling in terms:
             counts[spelling] |= self._in_long([spelling], chunk_ids)
         return counts
 
     def _in_long(
-        self, asked: Sequence[Term], chunk_ids: Sequence[int] | None = None
+        self, terms: Sequence[Term], chunk_ids: Sequence[int] | None = None
     ) -> dict[int, int]:
         """Count the occurrences of spellings in the chunks whose words are not stored."""
         if not self.size.has_long:
@@ -211,7 +211,7 @@ class Postings:
                 )
             }
             self._lengths |= {c: sum(map(len, tokens)) for c, tokens in self._long.items()}
-        runs = self._of(asked)
+        runs = self._of(terms)
         found = {chunk: sum(run.count(own) for run in runs) for chunk, own in self._long.items()}
         wanted = None if chunk_ids is None else set(chunk_ids)
         return {c: n for c, n in found.items() if n and (wanted is None or c in wanted)}
@@ -279,20 +279,20 @@ class ChunkPlaces:
     def __init__(self, connection: Connection, workspace: int) -> None:
         self._connection, self._workspace = connection, workspace
         self._places: dict[int, tuple[str, str, int]] = {}
-        self._reach = Reach()  # the last requested one
+        self._scope = Scope()  # the last requested one
         self._tried: set[int] = set()  # chunks that were looked up, within the reach or not
         self._promised: tuple[Collection[int], Deferred] | None = None
 
-    def ask_ahead(self, chunk_ids: Collection[int], reach: Reach) -> None:
+    def ask_ahead(self, chunk_ids: Collection[int], scope: Scope) -> None:
         """Request the places of chunks with the next statement, unless there are too many."""
         if 0 < len(chunk_ids) <= MOST_AHEAD:
-            self._turn_to(reach)
+            self._turn_to(scope)
             if self._promised is None and not self._tried.issuperset(chunk_ids):
                 self._promised = chunk_ids, self._connection.promise(*self._asking(chunk_ids))
 
-    def ordered(self, chunk_ids: Collection[int], reach: Reach) -> list[int]:
+    def ordered(self, chunk_ids: Collection[int], scope: Scope) -> list[int]:
         """Return the chunks within reach, by source, path and place."""
-        self._turn_to(reach)
+        self._turn_to(scope)
         if self._promised is not None and chunk_ids:
             asked, promised = self._promised
             self._take(asked, promised.rows())
@@ -306,14 +306,14 @@ class ChunkPlaces:
         """Forget a request whose answer was not read before the transaction ended."""
         self._promised = None
 
-    def _turn_to(self, reach: Reach) -> None:
+    def _turn_to(self, scope: Scope) -> None:
         """Forget the places of another reach."""
-        if reach != self._reach:
-            self._reach, self._tried, self._places, self._promised = reach, set(), {}, None
+        if scope != self._scope:
+            self._scope, self._tried, self._places, self._promised = scope, set(), {}, None
 
     def _asking(self, chunk_ids: Collection[int]) -> Statement:
         values = Values()
-        test = within(self._reach, values, self._workspace)
+        test = within(self._scope, values, self._workspace)
         return Statement(
             f"select c.id, {PLACED} from {NAMED_CHUNKS} where c.workspace ="
             f" {values(self._workspace)} and c.id = any({values([*chunk_ids])}::bigint[])"
@@ -321,6 +321,6 @@ class ChunkPlaces:
             values,
         )
 
-    def _take(self, asked: Collection[int], found: list[Row]) -> None:
-        self._tried.update(asked)
-        self._places |= {chunk_id: (source, path, at) for chunk_id, source, path, at in found}
+    def _take(self, chunk_ids: Collection[int], rows: list[Row]) -> None:
+        self._tried.update(chunk_ids)
+        self._places |= {chunk_id: (source, path, at) for chunk_id, source, path, at in rows}

@@ -29,15 +29,15 @@ from memcli.store.records import (
     Counts,
     Facts,
     Key,
-    Near,
+    Neighbour,
     Ranked,
-    Reach,
     RetrieverResults,
+    Scope,
     Support,
     TermChunks,
 )
 from memcli.store.tokens import cut
-from memcli.types import Candidate, Known, PartScore, Term, Wanted
+from memcli.types import Candidate, Known, PartScore, Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.postgres.address import Address
@@ -79,7 +79,7 @@ class SharedReader(Rows):
         if kept + 2 * self._chars > MOST_BYTES:
             return False
         self._row, self._facts = row, None
-        self._words.forget_asked()
+        self._words.forget_question()
         self._places.forget_promised()
         return True
 
@@ -121,55 +121,57 @@ class SharedReader(Rows):
         with self._asking():
             return self._words.frequencies(terms)
 
-    def holding(self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]) -> list[TermChunks]:
+    def holding(
+        self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
+    ) -> list[TermChunks]:
         with self._asking():
-            held = words.matching(self._words, asked)
+            held = words.matching(self._words, queries)
         return [TermChunks(len(found), frozenset(found.intersection(chunk_ids))) for found in held]
 
-    def totals(self, wanted: Wanted) -> Totals:
+    def totals(self, query: TermQuery) -> Totals:
         with self._asking():
-            return words.totals(self._words, wanted)
+            return words.totals(self._words, query)
 
     def by_keyword(
-        self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
+        self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> list[Ranked]:
         with self._asking():
-            scores = words.scores(self._words, wanted, totals)
-            if reach != Reach():
-                scores = {c: scores[c] for c in self._places.ordered(scores, reach)}
+            scores = words.scores(self._words, query, totals)
+            if scope != Scope():
+                scores = {c: scores[c] for c in self._places.ordered(scores, scope)}
             ranked = sorted(scores, key=lambda chunk: -scores[chunk])
             if len(ranked) > limit:  # a tie with the last may come before it by place
                 least = scores[ranked[limit - 1]] if limit else 0.0
                 ranked = [chunk for chunk in ranked if scores[chunk] >= least]
             if len({scores[chunk] for chunk in ranked}) < len(ranked):
-                placed = self._places.ordered(ranked, reach)
+                placed = self._places.ordered(ranked, scope)
                 ranked = sorted(placed, key=lambda chunk: -scores[chunk])
         return [Ranked(chunk, scores[chunk]) for chunk in ranked[:limit]]
 
     def by_vector(
-        self, vector: bytes | None, limit: int, reach: Reach
-    ) -> Callable[[], Sequence[Near]]:
+        self, vector: bytes | None, limit: int, scope: Scope
+    ) -> Callable[[], Sequence[Neighbour]]:
         """Request the nearest texts with the next statement; return a function that waits."""
         fingerprint = self.facts.fingerprint
         if vector is None or fingerprint is None:
             return list
-        self._places.ask_ahead(self._words.chunks(), reach)
+        self._places.ask_ahead(self._words.chunks(), scope)
         asked = vectors.EncodedQuery(self._id, fingerprint, vector)
         promised = self._connection.promise(
-            *vectors.asking_nearest(asked, limit, reach, is_coarse=self._is_coarse)
+            *vectors.asking_nearest(asked, limit, scope, is_coarse=self._is_coarse)
         )
 
-        def near() -> list[Near]:
+        def near() -> list[Neighbour]:
             with self._asking():
                 return vectors.nearest(promised.rows(), limit)
 
         return near
 
-    def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> list[int]:
+    def dated(self, spans: Sequence[tuple[str, str]], limit: int, scope: Scope) -> list[int]:
         statements = []
         for start, end in spans:
             values = Values()
-            test = within(reach, values, self._id)
+            test = within(scope, values, self._id)
             sql = (
                 f"select c.id from {CHUNKS} where c.workspace = {values(self._id)} and c.date"
                 f" between {values(start)} and {values(last_of_any(end))}"
@@ -192,7 +194,7 @@ class SharedReader(Rows):
         scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         if others := [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]:
             with self._asking():
-                scores |= words.scores(self._words, retrievers.wanted, retrievers.totals, others)
+                scores |= words.scores(self._words, retrievers.query, retrievers.totals, others)
         statements = [self._parts(chunk_ids, retrievers.vector)]
         if new := [chunk_id for chunk_id in chunk_ids if chunk_id not in self._chunk_rows]:
             chunks = (
@@ -232,10 +234,10 @@ class SharedReader(Rows):
                 self._keep_lines(self._rows(*self.asking_lines(new)))
         return {c: self._lines[c] for c in chunk_ids if c in self._lines}
 
-    def _keep_lines(self, found: Sequence[Row]) -> None:
+    def _keep_lines(self, rows: Sequence[Row]) -> None:
         from memcli.store.documents import turns_of
 
-        for chunk_id, before, after, turns in found:
+        for chunk_id, before, after, turns in rows:
             self._lines[chunk_id] = ChunkLines((before, after), turns_of(turns))
 
     def speakers(self, *, but: str | None = None) -> list[str]:
@@ -252,11 +254,11 @@ class SharedReader(Rows):
         self._speakers[but] = [name for (name,) in found]
         return self._speakers[but]
 
-    def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
+    def preferences(self, limit: int, scope: Scope) -> dict[int, tuple[Lines, ...]]:
         from memcli.store.documents import lines_of
 
         values = Values()
-        test = within(reach, values, self._id)
+        test = within(scope, values, self._id)
         found = self._rows(
             f"select c.id, c.preferences from {CHUNKS} where c.workspace = {values(self._id)}"
             f" and c.preferences <> '[]'{f' and {test}' if test else ''}"
@@ -297,4 +299,4 @@ class SharedReader(Rows):
 
 def _state(row: WorkspaceRow) -> WorkspaceRow:
     """Clear the fields that change without a change of content: the writer and its lease."""
-    return row._replace(holder=None, is_held=None, left_ns=0)
+    return row._replace(holder=None, is_active=None, left_ns=0)

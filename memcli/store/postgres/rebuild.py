@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import AskedToWaitError
+from memcli.errors import RetryLaterError
 from memcli.store.postgres import rows
 from memcli.store.postgres.faults import translated
 from memcli.store.postgres.session import WorkspaceRow, read_row, select_by_id
@@ -139,7 +139,7 @@ def _rebuilding(main: SharedWriter) -> Iterator[SharedRebuild]:
     side.remember({"mounts": main.facts.mounts or "[]", AWAITED: ""})
     try:
         yield side
-    except AskedToWaitError:
+    except RetryLaterError:
         side.remember({AWAITED: "1"}, revise=False)
         raise
     finally:

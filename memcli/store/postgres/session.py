@@ -84,7 +84,7 @@ class WorkspaceRow(Record):
     meta: Mapping[str, str]  # BROKEN if it cannot be read
     changed_at: str | None  # None before the first change
     left_ns: int  # when a copy that is being built was last worked on
-    is_held: bool | None
+    is_active: bool | None
     has_long: bool  # chunks whose words are not stored
     has_speakers: bool
     has_summaries: bool
@@ -170,9 +170,9 @@ def select_by_id(*, lock: bool) -> str:
     return f"select {_COLUMNS} from memcli.workspaces w where w.id = $1 and w.epoch = $2{locking}"
 
 
-def row_of(told: tuple[object, ...], address: Address, name: Name) -> WorkspaceRow:
+def row_of(values: tuple[object, ...], address: Address, name: Name) -> WorkspaceRow:
     """Read the row of `select_by_name`; an error if it is missing, or if the tables are newer."""
-    *columns, version = told
+    *columns, version = values
     check_version(version, address, write=False)
     if columns[0] is None:
         raise IndexMissingError(
@@ -182,22 +182,22 @@ def row_of(told: tuple[object, ...], address: Address, name: Name) -> WorkspaceR
     return read_row(columns)
 
 
-def rows_of(told: list[tuple[object, ...]], address: Address) -> list[tuple[Name, WorkspaceRow]]:
+def rows_of(values: list[tuple[object, ...]], address: Address) -> list[tuple[Name, WorkspaceRow]]:
     """Read the rows of `select_all`; an error if the tables are newer.
 
     A workspace with a name that memcli never makes is left out: no command can name it.
     """
-    check_version(told[0][-1], address, write=False)
-    rows = [read_row(columns) for *columns, _ in told if columns[0] is not None]
+    check_version(values[0][-1], address, write=False)
+    rows = [read_row(columns) for *columns, _ in values if columns[0] is not None]
     return [(Name(row.tenant, row.name), row) for row in rows if is_name(row.tenant, row.name)]
 
 
-def check_version(told: object, address: Address, *, write: bool) -> dict[str, Any]:
+def check_version(version: object, address: Address, *, write: bool) -> dict[str, Any]:
     """Return the version of the tables; an error if this memcli cannot read or write them.
 
     memcli reads the tables of every older version, and writes only those of its own.
     """
-    found = told if isinstance(told, dict) else {}
+    found = version if isinstance(version, dict) else {}
     store = f"the shared index {address.masked}"
     if not found:
         raise IncompleteError(f"{store} is not set up", hint="memcli store init")
@@ -216,9 +216,9 @@ def check_version(told: object, address: Address, *, write: bool) -> dict[str, A
     return found
 
 
-def check_bound(found: Mapping[str, Any], address: Address, name: Name) -> None:
+def check_bound(session: Mapping[str, Any], address: Address, name: Name) -> None:
     """Refuse to write notes as a role that the policies between tenants do not bind."""
-    if not found["is_bound"]:
+    if not session["is_bound"]:
         raise ConfigError(
             f"the role that owns the shared index {address.masked} does not write notes, because"
             " the rules between tenants do not bind it",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.store.rounds import NotYetError
+from memcli.store.round_trips import NotYetError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -46,12 +46,12 @@ class Gathering:
     def __init__(self) -> None:
         self._alone: dict[object, Statement] = {}
         self._lots: dict[object, dict[object, ForMany]] = {}  # statements that can run as one
-        self._told: dict[object, list[Row]] = {}
+        self._answers: dict[object, list[Row]] = {}
 
     def answers(self, statements: Sequence[Statement | ForMany]) -> list[list[Row]]:
         """Return the rows of each statement; NotYetError if one must be sent first."""
         keys = [_key(alone(each)) for each in statements]
-        known = [self._told.get(key) for key in keys]
+        known = [self._answers.get(key) for key in keys]
         for key, each, rows in zip(keys, statements, known, strict=True):
             if rows is None:
                 self._put_down(key, each)
@@ -76,15 +76,15 @@ class Gathering:
             statements.append(Statement(first.sql, (workspaces, *first.values)))
         return statements
 
-    def take(self, found: Sequence[list[Row]]) -> None:
+    def take(self, answers: Sequence[list[Row]]) -> None:
         """Assign the rows to the pending statements."""
-        self._told.update(zip(self._alone, found, strict=False))
-        for lot, rows in zip(self._lots.values(), found[len(self._alone) :], strict=True):
+        self._answers.update(zip(self._alone, answers, strict=False))
+        for lot, rows in zip(self._lots.values(), answers[len(self._alone) :], strict=True):
             of: dict[int, list[Row]] = {}
             for workspace, *row in rows:
                 of.setdefault(workspace, []).append(tuple(row))
             for key, each in lot.items():
-                self._told[key] = of.get(each.workspace, each.empty)
+                self._answers[key] = of.get(each.workspace, each.empty)
         self._alone, self._lots = {}, {}
 
 

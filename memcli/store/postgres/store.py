@@ -1,4 +1,4 @@
-"""One workspace of a shared index, and many: `port.Store` and `port.Crowd`.
+"""One workspace of a shared index, and many: `port.Store` and `port.SharedIndex`.
 
 Files that belong to this machine only, such as who writes and who watches here, are next to the
 index that the workspace would have without a server.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from memcli.store.postgres.reader import SharedReader
     from memcli.store.postgres.rebuild import SharedWriter
     from memcli.store.postgres.session import WorkspaceRow
-    from memcli.store.rounds import Each
+    from memcli.store.round_trips import Each
     from memcli.store.run_records import Described
 
 
@@ -51,7 +51,7 @@ class PostgresStore:
         self,
         address: Address,
         name: Name,
-        beside: OnThisMachine,
+        machine: OnThisMachine,
         now_ns: Callable[[], int],
         *,
         origin: str = "",
@@ -61,7 +61,7 @@ class PostgresStore:
         `origin` names the machine and folder that write it; without it memcli cannot write.
         """
         self.address, self.name, self.origin = address, name, origin
-        self._beside, self._now_ns = beside, now_ns
+        self._beside, self._now_ns = machine, now_ns
         self._readers: dict[Connection, SharedReader] = {}  # the last reader of each connection
         self._guard = Lock()
 
@@ -78,7 +78,7 @@ class PostgresStore:
         from memcli.store.run_records import Described
 
         size = 0
-        with suppress(IndexMissingError, AwayError), self._held() as (connection, row):
+        with suppress(IndexMissingError, AwayError), self._opened() as (connection, row):
             from memcli.store.postgres.counting import bytes_of
 
             size = bytes_of(connection, row.id)
@@ -86,7 +86,7 @@ class PostgresStore:
 
     def exists(self) -> bool:
         try:
-            with self._held():
+            with self._opened():
                 return True
         except IndexMissingError:
             return False
@@ -97,7 +97,7 @@ class PostgresStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[SharedReader]:
-        with self._held() as (connection, row):
+        with self._opened() as (connection, row):
             yield self._reader(connection, row)
 
     def _reader(self, connection: Connection, row: WorkspaceRow) -> SharedReader:
@@ -129,7 +129,7 @@ class PostgresStore:
         return self._beside.store if self.origin else None
 
     def copy_to(self, path: str) -> None:
-        with self._held() as (connection, row), translated(self.address):
+        with self._opened() as (connection, row), translated(self.address):
             _copy(connection, row, self._beside.at(path))
 
     def close(self) -> None:
@@ -172,7 +172,7 @@ class PostgresStore:
             )
 
     @contextmanager
-    def _held(self) -> Iterator[tuple[Connection, WorkspaceRow]]:
+    def _opened(self) -> Iterator[tuple[Connection, WorkspaceRow]]:
         """Open one state of the workspace; a lost connection is opened again, once."""
         with translated(self.address):
             connection, row = self._pool.begin(
@@ -232,8 +232,8 @@ def _never(seconds: float) -> None:
     """Do not sleep: no other process uses the file."""
 
 
-class PostgresCrowd:
-    """The workspaces of one tenant, or of all, that the user may read; a `port.Crowd`."""
+class PostgresSharedIndex:
+    """The workspaces of one tenant, or of all, that the user may read; a `port.SharedIndex`."""
 
     def __init__(self, address: Address, tenant: str) -> None:
         """Record the server and the tenant; "" means all tenants."""
@@ -244,7 +244,7 @@ class PostgresCrowd:
         return pool_of(self._address)
 
     def listed(self) -> list[Stored]:
-        with self._held() as (connection, rows):
+        with self._opened() as (connection, rows):
             found: dict[int, list[str]] = dict(
                 connection.rows(
                     "select workspace, json_agg(distinct source order by source)"
@@ -268,7 +268,7 @@ class PostgresCrowd:
     def snapshots(self) -> Iterator[tuple[dict[str, Snapshot], Each]]:
         from memcli.store.postgres.reader import SharedReader
 
-        with self._held() as (connection, rows):
+        with self._opened() as (connection, rows):
             readers: dict[str, Snapshot] = {}
             for name, row in rows:
                 reader = SharedReader(connection, self._address, row)
@@ -279,7 +279,7 @@ class PostgresCrowd:
         self._pool.close()
 
     @contextmanager
-    def _held(self) -> Iterator[tuple[Connection, list[tuple[Name, WorkspaceRow]]]]:
+    def _opened(self) -> Iterator[tuple[Connection, list[tuple[Name, WorkspaceRow]]]]:
         with translated(self._address):
             connection, rows = self._pool.begin(
                 self,

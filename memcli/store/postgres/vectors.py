@@ -13,17 +13,17 @@ from collections.abc import Sequence
 from sys import byteorder
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store import fixed
+from memcli.store import quantize
 from memcli.store.postgres.filters import CHUNKS, NAMED_CHUNKS, within
 from memcli.store.postgres.rows import encoder_of
 from memcli.store.postgres.statements import Statement, Values
-from memcli.store.records import Near
+from memcli.store.records import Neighbour
 
 if TYPE_CHECKING:
     from memcli.store.postgres.libpq import Connection
     from memcli.store.postgres.session import WorkspaceRow
     from memcli.store.postgres.statements import Row
-    from memcli.store.records import Reach
+    from memcli.store.records import Scope
 
 AT_ONCE = 256  # vectors that one statement stores
 MANY = 8192  # from here on, codes are compared first: an exact scan of 8,888 takes 5.3 ms
@@ -40,25 +40,25 @@ class EncodedQuery:
         self.vector = written(vector)
 
 
-def asking_nearest(asked: EncodedQuery, limit: int, reach: Reach, *, is_coarse: bool) -> Statement:
+def asking_nearest(query: EncodedQuery, limit: int, scope: Scope, *, is_coarse: bool) -> Statement:
     """Write the query for the nearest texts and their chunks within reach, the nearest first.
 
     Equal distances are ordered by the place of the first chunk, and none of the equal texts is
     dropped before that.
     """
     values = Values()
-    test = within(reach, values, asked.workspace)
-    own = f"v.workspace = {values(asked.workspace)} and v.encoder = {values(asked.encoder)}"
-    vector = f"{values(asked.vector)}::vector"
+    test = within(scope, values, query.workspace)
+    own = f"v.workspace = {values(query.workspace)} and v.encoder = {values(query.encoder)}"
+    vector = f"{values(query.vector)}::vector"
     among = f"from memcli.vectors v where {own} and v.unused_since is null"
     if test:
         among += (
             f" and v.hash in (select p.hash from {CHUNKS} join memcli.parts p on p.workspace ="
-            f" c.workspace and p.chunk = c.id where c.workspace = {values(asked.workspace)}"
+            f" c.workspace and p.chunk = c.id where c.workspace = {values(query.workspace)}"
             f" and {test})"
         )
     if is_coarse:
-        most = values(max(fixed.LEAST_CODES, limit))
+        most = values(max(quantize.LEAST_CODES, limit))
         coded = f"select v.hash, rank() over (order by v.code <~> {_code(vector)}) as no {among}"
         among = (
             f"from (select hash from ({coded}) x where no <= {most}) y cross join lateral"
@@ -70,28 +70,30 @@ def asking_nearest(asked: EncodedQuery, limit: int, reach: Reach, *, is_coarse: 
         f" -{cosine('v.vector', vector)} as distance {among} {_NO_INDEX}) x) y"
         f" where no <= {values(limit)})"
         " select n.hash, n.distance, x.id from near n cross join lateral (select p.chunk, p.no from"
-        f" memcli.parts p where p.workspace = {values(asked.workspace)} and p.hash = n.hash"
+        f" memcli.parts p where p.workspace = {values(query.workspace)} and p.hash = n.hash"
         " offset 0) p cross join lateral (select c.id, d.source, d.path, c.ordinal from"
-        f" {NAMED_CHUNKS} where c.workspace = {values(asked.workspace)} and c.id = p.chunk"
+        f" {NAMED_CHUNKS} where c.workspace = {values(query.workspace)} and c.id = p.chunk"
         f"{f' and {test}' if test else ''} offset 0) x"
         " order by n.distance, x.source, x.path, x.ordinal, p.no",
         values,
     )
 
 
-def nearest(found: Sequence[Row], limit: int) -> list[Near]:
+def nearest(rows: Sequence[Row], limit: int) -> list[Neighbour]:
     """Read the rows of `asking_nearest`."""
     owners: dict[bytes, dict[int, None]] = {}
     distances: dict[bytes, float] = {}
-    for hash_, distance, chunk_id in found:
+    for hash_, distance, chunk_id in rows:
         owners.setdefault(hash_, {})[chunk_id] = None
         distances[hash_] = distance
-    return [Near(hash_, -distances[hash_], tuple(held)) for hash_, held in owners.items()][:limit]
+    return [Neighbour(hash_, -distances[hash_], tuple(held)) for hash_, held in owners.items()][
+        :limit
+    ]
 
 
-def cosine(held: str, asked: str) -> str:
+def cosine(stored: str, query: str) -> str:
     """Write the cosine of two vectors as every store computes it: from the L2 distance."""
-    return f"(1 - power({held} <-> {asked}, 2) / 2)"
+    return f"(1 - power({stored} <-> {query}, 2) / 2)"
 
 
 def _code(vector: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.store.records import Totals
 from memcli.store.tokens import K1, B, idf, spellings
-from memcli.types import Term, Wanted
+from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.postgres.postings import Postings
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 Clause = tuple[tuple[Term, ...], ...]  # a chunk needs one term of each group
 
 
-def totals(postings: Postings, wanted: Wanted) -> Totals:
-    """Count what BM25 needs to weigh the words of `wanted`."""
-    named = list(_named(wanted))
+def totals(postings: Postings, query: TermQuery) -> Totals:
+    """Count what BM25 needs to weigh the words of `query`."""
+    named = list(_named(query))
     postings.look_up(named)
     holders = {s: len(postings.counts(s)) for t in named for s in spellings(t)}
     return Totals(postings.size.chunks, postings.size.tokens, holders)
@@ -28,37 +28,37 @@ def totals(postings: Postings, wanted: Wanted) -> Totals:
 
 def scores(
     postings: Postings,
-    wanted: Wanted,
+    query: TermQuery,
     by: Totals | None = None,
     among: Collection[int] | None = None,
 ) -> dict[int, float]:
     """Return the BM25 of every chunk that matches, or of those among some chunks."""
-    postings.look_up(_named(wanted))
-    by = by or totals(postings, wanted)
+    postings.look_up(_named(query))
+    by = by or totals(postings, query)
     found: dict[int, float] = {}
-    for having, clause in _clauses_of(postings, wanted):
+    for having, clause in _clauses_of(postings, query):
         chunks = having if among is None else having.intersection(among)
         for spelling in (s for group in clause for term in group for s in spellings(term)):
             counts, holders = postings.counts(spelling), by.holders.get(spelling, 0)
             for chunk, weight in _weights(postings, counts, by, holders, chunks):
                 found[chunk] = found.get(chunk, 0.0) + weight
-    unwanted = _union(postings, wanted.none)
-    for group in wanted.together:
+    unwanted = _union(postings, query.none)
+    for group in query.together:
         having = postings.together(group) - unwanted
         chunks = having if among is None else having.intersection(among)
         found |= {chunk: found.get(chunk, 0.0) for chunk in chunks}
-    if wanted.also:
-        beside = postings.counts_in([term for term, _ in wanted.also], list(found))
-        for term, holders in wanted.also:
+    if query.also:
+        beside = postings.counts_in([term for term, _ in query.also], list(found))
+        for term, holders in query.also:
             for spelling in spellings(term):
                 for chunk, weight in _weights(postings, beside[spelling], by, holders, found):
                     found[chunk] += weight
     return found
 
 
-def matching(postings: Postings, asked: Sequence[Term | Wanted]) -> list[set[int]]:
+def matching(postings: Postings, searched: Sequence[Term | TermQuery]) -> list[set[int]]:
     """Return the chunks that contain each term, or match each query."""
-    queries = [Wanted(any=(each,)) if isinstance(each, Term) else each for each in asked]
+    queries = [TermQuery(any=(each,)) if isinstance(each, Term) else each for each in searched]
     postings.look_up([term for wanted in queries for term in _named(wanted)])
     return [
         {chunk for chunks, _ in _clauses_of(postings, wanted) for chunk in chunks}
@@ -83,10 +83,10 @@ def _weights(
     return found
 
 
-def _clauses_of(postings: Postings, wanted: Wanted) -> Iterator[tuple[set[int], Clause]]:
+def _clauses_of(postings: Postings, query: TermQuery) -> Iterator[tuple[set[int], Clause]]:
     """Yield the clauses, each with the chunks that match it and contain no excluded term."""
-    unwanted = _union(postings, wanted.none)
-    for clause in _clauses(wanted):
+    unwanted = _union(postings, query.none)
+    for clause in _clauses(query):
         yield set.intersection(*(_union(postings, group) for group in clause)) - unwanted, clause
 
 
@@ -94,15 +94,15 @@ def _union(postings: Postings, terms: Iterable[Term]) -> set[int]:
     return set().union(*map(postings.holders, terms))
 
 
-def _named(wanted: Wanted) -> Iterator[Term]:
+def _named(query: TermQuery) -> Iterator[Term]:
     """Yield every term of a query, including the excluded ones."""
-    yield from (term for group in wanted.all for term in group)
-    yield from (*wanted.any, *wanted.none)
+    yield from (term for group in query.all for term in group)
+    yield from (*query.any, *query.none)
 
 
-def _clauses(wanted: Wanted) -> Iterator[Clause]:
+def _clauses(query: TermQuery) -> Iterator[Clause]:
     """Yield the clauses, one of which a chunk must match: all groups, or any single term."""
-    groups = (tuple(dict.fromkeys(group)) for group in wanted.all if group)
+    groups = (tuple(dict.fromkeys(group)) for group in query.all if group)
     every: Clause = tuple(dict.fromkeys(groups))
-    single: list[Clause] = [((term,),) for term in wanted.any]
+    single: list[Clause] = [((term,),) for term in query.any]
     yield from dict.fromkeys([every, *single] if every else single)

@@ -16,7 +16,6 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import BusyError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
-from memcli.store.fixed import rounded
 from memcli.store.postgres import lineage, rows, vectors
 from memcli.store.postgres.counting import count_rows, first_fault, read_counts, read_known
 from memcli.store.postgres.faults import translated
@@ -32,6 +31,7 @@ from memcli.store.postgres.session import (
     select_by_name,
 )
 from memcli.store.postgres.statements import Statement
+from memcli.store.quantize import rounded
 from memcli.system import has_ended
 
 if TYPE_CHECKING:
@@ -270,8 +270,8 @@ class RowWriter(BaseChange):
         with translated(self.address):
             return lineage.line_checks(self.connection, self.row.id, summary)
 
-    def _put_line_checks(self, summary: str, found: Sequence[LineCheck]) -> None:
-        self.connection.together(lineage.checking(self.row.id, summary, found))
+    def _put_line_checks(self, summary: str, checks: Sequence[LineCheck]) -> None:
+        self.connection.together(lineage.checking(self.row.id, summary, checks))
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
         """Let the server count its rows if they were few; its vacuum removes deleted words."""
@@ -380,7 +380,7 @@ def _taken(connection: Connection, address: Address, name: Name) -> WorkspaceRow
     """Take the lease if it is free, or if its holder has ended."""
     (told,) = connection.run(select_by_name(connection, name))
     row = row_of(told, address, name)
-    if row.holder and row.is_held and not is_dead(row.holder):
+    if row.holder and row.is_active and not is_dead(row.holder):
         return None
     found = connection.rows(
         "update memcli.workspaces set holder = $3, epoch = epoch + 1, lease_until = now() +"

@@ -21,8 +21,8 @@ import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
-from memcli.store import fixed
-from memcli.store.fixed import LEAST_CODES
+from memcli.store import quantize
+from memcli.store.quantize import LEAST_CODES
 from memcli.store.sqlite.driver import rows
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _thresholds(dimension: int) -> tuple[float, ...]:
 
 
 def nearest(
-    connection: apsw.Connection, table: str, asked: VectorQuery
+    connection: apsw.Connection, table: str, query: VectorQuery
 ) -> tuple[int, Sequence[tuple[bytes, float]]]:
     """List the (hash, L2 distance) of nearly the nearest vectors, and all ties with the last.
 
@@ -108,70 +108,70 @@ def nearest(
     does not depend on their order in the table. The first value is the number of components that
     found the list, 0 for all of them.
     """
-    if asked.tiers:
+    if query.tiers:
         from memcli.store.tiers import first_sure
 
-        sure = first_sure(asked.tiers, partial(_by_head, connection, table, asked))
+        sure = first_sure(query.tiers, partial(_by_head, connection, table, query))
         if sure is not None:
             return sure
-    return 0, _by_all(connection, table, asked)
+    return 0, _by_all(connection, table, query)
 
 
-def _by_head(connection: apsw.Connection, table: str, asked: VectorQuery, tier: Tier) -> Scored:
+def _by_head(connection: apsw.Connection, table: str, query: VectorQuery, tier: Tier) -> Scored:
     """Search by the first components only, and score the result by all of them."""
     from memcli.store.tiers import Scored, head_cosine, head_of
 
-    head = head_of(asked.vector, tier.components)
+    head = head_of(query.vector, tier.components)
     code: bytes = rows(connection, f"SELECT {encoded('?1', tier.components)}", (head,))[0][0]
-    wanted = max(LEAST_CODES, OVERSAMPLING * asked.limit)
+    wanted = max(LEAST_CODES, OVERSAMPLING * query.limit)
     of_tier = tier_table(table, tier.components)
-    found = _read(connection, asked, _found(connection, of_tier, asked, code=code, wanted=wanted))
+    found = _read(connection, query, _slots(connection, of_tier, query, code=code, limit=wanted))
     heads = [vector[: tier.components] for _, vector in found]
     apart = distances_of(connection, head, heads, has_vec=True)
     lengths = distances_of(connection, bytes(len(head)), heads, has_vec=True)
     best = max(map(head_cosine, apart, lengths), default=0.0)
-    return Scored(best, lambda: with_ties(_rescored(connection, asked, found), asked.limit))
+    return Scored(best, lambda: with_ties(_rescored(connection, query, found), query.limit))
 
 
 def _by_all(
-    connection: apsw.Connection, table: str, asked: VectorQuery
+    connection: apsw.Connection, table: str, query: VectorQuery
 ) -> Sequence[tuple[bytes, float]]:
     """Search by whole vectors."""
-    dimension = len(asked.vector) // 4
-    code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (asked.vector,))[0][0]
-    wanted = max(LEAST_CODES, OVERSAMPLING * asked.limit)
-    slots = _from_cache(connection, table, asked, code=code, wanted=wanted)
+    dimension = len(query.vector) // 4
+    code: bytes = rows(connection, f"SELECT {encoded('?1', dimension)}", (query.vector,))[0][0]
+    wanted = max(LEAST_CODES, OVERSAMPLING * query.limit)
+    slots = _from_cache(connection, table, query, code=code, limit=wanted)
     if slots is None:
-        slots = _found(connection, table, asked, code=code, wanted=wanted)
-    return with_ties(_rescored(connection, asked, _read(connection, asked, slots)), asked.limit)
+        slots = _slots(connection, table, query, code=code, limit=wanted)
+    return with_ties(_rescored(connection, query, _read(connection, query, slots)), query.limit)
 
 
 def _from_cache(
-    connection: apsw.Connection, table: str, asked: VectorQuery, *, code: bytes, wanted: int
+    connection: apsw.Connection, table: str, query: VectorQuery, *, code: bytes, limit: int
 ) -> list[int] | None:
     """List the slots of the nearest codes from memory; None if they are not in memory."""
-    if asked.within is not None:
+    if query.within is not None:
         return None
-    if asked.nearest is not None:
-        return asked.nearest(connection, table, code, wanted)
-    if not asked.state:
+    if query.nearest is not None:
+        return query.nearest(connection, table, code, limit)
+    if not query.state:
         return None
-    from memcli.store.sqlite import matrix
+    from memcli.store.sqlite import codes_in_memory
 
-    found = matrix.nearest(connection, table, asked.state, code, wanted)
+    found = codes_in_memory.nearest(connection, table, query.state, code, limit)
     # vec0 returns no more than this, whatever ties with the last.
     return None if found is None else [slot for slot, _ in found[:MOST_NEIGHBOURS]]
 
 
-def _found(
-    connection: apsw.Connection, table: str, asked: VectorQuery, *, code: bytes, wanted: int
+def _slots(
+    connection: apsw.Connection, table: str, query: VectorQuery, *, code: bytes, limit: int
 ) -> list[int]:
     """List the slots of the nearest codes, with all ties with the last, by vec0."""
-    bound, most = _bound(connection, table, code, wanted), min(2 * wanted, MOST_NEIGHBOURS)
+    bound, most = _bound(connection, table, code, limit), min(2 * limit, MOST_NEIGHBOURS)
     while True:
-        found = _coded(connection, table, asked, code=code, most=most, bound=bound)
-        kept = with_ties(found, wanted)
-        if len(found) < wanted and bound < 8 * len(code):
+        found = _coded(connection, table, query, code=code, most=most, bound=bound)
+        kept = with_ties(found, limit)
+        if len(found) < limit and bound < 8 * len(code):
             bound = 8 * len(code)
         elif len(kept) < most or most == MOST_NEIGHBOURS:
             break
@@ -180,27 +180,27 @@ def _found(
     return [slot for slot, _ in kept]
 
 
-def with_ties(found: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[Any, float]]:
+def with_ties(rows: Sequence[tuple[Any, float]], limit: int) -> Sequence[tuple[Any, float]]:
     """Cut a list sorted by distance after the last requested item and all its ties."""
-    if len(found) <= limit:
-        return found
+    if len(rows) <= limit:
+        return rows
     end = limit
-    while end < len(found) and found[end][1] == found[limit - 1][1]:
+    while end < len(rows) and rows[end][1] == rows[limit - 1][1]:
         end += 1
-    return found[:end]
+    return rows[:end]
 
 
 def _coded(
     connection: apsw.Connection,
     table: str,
-    asked: VectorQuery,
+    query: VectorQuery,
     *,
     code: bytes,
     most: int,
     bound: int,
 ) -> list[tuple[int, float]]:
     """List the (slot, hamming distance) of the nearest codes."""
-    select, values = asked.within or ("", ())
+    select, values = query.within or ("", ())
     within = f" AND id IN ({select})" if select else ""
     found = rows(
         connection,
@@ -212,7 +212,7 @@ def _coded(
 
 
 def _read(
-    connection: apsw.Connection, asked: VectorQuery, slots: Sequence[int]
+    connection: apsw.Connection, query: VectorQuery, slots: Sequence[int]
 ) -> list[tuple[Any, ...]]:
     """List the (hash, packed vector) of some slots."""
     return rows(
@@ -220,22 +220,20 @@ def _read(
         "SELECT s.hash, v.vector FROM slots s CROSS JOIN vectors v ON v.hash = s.hash"
         " AND v.encoder = (SELECT id FROM encoders WHERE fingerprint = ?)"
         f" WHERE s.id IN ({','.join('?' * len(slots))})",
-        (asked.fingerprint, *slots),
+        (query.fingerprint, *slots),
     )
 
 
 def _rescored(
-    connection: apsw.Connection, asked: VectorQuery, found: Sequence[tuple[Any, ...]]
+    connection: apsw.Connection, query: VectorQuery, rows: Sequence[tuple[Any, ...]]
 ) -> list[tuple[bytes, float]]:
     """List the (hash, L2 distance) of the rows of `_read`, best first."""
-    distances = distances_of(
-        connection, asked.vector, [vector for _, vector in found], has_vec=True
-    )
-    scored = zip([hash_ for hash_, _ in found], distances, strict=True)
+    distances = distances_of(connection, query.vector, [vector for _, vector in rows], has_vec=True)
+    scored = zip([hash_ for hash_, _ in rows], distances, strict=True)
     return sorted(scored, key=lambda scored: scored[1])
 
 
-def _bound(connection: apsw.Connection, table: str, code: bytes, wanted: int) -> int:
+def _bound(connection: apsw.Connection, table: str, code: bytes, limit: int) -> int:
     """Estimate the distance within which a few times the requested rows are."""
     chunks: int = rows(connection, f"SELECT max(rowid) FROM {table}_vector_chunks00")[0][0] or 0
     if not chunks:
@@ -256,7 +254,7 @@ def _bound(connection: apsw.Connection, table: str, code: bytes, wanted: int) ->
         return len(code) * 8
     distances.sort()
     total = chunks * held / len(sampled)
-    rank = ceil(len(distances) * min(1.0, SAFETY * wanted / total)) + SPARE
+    rank = ceil(len(distances) * min(1.0, SAFETY * limit / total)) + SPARE
     return min(distances[min(rank, len(distances) - 1)], len(code) * 8)
 
 
@@ -280,7 +278,7 @@ def distances_of(
         raise ValueError("a vector is not of the dimension of the query")
     found: list[float] = []
     for at in range(0, len(vectors), _MOST_AT_ONCE):
-        batch = fixed.unpacked(b"".join(vectors[at : at + _MOST_AT_ONCE]))
+        batch = quantize.unpacked(b"".join(vectors[at : at + _MOST_AT_ONCE]))
         found += unpacked_distances(connection, query, batch, has_vec=has_vec)
     return found
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import apsw
 
     from memcli.store.documents import IndexedDocument, Linking, Marked, Titled
-    from memcli.store.records import ChunkLines, First, Key, Reach
+    from memcli.store.records import ChunkLines, First, Key, Scope
     from memcli.types import Lines
 
 
@@ -172,10 +172,10 @@ def by_ids(connection: apsw.Connection, chunk_ids: Sequence[int]) -> dict[int, E
 
 
 def of_documents(
-    connection: apsw.Connection, documents: Sequence[Key], reach: Reach
+    connection: apsw.Connection, documents: Sequence[Key], scope: Scope
 ) -> list[Excerpt]:
     """Read the chunks of documents that are within reach, in order."""
-    test, values = within(reach)
+    test, values = within(scope)
     return _read(
         connection,
         "JOIN json_each(?) w ON d.source = w.value ->> 0 AND d.path = w.value ->> 1"
@@ -184,9 +184,9 @@ def of_documents(
     )
 
 
-def newest(connection: apsw.Connection, reach: Reach) -> Iterator[Excerpt]:
+def newest(connection: apsw.Connection, scope: Scope) -> Iterator[Excerpt]:
     """Yield dated documents without a mark, newest first, each from its end."""
-    test, values = within(reach)
+    test, values = within(scope)
     tested = f" AND {test}" if test else ""
     documents = rows(
         connection,
@@ -220,13 +220,13 @@ def marked(connection: apsw.Connection, *, soft: bool) -> list[Marked]:
 
 
 def documents(
-    connection: apsw.Connection, reach: Reach, first: First | None
+    connection: apsw.Connection, scope: Scope, first: First | None
 ) -> list[IndexedDocument]:
     """List the documents within reach, or the first of them."""
     from memcli.store.documents import IndexedDocument
 
-    test, values = within(reach)
-    bare, of_bare = within(reach, "d")
+    test, values = within(scope)
+    bare, of_bare = within(scope, "d")
     chunks = f"{CHUNKS} WHERE {test}" if test else "FROM chunks c"
     total, ending, limit = "0", "ORDER BY d.source, d.path", []
     if first is not None:
@@ -310,12 +310,12 @@ def _read(connection: apsw.Connection, tail: str, values: Sequence[Any] = ()) ->
 
 
 def preferences(
-    connection: apsw.Connection, limit: int, reach: Reach
+    connection: apsw.Connection, limit: int, scope: Scope
 ) -> dict[int, tuple[Lines, ...]]:
     """Return the lines with preferences of chunks: of undated documents, then of the newest."""
     from memcli.store.documents import lines_of
 
-    test, values = within(reach)
+    test, values = within(scope)
     found = typed_rows(
         connection,
         (Column("c.id", WHOLE), Column("c.preferences", TEXT)),

@@ -12,7 +12,7 @@ from memcli.types import MEMORY_SOURCE, SourceLines
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.records import Reach
+    from memcli.store.records import Scope
     from memcli.types import Filters
 
 # The last day on which a span that contains a given day may end, because no span is longer than a
@@ -43,9 +43,9 @@ _SAYS = (
 )
 
 
-def select_chunks(reach: Reach) -> tuple[str, list[Any]] | None:
+def select_chunks(scope: Scope) -> tuple[str, list[Any]] | None:
     """Write a SELECT of the chunk ids within reach, or None if all are."""
-    test, values = within(reach)
+    test, values = within(scope)
     if not test:
         return None
     return (
@@ -54,12 +54,12 @@ def select_chunks(reach: Reach) -> tuple[str, list[Any]] | None:
     )
 
 
-def within(reach: Reach, dated: str = "c") -> tuple[str, list[Any]]:
+def within(scope: Scope, dated: str = "c") -> tuple[str, list[Any]]:
     """Write a test over chunks c of documents d; empty if all are within reach.
 
     Date filters apply to `dated`: chunks "c", or "d" for documents only.
     """
-    filters = reach.filters
+    filters = scope.filters
     first_day, date = f"coalesce({dated}.first_day, {dated}.date)", f"{dated}.date"
     tests: list[str] = []
     values: list[Any] = []
@@ -86,24 +86,24 @@ def within(reach: Reach, dated: str = "c") -> tuple[str, list[Any]]:
     for heading in filters.headings:
         tests.append(_UNDER)
         values.append(heading)
-    for test, compared in _told(filters):
+    for test, compared in _conditions(filters):
         tests.append(test)
         values += compared
     if filters.within:
         tests.append(_TOUCHES)
         values.append(_as_json(filters.within))
-    if reach.without:
+    if scope.without:
         tests.append(f"NOT ({_OWN} AND d.path IN (SELECT value FROM json_each(?)))")
-        values.append(json.dumps(reach.without))
-    if reach.beyond:
+        values.append(json.dumps(scope.without))
+    if scope.beyond:
         tests.append(_OUTSIDE)
-        values.append(_as_json(reach.beyond))
+        values.append(_as_json(scope.beyond))
     # No text contains half a surrogate, which Python makes of a byte that is not UTF-8.
     said = (v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in values)
     return " AND ".join(tests), [*said]
 
 
-def _told(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
+def _conditions(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
     """Yield the tests of front matter values and of speakers."""
     if filters.tags or filters.where:
         from memcli.store.sqlite.properties import tests_of

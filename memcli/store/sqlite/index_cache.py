@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 import apsw
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store import fixed
+from memcli.store import quantize
 from memcli.store.sqlite import coarse, vectors
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.match import phrase
-from memcli.types import Term, Wanted
+from memcli.types import Term, TermQuery
 
 if TYPE_CHECKING:
     from memcli.store.records import ChunkLines, Key
@@ -72,38 +72,40 @@ class IndexCache:
         kept = self._vectors
         missing = [number for number in numbers if number not in kept]
         for number, packed in vectors.packed_of(connection, missing).items():
-            kept[number] = fixed.unpacked(packed)
+            kept[number] = quantize.unpacked(packed)
             self.bytes += VECTOR_BYTES + len(kept[number])
         return {number: kept[number] for number in numbers}
 
-    def holders(self, connection: apsw.Connection, asked: Term | Wanted) -> frozenset[int] | None:
+    def holders(
+        self, connection: apsw.Connection, query: Term | TermQuery
+    ) -> frozenset[int] | None:
         """Return the chunks that contain a term, or match a query.
 
         The result is None in a large index, where there may be very many.
         """
         if not self.is_small:
             return None
-        if isinstance(asked, Wanted):
-            return self._matching(connection, asked)
-        found = self._holders.get(asked)
+        if isinstance(query, TermQuery):
+            return self._matching(connection, query)
+        found = self._holders.get(query)
         if found is None:
-            listed = rows(connection, "SELECT rowid FROM fts WHERE fts MATCH ?", (phrase(asked),))
-            found = self._holders[asked] = frozenset([row[0] for row in listed])
+            listed = rows(connection, "SELECT rowid FROM fts WHERE fts MATCH ?", (phrase(query),))
+            found = self._holders[query] = frozenset([row[0] for row in listed])
             self.bytes += HOLDER_BYTES * (4 + len(found))
         return found
 
-    def _matching(self, connection: apsw.Connection, wanted: Wanted) -> frozenset[int]:
+    def _matching(self, connection: apsw.Connection, query: TermQuery) -> frozenset[int]:
         def either(terms: Iterable[Term]) -> frozenset[int]:
             return frozenset[int]().union(*(self.holders(connection, t) or () for t in terms))
 
-        groups = [either(group) for group in wanted.all if group]
-        found = either(wanted.any)
+        groups = [either(group) for group in query.all if group]
+        found = either(query.any)
         if groups:
             found |= frozenset.intersection(*groups)
-        return found - either(wanted.none)
+        return found - either(query.none)
 
     def nearest(
-        self, connection: apsw.Connection, table: str, code: bytes, wanted: int
+        self, connection: apsw.Connection, table: str, code: bytes, limit: int
     ) -> list[int]:
         """List the slots of the nearest codes of a table, with all ties with the last."""
         if self._codes is None or self._codes[0] != table:
@@ -112,7 +114,7 @@ class IndexCache:
         _, slots, codes = self._codes
         asked = int.from_bytes(code, "little")
         distances = [(each ^ asked).bit_count() for each in codes]
-        bound = sorted(distances)[min(wanted, len(distances)) - 1] if distances else 0
+        bound = sorted(distances)[min(limit, len(distances)) - 1] if distances else 0
         near = [at for at, distance in enumerate(distances) if distance <= bound]
         near.sort(key=distances.__getitem__)
         return [slots[at] for at in near[: coarse.MOST_NEIGHBOURS]]

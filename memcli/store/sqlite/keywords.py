@@ -141,13 +141,17 @@ def frequency(connection: apsw.Connection, match: str) -> int:
         return 0
     step, width = (last - first + 1) / WINDOWS, SAMPLE // WINDOWS
     few = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
-    hits: int = rows(connection, few, (match, SAMPLE if step > width else last - first + 1))[0][0]
-    if step <= width or hits < SAMPLE:
-        return hits
+    passages: int = rows(connection, few, (match, SAMPLE if step > width else last - first + 1))[0][
+        0
+    ]
+    if step <= width or passages < SAMPLE:
+        return passages
     sql = "SELECT count(*) FROM fts WHERE fts MATCH ? AND rowid BETWEEN ? AND ?"
     starts = [first + int(number * step) for number in range(WINDOWS)]
-    hits = sum(rows(connection, sql, (match, start, start + width - 1))[0][0] for start in starts)
-    estimate: int = round(hits * step / width)
+    passages = sum(
+        rows(connection, sql, (match, start, start + width - 1))[0][0] for start in starts
+    )
+    estimate: int = round(passages * step / width)
     return max(SAMPLE, estimate)
 
 

@@ -42,7 +42,7 @@ def unchecked(connection: apsw.Connection) -> list[str]:
     return [path for (path,) in found]
 
 
-def check(connection: apsw.Connection, summary: str, found: Sequence[LineCheck]) -> None:
+def check(connection: apsw.Connection, summary: str, checks: Sequence[LineCheck]) -> None:
     """Store where the source lines of a summary are."""
     document_id = _document(connection, summary)
     if document_id is None:
@@ -51,7 +51,7 @@ def check(connection: apsw.Connection, summary: str, found: Sequence[LineCheck])
     connection.executemany(
         "INSERT INTO lineage (document_id, path, start_line, end_line, hash, checked, matches)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(document_id, *each.lines, each.file, each.holds) for each in found],
+        [(document_id, *each.lines, each.file, each.holds) for each in checks],
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from memcli.language.words import stem
-from memcli.types import Term, Wanted
+from memcli.types import Term, TermQuery
 
 # Marks are part of a word: the default categories cut Thai and Hindi at every vowel sign.
 TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")
@@ -24,14 +24,14 @@ _STEM_MIN = 4  # shorter stems would match unrelated words
 
 
 @lru_cache(maxsize=16)  # for one question to several indexes
-def expression(wanted: Wanted) -> str | None:
+def expression(query: TermQuery) -> str | None:
     """Write a keyword search as a MATCH expression; None if it is empty.
 
     Example: any of `pool` and `v0.1`, none of `dry` -> `("pool" OR "v0.1") NOT ("dry")`.
     """
-    every = _join((_join(map(phrase, group), " OR ") for group in wanted.all), " AND ")
-    found = _join([every, *map(phrase, wanted.any)], " OR ")
-    unwanted = _join(map(phrase, wanted.none), " OR ")
+    every = _join((_join(map(phrase, group), " OR ") for group in query.all), " AND ")
+    found = _join([every, *map(phrase, query.any)], " OR ")
+    unwanted = _join(map(phrase, query.none), " OR ")
     return f"({found}) NOT ({unwanted})" if found and unwanted else found
 
 

@@ -47,11 +47,11 @@ def tests_of(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
         wanted = folded(bare(tag))
         yield _SAYS.format(IN="IN", TEST=_TAGGED), [TAGS, wanted, wanted, wanted]
     for where in filters.where:
-        test, values = _said(where)
+        test, values = _condition(where)
         yield _SAYS.format(IN="NOT IN" if where.negated else "IN", TEST=test), values
 
 
-def _said(where: Where) -> tuple[str, list[Any]]:
+def _condition(where: Where) -> tuple[str, list[Any]]:
     key = key_of(where.key)
     if where.value is None:
         return _GIVEN, [key, key, key]

@@ -20,26 +20,26 @@ from memcli.checking import TYPE_CHECKING
 from memcli.store.sqlite import bm25, keywords
 from memcli.store.sqlite.driver import rows
 from memcli.store.sqlite.match import expression, phrase, spellings
-from memcli.types import Wanted
+from memcli.types import TermQuery
 
 if TYPE_CHECKING:
     from typing import Any
 
 
 def scores(
-    connection: apsw.Connection, wanted: Wanted, within: tuple[str, Sequence[Any]] | None
+    connection: apsw.Connection, query: TermQuery, within: tuple[str, Sequence[Any]] | None
 ) -> dict[int, float]:
     """Return the BM25 by id of all chunks that rare terms or groups of common ones find.
 
     `within` is a SELECT of the chunk ids to search in, with its bindings.
     """
-    match, joint = expression(wanted), _joint(wanted)
-    found = _found(connection, match, within, keywords.BM25) if match else {}
+    match, joint = expression(query), _joint(query)
+    found = _matches(connection, match, within, keywords.BM25) if match else {}
     either = " OR ".join(f"({each})" for each in (match, joint) if each)
-    if either and wanted.also:
+    if either and query.also:
         chunks, tokens = bm25.sizes(connection)
-        told = bm25.weight_list(tokens / chunks if chunks else 1.0, _weights(wanted, chunks))
-        added = _found(connection, _beside(wanted, either), within, f"weighed(fts, '{told}')")
+        told = bm25.weight_list(tokens / chunks if chunks else 1.0, _weights(query, chunks))
+        added = _matches(connection, _beside(query, either), within, f"weighed(fts, '{told}')")
         for chunk_id, more in added.items():
             found[chunk_id] = found.get(chunk_id, 0.0) + more
     return found
@@ -64,19 +64,21 @@ def first(
     return [(chunk_id, scores[chunk_id]) for chunk_id in ids[:limit]]
 
 
-def _joint(wanted: Wanted) -> str:
+def _joint(query: TermQuery) -> str:
     """Write a query for chunks that contain all of a group of common terms."""
-    groups = (Wanted(all=tuple((t,) for t in group), none=wanted.none) for group in wanted.together)
+    groups = (
+        TermQuery(all=tuple((t,) for t in group), none=query.none) for group in query.together
+    )
     return " OR ".join(f"({expression(group)})" for group in groups)
 
 
-def _beside(wanted: Wanted, match: str) -> str:
+def _beside(query: TermQuery, match: str) -> str:
     """Write a query for matches with one of the common terms, whose phrases come first."""
-    common = " OR ".join(phrase(term) for term, _ in wanted.also)
+    common = " OR ".join(phrase(term) for term, _ in query.also)
     return f"({common}) AND ({match})"
 
 
-def _found(
+def _matches(
     connection: apsw.Connection,
     match: str,
     within: tuple[str, Sequence[Any]] | None,
@@ -89,13 +91,13 @@ def _found(
                      (match, *values)))  # fmt: skip
 
 
-def _score(found: tuple[int, float]) -> float:
-    return found[1]
+def _score(pair: tuple[int, float]) -> float:
+    return pair[1]
 
 
-def _weights(wanted: Wanted, chunks: int) -> list[float]:
+def _weights(query: TermQuery, chunks: int) -> list[float]:
     """Return the weight of each spelling of the common terms, which is the IDF of its term."""
     weights = []
-    for term, count in wanted.also:
+    for term, count in query.also:
         weights += [bm25.idf(chunks, count)] * len(spellings(term))
     return weights

@@ -11,17 +11,17 @@ from contextlib import contextmanager
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import IndexMissingError
-from memcli.store import fixed
+from memcli.store import quantize
 from memcli.store.records import (
     ChunkLines,
     Counts,
     Facts,
     First,
     Key,
-    Near,
+    Neighbour,
     Ranked,
-    Reach,
     RetrieverResults,
+    Scope,
     Support,
     TermChunks,
 )
@@ -47,7 +47,7 @@ from memcli.store.sqlite.driver import (
 )
 from memcli.store.sqlite.filters import LAST_OF_ANY, select_chunks
 from memcli.store.sqlite.match import expression, phrase
-from memcli.types import Candidate, Excerpt, Known, PartScore, Term, Wanted
+from memcli.types import Candidate, Excerpt, Known, PartScore, Term, TermQuery
 
 if TYPE_CHECKING:
     from typing import Any
@@ -80,7 +80,7 @@ class Reader:
         self.vec_problem = opened.vec_problem
         self._connection = opened.connection
         self._file = opened.file
-        self._was_asked = False
+        self._was_used = False
         self._cache: IndexCache | None = None  # what earlier questions have read of this state
         self._facts: Facts | None = None  # of the open state
         # The last rankings that scored more chunks than they return, with all their scores.
@@ -109,7 +109,7 @@ class Reader:
             self._connection.execute("BEGIN")
             try:
                 rows(self._connection, "SELECT 1 FROM meta LIMIT 1")  # this chooses the state
-                if self._was_asked:
+                if self._was_used:
                     self._keep()
                 yield self
             finally:
@@ -171,28 +171,30 @@ class Reader:
         with understood(self.path):
             return [keywords.frequency(self._connection, phrase(term)) for term in terms]
 
-    def holding(self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]) -> list[TermChunks]:
+    def holding(
+        self, queries: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
+    ) -> list[TermChunks]:
         with understood(self.path):
-            return [self._held(each, chunk_ids) for each in asked]
+            return [self._chunks_with(each, chunk_ids) for each in queries]
 
-    def totals(self, wanted: Wanted) -> Totals:
+    def totals(self, query: TermQuery) -> Totals:
         from memcli.store.sqlite.bm25 import totals
 
         with understood(self.path):
-            return totals(self._connection, expression(wanted) or "")
+            return totals(self._connection, expression(query) or "")
 
     def by_keyword(
-        self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
+        self, query: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> list[Ranked]:
-        match = expression(wanted)
+        match = expression(query)
         score = self._score(match, totals) if match else ""
-        within, scores = select_chunks(reach), dict[int, float]()
+        within, scores = select_chunks(scope), dict[int, float]()
         with understood(self.path):
             is_cached = self._cache is not None and self._cache.is_small and within is None
-            if totals is None and (is_cached or wanted.also) and (match or wanted.together):
+            if totals is None and (is_cached or query.also) and (match or query.together):
                 from memcli.store.sqlite import rare_first
 
-                scores = rare_first.scores(self._connection, wanted, within)
+                scores = rare_first.scores(self._connection, query, within)
                 found = rare_first.first(self._connection, scores, limit)
             elif match:
                 found = keywords.ranked(self._connection, match, limit, within, score)
@@ -204,15 +206,15 @@ class Reader:
         return ranked
 
     def by_vector(
-        self, vector: bytes | None, limit: int, reach: Reach
-    ) -> Callable[[], Sequence[Near]]:
+        self, vector: bytes | None, limit: int, scope: Scope
+    ) -> Callable[[], Sequence[Neighbour]]:
         """Start to look for the nearest texts; a large index uses a connection in a thread."""
         facts, table = self.facts, self._vec_table()
         fingerprint = facts.fingerprint
         if vector is None or fingerprint is None:
             return list
         tiers = self._clean_tiers(table)
-        asked = coarse.VectorQuery(fingerprint, vector, limit, select_chunks(reach), tiers=tiers)
+        asked = coarse.VectorQuery(fingerprint, vector, limit, select_chunks(scope), tiers=tiers)
 
         def ask(connection: Any, state: str = "") -> vectors.Nearest:  # noqa: ANN401
             of_it = asked._replace(state=state)
@@ -224,26 +226,26 @@ class Reader:
         elif not self._has_many():
             asked = asked._replace(nearest=self._cache.nearest if self._cache else None)
         else:
-            from memcli.store.sqlite.aside import Aside, often
+            from memcli.store.sqlite.background import BackgroundQuery, often
 
             revision = str(facts.revision)
             state = f"{self._file.st_dev} {self._file.st_ino} {table} {revision}"
             kept = state if often(self.path, state) else ""
-            aside = Aside(self.path, revision, lambda connection: ask(connection, kept))
+            aside = BackgroundQuery(self.path, revision, lambda connection: ask(connection, kept))
 
-        def near() -> list[Near]:
+        def near() -> list[Neighbour]:
             found = aside.result() if aside else None
             with understood(self.path):
                 found = ask(self._connection) if found is None else found
                 tier, cosines = found[0], dict(found[1])
-                owners = vectors.owners(self._connection, [*cosines], reach)
-            placed = [Near(hash_, cosines[hash_], ids, tier) for hash_, ids in owners.items()]
+                owners = vectors.owners(self._connection, [*cosines], scope)
+            placed = [Neighbour(hash_, cosines[hash_], ids, tier) for hash_, ids in owners.items()]
             return sorted(placed, key=lambda text: -text.cosine)[:limit]
 
         return near
 
-    def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> list[int]:
-        select, values = select_chunks(reach) or ("", [])
+    def dated(self, spans: Sequence[tuple[str, str]], limit: int, scope: Scope) -> list[int]:
+        select, values = select_chunks(scope) or ("", [])
         within = f" AND c.id IN ({select})" if select else ""
         found: list[int] = []
         for start, end in spans:
@@ -268,7 +270,7 @@ class Reader:
             )
         found: dict[int, list[bytes]] = {}
         for chunk_id, vector in rows_:
-            found.setdefault(chunk_id, []).append(fixed.unpacked(vector))
+            found.setdefault(chunk_id, []).append(quantize.unpacked(vector))
         return found
 
     def candidates(self, chunk_ids: Sequence[int], retrievers: RetrieverResults) -> list[Candidate]:
@@ -294,21 +296,21 @@ class Reader:
         with understood(self.path):
             return excerpts.by_ids(self._connection, chunk_ids)
 
-    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> list[Excerpt]:
+    def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> list[Excerpt]:
         with understood(self.path):
-            return excerpts.of_documents(self._connection, documents, reach)
+            return excerpts.of_documents(self._connection, documents, scope)
 
-    def newest(self, reach: Reach) -> Iterator[Excerpt]:
+    def newest(self, scope: Scope) -> Iterator[Excerpt]:
         with understood(self.path):
-            yield from excerpts.newest(self._connection, reach)
+            yield from excerpts.newest(self._connection, scope)
 
     def marked(self, *, soft: bool) -> list[Marked]:
         with understood(self.path):
             return excerpts.marked(self._connection, soft=soft)
 
-    def documents(self, reach: Reach, first: First | None = None) -> list[IndexedDocument]:
+    def documents(self, scope: Scope, first: First | None = None) -> list[IndexedDocument]:
         with understood(self.path):
-            return excerpts.documents(self._connection, reach, first)
+            return excerpts.documents(self._connection, scope, first)
 
     def lines_of(self, chunk_ids: Sequence[int]) -> dict[int, ChunkLines]:
         with understood(self.path):
@@ -325,9 +327,9 @@ class Reader:
         with understood(self.path):
             return speakers.names(self._connection, but=but)
 
-    def preferences(self, limit: int, reach: Reach) -> dict[int, tuple[Lines, ...]]:
+    def preferences(self, limit: int, scope: Scope) -> dict[int, tuple[Lines, ...]]:
         with understood(self.path):
-            return excerpts.preferences(self._connection, limit, reach)
+            return excerpts.preferences(self._connection, limit, scope)
 
     def links(self, chunk_ids: Sequence[int]) -> dict[int, Linking]:
         with understood(self.path):
@@ -367,14 +369,14 @@ class Reader:
         scores = {ranked.chunk_id: ranked.bm25 for ranked in retrievers.keyword}
         missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in scores]
         weighed = [found for ranked, found in self._weighed if ranked is retrievers.keyword]
-        if missing and retrievers.totals is None and (weighed or retrievers.wanted.also):
+        if missing and retrievers.totals is None and (weighed or retrievers.query.also):
             if not weighed:
                 from memcli.store.sqlite import rare_first
 
-                weighed = [rare_first.scores(self._connection, retrievers.wanted, None)]
+                weighed = [rare_first.scores(self._connection, retrievers.query, None)]
             found = weighed[0]
             return scores | {chunk_id: found.get(chunk_id, 0.0) for chunk_id in missing}
-        match = expression(retrievers.wanted) if missing else None
+        match = expression(retrievers.query) if missing else None
         if match:
             score = self._score(match, retrievers.totals)
             scores |= keywords.scores(self._connection, match, missing, score)
@@ -390,7 +392,7 @@ class Reader:
         return weighed(match, totals)
 
     def _chunk_rows(self, chunk_ids: Sequence[int]) -> Sequence[ChunkRow]:
-        self._was_asked = True
+        self._was_used = True
         fingerprint = self.facts.fingerprint
 
         def read(missing: Sequence[int]) -> dict[int, ChunkRow]:
@@ -411,11 +413,11 @@ class Reader:
         unpacked = self._cache.vectors(connection, numbers)
         return vectors.unpacked_cosines(connection, retrievers.vector, unpacked, has_vec=has_vec)
 
-    def _held(self, asked: Term | Wanted, chunk_ids: Sequence[int]) -> TermChunks:
-        holders = self._cache.holders(self._connection, asked) if self._cache else None
+    def _chunks_with(self, query: Term | TermQuery, chunk_ids: Sequence[int]) -> TermChunks:
+        holders = self._cache.holders(self._connection, query) if self._cache else None
         if holders is not None:
             return TermChunks(len(holders), holders.intersection(chunk_ids))
-        match = phrase(asked) if isinstance(asked, Term) else expression(asked)
+        match = phrase(query) if isinstance(query, Term) else expression(query)
         if match is None:
             return TermChunks(0, frozenset())
         count, held = keywords.count_matches(self._connection, match, chunk_ids)

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import apsw
 
 from memcli.checking import TYPE_CHECKING
-from memcli.store import fixed
+from memcli.store import quantize
 from memcli.store.sqlite import coarse
 from memcli.store.sqlite.coarse import distances_of, unpacked_distances
 from memcli.store.sqlite.driver import rows
@@ -29,7 +29,7 @@ from memcli.types import PRIVATE
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.store.records import Reach
+    from memcli.store.records import Scope
     from memcli.store.sqlite.coarse import VectorQuery
 
 ENCODER = "(SELECT id FROM encoders WHERE fingerprint = ?)"
@@ -79,13 +79,13 @@ def tiers_beside(connection: apsw.Connection, table: str) -> dict[int, str]:
 
 
 def keep_tiers(
-    connection: apsw.Connection, table: str, fingerprint: str, dimension: int, wanted: Iterable[int]
+    connection: apsw.Connection, table: str, fingerprint: str, dimension: int, sizes: Iterable[int]
 ) -> None:
     """Keep the requested tiers next to a table of codes, and no others."""
     held = tiers_beside(connection, table)
-    for components in held.keys() - wanted:
+    for components in held.keys() - sizes:
         connection.execute(f"DROP TABLE {held[components]}")
-    for components in sorted(set(wanted) - held.keys()):
+    for components in sorted(set(sizes) - held.keys()):
         name = coarse.tier_table(table, components)
         create_table(connection, name, components)
         _fill(connection, name, fingerprint, coarse.stored(components, dimension))
@@ -139,7 +139,7 @@ def refresh_slots(
         )
         if not found or found[0][1] is not None:
             continue
-        vector = fixed.unpacked(found[0][0])
+        vector = quantize.unpacked(found[0][0])
         connection.execute(
             "UPDATE vectors SET unused_since = NULL"
             f" WHERE encoder = {ENCODER} AND hash = ? AND unused_since IS NOT NULL",
@@ -203,7 +203,7 @@ def _fill(connection: apsw.Connection, table: str, fingerprint: str, code: str) 
         last = found[-1][0]
         connection.executemany(
             f"INSERT INTO {table} (id, embedding) VALUES (?2, {code})",
-            [(fixed.unpacked(vector), slot) for slot, vector in found],
+            [(quantize.unpacked(vector), slot) for slot, vector in found],
         )
 
 
@@ -223,52 +223,52 @@ def _count(connection: apsw.Connection) -> int:
 
 
 def nearest(
-    connection: apsw.Connection, table: str | None, asked: VectorQuery, *, has_vec: bool
+    connection: apsw.Connection, table: str | None, query: VectorQuery, *, has_vec: bool
 ) -> Nearest:
     """List the hashes nearest to a query, and after them the ones that tie with the last.
 
     `within` selects chunks here. The caller orders ties. Without sqlite-vec (`has_vec`) numpy
     compares.
     """
-    if asked.within is not None:
-        select, values = asked.within
+    if query.within is not None:
+        select, values = query.within
         slots = (
             "SELECT s.id FROM slots s JOIN parts p ON p.hash = s.hash "
             f"WHERE p.chunk_id IN ({select})"
         )
-        asked = asked._replace(within=(slots, values))
+        query = query._replace(within=(slots, values))
     if has_vec and table is not None and coarse.is_coarse(table):
-        tier, near = coarse.nearest(connection, table, asked)
+        tier, near = coarse.nearest(connection, table, query)
     else:
-        tier, near = 0, _compared(connection, asked, has_vec=has_vec)
+        tier, near = 0, _compared(connection, query, has_vec=has_vec)
     return tier, [(hash_, 1.0 - distance * distance / 2.0) for hash_, distance in near]
 
 
-def _among(asked: VectorQuery) -> tuple[str, tuple[Any, ...]]:
+def _among(query: VectorQuery) -> tuple[str, tuple[Any, ...]]:
     """Write the vectors v of slots s to compare with a query."""
-    select, values = asked.within or ("", ())
+    select, values = query.within or ("", ())
     within = f" AND s.id IN ({select})" if select else ""
     among = f"FROM vectors v CROSS JOIN slots s ON s.hash = v.hash WHERE +v.encoder = {ENCODER}"
     if select:
         among = f"FROM slots s CROSS JOIN vectors v ON v.hash = s.hash WHERE v.encoder = {ENCODER}"
-    return f"{among}{within}", (asked.fingerprint, *values)
+    return f"{among}{within}", (query.fingerprint, *values)
 
 
 def _compared(
-    connection: apsw.Connection, asked: VectorQuery, *, has_vec: bool
+    connection: apsw.Connection, query: VectorQuery, *, has_vec: bool
 ) -> Sequence[tuple[bytes, float]]:
     """Compare with every vector."""
-    among, values = _among(asked)
+    among, values = _among(query)
     found = rows(connection, f"SELECT s.hash, v.vector {among}", values)
     distances = distances_of(
-        connection, asked.vector, [vector for _, vector in found], has_vec=has_vec
+        connection, query.vector, [vector for _, vector in found], has_vec=has_vec
     )
     ranked = sorted(zip([hash_ for hash_, _ in found], distances, strict=True), key=_distance)
-    return coarse.with_ties(ranked, asked.limit)
+    return coarse.with_ties(ranked, query.limit)
 
 
-def _distance(found: tuple[bytes, float]) -> float:
-    return found[1]
+def _distance(pair: tuple[bytes, float]) -> float:
+    return pair[1]
 
 
 def shareable(connection: apsw.Connection, hashes: Sequence[bytes]) -> set[bytes]:
@@ -287,7 +287,7 @@ def shareable(connection: apsw.Connection, hashes: Sequence[bytes]) -> set[bytes
 
 
 def owners(
-    connection: apsw.Connection, hashes: Sequence[bytes], reach: Reach
+    connection: apsw.Connection, hashes: Sequence[bytes], scope: Scope
 ) -> dict[bytes, tuple[int, ...]]:
     """List the chunks within reach that contain each of some texts, in the order of their places.
 
@@ -295,7 +295,7 @@ def owners(
     """
     if not hashes:
         return {}
-    select, values = select_chunks(reach) or ("", [])
+    select, values = select_chunks(scope) or ("", [])
     within = f" AND p.chunk_id IN ({select})" if select else ""
     marks = ",".join("?" * len(hashes))
     found: dict[bytes, list[int]] = {}

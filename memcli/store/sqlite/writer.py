@@ -16,18 +16,18 @@ import apsw
 
 from memcli import system
 from memcli.checking import TYPE_CHECKING
-from memcli.errors import AskedToWaitError, DamagedError, StoreError
+from memcli.errors import DamagedError, RetryLaterError, StoreError
 from memcli.store.change import IMPORTANT, BaseChange, Clock, waiting
-from memcli.store.fixed import packed
+from memcli.store.quantize import packed
 from memcli.store.run_records import AWAITED
 from memcli.store.sqlite import (
-    beside,
     coarse,
     documents,
     driver,
     integrity,
     keywords,
     lineage,
+    replacement,
     schema,
 )
 from memcli.store.sqlite import vectors as vector_rows
@@ -104,7 +104,7 @@ class Writer(BaseChange):
                 return cls(path, opened, now_ns, mounts=mounts, tiers=tiers, shared=shared)
             except DamagedError as error:
                 fault = error.message
-        notice = _kept(fault, set_aside(path))
+        notice = _damage_notice(fault, set_aside(path))
         opened = open_migrated(path, mounts)
         writer = cls(path, opened, now_ns, mounts=mounts, tiers=tiers, shared=shared)
         writer.notices.append(notice)
@@ -279,18 +279,18 @@ class Writer(BaseChange):
             public = vector_rows.shareable(self.connection, [hash_ for hash_, _ in kept])
             self.shared.put(fingerprint, [pair for pair in kept if pair[0] in public], self.now)
 
-    def _put(self, fingerprint: str, kept: Sequence[tuple[bytes, bytes]]) -> None:
+    def _put(self, fingerprint: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
         """Store packed vectors inside a transaction."""
         is_own = self.facts.fingerprint == fingerprint
-        living = {hash_ for hash_, _ in kept if is_own and self._is_held(hash_)}
+        living = {hash_ for hash_, _ in vectors if is_own and self._is_used(hash_)}
         vector_rows.put(
             self.connection,
-            [(fingerprint, *pair, None if pair[0] in living else self.now) for pair in kept],
+            [(fingerprint, *pair, None if pair[0] in living else self.now) for pair in vectors],
         )
         if living:
-            self.refresh((), [hash_ for hash_, _ in kept if hash_ in living])
+            self.refresh((), [hash_ for hash_, _ in vectors if hash_ in living])
 
-    def _is_held(self, hash_: bytes) -> bool:
+    def _is_used(self, hash_: bytes) -> bool:
         return bool(self._rows("SELECT 1 FROM parts WHERE hash = ? LIMIT 1", (hash_,)))
 
     def _switch_to(self, fingerprint: str, dimension: int) -> None:
@@ -360,8 +360,8 @@ class Writer(BaseChange):
         with understood(self.path):
             return lineage.line_checks(self.connection, summary)
 
-    def _put_line_checks(self, summary: str, found: Sequence[LineCheck]) -> None:
-        lineage.check(self.connection, summary, found)
+    def _put_line_checks(self, summary: str, checks: Sequence[LineCheck]) -> None:
+        lineage.check(self.connection, summary, checks)
 
     def tidy(self, *, pages: int | None = None, unused_days: int | None = None) -> int:
         if self.fact(WORDS_LEFT) == "1":
@@ -408,23 +408,23 @@ class Writer(BaseChange):
         aside = set_aside(self.path)
         self.connection, self.vec_problem, self._file = open_migrated(self.path, self.mounts)
         self._take_over_vectors()
-        return _kept(fault, aside)
+        return _damage_notice(fault, aside)
 
     def _take_over_vectors(self) -> None:
         aside = self.path + driver.DAMAGED_SUFFIX
         with self.transaction(revise=False):
             vector_rows.put(
-                self.connection, ((*row, self.now) for row in beside.readable_vectors(aside))
+                self.connection, ((*row, self.now) for row in replacement.readable_vectors(aside))
             )
 
     def rebuild(self) -> AbstractContextManager[Beside]:
         return _rebuilding(self)
 
     def drop_rebuild(self, *, seconds: float = 0.0, awaited_seconds: float | None = None) -> None:
-        age = beside.age_ns(self.path, self.now_ns())
+        age = replacement.age_ns(self.path, self.now_ns())
         if age is None:
             return
-        if awaited_seconds is not None and beside.is_awaited(self.path):
+        if awaited_seconds is not None and replacement.is_awaited(self.path):
             seconds = awaited_seconds
         if age >= seconds * 1e9:
             self._sweep()
@@ -436,7 +436,7 @@ class Writer(BaseChange):
             if half is None:
                 return
             with closing(half), self.transaction():
-                found = beside.copy_vectors(self.connection, half.connection, self.now)
+                found = replacement.copy_vectors(self.connection, half.connection, self.now)
                 vector_rows.switch_cache(self.connection, self.facts.fingerprint, self.now)
                 self.refresh((), found)
 
@@ -447,9 +447,9 @@ class Writer(BaseChange):
         """
         self._keep_vectors_beside()
         try:
-            beside.sweep(self.path)
+            replacement.sweep(self.path)
         except OSError as error:
-            told = f"{beside.path_beside(self.path)} cannot be removed: {error.strerror}"
+            told = f"{replacement.replacement_path(self.path)} cannot be removed: {error.strerror}"
             notice = f"{told}; it may contain deleted text"
             if notice not in self.notices:
                 self.notices.append(notice)
@@ -503,7 +503,7 @@ class Writer(BaseChange):
         return gone
 
 
-def _kept(fault: str, aside: str) -> str:
+def _damage_notice(fault: str, aside: str) -> str:
     return f"{fault}; it is kept as {aside} and the index is built again"
 
 
@@ -524,7 +524,7 @@ class Beside(Writer):
 
     def __init__(self, main: Writer, opened: Connected) -> None:
         """Wrap the open copy of an index."""
-        path = beside.path_beside(main.path)
+        path = replacement.replacement_path(main.path)
         super().__init__(
             path, opened, main.now_ns, mounts=main.mounts, tiers=main.tiers, shared=main.shared
         )
@@ -538,7 +538,7 @@ class Beside(Writer):
             self.put(document, stamp, skip=skip)
         with translated(main.path), self.transaction(revise=False):
             # A continued copy already searches by some vectors; now it searches by these, too.
-            self.refresh((), beside.copy_vectors(self.connection, main.connection, self.now))
+            self.refresh((), replacement.copy_vectors(self.connection, main.connection, self.now))
         self._inherit(main.facts)
 
     def publish(self) -> None:
@@ -551,7 +551,7 @@ class Beside(Writer):
         is_embedded = self.is_embedded(told.fingerprint)
         with self.transaction(revise=False):
             self.put_fact("revision", str(revision))
-            self.put_fact(beside.PUBLISHED_AS, str(revision))
+            self.put_fact(replacement.PUBLISHED_AS, str(revision))
             if is_embedded:
                 self._put_embedded(revision)
         if (fault := self.integrity()) != "ok":
@@ -561,7 +561,7 @@ class Beside(Writer):
             )
         main.check_present()
         with translated(main.path):
-            beside.put_in_place(self.connection, main.connection)
+            replacement.put_in_place(self.connection, main.connection)
         main.check_present()
 
 
@@ -570,12 +570,12 @@ def _rebuilding(main: Writer) -> Iterator[Beside]:
     """Open the half-built index next to another one, or a new one if it cannot be used."""
     side = _usable(main)
     if side is None:
-        beside.sweep(main.path)
+        replacement.sweep(main.path)
         side = _open_beside(main)
     try:
         side.remember({"mounts": main.facts.mounts or "[]", AWAITED: ""})
         yield side
-    except AskedToWaitError:
+    except RetryLaterError:
         side.remember({AWAITED: "1"})
         raise
     finally:
@@ -585,16 +585,16 @@ def _rebuilding(main: Writer) -> Iterator[Beside]:
 
 
 def _open_beside(main: Writer) -> Beside:
-    return Beside(main, open_migrated(beside.path_beside(main.path), main.mounts))
+    return Beside(main, open_migrated(replacement.replacement_path(main.path), main.mounts))
 
 
 def _usable(main: Writer) -> Beside | None:
     """Open a copy that can be continued: it is sound and not published yet."""
-    if not os.path.exists(beside.path_beside(main.path)):
+    if not os.path.exists(replacement.replacement_path(main.path)):
         return None
     try:
         half = _open_beside(main)
-        published = half.fact(beside.PUBLISHED_AS)
+        published = half.fact(replacement.PUBLISHED_AS)
         done = published is not None and main.facts.revision >= int(published)
         if not done and half.integrity() == "ok":
             return half

@@ -14,7 +14,7 @@ from memcli.indexing.indexer import text_of
 from memcli.language import words
 from memcli.markdown.lineage import SCHEMA, lines_hash
 from memcli.store.port import Change, Snapshot, Store
-from memcli.store.records import Key, Reach
+from memcli.store.records import Key, Scope
 from memcli.store.run_records import Stamp
 from memcli.types import (
     MEMORY_SOURCE,
@@ -25,13 +25,13 @@ from memcli.types import (
     Source,
     SourceLines,
     Term,
-    Wanted,
+    TermQuery,
 )
 from tests.hashing import HashingEncoder
 from tests.support import make_limits
 
 ENCODER = HashingEncoder()
-EVERYTHING = Reach()
+EVERYTHING = Scope()
 DAY_NS = 86_400 * 10**9
 
 
@@ -136,8 +136,8 @@ def term(text: str, *, prefix: bool = False) -> Term:
     return found
 
 
-def any_of(*texts: str) -> Wanted:
-    return Wanted(any=tuple(map(term, texts)))
+def any_of(*texts: str) -> TermQuery:
+    return TermQuery(any=tuple(map(term, texts)))
 
 
 def every_chunk(snapshot: Snapshot) -> dict[int, str]:
@@ -154,15 +154,15 @@ def places(snapshot: Snapshot, chunk_ids: Iterable[int]) -> list[str]:
 
 
 def found(
-    snapshot: Snapshot, wanted: Wanted, limit: int = 100, reach: Reach = EVERYTHING
+    snapshot: Snapshot, wanted: TermQuery, limit: int = 100, scope: Scope = EVERYTHING
 ) -> list[str]:
     """Name what is found by words, best first."""
-    return places(snapshot, (r.chunk_id for r in snapshot.by_keyword(wanted, limit, reach)))
+    return places(snapshot, (r.chunk_id for r in snapshot.by_keyword(wanted, limit, scope)))
 
 
-def near(snapshot: Snapshot, text: str, limit: int = 100, reach: Reach = EVERYTHING) -> list[str]:
+def near(snapshot: Snapshot, text: str, limit: int = 100, scope: Scope = EVERYTHING) -> list[str]:
     """Name what is found by a vector, best first."""
-    texts = snapshot.by_vector(ENCODER.encode_query(text), limit, reach)()
+    texts = snapshot.by_vector(ENCODER.encode_query(text), limit, scope)()
     return places(snapshot, dict.fromkeys(c for text in texts for c in text.chunk_ids))
 
 

@@ -8,14 +8,14 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from memcli.markdown.properties import bare, day_of, key_of, properties, same_values, tags
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.types import MEMORY_SOURCE, About, Filters, SourceLines, Where
 
 
-def is_within(reach: Reach, about: About, front_matter: str) -> bool:
+def is_within(scope: Scope, about: About, front_matter: str) -> bool:
     """Tell whether a chunk may be found; the view of the filters says nothing here."""
     said = json.loads(front_matter)
-    filters = reach.filters
+    filters = scope.filters
     is_own = about.source == MEMORY_SOURCE
     return (
         _is_dated(filters, about)
@@ -28,8 +28,8 @@ def is_within(reach: Reach, about: About, front_matter: str) -> bool:
         and all(_is_tagged(said, tag) for tag in filters.tags)
         and all(_says(said, where) != where.negated for where in filters.where)
         and (not filters.within or (is_own and any(_touch(s, about) for s in filters.within)))
-        and not (is_own and about.path in reach.without)
-        and not (is_own and any(_hold(s, about) for s in reach.beyond))
+        and not (is_own and about.path in scope.without)
+        and not (is_own and any(_hold(s, about) for s in scope.beyond))
     )
 
 

@@ -13,12 +13,12 @@ from functools import cached_property
 from struct import unpack
 from typing import NamedTuple
 
-from memcli.errors import AskedToWaitError, IndexMissingError
+from memcli.errors import IndexMissingError, RetryLaterError
 from memcli.markdown.parts import description_of
 from memcli.store.documents import IndexedDocument, Linking, Marked, Titled, in_order
-from memcli.store.fixed import rounded
 from memcli.store.lock import writer_lock
 from memcli.store.port import Sleep
+from memcli.store.quantize import rounded
 from memcli.store.records import (
     ChunkLines,
     Counts,
@@ -26,10 +26,10 @@ from memcli.store.records import (
     First,
     Key,
     LineCheck,
-    Near,
+    Neighbour,
     Ranked,
-    Reach,
     RetrieverResults,
+    Scope,
     Support,
     TermChunks,
     Totals,
@@ -52,7 +52,7 @@ from memcli.types import (
     Part,
     PartScore,
     Term,
-    Wanted,
+    TermQuery,
 )
 from tests.store.contract.memory_reach import is_within, overlap
 from tests.store.contract.memory_words import Columns, Words, columns, tokens
@@ -189,7 +189,7 @@ class MemorySnapshot:
         return [len(self._words.holders(term)) for term in terms]
 
     def holding(
-        self, asked: Sequence[Term | Wanted], chunk_ids: Sequence[int]
+        self, asked: Sequence[Term | TermQuery], chunk_ids: Sequence[int]
     ) -> Sequence[TermChunks]:
         holders = [
             self._words.holders(each) if isinstance(each, Term) else self._words.matching(each)
@@ -199,36 +199,36 @@ class MemorySnapshot:
             TermChunks(len(found), frozenset(found.intersection(chunk_ids))) for found in holders
         ]
 
-    def totals(self, wanted: Wanted) -> Totals:
+    def totals(self, wanted: TermQuery) -> Totals:
         return self._words.totals(wanted)
 
     def by_keyword(
-        self, wanted: Wanted, limit: int, reach: Reach, totals: Totals | None = None
+        self, wanted: TermQuery, limit: int, scope: Scope, totals: Totals | None = None
     ) -> Sequence[Ranked]:
         scores = self._words.scores(wanted, totals)
-        within = [row for row in self._within(reach) if row.id in scores]
+        within = [row for row in self._within(scope) if row.id in scores]
         ranked = sorted(within, key=lambda row: (-scores[row.id], row.place))
         return [Ranked(row.id, scores[row.id]) for row in ranked[:limit]]
 
     def by_vector(
-        self, vector: bytes | None, limit: int, reach: Reach
-    ) -> Callable[[], Sequence[Near]]:
+        self, vector: bytes | None, limit: int, scope: Scope
+    ) -> Callable[[], Sequence[Neighbour]]:
         if vector is None:
             return list
         owners: dict[bytes, list[int]] = {}
-        for row in self._within(reach):
+        for row in self._within(scope):
             for part in row.chunk.parts:
                 owners.setdefault(part.hash, []).append(row.id)
         near = [
-            Near(hash_, cosine(vector, blob), tuple(dict.fromkeys(owned)))
+            Neighbour(hash_, cosine(vector, blob), tuple(dict.fromkeys(owned)))
             for hash_, owned in owners.items()
             if (blob := self._state.own_vector(hash_))
         ]
         near.sort(key=lambda text: -text.cosine)
         return lambda: near[:limit]
 
-    def dated(self, spans: Sequence[tuple[str, str]], limit: int, reach: Reach) -> Sequence[int]:
-        rows = sorted(self._within(reach), key=lambda row: row.chunk.date or "", reverse=True)
+    def dated(self, spans: Sequence[tuple[str, str]], limit: int, scope: Scope) -> Sequence[int]:
+        rows = sorted(self._within(scope), key=lambda row: row.chunk.date or "", reverse=True)
         found: list[int] = []
         for first, last in spans:
             inside = [r.id for r in rows if overlap(r.about, first, last)]
@@ -246,7 +246,7 @@ class MemorySnapshot:
     def candidates(
         self, chunk_ids: Sequence[int], retrievers: RetrieverResults
     ) -> Sequence[Candidate]:
-        scores = self._words.scores(retrievers.wanted, retrievers.totals)
+        scores = self._words.scores(retrievers.query, retrievers.totals)
         return [
             Candidate(
                 row.about,
@@ -265,13 +265,13 @@ class MemorySnapshot:
     def excerpts(self, chunk_ids: Sequence[int]) -> Mapping[int, Excerpt]:
         return {row.id: row.excerpt for row in self._rows(chunk_ids)}
 
-    def excerpts_of(self, documents: Sequence[Key], reach: Reach) -> Sequence[Excerpt]:
-        return [row.excerpt for row in self._within(reach) if row.about.document in documents]
+    def excerpts_of(self, documents: Sequence[Key], scope: Scope) -> Sequence[Excerpt]:
+        return [row.excerpt for row in self._within(scope) if row.about.document in documents]
 
-    def newest(self, reach: Reach) -> Iterator[Excerpt]:
+    def newest(self, scope: Scope) -> Iterator[Excerpt]:
         found = [
             row
-            for row in self._within(reach)
+            for row in self._within(scope)
             if row.document.date and not row.document.always and not row.document.soft
         ]
         found.sort(key=lambda row: (row.document.date, row.document.path, row.place))
@@ -286,11 +286,11 @@ class MemorySnapshot:
                 found.append(Marked(d.authority, excerpts))
         return found
 
-    def documents(self, reach: Reach, first: First | None = None) -> Sequence[IndexedDocument]:
+    def documents(self, scope: Scope, first: First | None = None) -> Sequence[IndexedDocument]:
         found = []
         for _, (d, _, skip, rows) in sorted(self._state.documents.items()):
             abouts = [row.about for row in rows] or [_without_text(d)]
-            within = [about for about in abouts if is_within(reach, about, d.front_matter)]
+            within = [about for about in abouts if is_within(scope, about, d.front_matter)]
             if within:
                 own = d._asdict() | {"skip": skip, "chunks": len(within) if rows else 0, "total": 0}
                 found.append(
@@ -318,8 +318,8 @@ class MemorySnapshot:
         rows = (row for row in self._state.rows if row.document.scope != but)
         return sorted({turn.speaker for row in rows for turn in row.chunk.turns})
 
-    def preferences(self, limit: int, reach: Reach) -> Mapping[int, Sequence[Lines]]:
-        rows = [row for row in self._within(reach) if row.chunk.preferences]
+    def preferences(self, limit: int, scope: Scope) -> Mapping[int, Sequence[Lines]]:
+        rows = [row for row in self._within(scope) if row.chunk.preferences]
         rows.sort(key=lambda row: row.place)
         rows.sort(key=lambda row: row.chunk.date or "9999-99-99", reverse=True)
         return {row.id: row.chunk.preferences for row in rows[:limit]}
@@ -357,13 +357,13 @@ class MemorySnapshot:
     def _rows(self, chunk_ids: Sequence[int]) -> list[Row]:
         return [row for row in self._state.rows if row.id in chunk_ids]
 
-    def _within(self, reach: Reach) -> list[Row]:
+    def _within(self, scope: Scope) -> list[Row]:
         rows = sorted(self._state.rows, key=lambda row: row.place)
-        by = reach.filters.by
+        by = scope.filters.by
         return [
             row
             for row in rows
-            if is_within(reach, row.about, row.document.front_matter)
+            if is_within(scope, row.about, row.document.front_matter)
             and (not by or any(turn.speaker in by for turn in row.chunk.turns))
         ]
 
@@ -526,7 +526,7 @@ class MemoryChange:
         beside.is_awaited = False
         try:
             yield side
-        except AskedToWaitError:
+        except RetryLaterError:
             beside.is_awaited = True
             raise
         finally:

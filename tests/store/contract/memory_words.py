@@ -21,7 +21,7 @@ from memcli.markdown.names import headings_of
 from memcli.store.records import Totals
 from memcli.store.sqlite import keywords
 from memcli.store.sqlite.match import spellings
-from memcli.types import Chunk, Document, Term, Wanted
+from memcli.types import Chunk, Document, Term, TermQuery
 
 K1, B = 1.2, 0.75
 LEAST_IDF = 1e-6
@@ -55,17 +55,17 @@ class Words:
         """Name the chunks that hold a term."""
         return {chunk for spelling in spellings(term) for chunk in self._counts(spelling)}
 
-    def matching(self, wanted: Wanted) -> set[int]:
+    def matching(self, wanted: TermQuery) -> set[int]:
         """Name the chunks that have what is wanted."""
         return {chunk for chunks, _ in self._found(wanted) for chunk in chunks}
 
-    def totals(self, wanted: Wanted) -> Totals:
+    def totals(self, wanted: TermQuery) -> Totals:
         """Count what the words of `wanted` are weighed by."""
         named = [s for t in _terms(wanted) for s in spellings(t)]
         holders = {spelling: len(self._counts(spelling)) for spelling in named}
         return Totals(len(self._chunks), sum(self._sizes.values()), holders)
 
-    def scores(self, wanted: Wanted, by: Totals | None = None) -> dict[int, float]:
+    def scores(self, wanted: TermQuery, by: Totals | None = None) -> dict[int, float]:
         """Give the BM25 of every chunk that has what is wanted."""
         by = by or self.totals(wanted)
         scores: dict[int, float] = {}
@@ -85,7 +85,7 @@ class Words:
                         scores[chunk] += weight
         return scores
 
-    def _found(self, wanted: Wanted) -> Iterator[tuple[set[int], Clause]]:
+    def _found(self, wanted: TermQuery) -> Iterator[tuple[set[int], Clause]]:
         """Give the clauses, each with the chunks that have it and nothing unwanted."""
         unwanted = self._union(wanted.none)
         for clause in _clauses(wanted):
@@ -129,13 +129,13 @@ def _places(run: tuple[str, ...], cut: tuple[str, ...], is_open: bool) -> int:
     )
 
 
-def _terms(wanted: Wanted) -> Iterator[Term]:
+def _terms(wanted: TermQuery) -> Iterator[Term]:
     """Name everything that is looked for, and what nobody wants."""
     yield from (term for group in wanted.all for term in group)
     yield from (*wanted.any, *wanted.none)
 
 
-def _clauses(wanted: Wanted) -> Iterator[Clause]:
+def _clauses(wanted: TermQuery) -> Iterator[Clause]:
     """Give what a chunk needs one of, each once: every group together, or any one term."""
     groups = (tuple(dict.fromkeys(group)) for group in wanted.all if group)
     every: Clause = tuple(dict.fromkeys(groups))

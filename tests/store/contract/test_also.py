@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from memcli.search.rare_terms import greatest_share
 from memcli.store.port import Snapshot, Store
-from memcli.store.records import Reach, RetrieverResults
-from memcli.types import Filters, Term, Wanted
+from memcli.store.records import RetrieverResults, Scope
+from memcli.types import Filters, Term, TermQuery
 from tests.store.contract.conftest import STORES
 from tests.store.contract.makers import (
     EVERYTHING,
@@ -52,7 +52,9 @@ asked = st.lists(
 )
 
 
-def by_counts(snapshot: Snapshot, terms: list[Term], most: int, *, joins: bool = False) -> Wanted:
+def by_counts(
+    snapshot: Snapshot, terms: list[Term], most: int, *, joins: bool = False
+) -> TermQuery:
     """Let the rarest terms find, as many as bring `most` chunks, and the others count."""
     counts = dict(zip(terms, snapshot.frequencies(terms), strict=True))
     ranks = sorted(terms, key=lambda each: counts[each])
@@ -60,15 +62,19 @@ def by_counts(snapshot: Snapshot, terms: list[Term], most: int, *, joins: bool =
     others = tuple((each, counts[each]) for each in ranks if each not in kept)
     names = [each for each, _ in others]
     groups = tuple(tuple(names[at : at + 2]) for at in range(len(names) - 1)) if joins else ()
-    return Wanted(any=() if groups and not most else tuple(kept), also=others, together=groups)
+    return TermQuery(any=() if groups and not most else tuple(kept), also=others, together=groups)
 
 
 def ranked(
-    snapshot: Snapshot, wanted: Wanted, limit: int, reach: Reach = EVERYTHING
+    snapshot: Snapshot, wanted: TermQuery, limit: int, scope: Scope = EVERYTHING
 ) -> dict[str, float]:
-    hits = snapshot.by_keyword(wanted, limit, reach)
+    passages = snapshot.by_keyword(wanted, limit, scope)
     return dict(
-        zip(places(snapshot, [h.chunk_id for h in hits]), [h.bm25 for h in hits], strict=True)
+        zip(
+            places(snapshot, [h.chunk_id for h in passages]),
+            [h.bm25 for h in passages],
+            strict=True,
+        )
     )
 
 
@@ -100,16 +106,16 @@ def test_a_score_by_hand(store: Store) -> None:
     )  # one was miscounted
     wanted = any_of("fox")._replace(also=((term("train"), 3),))
     with store.snapshot() as snapshot:
-        hits = ranked(snapshot, wanted, 9)
-        assert list(hits) == ["10.md", "11.md"]
-        assert list(hits.values()) == pytest.approx(
+        passages = ranked(snapshot, wanted, 9)
+        assert list(passages) == ["10.md", "11.md"]
+        assert list(passages.values()) == pytest.approx(
             [bm25(fox, 1, 3, mean) + bm25(train, 2, 3, mean), bm25(fox, 1, 1, mean)], rel=1e-9
         )
-        assert ranked(snapshot, Wanted(also=((term("train"), 3),)), 9) == {}
+        assert ranked(snapshot, TermQuery(also=((term("train"), 3),)), 9) == {}
         ids = {path: chunk_id for chunk_id, path in every_chunk(snapshot).items()}
         candidates = snapshot.candidates(list(ids.values()), RetrieverResults(wanted, (), None, ()))
         scores = {c.about.path: c.bm25 for c in candidates}
-        assert {path: score for path, score in scores.items() if score} == pytest.approx(hits)
+        assert {path: score for path, score in scores.items() if score} == pytest.approx(passages)
         assert snapshot.holding([wanted], [*ids.values()])[0].chunk_ids == {
             ids["10.md"],
             ids["11.md"],
@@ -154,8 +160,8 @@ def test_equals_go_by_place_and_what_is_out_of_reach_takes_none(store: Store) ->
     wanted = any_of("fox")._replace(also=((term("train"), 2),))
     with store.snapshot() as snapshot:
         assert found(snapshot, wanted, limit=3) == ["a.md", "b.md", "c.md"]
-        reach = Reach(Filters(paths=("sub/",)))
-        assert found(snapshot, wanted, limit=1, reach=reach) == ["sub/y.md"]
+        scope = Scope(Filters(paths=("sub/",)))
+        assert found(snapshot, wanted, limit=1, scope=scope) == ["sub/y.md"]
         unwanted = wanted._replace(none=(term("fox"),))
         assert found(snapshot, unwanted) == []
 
@@ -166,18 +172,18 @@ def test_equals_go_by_place_and_what_is_out_of_reach_takes_none(store: Store) ->
 def test_every_store_ranks_as_the_definition_does(
     lines: list[str], terms: list[Term], most: int, limit: int, unwanted: str, joins: bool
 ) -> None:
-    reaches = EVERYTHING, Reach(Filters(paths=("1/",)))
+    reaches = EVERYTHING, Scope(Filters(paths=("1/",)))
     told = []
     with stores_with(lines) as stores:
         for store in stores:
             with store.snapshot() as snapshot:
                 wanted = by_counts(snapshot, terms, most, joins=joins)
                 wanted = wanted._replace(none=(term(unwanted),) if unwanted != "-" else ())
-                told.append([ranked(snapshot, wanted, limit, reach) for reach in reaches])
+                told.append([ranked(snapshot, wanted, limit, scope) for scope in reaches])
     for others in told[1:]:
-        for hits, expected in zip(others, told[0], strict=True):
-            assert [*hits.values()] == pytest.approx([*expected.values()], rel=1e-9)
-            assert _but_for_rounding(hits) == _but_for_rounding(expected)
+        for passages, expected in zip(others, told[0], strict=True):
+            assert [*passages.values()] == pytest.approx([*expected.values()], rel=1e-9)
+            assert _but_for_rounding(passages) == _but_for_rounding(expected)
 
 
 @given(texts, asked, st.integers(0, 12), st.integers(1, 9))
@@ -193,17 +199,17 @@ def test_what_common_terms_may_not_find_is_not_among_the_first(
                 _check_bound(snapshot, by_counts(snapshot, whole, most), limit)
 
 
-def _check_bound(snapshot: Snapshot, wanted: Wanted, limit: int) -> None:
+def _check_bound(snapshot: Snapshot, wanted: TermQuery, limit: int) -> None:
     total = snapshot.counts().chunks
     if any(2 * count > total for _, count in wanted.also):
         return
-    every = Wanted(any=(*wanted.any, *(each for each, _ in wanted.also)))
-    full, hits = ranked(snapshot, every, 99), ranked(snapshot, wanted, limit)
+    every = TermQuery(any=(*wanted.any, *(each for each, _ in wanted.also)))
+    full, passages = ranked(snapshot, every, 99), ranked(snapshot, wanted, limit)
     kept = ranked(snapshot, wanted._replace(also=()), 99)
     those = [score for path, score in full.items() if path in kept]
-    assert [*hits.values()] == pytest.approx(those[:limit], rel=1e-9)
-    if len(hits) == limit and min(hits.values()) > greatest_share(wanted.also, total):
-        assert [*hits.values()] == pytest.approx([*full.values()][:limit], rel=1e-9)
+    assert [*passages.values()] == pytest.approx(those[:limit], rel=1e-9)
+    if len(passages) == limit and min(passages.values()) > greatest_share(wanted.also, total):
+        assert [*passages.values()] == pytest.approx([*full.values()][:limit], rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -227,9 +233,9 @@ def test_chunks_that_are_passed_over_would_not_be_among_the_first(seed: int) -> 
                     assert scores == pytest.approx(expected, rel=1e-9)
 
 
-def _but_for_rounding(hits: dict[str, float]) -> list[set[str]]:
+def _but_for_rounding(passages: dict[str, float]) -> list[set[str]]:
     """Group the paths of equal scores, of which the last may be any of those that tie."""
     groups: dict[float, set[str]] = {}
-    for path, score in hits.items():
+    for path, score in passages.items():
         groups.setdefault(round(score, 9), set()).add(path)
     return [*groups.values()]

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memcli.config import settings as config
-from memcli.search.hits import Hit
 from memcli.search.options import PROFILES, options_of
 from memcli.search.pipeline import Answer
+from memcli.search.ranked import RankedPassage
 from memcli.store.port import Store
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.types import Candidate, Excerpt, Filters
 from tests.store.contract.conftest import STORES
 from tests.store.contract.makers import Clock
@@ -59,15 +59,15 @@ def index_in_order(root: Path, store: Store, texts: dict[str, str], order: list[
 def told_all(store: Store, asked: Sequence[Question]) -> list[Answer]:
     options = options_of(config.load(tempfile.gettempdir(), {}, {}), filters=Filters())
     found = []
-    for text, reach, mode, profile, fusion, universe in asked:
+    for text, scope, mode, profile, fusion, universe in asked:
         wanted = options._replace(
-            encoder="hashing", mode=mode, profile=PROFILES[profile], filters=reach,
+            encoder="hashing", mode=mode, profile=PROFILES[profile], filters=scope,
             fusion=fusion, universe=universe,
         )  # fmt: skip
         given = answer(store, text, wanted)
         found.append(
             given._replace(
-                hits=tuple(map(without_number, given.hits)),
+                passages=tuple(map(without_number, given.passages)),
                 fused=tuple(map(without_number, given.fused)),
                 revision="",
             )
@@ -75,8 +75,8 @@ def told_all(store: Store, asked: Sequence[Question]) -> list[Answer]:
     return found
 
 
-def without_number(hit: Hit) -> Hit:
-    return hit._replace(candidate=nameless(hit.candidate))
+def without_number(passage: RankedPassage) -> RankedPassage:
+    return passage._replace(candidate=nameless(passage.candidate))
 
 
 def nameless(found: Named) -> Named:
@@ -94,14 +94,14 @@ def nameless(found: Named) -> Named:
     texts=files,
     order=orders,
     asked=st.lists(questions, min_size=4, max_size=8),
-    reach=filters,
+    scope=filters,
 )
 def test_answers_do_not_depend_on_what_was_indexed_first(
     kind: str,
     texts: dict[str, str],
     order: list[set[str]],
     asked: list[Question],
-    reach: Filters,
+    scope: Filters,
 ) -> None:
     base = Path(tempfile.mkdtemp())
     stores = []
@@ -114,7 +114,7 @@ def test_answers_do_not_depend_on_what_was_indexed_first(
         one, other = stores
         assert told_all(one, asked) == told_all(other, asked)
         with one.snapshot() as first, other.snapshot() as second:
-            within = Reach(reach)
+            within = Scope(scope)
             assert first.documents(within) == second.documents(within)
             assert [*map(nameless, first.newest(within))] == [*map(nameless, second.newest(within))]
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.store.port import Snapshot, Store
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.types import Filters
 from tests.store.contract.makers import changing, every_chunk, fill, put
 
@@ -13,12 +13,12 @@ FILES = {
     "MEMORY.md": "The user wants short answers.\n",
     "memory/2025-06-01.md": "Nothing of that kind.\n",
 }
-EVERYTHING = Reach()
+EVERYTHING = Scope()
 
 
-def told(snapshot: Snapshot, limit: int = 9, reach: Reach = EVERYTHING) -> list[tuple[str, object]]:
+def told(snapshot: Snapshot, limit: int = 9, scope: Scope = EVERYTHING) -> list[tuple[str, object]]:
     paths = every_chunk(snapshot)
-    found = snapshot.preferences(limit, reach)
+    found = snapshot.preferences(limit, scope)
     return [(paths[chunk], tuple(lines)) for chunk, lines in found.items()]
 
 
@@ -36,8 +36,8 @@ def test_undated_ones_come_first_then_the_newest(store: Store) -> None:
 def test_filters_hold(store: Store) -> None:
     fill(store, FILES)
     with store.snapshot() as snapshot:
-        until = Reach(Filters(until="2025-04-01"))
-        assert [path for path, _ in told(snapshot, reach=until)] == ["memory/2025-03-01.md"]
+        until = Scope(Filters(until="2025-04-01"))
+        assert [path for path, _ in told(snapshot, scope=until)] == ["memory/2025-03-01.md"]
 
 
 def test_what_is_gone_is_forgotten(store: Store) -> None:

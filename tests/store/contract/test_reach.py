@@ -6,7 +6,7 @@ import pytest
 
 from memcli.store.documents import with_chunks
 from memcli.store.port import Store
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.types import Filters, SourceLines, Where
 from tests.store.contract.makers import (
     any_of,
@@ -183,70 +183,70 @@ FILTERS = {
     Filters(within=(SourceLines("memory/o.md", 1, 9, b""),)): "",  # lines of the memory alone
     Filters(sources=("memory",), headings=("pool",), until="2025-02-01"): "one",
 }
-REACHES = {Reach(filters): names for filters, names in FILTERS.items()} | {
-    Reach(without=("sub/a.md", "memory/o.md")): "one two days deep odd other",
-    Reach(Filters(kinds=("log",)), without=(PATHS["one"],)): "",
-    Reach(beyond=(SourceLines("memory/2025-01-02.md", 1, 3, b""),)): "two days sub deep odd other",
-    Reach(beyond=(SourceLines("memory/2025-01-02.md", 1, 2, b""),)): ALL,  # a line sticks out
-    Reach(beyond=(SourceLines("memory/o.md", 1, 99, b""),)): ALL,
-    Reach(without=(PATHS["two"],), beyond=(SourceLines("days.md", 1, 99, b""),)): (
+REACHES = {Scope(filters): names for filters, names in FILTERS.items()} | {
+    Scope(without=("sub/a.md", "memory/o.md")): "one two days deep odd other",
+    Scope(Filters(kinds=("log",)), without=(PATHS["one"],)): "",
+    Scope(beyond=(SourceLines("memory/2025-01-02.md", 1, 3, b""),)): "two days sub deep odd other",
+    Scope(beyond=(SourceLines("memory/2025-01-02.md", 1, 2, b""),)): ALL,  # a line sticks out
+    Scope(beyond=(SourceLines("memory/o.md", 1, 99, b""),)): ALL,
+    Scope(without=(PATHS["two"],), beyond=(SourceLines("days.md", 1, 99, b""),)): (
         "one sub deep odd other"
     ),
 }
 
 
-@pytest.mark.parametrize(("reach", "names"), REACHES.items(), ids=str)
-def test_whoever_asks_finds_what_is_within_reach(filled: Store, reach: Reach, names: str) -> None:
+@pytest.mark.parametrize(("scope", "names"), REACHES.items(), ids=str)
+def test_whoever_asks_finds_what_is_within_reach(filled: Store, scope: Scope, names: str) -> None:
     expected = {PATHS[name] for name in names.split()}
     dated = {PATHS[name] for name in names.split() if name in ("one", "two", "days")}
     with filled.snapshot() as snapshot:
-        assert set(found(snapshot, any_of("fox"), reach=reach)) == expected
-        assert set(near(snapshot, "fox", reach=reach)) == expected
-        assert {document.path for document in with_chunks(snapshot.documents(reach))} == expected
-        assert [document.path for document in snapshot.documents(reach)] == sorted(
+        assert set(found(snapshot, any_of("fox"), scope=scope)) == expected
+        assert set(near(snapshot, "fox", scope=scope)) == expected
+        assert {document.path for document in with_chunks(snapshot.documents(scope))} == expected
+        assert [document.path for document in snapshot.documents(scope)] == sorted(
             expected, key=lambda path: (path == PATHS["other"], path)
         )
         every = list(snapshot.known())
-        assert {e.about.path for e in snapshot.excerpts_of(every, reach)} == expected
-        assert set(places(snapshot, snapshot.dated(ALWAYS, 99, reach))) == dated
-        newest = {excerpt.about.path for excerpt in snapshot.newest(reach)}
+        assert {e.about.path for e in snapshot.excerpts_of(every, scope)} == expected
+        assert set(places(snapshot, snapshot.dated(ALWAYS, 99, scope))) == dated
+        newest = {excerpt.about.path for excerpt in snapshot.newest(scope)}
         assert newest == dated - {PATHS["days"]}  # whose chunks have a day, and it has none
 
 
 @pytest.mark.parametrize(
-    ("reach", "lines"),
+    ("scope", "lines"),
     [
-        (Reach(Filters(since="2025-02-02")), [5]),
-        (Reach(Filters(within=(SourceLines("days.md", 3, 4, b""),))), [1]),
-        (Reach(Filters(within=(SourceLines("days.md", 3, 5, b""),))), [1, 5]),
-        (Reach(beyond=(SourceLines("days.md", 1, 4, b""),)), [5]),
-        (Reach(beyond=(SourceLines("days.md", 2, 99, b""),)), [1]),
+        (Scope(Filters(since="2025-02-02")), [5]),
+        (Scope(Filters(within=(SourceLines("days.md", 3, 4, b""),))), [1]),
+        (Scope(Filters(within=(SourceLines("days.md", 3, 5, b""),))), [1, 5]),
+        (Scope(beyond=(SourceLines("days.md", 1, 4, b""),)), [5]),
+        (Scope(beyond=(SourceLines("days.md", 2, 99, b""),)), [1]),
     ],
     ids=str,
 )
 def test_a_document_may_be_within_reach_in_part(
-    filled: Store, reach: Reach, lines: list[int]
+    filled: Store, scope: Scope, lines: list[int]
 ) -> None:
     with filled.snapshot() as snapshot:
-        excerpts = snapshot.excerpts_of([("memory", "days.md")], reach)
+        excerpts = snapshot.excerpts_of([("memory", "days.md")], scope)
         assert [excerpt.about.start_line for excerpt in excerpts] == lines
         (rated,) = (
-            found for found in with_chunks(snapshot.documents(reach)) if found.path == "days.md"
+            found for found in with_chunks(snapshot.documents(scope)) if found.path == "days.md"
         )
         assert rated.chunks == len(lines)
-        hits = snapshot.by_keyword(any_of("morning", "evening"), 9, reach)
-        assert {hit.chunk_id for hit in hits} == {e.about.chunk_id for e in excerpts}
+        passages = snapshot.by_keyword(any_of("morning", "evening"), 9, scope)
+        assert {passage.chunk_id for passage in passages} == {e.about.chunk_id for e in excerpts}
 
 
 def test_reach_is_applied_before_the_nearest_are_chosen(filled: Store) -> None:
     with filled.snapshot() as snapshot:
         assert near(snapshot, "fox one pool", limit=1) == [PATHS["one"]]
-        reach = Reach(Filters(paths=("sub/",)))
-        assert near(snapshot, "fox one pool", limit=1, reach=reach)[0].startswith("sub/")
-        assert len(near(snapshot, "fox one pool", limit=2, reach=reach)) == 2
+        scope = Scope(Filters(paths=("sub/",)))
+        assert near(snapshot, "fox one pool", limit=1, scope=scope)[0].startswith("sub/")
+        assert len(near(snapshot, "fox one pool", limit=2, scope=scope)) == 2
         spans = (("2025-01-01", "2025-12-31"),)
-        reach = Reach(Filters(kinds=("log",)))
-        assert places(snapshot, snapshot.dated(spans, 1, reach)) == [PATHS["one"]]
+        scope = Scope(Filters(kinds=("log",)))
+        assert places(snapshot, snapshot.dated(spans, 1, scope)) == [PATHS["one"]]
 
 
 @pytest.mark.parametrize(
@@ -260,4 +260,4 @@ def test_reach_is_applied_before_the_nearest_are_chosen(filled: Store) -> None:
 def test_nothing_is_within_reach_of_what_is_no_text(filled: Store, filters: Filters) -> None:
     """A byte of the command line that is no UTF-8, for one; nothing is wrong with the store."""
     with filled.snapshot() as snapshot:
-        assert not found(snapshot, any_of("fox"), reach=Reach(filters))
+        assert not found(snapshot, any_of("fox"), scope=Scope(filters))

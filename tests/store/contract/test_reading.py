@@ -7,8 +7,8 @@ import json
 from memcli.indexing.document import skipped_document
 from memcli.store.documents import IndexedDocument, Linking, Titled
 from memcli.store.port import Store
-from memcli.store.records import First, Reach, RetrieverResults
-from memcli.types import About, Candidate, Excerpt, Filters, Source, Wanted
+from memcli.store.records import First, RetrieverResults, Scope
+from memcli.types import About, Candidate, Excerpt, Filters, Source, TermQuery
 from tests.store.contract.makers import (
     ENCODER,
     EVERYTHING,
@@ -49,7 +49,7 @@ def test_a_candidate_is_what_was_put(store: Store) -> None:
     with store.snapshot() as snapshot:
         excerpts = snapshot.excerpts_of(keys("memory/p.md"), EVERYTHING)
         ids = [excerpt.about.chunk_id for excerpt in excerpts]
-        candidates = snapshot.candidates(ids, RetrieverResults(Wanted(), (), None, ()))
+        candidates = snapshot.candidates(ids, RetrieverResults(TermQuery(), (), None, ()))
         assert snapshot.excerpts(ids) == dict(zip(ids, excerpts, strict=True))
     assert len(made.chunks) == 2
     for chunk, excerpt, candidate in zip(made.chunks, excerpts, candidates, strict=True):
@@ -87,7 +87,7 @@ def test_candidates_have_the_scores_of_both_legs_whoever_found_them(store: Store
         near = snapshot.by_vector(vector, 1, EVERYTHING)()
         assert places(snapshot, [keyword[0].chunk_id, *near[0].chunk_ids]) == ["a.md", "b.md"]
         every = snapshot.by_keyword(wanted, 99, EVERYTHING)
-        scores = {hit.chunk_id: hit.bm25 for hit in every}
+        scores = {passage.chunk_id: passage.bm25 for passage in every}
         cosines = {
             chunk: text.cosine
             for text in snapshot.by_vector(vector, 99, EVERYTHING)()
@@ -103,7 +103,7 @@ def test_candidates_have_the_scores_of_both_legs_whoever_found_them(store: Store
             assert part.cosine is not None
             assert abs(part.cosine - cosines[chunk_id]) <= 1e-6
         assert [candidate.bm25 > 0 for candidate in candidates] == [True, True, False]
-        (alone,) = snapshot.candidates(ids[:1], RetrieverResults(Wanted(), (), None, ()))
+        (alone,) = snapshot.candidates(ids[:1], RetrieverResults(TermQuery(), (), None, ()))
         assert (alone.bm25, [part.cosine for part in alone.parts]) == (0.0, [None])
         assert list(snapshot.candidates([], RetrieverResults(wanted, keyword, vector, near))) == []
 
@@ -117,10 +117,10 @@ def test_candidates_come_by_source_path_and_place(store: Store) -> None:
         put(change, "a.md", "fox\n", "other")
         put(change, "a.md", "# A\n\nfox\n\n# B\n\nfox\n")
     with store.snapshot() as snapshot:
-        ids = [hit.chunk_id for hit in snapshot.by_keyword(any_of("fox"), 9, EVERYTHING)]
+        ids = [passage.chunk_id for passage in snapshot.by_keyword(any_of("fox"), 9, EVERYTHING)]
         order = [
             (c.about.source, c.about.path, c.about.start_line)
-            for c in snapshot.candidates(ids[::-1], RetrieverResults(Wanted(), (), None, ()))
+            for c in snapshot.candidates(ids[::-1], RetrieverResults(TermQuery(), (), None, ()))
         ]
     assert order == [
         ("memory", "a.md", 1),
@@ -232,7 +232,7 @@ def test_the_first_documents_in_each_order(store: Store) -> None:
                 found = snapshot.documents(EVERYTHING, First(limit, order))
                 assert "".join(each.path[0] for each in found) == names[:limit]
                 assert {each.total for each in found} == {4}
-        since = Reach(Filters(since="2025-02-01"))
+        since = Scope(Filters(since="2025-02-01"))
         (first,) = snapshot.documents(since, First(1, "newest"))
         assert (first.path, first.total) == ("b.md", 2)
 
@@ -284,14 +284,14 @@ def test_documents_are_listed_with_and_without_a_text(store: Store) -> None:
     skipped = empty._replace(path="d.md", title="d", skip="not-text")
     with store.snapshot() as snapshot:
         assert snapshot.documents(EVERYTHING) == [bare, rules, empty, skipped]
-        assert snapshot.documents(Reach(Filters(tags=("infra",)))) == [bare, rules]
-        assert snapshot.documents(Reach(Filters(since="2025-02-01"))) == [bare, rules]
-        assert snapshot.documents(Reach(Filters(since="2025-02-02"))) == []
-        assert snapshot.documents(Reach(Filters(since="2025-02-02", undated=True))) == [
+        assert snapshot.documents(Scope(Filters(tags=("infra",)))) == [bare, rules]
+        assert snapshot.documents(Scope(Filters(since="2025-02-01"))) == [bare, rules]
+        assert snapshot.documents(Scope(Filters(since="2025-02-02"))) == []
+        assert snapshot.documents(Scope(Filters(since="2025-02-02", undated=True))) == [
             empty,
             skipped,
         ]
-        assert snapshot.documents(Reach(Filters(kinds=("note",)))) == [empty, skipped]
+        assert snapshot.documents(Scope(Filters(kinds=("note",)))) == [empty, skipped]
 
 
 def test_chunks_that_share_a_line_are_told_from_those_that_do_not(store: Store) -> None:

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from memcli.errors import AskedToWaitError
+from memcli.errors import RetryLaterError
 from memcli.store.port import Rebuild, Store
 from memcli.store.records import Support
 from memcli.store.run_records import AWAITED_SECONDS
@@ -129,7 +129,7 @@ def test_what_a_dead_run_half_built_goes_and_what_waits_for_a_server_stays_ten_m
     store: Store, clock: Clock, hours: float, comes_back: bool
 ) -> None:
     fill(store, {"a.md": "the fox\n"})
-    stop_after(store, "b.md", by=AskedToWaitError)
+    stop_after(store, "b.md", by=RetryLaterError)
     clock.pass_days(hours / 24)
     with changing(store) as change:
         change.drop_rebuild(awaited_seconds=AWAITED_SECONDS)
@@ -168,7 +168,7 @@ def test_vectors_that_a_dead_run_has_made_are_kept(store: Store, clock: Clock, o
 
 
 @pytest.mark.parametrize("pages", [None, 250])
-@pytest.mark.parametrize("by", [Stopped, AskedToWaitError])
+@pytest.mark.parametrize("by", [Stopped, RetryLaterError])
 def test_vectors_of_a_half_built_store_outlive_a_deletion(
     store: Store, by: type[Exception], pages: int | None
 ) -> None:

@@ -23,8 +23,8 @@ from memcli.search.options import PROFILES, SearchOptions, options_of
 from memcli.search.pipeline import Answer, search
 from memcli.search.query import parse
 from memcli.search.retrievers import Vector
-from memcli.store.fixed import rounded
 from memcli.store.port import Store
+from memcli.store.quantize import rounded
 from memcli.types import Filters, Source, SourceLines
 from memcli.workspace.dating import age_days
 from tests.store.contract.conftest import STORES, MakeStore
@@ -180,12 +180,21 @@ class Told(NamedTuple):
 def told(answer: Answer, named: Callable[[str], str] = str) -> Told:
     """Tell it; `named` is what a citation is compared by."""
     passages = [
-        (h.citation, h.about.ref, h.text, h.duplicates, h.candidate.literal) for h in answer.hits
+        (h.citation, h.about.ref, h.text, h.duplicates, h.candidate.literal)
+        for h in answer.passages
     ]
     numbers = [
         number
-        for hit in (*answer.hits, *sorted(answer.fused, key=lambda hit: named(hit.citation)))
-        for number in (hit.score, hit.candidate.bm25, hit.cosine or 0.0, hit.coverage)
+        for passage in (
+            *answer.passages,
+            *sorted(answer.fused, key=lambda passage: named(passage.citation)),
+        )
+        for number in (
+            passage.score,
+            passage.candidate.bm25,
+            passage.cosine or 0.0,
+            passage.coverage,
+        )
     ]
     retrievers = answer.keyword, answer.semantic
     counts = answer.candidates, answer.omitted_over_budget

@@ -14,7 +14,7 @@ from memcli.indexing.indexer import text_of
 from memcli.markdown.parts import digest
 from memcli.store.documents import counts_by_source, documents_by_day, with_chunks
 from memcli.store.port import Store
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.store.run_records import Pending
 from memcli.types import Filters
 from tests.store.contract.conftest import MakeStore
@@ -52,14 +52,14 @@ def test_a_span_is_found_by_each_of_its_days(store: Store) -> None:
     }
     with store.snapshot() as snapshot:
         for (since, until), paths in expected.items():
-            reach = Reach(Filters(since=since, until=until))
-            assert set(found(snapshot, any_of("fox"), reach=reach)) == paths
+            scope = Scope(Filters(since=since, until=until))
+            assert set(found(snapshot, any_of("fox"), scope=scope)) == paths
             assert set(places(snapshot, snapshot.dated([(since, until)], 9, EVERYTHING))) == paths
-            assert {document.path for document in snapshot.documents(reach)} == paths
-            assert {document.path for document in with_chunks(snapshot.documents(reach))} == paths
-            undated = Reach(Filters(since=since, until=until, undated=True))
-            assert set(found(snapshot, any_of("fox"), reach=undated)) == paths | {"MEMORY.md"}
-        of_a_day = Reach(Filters(since="2026-02-11", until="2026-02-11"))
+            assert {document.path for document in snapshot.documents(scope)} == paths
+            assert {document.path for document in with_chunks(snapshot.documents(scope))} == paths
+            undated = Scope(Filters(since=since, until=until, undated=True))
+            assert set(found(snapshot, any_of("fox"), scope=undated)) == paths | {"MEMORY.md"}
+        of_a_day = Scope(Filters(since="2026-02-11", until="2026-02-11"))
         (about,) = (e.about for e in snapshot.excerpts_of(list(snapshot.known()), of_a_day))
         assert (about.start_line, about.days, about.first_day) == (1, "2026-02", "2026-02-01")
 
@@ -72,7 +72,7 @@ def test_a_document_without_a_text_is_listed_by_each_of_its_days(store: Store) -
             ("2026-02-10", ["2026-W07.md"]),
             ("2026-02-20", ["2026-02-20.md"]),
         ):
-            listed = snapshot.documents(Reach(Filters(since=day, until=day)))
+            listed = snapshot.documents(Scope(Filters(since=day, until=day)))
             assert [document.path for document in listed] == paths
 
 
@@ -195,7 +195,7 @@ def test_a_filter_lets_through_what_shares_a_day_with_it(
                     for place, days in expected.items()
                     if any(since <= day <= until for day in days) or (not days and keeps_undated)
                 }
-                ranked = snapshot.by_keyword(any_of("fox"), 99, Reach(filters))
+                ranked = snapshot.by_keyword(any_of("fox"), 99, Scope(filters))
                 excerpts = snapshot.excerpts([each.chunk_id for each in ranked]).values()
                 assert {(e.about.path[:-3], e.about.start_line) for e in excerpts} == wanted
                 inside = snapshot.dated([(since.isoformat(), until.isoformat())], 99, EVERYTHING)

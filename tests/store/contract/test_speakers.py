@@ -6,7 +6,7 @@ import pytest
 
 from memcli.store.documents import turns_of
 from memcli.store.port import Store
-from memcli.store.records import Reach
+from memcli.store.records import Scope
 from memcli.store.sqlite.speakers import as_json
 from memcli.types import Filters, Turn
 from tests.store.contract.makers import (
@@ -71,7 +71,7 @@ def test_a_filter_lets_through_whose_lines_are_wanted(store: Store) -> None:
     with filled(store).snapshot() as snapshot:
 
         def by(*names: str) -> list[str]:
-            return sorted(found(snapshot, any_of("fox"), reach=Reach(Filters(by=names))))
+            return sorted(found(snapshot, any_of("fox"), scope=Scope(Filters(by=names))))
 
         assert by("Kate") == ["memory/chat.md"]
         assert by("User", "Kate") == ["memory/agent.md", "memory/chat.md"]

@@ -9,7 +9,7 @@ import pytest
 
 from memcli.store.port import Store
 from memcli.store.records import Ranked, RetrieverResults, Totals, added
-from memcli.types import Term, Wanted
+from memcli.types import Term, TermQuery
 from tests.store.contract.conftest import STORES
 from tests.store.contract.makers import (
     EVERYTHING,
@@ -27,8 +27,8 @@ WANTED = [
     any_of("fox"),
     any_of("fox", "train", "pool", "nothing"),
     any_of("v0.1", "fox"),
-    Wanted(any=(term("fox"), term("tra", prefix=True)), none=(term("pool"),)),
-    Wanted(any=(term("one"),), all=((term("fox"), term("pool")), (term("train"),))),
+    TermQuery(any=(term("fox"), term("tra", prefix=True)), none=(term("pool"),)),
+    TermQuery(any=(term("one"),), all=((term("fox"), term("pool")), (term("train"),))),
 ]
 
 
@@ -45,7 +45,7 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Stor
 
 @pytest.mark.parametrize("stores", STORES, indirect=True)
 @pytest.mark.parametrize("wanted", WANTED)
-def test_totals_add_up_to_those_of_one_store(stores: list[Store], wanted: Wanted) -> None:
+def test_totals_add_up_to_those_of_one_store(stores: list[Store], wanted: TermQuery) -> None:
     one, other, whole = stores
     with one.snapshot() as a, other.snapshot() as b, whole.snapshot() as both:
         assert added([a.totals(wanted), b.totals(wanted)]) == both.totals(wanted)
@@ -54,7 +54,7 @@ def test_totals_add_up_to_those_of_one_store(stores: list[Store], wanted: Wanted
 @pytest.mark.parametrize("stores", STORES, indirect=True)
 @pytest.mark.parametrize("wanted", WANTED)
 def test_by_the_totals_of_all_each_store_scores_as_the_whole_does(
-    stores: list[Store], wanted: Wanted
+    stores: list[Store], wanted: TermQuery
 ) -> None:
     one, other, whole = stores
     with one.snapshot() as a, other.snapshot() as b, whole.snapshot() as both:

@@ -8,9 +8,9 @@ import pytest
 
 from memcli.indexing.indexer import text_of
 from memcli.store.port import Store
-from memcli.store.records import Reach, RetrieverResults
+from memcli.store.records import RetrieverResults, Scope
 from memcli.store.run_records import Pending
-from memcli.types import Filters, PartScore, Wanted
+from memcli.types import Filters, PartScore, TermQuery
 from tests.hashing import HashingEncoder
 from tests.store.contract.makers import (
     ENCODER,
@@ -38,7 +38,7 @@ NOTES = {
 def cosines(store: Store, encoder: HashingEncoder = ENCODER) -> dict[str, list[float | None]]:
     """Give the cosine of every part to a query, by path."""
     with store.snapshot() as snapshot:
-        retrievers = RetrieverResults(Wanted(), (), encoder.encode_query("the pool"), ())
+        retrievers = RetrieverResults(TermQuery(), (), encoder.encode_query("the pool"), ())
         return {
             found.about.path: [part.cosine for part in found.parts]
             for found in snapshot.candidates(list(every_chunk(snapshot)), retrievers)
@@ -104,8 +104,8 @@ def test_a_text_within_reach_and_without_names_the_chunks_within(store: Store) -
         embed(change)
         search_by(change)
     with store.snapshot() as snapshot:
-        reach = Reach(Filters(paths=("sub/",)))
-        assert near(snapshot, "the pool", reach=reach) == ["sub/w.md", "sub/y.md"]
+        scope = Scope(Filters(paths=("sub/",)))
+        assert near(snapshot, "the pool", scope=scope) == ["sub/w.md", "sub/y.md"]
 
 
 def test_what_waits_is_listed_once_the_undated_then_the_newest_first(store: Store) -> None:
@@ -252,7 +252,7 @@ def test_a_part_is_scored_by_its_own_text(store: Store) -> None:
     query = ENCODER.encode_query("word7")
     with store.snapshot() as snapshot:
         (chunk_id,) = every_chunk(snapshot)
-        (found,) = snapshot.candidates([chunk_id], RetrieverResults(Wanted(), (), query, ()))
+        (found,) = snapshot.candidates([chunk_id], RetrieverResults(TermQuery(), (), query, ()))
     (chunk,) = made.chunks
     assert len(found.parts) > 2
     expected = [cosine(query, ENCODER.encode([texts[part.hash]])[0]) for part in chunk.parts]

@@ -7,8 +7,8 @@ from math import log
 import pytest
 
 from memcli.store.port import Store
-from memcli.store.records import Reach, TermChunks
-from memcli.types import Filters, Term, Wanted
+from memcli.store.records import Scope, TermChunks
+from memcli.types import Filters, Term, TermQuery
 from tests.store.contract.makers import (
     EVERYTHING,
     any_of,
@@ -32,10 +32,10 @@ def test_a_score_by_hand(store: Store) -> None:
     mean = (3 + 1 + 4) / 3
     dry = log((3 - 1 + 0.5) / (1 + 0.5))
     with store.snapshot() as snapshot:
-        (hit,) = snapshot.by_keyword(any_of("dry"), 9, EVERYTHING)
-        assert hit.bm25 == pytest.approx(bm25(dry, 1, 3, mean), rel=1e-9)
+        (passage,) = snapshot.by_keyword(any_of("dry"), 9, EVERYTHING)
+        assert passage.bm25 == pytest.approx(bm25(dry, 1, 3, mean), rel=1e-9)
         both = snapshot.by_keyword(any_of("dry", "pool"), 9, EVERYTHING)
-        assert [hit.bm25 for hit in both] == pytest.approx(
+        assert [passage.bm25 for passage in both] == pytest.approx(
             [bm25(dry, 1, 3, mean) + bm25(TINY, 2, 3, mean), bm25(TINY, 1, 1, mean)], rel=1e-9
         )
         assert found(snapshot, any_of("dry", "pool")) == ["1.md", "2.md"]
@@ -45,8 +45,8 @@ def test_headings_count_as_much_as_the_text(store: Store) -> None:
     fill(store, {"1.md": "# Pool\n\nit is dry\n", "2.md": "fox\n", "3.md": "fox\n"})
     pool = log((3 - 1 + 0.5) / (1 + 0.5))
     with store.snapshot() as snapshot:
-        (hit,) = snapshot.by_keyword(any_of("pool"), 9, EVERYTHING)
-    assert hit.bm25 == pytest.approx(bm25(pool, 2, 5, (5 + 1 + 1) / 3), rel=1e-9)
+        (passage,) = snapshot.by_keyword(any_of("pool"), 9, EVERYTHING)
+    assert passage.bm25 == pytest.approx(bm25(pool, 2, 5, (5 + 1 + 1) / 3), rel=1e-9)
 
 
 def test_the_names_and_tags_of_a_document_are_headings_of_its_first_chunk(store: Store) -> None:
@@ -57,22 +57,22 @@ def test_the_names_and_tags_of_a_document_are_headings_of_its_first_chunk(store:
             assert found(snapshot, any_of(word))[0] == "Old_site.md"
             assert snapshot.frequencies([term(word)]) == [1 + (word == "css")]
         assert found(snapshot, any_of("2025")) == []
-        (hit,) = snapshot.by_keyword(any_of("pelican"), 9, EVERYTHING)
+        (passage,) = snapshot.by_keyword(any_of("pelican"), 9, EVERYTHING)
         lengths = (1 + 2 + 3 + 2 + 1, 1 + 3, 1, 1)  # names and tags, or a heading, and the text
         alone = log((4 - 1 + 0.5) / (1 + 0.5))
-        assert hit.bm25 == pytest.approx(bm25(alone, 1, 9, sum(lengths) / 4), rel=1e-9)
+        assert passage.bm25 == pytest.approx(bm25(alone, 1, 9, sum(lengths) / 4), rel=1e-9)
 
 
 def test_scores_know_nothing_of_what_was_removed(store: Store) -> None:
     fill(store, {"a.md": "pool dry\n", "b.md": "fox\n"})
     with store.snapshot() as snapshot:
-        before = [hit.bm25 for hit in snapshot.by_keyword(any_of("dry"), 9, EVERYTHING)]
+        before = [passage.bm25 for passage in snapshot.by_keyword(any_of("dry"), 9, EVERYTHING)]
     fill(store, {f"{number}.md": "many more words than that\n" for number in range(9)})
     with changing(store) as change:
         for number in range(9):
             change.remove(("memory", f"{number}.md"))
     with store.snapshot() as snapshot:
-        after = [hit.bm25 for hit in snapshot.by_keyword(any_of("dry"), 9, EVERYTHING)]
+        after = [passage.bm25 for passage in snapshot.by_keyword(any_of("dry"), 9, EVERYTHING)]
     assert after == pytest.approx(before, rel=1e-9)
 
 
@@ -91,18 +91,20 @@ def test_the_best_come_first_and_ties_by_place(store: Store) -> None:
     with store.snapshot() as snapshot:
         assert found(snapshot, any_of("fox")) == ["c.md", "b.md", "d.md", "e.md"]
         assert found(snapshot, any_of("fox"), limit=2) == ["c.md", "b.md"]
-        hits = snapshot.by_keyword(any_of("fox"), 9, EVERYTHING)
-        assert [hit.bm25 for hit in hits] == sorted((hit.bm25 for hit in hits), reverse=True)
-        assert hits[1].bm25 == hits[2].bm25
+        passages = snapshot.by_keyword(any_of("fox"), 9, EVERYTHING)
+        assert [passage.bm25 for passage in passages] == sorted(
+            (passage.bm25 for passage in passages), reverse=True
+        )
+        assert passages[1].bm25 == passages[2].bm25
 
 
 def test_what_is_out_of_reach_takes_no_place_and_changes_no_score(store: Store) -> None:
     fill(store, {f"{number}.md": "fox fox fox\n" for number in range(5)})
     fill(store, {"sub/z.md": "one fox in a long line of other words\n", "y.md": "train\n"})
-    reach = Reach(Filters(paths=("sub/",)))
+    scope = Scope(Filters(paths=("sub/",)))
     with store.snapshot() as snapshot:
-        assert found(snapshot, any_of("fox"), limit=1, reach=reach) == ["sub/z.md"]
-        assert [*snapshot.by_keyword(any_of("fox"), 1, reach)] == [
+        assert found(snapshot, any_of("fox"), limit=1, scope=scope) == ["sub/z.md"]
+        assert [*snapshot.by_keyword(any_of("fox"), 1, scope)] == [
             *snapshot.by_keyword(any_of("fox"), 9, EVERYTHING)
         ][-1:]
 
@@ -120,16 +122,16 @@ def test_any_term_every_group_and_none_of_some(store: Store) -> None:
     )
     fox, train, pool, beans, swan = map(term, ("fox", "train", "pool", "beans", "swan"))
     cases = {
-        Wanted(): "",
-        Wanted(any=(swan,)): "",
-        Wanted(none=(fox,)): "",
-        Wanted(any=(fox, beans)): "abde",
-        Wanted(any=(fox, beans), none=(pool,)): "ae",
-        Wanted(all=((fox,), (train,))): "ad",
-        Wanted(all=((fox,), (train, pool))): "abd",
-        Wanted(all=((fox,), (swan,))): "",
-        Wanted(any=(beans,), all=((train,), (pool,))): "cde",
-        Wanted(any=(beans,), all=((train,), (pool,)), none=(fox,)): "ce",
+        TermQuery(): "",
+        TermQuery(any=(swan,)): "",
+        TermQuery(none=(fox,)): "",
+        TermQuery(any=(fox, beans)): "abde",
+        TermQuery(any=(fox, beans), none=(pool,)): "ae",
+        TermQuery(all=((fox,), (train,))): "ad",
+        TermQuery(all=((fox,), (train, pool))): "abd",
+        TermQuery(all=((fox,), (swan,))): "",
+        TermQuery(any=(beans,), all=((train,), (pool,))): "cde",
+        TermQuery(any=(beans,), all=((train,), (pool,)), none=(fox,)): "ce",
     }
     with store.snapshot() as snapshot:
         ids = {path: chunk_id for chunk_id, path in every_chunk(snapshot).items()}
@@ -150,15 +152,15 @@ def test_a_term_that_is_asked_for_twice_counts_twice_in_groups_alone(store: Stor
     fill(store, {"a.md": "fox train\n", "b.md": "pool\n", "c.md": "pool\n"})
     fox, train = term("fox"), term("train")
 
-    def score(wanted: Wanted) -> float:
+    def score(wanted: TermQuery) -> float:
         with store.snapshot() as snapshot:
-            (hit,) = snapshot.by_keyword(wanted, 9, EVERYTHING)
-            return hit.bm25
+            (passage,) = snapshot.by_keyword(wanted, 9, EVERYTHING)
+            return passage.bm25
 
-    once = score(Wanted(any=(fox,)))
-    assert score(Wanted(any=(fox, fox))) == pytest.approx(once, rel=1e-9)
-    assert score(Wanted(all=((fox, fox), (fox,)))) == pytest.approx(once, rel=1e-9)
-    assert score(Wanted(any=(fox,), all=((fox,), (train,)))) == pytest.approx(3 * once, rel=1e-9)
+    once = score(TermQuery(any=(fox,)))
+    assert score(TermQuery(any=(fox, fox))) == pytest.approx(once, rel=1e-9)
+    assert score(TermQuery(all=((fox, fox), (fox,)))) == pytest.approx(once, rel=1e-9)
+    assert score(TermQuery(any=(fox,), all=((fox,), (train,)))) == pytest.approx(3 * once, rel=1e-9)
 
 
 WRITTEN = {
@@ -211,7 +213,7 @@ def test_which_chunks_hold_a_term(store: Store, wanted: Term, expected: str) -> 
     paths = {f"{name}.md" for name in expected}
     with store.snapshot() as snapshot:
         ids = every_chunk(snapshot)
-        assert set(found(snapshot, Wanted(any=(wanted,)))) == paths
+        assert set(found(snapshot, TermQuery(any=(wanted,)))) == paths
         assert list(snapshot.frequencies([wanted])) == [len(paths)]
         assert snapshot.occurring([wanted]) == ({wanted} if paths else set())
         (held,) = snapshot.holding([wanted], list(ids))

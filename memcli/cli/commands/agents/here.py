@@ -73,15 +73,15 @@ def _whole(path: str) -> str:
     return "" if here is None else os.path.normpath(os.path.join(here, path))
 
 
-def _workspace(given: Sequence[str] | None) -> str:
+def _workspace(folders: Sequence[str] | None) -> str:
     """Return the workspace of -w; "" for the workspace of each project."""
-    if not given:
+    if not folders:
         return ""
-    if len(given) > 1:
+    if len(folders) > 1:
         raise UsageError(
-            f"an agent gets one workspace, but -w names {len(given)}", hint=f"-w {given[0]}"
+            f"an agent gets one workspace, but -w names {len(folders)}", hint=f"-w {folders[0]}"
         )
-    [folder] = given
+    [folder] = folders
     if folder.startswith("@"):
         from memcli.config.workspaces import folder_of_name
 

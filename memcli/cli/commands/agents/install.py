@@ -68,7 +68,7 @@ def run(options: Options) -> int:
 
 
 def _parts(
-    agent: Agent, scope: str, given: Sequence[str] | None, terminal: Terminal
+    agent: Agent, scope: str, requested: Sequence[str] | None, terminal: Terminal
 ) -> tuple[str, ...]:
     """Return the requested parts, or by default the usual ones that can be installed."""
     from importlib.util import find_spec
@@ -80,7 +80,7 @@ def _parts(
     no_server = UsageError(
         "the MCP server needs the package mcp, which is not installed", hint=install
     )
-    if given is None:
+    if requested is None:
         usual = [part for part in USUAL if agent.place(part, scope)]
         if not has_server and MCP in usual:
             if usual == [MCP]:
@@ -88,7 +88,7 @@ def _parts(
             terminal.say(f"Without tools, because the package mcp is not installed: {install}")
             usual.remove(MCP)
         return tuple(usual)
-    words = [word.strip() for each in given for word in each.split(",") if word.strip()]
+    words = [word.strip() for each in requested for word in each.split(",") if word.strip()]
     check("--with", words or [""], PARTS)
     if MCP in words and not has_server:
         raise no_server

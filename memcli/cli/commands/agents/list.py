@@ -62,11 +62,11 @@ def run(options: Options) -> int:
 
 def _memory(agent: Agent, machine: Machine) -> list[dict[str, Any]]:
     """List the memories of an agent that exist here."""
+    from memcli.workspace.agent_memories import find
     from memcli.workspace.locate import Surroundings
-    from memcli.workspace.presets import find
 
-    if not agent.preset:
+    if not agent.agent_memory:
         return []
     root = os.path.realpath(machine.project or machine.home)
-    found = find((agent.preset,), Surroundings(root, machine.home, machine.environ))
+    found = find((agent.agent_memory,), Surroundings(root, machine.home, machine.environ))
     return [{"name": source.name, "path": source.root} for source in found.sources]

@@ -36,8 +36,8 @@ class AgentJob(Record):
     def line(self, parts: Sequence[str]) -> str:
         """Return the command for some parts, without its last word."""
         words = ["memcli", "agents", self.action, self.agent.name]
-        is_said = self.action == "uninstall" or self.agent.folder is not None
-        if self.scope == PROJECT or (self.scope and is_said):
+        contains_text = self.action == "uninstall" or self.agent.folder is not None
+        if self.scope == PROJECT or (self.scope and contains_text):
             words += ["--scope", self.scope]
         if parts:
             words += ["--with", ",".join(parts)]

@@ -1,13 +1,13 @@
-"""`memcli bench calibrate`: fit how sure a hit of this model is, on the user's own questions."""
+"""`memcli bench calibrate`: fit the confidence of a model to the user's own questions."""
 
 from __future__ import annotations
 
 import os
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.commands.bench import running
 from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
-from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memcli.bench.calibration import Sample
     from memcli.bench.metrics import Range
     from memcli.bench.queries import Query
-    from memcli.search.hits import Hit
+    from memcli.search.ranked import RankedPassage
 
 ANSWERS = 100  # passages per answer; the lead is measured against the tenth
 
@@ -43,12 +43,12 @@ def run(options: Options) -> int:
     """
     from memcli.bench import calibration
 
-    skin = make_skin(options)
-    name, asked = running.questions(options.queries, skin, silent=False)
+    command = command_context(options)
+    name, asked = running.questions(options.queries, command, silent=False)
     judged = [query for query in asked if query.relevant]
     if not options.no_sync:
-        running.bring_up_to_date(skin, silent=False)
-    fingerprint, samples = _samples(skin, judged)
+        running.bring_up_to_date(command, silent=False)
+    fingerprint, samples = _samples(command, judged)
     fitted = calibration.fit(samples)
     if fitted is None:
         right = sum(each.is_right for each in samples)
@@ -57,7 +57,7 @@ def run(options: Options) -> int:
             f" and {calibration.LEAST} are needed",
             hint="memcli bench quality --help" if judged else "memcli bench init",
         )
-    path = skin.workspace.calibration_file
+    path = command.workspace.calibration_file
     if not options.dry_run:
         from memcli.config.calibration import write
 
@@ -75,7 +75,7 @@ def run(options: Options) -> int:
         "by_words": fitted.by_words,
         "constants": fitted.constants._asdict(),
     }
-    terminal = skin.terminal
+    terminal = command.terminal
     if options.json:
         terminal.write_json(record)
     else:
@@ -86,14 +86,14 @@ def run(options: Options) -> int:
     return ExitCode.OK
 
 
-def _samples(skin: Skin, judged: Sequence[Query]) -> tuple[str, list[Sample]]:
+def _samples(command: CommandContext, judged: Sequence[Query]) -> tuple[str, list[Sample]]:
     """Ask all questions in both ways; return the answers and the fingerprint of the vectors.
 
     Without vectors the fingerprint is "".
     """
-    search = running.Searcher(skin, limit=ANSWERS)
+    search = running.Searcher(command, limit=ANSWERS)
     usual = search.options._replace(min_score=0.0)
-    chunks = _chunks(skin)
+    chunks = _chunks(command)
     told: list[tuple[str, Sample]] = []
     for query in judged:
         held = {chunk for at, chunk in chunks if any(at.touches(r) for r in query.relevant)}
@@ -110,7 +110,7 @@ def _answered(search: running.Searcher, query: Query, *, is_whole: bool) -> tupl
     from memcli.bench.calibration import FIRST, sample_of
     from memcli.bench.quality import passages
 
-    left: dict[str, Sequence[Hit]] = {}
+    left: dict[str, Sequence[RankedPassage]] = {}
     answer = search(query.text, query.date, left.__setitem__)
     first = passages(answer)[:FIRST]
     is_right = any(shown.touches(wanted) for shown in first for wanted in query.relevant)
@@ -124,12 +124,12 @@ def _answered(search: running.Searcher, query: Query, *, is_whole: bool) -> tupl
     return answer.fingerprint, sample
 
 
-def _chunks(skin: Skin) -> list[tuple[Range, int]]:
+def _chunks(command: CommandContext) -> list[tuple[Range, int]]:
     """Return the lines of every chunk, with its number."""
     from memcli.bench.metrics import Range
-    from memcli.store.records import Reach
+    from memcli.store.records import Scope
 
-    with skin.workspace.store.snapshot() as snapshot:
-        excerpts = snapshot.excerpts_of(list(snapshot.known()), Reach())
+    with command.workspace.store.snapshot() as snapshot:
+        excerpts = snapshot.excerpts_of(list(snapshot.known()), Scope())
         abouts = [excerpt.about for excerpt in excerpts]
     return [(Range(a.path, a.start_line, a.end_line, a.source), a.chunk_id) for a in abouts]

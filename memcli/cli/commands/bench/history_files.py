@@ -8,19 +8,19 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memcli.cli import side_files
-from memcli.cli.skin import Skin
+from memcli.cli.command_context import CommandContext
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
     from memcli.bench.traces import LaneTrace
 
 
-def folder_of(skin: Skin) -> str:
+def folder_of(command: CommandContext) -> str:
     """Return the folder, which is next to the index file and named after it."""
-    return f"{skin.workspace.store.local}.bench"
+    return f"{command.workspace.store.local}.bench"
 
 
-def read(folder: str, skin: Skin) -> list[LaneTrace]:
+def read(folder: str, command: CommandContext) -> list[LaneTrace]:
     """Read the traces, oldest first; one that cannot be read is named and passed over."""
     from memcli.bench import traces
 
@@ -32,7 +32,7 @@ def read(folder: str, skin: Skin) -> list[LaneTrace]:
             if trace is not None:
                 history.append(trace)
                 continue
-        skin.terminal.warn(f"{path} is not a result of bench lane and was skipped")
+        command.terminal.warn(f"{path} is not a result of bench lane and was skipped")
     return history
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from memcli.cli import side_files
+from memcli.cli.command_context import command_context
 from memcli.cli.commands.bench.running import QUESTIONS
 from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, Option, Options
-from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode, UsageError
 from memcli.types import shown
 
@@ -34,22 +34,22 @@ def run(options: Options) -> int:
         raise UsageError(
             f"--limit counts from 1, not {options.limit}", hint="memcli bench init --help"
         )
-    skin = make_skin(options)
-    path = options.out or side_files.own_file(QUESTIONS, skin)
-    documents, missed = drafts.documents(skin.workspace.index_settings())
+    command = command_context(options)
+    path = options.out or side_files.own_file(QUESTIONS, command)
+    documents, missed = drafts.documents(command.workspace.index_settings())
     for skip in missed:
         why = skip.detail or skip.reason
-        skin.terminal.warn(f"cannot draft from {shown(skip.source, skip.path or '.')}: {why}")
+        command.terminal.warn(f"cannot draft from {shown(skip.source, skip.path or '.')}: {why}")
     chosen = drafts.draft(documents, options.limit)
     if not chosen:
         raise UsageError(
             "the memory has no headings or decisions to draft questions from", hint="memcli status"
         )
     lines = [drafts.line(number, each) + "\n" for number, each in enumerate(chosen, start=1)]
-    side_files.write_text(path, "".join(lines), skin, is_new=True)
+    side_files.write_text(path, "".join(lines), command, is_new=True)
     if options.json:
         record = {"schema": "memcli.bench-init/1", "file": path, "drafts": len(chosen)}
-        skin.terminal.write_json(record)
-    skin.terminal.say(f"{len(chosen)} drafts in {path}.")
-    skin.terminal.say('Reword each as you would ask it, check its lines, set "draft": false.')
+        command.terminal.write_json(record)
+    command.terminal.say(f"{len(chosen)} drafts in {path}.")
+    command.terminal.say('Reword each as you would ask it, check its lines, set "draft": false.')
     return ExitCode.OK

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.commands.bench import history_files
 from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
-from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -43,18 +43,18 @@ def run(options: Options) -> int:
         raise UsageError(
             "--max-drop is 0 or more, --max-slower 1 or more", hint="memcli bench lane --help"
         )
-    skin = make_skin(options)
-    trace = _measured(options, skin)
+    command = command_context(options)
+    trace = _measured(options, command)
     if options.json:
         from memcli.bench.traces import encode
 
-        skin.terminal.write_json(encode(trace))
+        command.terminal.write_json(encode(trace))
     else:
-        _speak(trace, skin)
+        _speak(trace, command)
     return ExitCode.NEGATIVE if trace.regressions else ExitCode.OK
 
 
-def _measured(options: Options, skin: Skin) -> LaneTrace:
+def _measured(options: Options, command: CommandContext) -> LaneTrace:
     """Make the trace of this run and put it into the history."""
     from memcli.bench import history
     from memcli.bench.rows import worst
@@ -62,19 +62,19 @@ def _measured(options: Options, skin: Skin) -> LaneTrace:
     from memcli.bench.traces import LANE, LaneTrace
     from memcli.cli.commands.bench.running import measure
 
-    folder = history_files.folder_of(skin)
-    side_files.refuse_memory(history_files.path_of(folder, skin.now), skin)
-    earlier = history_files.read(folder, skin)
+    folder = history_files.folder_of(command)
+    side_files.refuse_memory(history_files.path_of(folder, command.now), command)
+    earlier = history_files.read(folder, command)
     before = history.reference(earlier)
-    measured = measure(options.queries, skin, sync=True, silent=not skin.terminal.verbose)
+    measured = measure(options.queries, command, sync=True, silent=not command.terminal.verbose)
     speed = None
     if not options.no_speed:
         from memcli.cli.commands.bench.speed import measure as measure_speed
 
-        speed = measure_speed(skin, documents=None, runs=SPEED_RUNS)
+        speed = measure_speed(command, documents=None, runs=SPEED_RUNS)
     trace = LaneTrace(
         schema=LANE,
-        now=skin.now,
+        now=command.now,
         accepted=options.accept,
         sync=measured.synced,
         quality=measured.trace,
@@ -95,8 +95,8 @@ def _measured(options: Options, skin: Skin) -> LaneTrace:
     return trace
 
 
-def _speak(trace: LaneTrace, skin: Skin) -> None:
-    terminal, lines = skin.terminal, trace.regressions
+def _speak(trace: LaneTrace, command: CommandContext) -> None:
+    terminal, lines = command.terminal, trace.regressions
     if lines:
         more = f" (and {len(lines) - 1} more: memcli bench report)" if len(lines) > 1 else ""
         terminal.write(terminal.safe_line(f"memcli bench lane: {lines[0]}{more}") + "\n")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext
 from memcli.cli.commands.bench import running
-from memcli.cli.skin import Skin
 from memcli.errors import UsageError
 from memcli.record import Record
 
@@ -32,14 +32,16 @@ class Place(Record):
 
 
 @contextmanager
-def lay_out(skin: Skin, documents: int | None) -> Iterator[Place]:
+def lay_out(command: CommandContext, documents: int | None) -> Iterator[Place]:
     """Lay out made-up notes, or a copy of the memory with its index, in a temporary folder."""
     from memcli.bench import synthetic
     from memcli.cli.commands.bench.temporary import sweep, temporary_folder
 
     if left := sweep():
         copies = "a copy" if left == 1 else f"{left} copies"
-        skin.terminal.warn(f"removed {copies} of notes that runs of bench speed left when killed")
+        command.terminal.warn(
+            f"removed {copies} of notes that runs of bench speed left when killed"
+        )
     with temporary_folder() as folder:
         notes, store = os.path.join(folder.path, "notes"), os.path.join(folder.path, "index")
         os.makedirs(os.path.join(notes, "memory"))
@@ -54,12 +56,12 @@ def lay_out(skin: Skin, documents: int | None) -> Iterator[Place]:
                 paths.append(path)
             queries = synthetic.queries(WARM_QUERIES, SEED)
         else:
-            paths = _copy(skin, notes, store)
+            paths = _copy(command, notes, store)
             queries = _headings(notes, paths) or ["what was decided"]
         yield Place(folder.lock, notes, store, environ, queries, paths[0])
 
 
-def _copy(skin: Skin, notes: str, store: str) -> list[str]:
+def _copy(command: CommandContext, notes: str, store: str) -> list[str]:
     """Copy the documents of the memory, its settings and its index; give those that are copied."""
     from shutil import copyfile
 
@@ -67,24 +69,26 @@ def _copy(skin: Skin, notes: str, store: str) -> list[str]:
     from memcli.indexing.planning import plan
     from memcli.types import MEMORY_SOURCE
 
-    own = [source for source in skin.config.sources if source.name == MEMORY_SOURCE]
-    listing = plan(skin.workspace.index_settings()._replace(sources=tuple(own)), {}).listing
-    paths = [found.path for found in listing.files if _copied(skin, own[0].root, found.path, notes)]
+    own = [source for source in command.config.sources if source.name == MEMORY_SOURCE]
+    listing = plan(command.workspace.index_settings()._replace(sources=tuple(own)), {}).listing
+    paths = [
+        found.path for found in listing.files if _copied(command, own[0].root, found.path, notes)
+    ]
     if not paths:
         raise UsageError(
             "there are no notes to measure", hint="memcli bench speed --documents 1000"
         )
-    settings = os.path.join(skin.config.workspace, WORKSPACE_FILE)
-    if len(own) == len(skin.config.sources) and os.path.isfile(settings):
+    settings = os.path.join(command.config.workspace, WORKSPACE_FILE)
+    if len(own) == len(command.config.sources) and os.path.isfile(settings):
         copyfile(settings, os.path.join(notes, WORKSPACE_FILE))
-    with skin.workspace.store.locked(
-        wait_seconds=running.SYNC_WAIT_SECONDS, sleep=skin.memory.clock.sleep
+    with command.workspace.store.locked(
+        wait_seconds=running.SYNC_WAIT_SECONDS, sleep=command.memory.clock.sleep
     ):
-        skin.workspace.store.copy_to(store)
+        command.workspace.store.copy_to(store)
     return paths
 
 
-def _copied(skin: Skin, root: str, path: str, notes: str) -> bool:
+def _copied(command: CommandContext, root: str, path: str, notes: str) -> bool:
     """Copy a document; one that cannot be read is named and left out, as it is by index."""
     from memcli.workspace import openat
 
@@ -92,7 +96,7 @@ def _copied(skin: Skin, root: str, path: str, notes: str) -> bool:
         with open(os.path.join(root, path), "rb") as document:
             text = document.read()
     except OSError as error:
-        skin.terminal.warn(f"{path} is left out: {openat.reason(error)}")
+        command.terminal.warn(f"{path} is left out: {openat.reason(error)}")
         return False
     target = os.path.join(notes, path)
     os.makedirs(os.path.dirname(target), exist_ok=True)

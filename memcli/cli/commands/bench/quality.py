@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from memcli.checking import TYPE_CHECKING
 from memcli.cli import side_files
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.commands.bench.running import measure
 from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
-from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def run(options: Options) -> int:
         from memcli.cli.commands.bench import sets
 
         return sets.run(options, gates)
-    return _run_one(files[0] if files else None, options, make_skin(options), gates)
+    return _run_one(files[0] if files else None, options, command_context(options), gates)
 
 
 def _check_sets(files: Sequence[str], options: Options) -> None:
@@ -97,7 +97,9 @@ def _variants(options: Options) -> tuple[Variant, ...]:
     return (*(ABLATIONS if options.ablate else ()), *(BY_PROFILE[name] for name in names))
 
 
-def _run_one(queries_file: str | None, options: Options, skin: Skin, gates: Gates) -> int:
+def _run_one(
+    queries_file: str | None, options: Options, command: CommandContext, gates: Gates
+) -> int:
     """Update the index, ask, score, compare, check the gates."""
     from memcli.bench import gates as gating
     from memcli.bench.quality_text import text as text_of
@@ -105,13 +107,13 @@ def _run_one(queries_file: str | None, options: Options, skin: Skin, gates: Gate
     from memcli.bench.traces import encode
     from memcli.render.jsonio import dumps
 
-    terminal = skin.terminal
+    terminal = command.terminal
     silent = not gates.is_empty and not terminal.verbose
     if options.run is not None:
-        side_files.refuse_memory(options.run, skin)
+        side_files.refuse_memory(options.run, command)
     measured = measure(
         queries_file,
-        skin,
+        command,
         sync=not options.no_sync,
         silent=silent,
         variants=_variants(options),
@@ -120,7 +122,7 @@ def _run_one(queries_file: str | None, options: Options, skin: Skin, gates: Gate
         from memcli.bench.quality import run_line
 
         lines = "".join(dumps(run_line(each)) + "\n" for each in measured.results)
-        side_files.write_text(options.run, lines, skin)
+        side_files.write_text(options.run, lines, command)
     before, trace = None, measured.trace
     baseline = options.baseline
     if baseline is not None:

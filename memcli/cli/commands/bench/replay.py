@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
-from memcli.cli import search_receipt, side_files
+from memcli.cli import side_files, traces
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
-from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ def run(options: Options) -> int:
     before = replay.read(
         side_files.read_text(options.receipt, "memcli search QUERY --receipt FILE"), options.receipt
     )
-    skin = make_skin(options, before.flags)
-    skin.memory.lead.accesses_at = before.accesses
+    command = command_context(options, before.flags)
+    command.memory.lead.accesses_at = before.accesses
     again = _context if before.schema == replay.CONTEXT_SCHEMA else _search
-    freshness, made = again(before, skin, no_sync=options.no_sync)
+    freshness, made = again(before, command, no_sync=options.no_sync)
     after = decode(replay.SearchTrace, made)
-    say_freshness(freshness, skin.terminal)
+    say_freshness(freshness, command.terminal)
     record = replay.compare(before, after)
-    terminal = skin.terminal
+    terminal = command.terminal
     if options.json:
         terminal.write_json(record)
     else:
@@ -52,15 +52,17 @@ def run(options: Options) -> int:
     return ExitCode.OK
 
 
-def _search(before: SearchTrace, skin: Skin, *, no_sync: bool) -> tuple[Freshness, object]:
+def _search(
+    before: SearchTrace, command: CommandContext, *, no_sync: bool
+) -> tuple[Freshness, object]:
     from memcli.api.ask import ask
     from memcli.search.options import options_of
     from memcli.search.question import Question
-    from memcli.search.receipt import filters_of
+    from memcli.search.trace import filters_of
 
     expand = before.expanded is not None
     wanted = options_of(
-        skin.config,
+        command.config,
         filters=filters_of(before._asdict()),
         budget=before.budget,
         whole=before.whole,
@@ -68,16 +70,18 @@ def _search(before: SearchTrace, skin: Skin, *, no_sync: bool) -> tuple[Freshnes
         ends=before.ends,
         fill=not expand,
     )
-    question = Question.by(skin.config, before.query or "", skin.question_time)
+    question = Question.by(command.config, before.query or "", command.question_time)
     sync = False if no_sync else None
-    found = ask(skin.memory, question, wanted, expand=expand, sync=sync)
-    return found.freshness, search_receipt.make(found, skin, wanted, expand=expand)
+    found = ask(command.memory, question, wanted, expand=expand, sync=sync)
+    return found.freshness, traces.make(found, command, wanted, expand=expand)
 
 
-def _context(before: SearchTrace, skin: Skin, *, no_sync: bool) -> tuple[Freshness, object]:
-    from memcli.api.assemble import context_of, wanted_of
+def _context(
+    before: SearchTrace, command: CommandContext, *, no_sync: bool
+) -> tuple[Freshness, object]:
+    from memcli.api.assemble import context_of, sharing_of
 
-    text, wanted = before.query or "", wanted_of(skin.config)
+    text, wanted = before.query or "", sharing_of(command.config)
     sync = False if no_sync else None
-    found = context_of(skin.memory, text, skin.question_time, wanted, sync=sync)
-    return found.freshness, search_receipt.make_of_context(found, skin, budget=wanted.budget)
+    found = context_of(command.memory, text, command.question_time, wanted, sync=sync)
+    return found.freshness, traces.make_of_context(found, command, budget=wanted.budget)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from memcli.cli import side_files
+from memcli.cli.command_context import command_context
 from memcli.cli.commands.bench import history_files
 from memcli.cli.options import COMMON, FILES, JSON, WORKSPACE, CommandArgument, Option, Options
-from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode, NotFoundError
 
 ARGUMENTS = (
@@ -30,23 +30,23 @@ def run(options: Options) -> int:
     from memcli.bench.rows import read_run
     from memcli.bench.traces import encode
 
-    skin = make_skin(options)
+    command = command_context(options)
     hint = "memcli bench quality QUERIES.jsonl --json > receipt.json"
     if options.receipts:
         history = [read_run(side_files.read_text(name, hint), name) for name in options.receipts]
         history.sort(key=lambda trace: trace.now)
     else:
-        history = [*history_files.read(history_files.folder_of(skin), skin)]
+        history = [*history_files.read(history_files.folder_of(command), command)]
     if not history:
         raise NotFoundError("bench lane has not been run yet", hint="memcli bench lane")
     shown = report.report(history)
-    terminal = skin.terminal
+    terminal = command.terminal
     if options.html is not None:
-        side_files.refuse_memory(options.html, skin)
+        side_files.refuse_memory(options.html, command)
         from memcli.bench.report_charts import charts
         from memcli.bench.report_html import page
 
-        side_files.write_text(options.html, page(shown, charts(shown)), skin)
+        side_files.write_text(options.html, page(shown, charts(shown)), command)
         terminal.say(f"Report of {len(history)} runs in {options.html}.")
     elif options.json:
         record = {"schema": "memcli.bench-report/1", "receipts": encode(history)}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memcli.cli import side_files
-from memcli.cli.skin import make_skin
+from memcli.cli.command_context import command_context
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -31,16 +31,18 @@ def run(options: Options, gates: Gates) -> int:
     traces, rows, times = {}, [], []
     silent = not gates.is_empty and not options.verbose
     for name, file in zip(_names(files), files, strict=True):
-        skin = make_skin(options.having(workspace=options.workspace or _workspace_next_to(file)))
-        measured = measure(file, skin, sync=not options.no_sync, silent=True)
+        command = command_context(
+            options.having(workspace=options.workspace or _workspace_next_to(file))
+        )
+        measured = measure(file, command, sync=not options.no_sync, silent=True)
         traces[name] = measured.trace
         rows += [row._replace(id=f"{name} {row.id}") for row in measured.trace.queries]
         times += [each.milliseconds for each in measured.results]
-        skin.memory.close()
-    trace = pooled(traces, before, skin.now)
+        command.memory.close()
+    trace = pooled(traces, before, command.now)
     means = {name: each.mean for name, each in trace.pooled.metrics.items()}
     failed = gating.failures(gates, means, rows, None, percentile(times, 0.95))
-    terminal = skin.terminal
+    terminal = command.terminal
     if options.json:
         terminal.write_json(encode(trace._replace(failed=tuple(failed))))
     elif not silent:

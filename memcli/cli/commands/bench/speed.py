@@ -12,10 +12,10 @@ from math import ceil
 
 from memcli.bench.speed import LEAST_RUNS
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.commands.bench import running
 from memcli.cli.commands.bench.place import Place, lay_out, sample
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
-from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -62,26 +62,26 @@ def run(options: Options) -> int:
             " spread, and one run has none",
             hint=f"memcli bench speed --runs {RUNS}",
         )
-    skin = make_skin(options)
+    command = command_context(options)
     if options.documents is None:
-        running.bring_up_to_date(skin, silent=False)
-    trace = measure(skin, documents=options.documents, runs=options.runs)
+        running.bring_up_to_date(command, silent=False)
+    trace = measure(command, documents=options.documents, runs=options.runs)
     if options.json:
-        skin.terminal.write_json(encode(trace))
+        command.terminal.write_json(encode(trace))
     else:
-        skin.terminal.write(text(trace))
+        command.terminal.write(text(trace))
     return ExitCode.OK
 
 
-def measure(skin: Skin, *, documents: int | None, runs: int) -> SpeedTrace:
+def measure(command: CommandContext, *, documents: int | None, runs: int) -> SpeedTrace:
     """Measure and describe as `memcli.bench-speed/1` does; `runs` are at least LEAST_RUNS."""
     from memcli.bench.speed import figures
 
-    hybrid = skin.config("search.mode") != "keyword" and _has_model(skin)
-    with lay_out(skin, documents) as place:
+    hybrid = command.config("search.mode") != "keyword" and _has_model(command)
+    with lay_out(command, documents) as place:
         started = _started(place, runs, hybrid=hybrid)
-        inside = _in_process(skin, place, hybrid=hybrid, runs=runs)
-    return figures(started, inside, skin.now, documents)
+        inside = _in_process(command, place, hybrid=hybrid, runs=runs)
+    return figures(started, inside, command.now, documents)
 
 
 def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process]]:
@@ -107,10 +107,10 @@ def _started(place: Place, runs: int, *, hybrid: bool) -> dict[str, list[Process
     return found
 
 
-def _has_model(skin: Skin) -> bool:
+def _has_model(command: CommandContext) -> bool:
     from memcli.embedding.registry import configured_fingerprint
 
-    return configured_fingerprint(skin.workspace.encoders()) is not None
+    return configured_fingerprint(command.workspace.encoders()) is not None
 
 
 def _launch(place: Place, command: Sequence[str], runs: int) -> list[Process]:
@@ -159,14 +159,14 @@ def _one_change(place: Place, number: int) -> Process:
     return _run(place, 1, "index", "-q", "--encoder", "none")[0]
 
 
-def _in_process(skin: Skin, place: Place, *, hybrid: bool, runs: int) -> InsideFigures:
+def _in_process(command: CommandContext, place: Place, *, hybrid: bool, runs: int) -> InsideFigures:
     """Measure warm searches, the model, memory and the walk in this process."""
     from memcli.bench.speed import InsideFigures
     from memcli.indexing.planning import plan
 
-    there = _there(skin, place)
-    texts = sample(there.workspace.store, SAMPLE_TEXTS, skin.memory.clock.sleep)
-    timer = skin.memory.clock.monotonic
+    there = _there(command, place)
+    texts = sample(there.workspace.store, SAMPLE_TEXTS, command.memory.clock.sleep)
+    timer = command.memory.clock.monotonic
 
     def timed(run: Callable[[], object]) -> float:
         started = timer()
@@ -177,13 +177,13 @@ def _in_process(skin: Skin, place: Place, *, hybrid: bool, runs: int) -> InsideF
     warm = {mode: _warm(there, place, mode, runs) for mode in modes}
     with there.workspace.store.snapshot() as snapshot:
         counts = snapshot.counts()
-    source = skin.config.sources[0]._replace(root=place.notes)
-    walked = skin.workspace.index_settings()._replace(sources=(source,))
+    source = command.config.sources[0]._replace(root=place.notes)
+    walked = command.workspace.index_settings()._replace(sources=(source,))
     files = plan(walked, {}).listing.files
     block = bytearray(COPIED_BYTES)
     copied = [timed(lambda: bytes(block)) for _ in range(runs)]
     walks = [timed(lambda: _walk(place.notes)) for _ in range(runs)]
-    embedding = _embedding(skin, texts, timed, runs) if hybrid else {}
+    embedding = _embedding(command, texts, timed, runs) if hybrid else {}
     names = {"encoder": "embedding_texts_per_s", "model": "model_texts_per_s"}
     return InsideFigures(
         warm=warm,
@@ -206,40 +206,43 @@ def _in_process(skin: Skin, place: Place, *, hybrid: bool, runs: int) -> InsideF
     )
 
 
-def _warm(skin: Skin, place: Place, mode: str, runs: int) -> list[float]:
+def _warm(command: CommandContext, place: Place, mode: str, runs: int) -> list[float]:
     """Search in this process, with store and model open; return the seconds of each search.
 
     Texts are searched once, and again until there are `runs` times.
     """
-    values = dict(skin.config.values)
+    values = dict(command.config.values)
     values["search.mode"] = values["search.mode"]._replace(value=mode)
-    config = skin.config._replace(values=values)
-    skin = skin.of(skin.workspace.having(config=config))
-    search = running.Searcher(skin, limit=skin.config("search.limit"))
+    config = command.config._replace(values=values)
+    command = command.of(command.workspace.having(config=config))
+    search = running.Searcher(command, limit=command.config("search.limit"))
     seconds = []
     search(place.queries[0], None)
     for text in [*place.queries] * ceil(runs / len(place.queries)):
-        started = skin.memory.clock.monotonic()
+        started = command.memory.clock.monotonic()
         search(text, None)
-        seconds.append(skin.memory.clock.monotonic() - started)
+        seconds.append(command.memory.clock.monotonic() - started)
     return seconds
 
 
-def _there(skin: Skin, place: Place) -> Skin:
+def _there(command: CommandContext, place: Place) -> CommandContext:
     """Look at the copy in place of the workspace's own index."""
     from memcli.store.open import store_at
 
-    store = store_at(place.store, skin.memory.clock.now_ns)
-    return skin.of(skin.workspace.having(store=store))
+    store = store_at(place.store, command.memory.clock.now_ns)
+    return command.of(command.workspace.having(store=store))
 
 
 def _embedding(
-    skin: Skin, texts: Sequence[str], timed: Callable[[Callable[[], object]], float], runs: int
+    command: CommandContext,
+    texts: Sequence[str],
+    timed: Callable[[Callable[[], object]], float],
+    runs: int,
 ) -> dict[str, list[float]]:
     """Return the seconds of the encoder and of the bare model for some texts, turn by turn."""
     from memcli.embedding.quick import PinnedEncoder
 
-    encoder = skin.workspace.open_encoder().encoder
+    encoder = command.workspace.open_encoder().encoder
     if encoder is None or not texts:
         return {}
     bare = encoder.bare(texts) if isinstance(encoder, PinnedEncoder) else None

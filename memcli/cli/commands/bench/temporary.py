@@ -76,13 +76,13 @@ def _sweep(path: str) -> bool:
         os.close(held)
 
 
-def _remove(path: str, held: int) -> None:
+def _remove(path: str, descriptor: int) -> None:
     """Remove a folder, its mark last, so that the next run continues after a kill."""
     from shutil import rmtree
 
-    for name in sorted(os.listdir(held), key=MARK.__eq__):
-        if stat.S_ISDIR(os.stat(name, dir_fd=held, follow_symlinks=False).st_mode):
-            rmtree(name, dir_fd=held)
+    for name in sorted(os.listdir(descriptor), key=MARK.__eq__):
+        if stat.S_ISDIR(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
+            rmtree(name, dir_fd=descriptor)
         else:
-            os.unlink(name, dir_fd=held)
+            os.unlink(name, dir_fd=descriptor)
     os.rmdir(path)

@@ -6,8 +6,8 @@ import json
 import os
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import COMMON, JSON, SETTINGS, WORKSPACE, CommandArgument, Options
-from memcli.cli.skin import Skin, make_skin
 from memcli.config.settings import (
     BY_NAME,
     DEFAULT_ORIGIN,
@@ -40,21 +40,21 @@ def run(options: Options) -> int:
     Examples: memcli config get search      memcli config get search.limit --json
     """
     keys = named(options.name)
-    skin = make_skin(options, anywhere=True)
-    print_settings(keys, skin, as_json=options.json)
+    command = command_context(options, anywhere=True)
+    print_settings(keys, command, as_json=options.json)
     if options.name in BY_NAME and not options.json:
-        skin.terminal.say(_how_to_change(BY_NAME[options.name]))
+        command.terminal.say(_how_to_change(BY_NAME[options.name]))
     return ExitCode.OK
 
 
-def print_settings(keys: list[Key], skin: Skin, *, as_json: bool) -> None:
+def print_settings(keys: list[Key], command: CommandContext, *, as_json: bool) -> None:
     """Print some settings."""
     if as_json:
-        skin.terminal.write_json(_record(keys, skin))
+        command.terminal.write_json(_record(keys, command))
     else:
-        skin.terminal.write(_text(keys, skin))
-    if BY_NAME["search.half_life_days"] in keys and skin.config("search.decay_floor") >= 1:
-        skin.terminal.say("search.half_life_days has no effect because search.decay_floor is 1.")
+        command.terminal.write(_text(keys, command))
+    if BY_NAME["search.half_life_days"] in keys and command.config("search.decay_floor") >= 1:
+        command.terminal.say("search.half_life_days has no effect because search.decay_floor is 1.")
 
 
 def _how_to_change(key: Key) -> str:
@@ -84,8 +84,8 @@ def named(name: str | None) -> list[Key]:
     return found
 
 
-def _record(keys: list[Key], skin: Skin) -> dict[str, Any]:
-    config = skin.config
+def _record(keys: list[Key], command: CommandContext) -> dict[str, Any]:
+    config = command.config
     return {
         "schema": "memcli.config/1",
         "workspace": config.workspace,
@@ -96,7 +96,7 @@ def _record(keys: list[Key], skin: Skin) -> dict[str, Any]:
         "settings": [
             {
                 "name": key.name,
-                "value": _told(key, config),
+                "value": _shown_value(key, config),
                 "origin": config.values[key.name].origin,
                 "default": key.default,
                 "variable": key.variable,
@@ -126,9 +126,9 @@ def _files(workspace: str) -> tuple[str, str]:
     return os.path.join(workspace, WORKSPACE_FILE), user_file(os.environ)
 
 
-def _text(keys: list[Key], skin: Skin) -> str:
+def _text(keys: list[Key], command: CommandContext) -> str:
     """Print settings, values and origins in columns; changed settings are highlighted."""
-    config, style, safe = skin.config, skin.terminal.style, skin.terminal.safe_line
+    config, style, safe = command.config, command.terminal.style, command.terminal.safe_line
     lines = []
     if len(keys) == len(KEYS):
         from memcli.cli.status_output import workspace_origin
@@ -142,7 +142,7 @@ def _text(keys: list[Key], skin: Skin) -> str:
             for source in config.sources
         ]
         lines.append("")
-    values = {key.name: _shown(_told(key, config)) for key in keys}
+    values = {key.name: _shown(_shown_value(key, config)) for key in keys}
     names = max(map(len, values))
     room = min(24, max(map(len, values.values())))
     for name, value in values.items():
@@ -152,7 +152,7 @@ def _text(keys: list[Key], skin: Skin) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _told(key: Key, config: Config) -> Any:  # noqa: ANN401
+def _shown_value(key: Key, config: Config) -> Any:  # noqa: ANN401
     """Return a value as it may be shown."""
     value = config(key.name)
     if key.name.endswith(".url") and value:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import command_context, marked
 from memcli.cli.options import COMMON, JSON, SETTINGS, WORKSPACE, CommandArgument, Option, Options
-from memcli.cli.skin import make_skin, marked
 from memcli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -47,19 +47,19 @@ def run(options: Options) -> int:
             f"only your own configuration may set {key.name} = {' '.join(options.values)}",
             hint=line,
         )
-    skin = make_skin(options, anywhere=options.user)
+    command = command_context(options, anywhere=options.user)
     if options.user:
         path = os.path.realpath(user_file(os.environ))
     else:
-        path = os.path.join(marked(skin, "config set").config.workspace, WORKSPACE_FILE)
+        path = os.path.join(marked(command).config.workspace, WORKSPACE_FILE)
     change(path, key, value)
-    skin = make_skin(options, anywhere=options.user)
-    terminal = skin.terminal
+    command = command_context(options, anywhere=options.user)
+    terminal = command.terminal
     if options.json:
-        print_settings([key], skin, as_json=True)
+        print_settings([key], command, as_json=True)
     else:
         terminal.say(f"Set {key.name} in {path}.")
-    origin = skin.config.values[key.name].origin
+    origin = command.config.values[key.name].origin
     if os.path.realpath(origin) != os.path.realpath(path):
         terminal.say(f"{origin} overrides it.")
     return ExitCode.OK

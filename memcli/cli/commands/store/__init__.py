@@ -6,7 +6,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.cli.options import CommandArgument
 
 if TYPE_CHECKING:
-    from memcli.cli.skin import Skin
+    from memcli.cli.command_context import CommandContext
 
 ABOUT = "Share an index between machines on PostgreSQL."
 NAMES = (
@@ -17,17 +17,23 @@ NAME = CommandArgument("name", "NAME", "Its name there, such as ops or team/ops.
 
 
 def tell(
-    skin: Skin, text: str, *, as_json: bool, store: str, changed: bool, name: str | None = None
+    command: CommandContext,
+    text: str,
+    *,
+    as_json: bool,
+    store: str,
+    changed: bool,
+    name: str | None = None,
 ) -> None:
     """Print one line, or write `memcli.store/1`."""
     if not as_json:
-        skin.terminal.say(text)
+        command.terminal.say(text)
         return
     record = {
         "schema": "memcli.store/1",
         "store": store,
-        "workspace": skin.config.workspace,
+        "workspace": command.config.workspace,
         "name": name,
         "changed": changed,
     }
-    skin.terminal.write_json(record)
+    command.terminal.write_json(record)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from memcli.cli.command_context import command_context, marked
 from memcli.cli.commands.store import NAME, tell
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
-from memcli.cli.skin import make_skin, marked
 from memcli.errors import ExitCode
 
 ARGUMENTS = (NAME,)
@@ -24,9 +24,9 @@ def run(options: Options) -> int:
     """
     from memcli.api import shared
 
-    skin = make_skin(options)
-    marked(skin, "memcli store attach")
-    store = shared.attach(skin.workspace, options.name, take_over=options.take_over)
-    text = f"Attached {skin.config.workspace} to {store} as {options.name}. Next: memcli index"
-    tell(skin, text, as_json=options.json, store=store, changed=True, name=options.name)
+    command = command_context(options)
+    marked(command)
+    store = shared.attach(command.workspace, options.name, take_over=options.take_over)
+    text = f"Attached {command.config.workspace} to {store} as {options.name}. Next: memcli index"
+    tell(command, text, as_json=options.json, store=store, changed=True, name=options.name)
     return ExitCode.OK

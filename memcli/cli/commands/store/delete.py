@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from memcli.cli.command_context import command_context
 from memcli.cli.commands.store import NAME, tell
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
-from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode
 
 ARGUMENTS = (NAME,)
@@ -24,8 +24,8 @@ def run(options: Options) -> int:
     """
     from memcli.api import shared
 
-    skin = make_skin(options, anywhere=True)
-    store, found = shared.contents(skin.config, options.name)
+    command = command_context(options, anywhere=True)
+    store, found = shared.contents(command.config, options.name)
     by = f", written by {found.origin}" if found.origin else ""
     now = f", and now by {found.writer}" if found.writer else ""
     what = (
@@ -33,7 +33,7 @@ def run(options: Options) -> int:
         f" {found.vectors} vectors{by}{now}"
     )
     if options.apply:
-        shared.delete(skin.workspace, options.name)
+        shared.delete(command.workspace, options.name)
     text = f"Deleted {what}." if options.apply else f"--apply deletes {what}."
-    tell(skin, text, as_json=options.json, store=store, changed=options.apply, name=options.name)
+    tell(command, text, as_json=options.json, store=store, changed=options.apply, name=options.name)
     return ExitCode.OK

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from memcli.cli.command_context import command_context
 from memcli.cli.commands.store import tell
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
-from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode
 
 OPTIONS = (
@@ -21,11 +21,11 @@ def run(options: Options) -> int:
     """
     from memcli.api import shared
 
-    skin = make_skin(options)
-    done = shared.detach(skin.workspace)
+    command = command_context(options)
+    done = shared.detach(command.workspace)
     also = "" if done.was_ours else "; another folder writes it"
     if done.problem:
         also = f", on this machine only: {done.problem}"
-    text = f"Detached {skin.config.workspace} from {done.name} in {done.store}{also}."
-    tell(skin, text, as_json=options.json, store=done.store, changed=True, name=done.name)
+    text = f"Detached {command.config.workspace} from {done.name} in {done.store}{also}."
+    tell(command, text, as_json=options.json, store=done.store, changed=True, name=done.name)
     return ExitCode.OK

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from memcli.cli.command_context import command_context
 from memcli.cli.commands.store import tell
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
-from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode, UsageError
 
 OPTIONS = (
@@ -28,7 +28,7 @@ def run(options: Options) -> int:
     """
     from memcli.api import shared
 
-    skin = make_skin(options, anywhere=True)
+    command = command_context(options, anywhere=True)
     if not options.role:
         raise UsageError("--role is missing", hint="memcli store grants --role agent --write")
     if options.revoke and options.write:
@@ -37,10 +37,10 @@ def run(options: Options) -> int:
         options.role, options.of_tenant, writes=options.write, leaves=options.revoke
     )
     if not options.apply:
-        skin.terminal.write("".join(f"{statement};\n" for statement in statements))
+        command.terminal.write("".join(f"{statement};\n" for statement in statements))
         return ExitCode.OK
-    store = shared.run(skin.config, statements)
+    store = shared.run(command.config, statements)
     may = "no longer uses" if options.revoke else "writes" if options.write else "reads"
     text = f"The role {options.role} {may} the tenant {options.of_tenant} in {store}."
-    tell(skin, text, as_json=options.json, store=store, changed=True)
+    tell(command, text, as_json=options.json, store=store, changed=True)
     return ExitCode.OK

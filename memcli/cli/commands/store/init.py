@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from memcli.cli.command_context import command_context
 from memcli.cli.commands.store import tell
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Option, Options
-from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode
 
 OPTIONS = (
@@ -24,13 +24,13 @@ def run(options: Options) -> int:
     """
     from memcli.api import shared
 
-    skin = make_skin(options, anywhere=True)
+    command = command_context(options, anywhere=True)
     if options.print_sql:
-        skin.terminal.write(shared.script(options.partitions))
+        command.terminal.write(shared.script(options.partitions))
         return ExitCode.OK
-    store, is_new = shared.initialise(skin.config, options.partitions)
+    store, is_new = shared.initialise(command.config, options.partitions)
     text = f"{store} is set up already; nothing was changed."
     if is_new:
         text = f"Set up {store}. Next, in a workspace: memcli store attach NAME"
-    tell(skin, text, as_json=options.json, store=store, changed=is_new)
+    tell(command, text, as_json=options.json, store=store, changed=is_new)
     return ExitCode.OK

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from memcli.cli.command_context import command_context
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
-from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode
 
 OPTIONS = (
@@ -18,18 +18,20 @@ def run(options: Options) -> int:
     """
     from memcli.api import shared
 
-    skin = make_skin(options, anywhere=True)
-    store, found = shared.members(skin.config)
+    command = command_context(options, anywhere=True)
+    store, found = shared.members(command.config)
     if options.json:
         members = [each._asdict() for each in found]
-        skin.terminal.write_json(
+        command.terminal.write_json(
             {"schema": "memcli.store-members/1", "store": store, "members": members}
         )
         return ExitCode.OK
     if not found:
-        skin.terminal.say(f"{store} has no members. Next: memcli store grants --role agent --write")
+        command.terminal.say(
+            f"{store} has no members. Next: memcli store grants --role agent --write"
+        )
     for each in found:
         may = "writes" if each.writes else "reads"
-        line = skin.terminal.safe_line(f"{each.tenant}: {each.role} {may}")
-        skin.terminal.write(f"{line}\n")
+        line = command.terminal.safe_line(f"{each.tenant}: {each.role} {may}")
+        command.terminal.write(f"{line}\n")
     return ExitCode.OK

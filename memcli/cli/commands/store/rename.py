@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from memcli.cli.command_context import command_context
 from memcli.cli.commands.store import tell
 from memcli.cli.options import COMMON, JSON, WORKSPACE, CommandArgument, Options
-from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode
 
 ARGUMENTS = (
@@ -26,8 +26,8 @@ def run(options: Options) -> int:
     """
     from memcli.api import shared
 
-    skin = make_skin(options, anywhere=True)
-    store = shared.rename(skin.workspace, options.name, options.new)
+    command = command_context(options, anywhere=True)
+    store = shared.rename(command.workspace, options.name, options.new)
     text = f"Renamed {options.name} in {store} to {options.new}."
-    tell(skin, text, as_json=options.json, store=store, changed=True, name=options.new)
+    tell(command, text, as_json=options.json, store=store, changed=True, name=options.new)
     return ExitCode.OK

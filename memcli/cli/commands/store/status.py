@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memcli.checking import TYPE_CHECKING
+from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
-from memcli.cli.skin import Skin, make_skin
 from memcli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ def run(options: Options) -> int:
     """
     from memcli.api import shared
 
-    skin = make_skin(options, anywhere=True)
-    found = _record(*shared.look(skin.workspace))
+    command = command_context(options, anywhere=True)
+    found = _record(*shared.look(command.workspace))
     if options.json:
-        skin.terminal.write_json(found)
+        command.terminal.write_json(found)
     else:
-        lines = (skin.terminal.safe_line(line) for line in _lines(found, skin))
-        skin.terminal.write("".join(f"{line}\n" for line in lines))
+        lines = (command.terminal.safe_line(line) for line in _lines(found, command))
+        command.terminal.write("".join(f"{line}\n" for line in lines))
     return ExitCode.OK
 
 
@@ -55,19 +55,19 @@ def _record(look: SharedStatus, attached: str | None) -> dict[str, Any]:
     }
 
 
-def _lines(found: dict[str, Any], skin: Skin) -> list[str]:
-    kind = "standby" if found["standby"] else "primary"
-    lag = found["lag_seconds"]
+def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
+    kind = "standby" if record["standby"] else "primary"
+    lag = record["lag_seconds"]
     behind = "" if lag is None else f", replication {lag:.1f} s behind"
-    size = "" if found["bytes"] is None else f", {found['bytes'] / 1e6:.1f} MB"
+    size = "" if record["bytes"] is None else f", {record['bytes'] / 1e6:.1f} MB"
     pairs = [
-        ("store", f"{found['store']} (tables {found['tables']}{size})"),
-        ("server", f"{found['server']}, version {found['version']} with pgvector"
-         f" {found['pgvector']}, {kind}{behind}"),
-        ("role", found["role"]),
-        ("here", _here(found["attached"], skin)),
+        ("store", f"{record['store']} (tables {record['tables']}{size})"),
+        ("server", f"{record['server']}, version {record['version']} with pgvector"
+         f" {record['pgvector']}, {kind}{behind}"),
+        ("role", record["role"]),
+        ("here", _here(record["attached"], command)),
     ]  # fmt: skip
-    for each in found["workspaces"]:
+    for each in record["workspaces"]:
         changed = f", changed {each['changed_at']}" if each["changed_at"] else ", empty"
         origin = f", written by {each['origin']}" if each["origin"] else ", written by nobody"
         writer = f", writing now: {each['writer']}" if each["writer"] else ""
@@ -76,6 +76,6 @@ def _lines(found: dict[str, Any], skin: Skin) -> list[str]:
     return [f"{word:<{INDENT}} {text}" for word, text in pairs]
 
 
-def _here(attached: str | None, skin: Skin) -> str:
-    folder = skin.config.workspace
+def _here(attached: str | None, command: CommandContext) -> str:
+    folder = command.config.workspace
     return f"{folder} is attached as {attached}" if attached else f"{folder} is not attached"

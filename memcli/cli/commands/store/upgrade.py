@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from memcli.cli.command_context import command_context
 from memcli.cli.commands.store import tell
 from memcli.cli.options import COMMON, JSON, WORKSPACE, Options
-from memcli.cli.skin import make_skin
 from memcli.errors import ExitCode
 
 OPTIONS = (
@@ -22,10 +22,10 @@ def run(options: Options) -> int:
     """
     from memcli.api import shared
 
-    skin = make_skin(options, anywhere=True)
-    store, old, new = shared.upgrade(skin.config)
+    command = command_context(options, anywhere=True)
+    store, old, new = shared.upgrade(command.config)
     text = f"{store} has the newest tables already ({old}); nothing was changed."
     if old != new:
         text = f"Upgraded the tables of {store} from {old} to {new}."
-    tell(skin, text, as_json=options.json, store=store, changed=old != new)
+    tell(command, text, as_json=options.json, store=store, changed=old != new)
     return ExitCode.OK

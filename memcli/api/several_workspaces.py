@@ -102,7 +102,7 @@ def open_several(
         text = f"none of the workspaces can be opened: {reasons[0].text}"
         raise error_of(reasons[0]._replace(text=text))
     options = [f"-w {quote(each)}" for each in named] + ["--everywhere"] * everywhere
-    return joined(members, asked_by=" ".join(options))
+    return joined(members, named_by=" ".join(options))
 
 
 def _check_stores(opened: Sequence[Workspace]) -> None:

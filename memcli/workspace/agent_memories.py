@@ -34,11 +34,11 @@ class Spot(Record):
 
     where: str  # as people write it; from the workspace unless it begins with ~
     leads: Callable[[Surroundings], Iterator[Lead]]
-    behind: str = ""  # the name of the preset, in the name of the source
+    suffix: str = ""  # the name of the preset, in the name of the source
     is_of_here: bool = True  # it belongs only to this workspace
 
 
-class Preset(Record):
+class AgentMemory(Record):
     """A layout: its folders, its documents, and the documentation of it."""
 
     name: str
@@ -52,14 +52,14 @@ class Preset(Record):
     is_of_all: bool = False  # its folder has the transcripts of all projects
 
 
-class PresetSources(Record):
+class AgentMemorySources(Record):
     """The memories that exist here, and those that were passed over."""
 
     sources: tuple[Source, ...] = ()
     passed: tuple[Reason, ...] = ()
 
 
-def _home(where: str, *, variable: str = "", behind: str = "") -> Spot:
+def _home(where: str, *, variable: str = "", suffix: str = "") -> Spot:
     """Look below the home folder, or below the folder that a variable names instead of the first.
 
     Example: with CODEX_HOME=/x, `.codex/memories` is /x/memories.
@@ -71,16 +71,16 @@ def _home(where: str, *, variable: str = "", behind: str = "") -> Spot:
         base = given or os.path.join(around.home, first)
         yield Lead(os.path.join(base, *rest.split("/")) if rest else base, base)
 
-    return Spot(f"~/{where}", leads, behind, is_of_here=False)
+    return Spot(f"~/{where}", leads, suffix, is_of_here=False)
 
 
-def _here(where: str, *, behind: str = "") -> Spot:
+def _here(where: str, *, suffix: str = "") -> Spot:
     """Look in the workspace itself."""
 
     def leads(around: Surroundings) -> Iterator[Lead]:
         yield Lead(os.path.join(around.root, *where.split("/")), around.root)
 
-    return Spot(where, leads, behind)
+    return Spot(where, leads, suffix)
 
 
 def _claude(around: Surroundings) -> Iterator[Lead]:
@@ -89,7 +89,7 @@ def _claude(around: Surroundings) -> Iterator[Lead]:
     It writes the path with a dash for every other sign; the work trees of a repository share one.
     """
     base = around.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(around.home, ".claude")
-    moved = _told(os.path.join(base, "settings.json"), "autoMemoryDirectory")
+    moved = _text_of(os.path.join(base, "settings.json"), "autoMemoryDirectory")
     if moved:
         path = os.path.join(around.home, moved[2:]) if moved.startswith("~/") else moved
         if os.path.isabs(path):  # the user set it, so it may be anywhere
@@ -144,7 +144,7 @@ def _read(folder: str, name: str) -> str | None:
     return None if data is None else data.decode("utf-8", "replace")
 
 
-def _told(path: str, key: str) -> str:
+def _text_of(path: str, key: str) -> str:
     """Return a text from a JSON object; "" if there is none."""
     try:
         value = json.loads(_read(*os.path.split(path)) or "{}")
@@ -154,81 +154,81 @@ def _told(path: str, key: str) -> str:
     return told if isinstance(told, str) and "\0" not in told else ""
 
 
-PRESETS = (
-    Preset(
+AGENT_MEMORIES = (
+    AgentMemory(
         "claude-code",
         "docs.claude.com, memory: auto memory; anthropics/claude-code#30667 (work trees)",
         (
             Spot("~/.claude/projects/<path with dashes>/memory", _claude),
-            _here(".claude/rules", behind=".rules"),
+            _here(".claude/rules", suffix=".rules"),
         ),
     ),
-    Preset(
+    AgentMemory(
         "codex",
         "openai/codex codex-rs/core/templates/memories/read_path.md",
         (_home(".codex/memories", variable="CODEX_HOME"),),
         # raw_memories.md is left out: it repeats the others.
         exclude=("raw_memories.md",),
     ),
-    Preset(
+    AgentMemory(
         "openclaw",
         "docs.openclaw.ai, agent workspace",
         (_home(".openclaw/workspace"),),
         include=("*.md", "memory/**/*.md"),
         soft=("USER.md",),
     ),
-    Preset(
+    AgentMemory(
         "letta",
         "docs.letta.com/concepts/memfs",
         (_home(".letta/agents"),),
         include=("*/memory/**/*.md",),
         soft=("*/memory/system/**",),
     ),
-    Preset(
+    AgentMemory(
         "gemini",
         "geminicli.com/docs/tools/memory; google-gemini/gemini-cli packages/core/src/config",
         (
             Spot("~/.gemini/tmp/<project>/memory", _gemini("memory")),
-            _home(".gemini", behind=".user"),
+            _home(".gemini", suffix=".user"),
         ),
         include=("*.md",),
     ),
-    Preset(
+    AgentMemory(
         "memsearch",
         "zilliztech/memsearch docs/platforms/claude-code",
         (_here(".memsearch/memory"),),
     ),
-    Preset(
+    AgentMemory(
         "serena",
         "oraios/serena docs, memories",
-        (_here(".serena/memories"), _home(".serena/memories/global", behind=".global")),
+        (_here(".serena/memories"), _home(".serena/memories/global", suffix=".global")),
     ),
-    Preset(
+    AgentMemory(
         "cline",
         "docs.cline.bot, memory bank",
-        (_here("memory-bank"), _here(".clinerules", behind=".rules")),
+        (_here("memory-bank"), _here(".clinerules", suffix=".rules")),
     ),
-    Preset(
+    AgentMemory(
         "cursor",
         "cursor.com/docs/context/rules",
         (_here(".cursor/rules"),),
         include=("**/*.mdc", "**/*.md"),
     ),
-    Preset("kiro", "kiro.dev/docs/steering", (_here(".kiro/steering"),)),
-    Preset(
+    AgentMemory("kiro", "kiro.dev/docs/steering", (_here(".kiro/steering"),)),
+    AgentMemory(
         "deepagents",
         "docs.langchain.com, deep agents CLI, memory",
         (_home(".deepagents"),),
         include=("*/memories/**/*.md", "*/AGENTS.md"),
     ),
-    Preset(
+    AgentMemory(
         "claude-code:transcripts",
         "code.claude.com/docs/en/sessions: a file of JSON lines per session",
         (Spot("~/.claude/projects/<path with dashes>", _claude_sessions),),
         include=("*.jsonl",),
         is_transcripts=True,
     ),
-    Preset(
+    AgentMemory(
         "codex:transcripts",
         "openai/codex codex-rs/rollout/src/recorder.rs",
         (_home(".codex/sessions", variable="CODEX_HOME"),),
@@ -236,14 +236,14 @@ PRESETS = (
         is_transcripts=True,
         is_of_all=True,
     ),
-    Preset(
+    AgentMemory(
         "gemini:transcripts",
         "google-gemini/gemini-cli packages/core/src/services/chatRecordingService.ts",
         (Spot("~/.gemini/tmp/<project>/chats", _gemini("chats")),),
         include=("session-*.jsonl",),
         is_transcripts=True,
     ),
-    Preset(
+    AgentMemory(
         "openclaw:transcripts",
         "docs.openclaw.ai/reference/session-management-compaction",
         (_home(".openclaw/agents", variable="OPENCLAW_STATE_DIR"),),
@@ -252,42 +252,46 @@ PRESETS = (
         is_transcripts=True,
     ),
     # Of a folder that a [[source]] names: they keep their notes wherever their user likes.
-    Preset("obsidian", "help.obsidian.md, how Obsidian stores data"),
-    Preset(
+    AgentMemory("obsidian", "help.obsidian.md, how Obsidian stores data"),
+    AgentMemory(
         "logseq",
         "docs.logseq.com, directory layout",
         include=("journals/**/*.md", "pages/**/*.md"),
     ),
-    Preset("zk", "zk-org/zk docs, notebook"),
+    AgentMemory("zk", "zk-org/zk docs, notebook"),
 )
-BY_NAME: Mapping[str, Preset] = {preset.name: preset for preset in PRESETS}
+BY_NAME: Mapping[str, AgentMemory] = {
+    agent_memory.name: agent_memory for agent_memory in AGENT_MEMORIES
+}
 NAMES = tuple(BY_NAME)
 # Agents with a known folder, and those that memcli may search unasked.
-FINDABLE = tuple(preset.name for preset in PRESETS if preset.places)
+FINDABLE = tuple(each.name for each in AGENT_MEMORIES if each.places)
 OPEN = tuple(name for name in FINDABLE if not BY_NAME[name].is_transcripts)
 
 
-def find(names: tuple[str, ...], around: Surroundings, *, of_here: bool = False) -> PresetSources:
+def find(
+    names: tuple[str, ...], around: Surroundings, *, of_here: bool = False
+) -> AgentMemorySources:
     """Find the memories of some presets that exist around a workspace, or only those `of_here`."""
     sources: list[Source] = []
     passed: list[Reason] = []
     for name in names:
-        preset = BY_NAME[name]
-        for spot in preset.places:
+        agent_memory = BY_NAME[name]
+        for spot in agent_memory.places:
             if of_here and not spot.is_of_here:
                 continue
             there = [each for each in spot.leads(around) if os.path.isdir(each.path)]
             for number, lead in enumerate(there):
-                label = label_of(f"{name}{spot.behind}") + (f"-{number + 1}" if number else "")
+                label = label_of(f"{name}{spot.suffix}") + (f"-{number + 1}" if number else "")
                 why = _why_not(lead, around)
                 if why:
                     text = f"the memory of {label} is left out: {lead.path} {why}"
                     passed.append(Reason("preset", text, "memcli help agent-memory"))
                 else:
-                    source = source_at(os.path.realpath(lead.path), preset, label)
-                    project = around.root if preset.is_of_all else ""
+                    source = source_at(os.path.realpath(lead.path), agent_memory, label)
+                    project = around.root if agent_memory.is_of_all else ""
                     sources.append(source._replace(project=project))
-    return PresetSources(tuple(sources), tuple(passed))
+    return AgentMemorySources(tuple(sources), tuple(passed))
 
 
 def label_of(name: str) -> str:
@@ -295,19 +299,19 @@ def label_of(name: str) -> str:
     return name.replace(":", ".")
 
 
-def source_at(root: str, preset: Preset, name: str) -> Source:
+def source_at(root: str, agent_memory: AgentMemory, name: str) -> Source:
     """Make the source of a preset at a real path."""
     source = Source(
         name=name,
         root=root,
-        include=(*preset.include, *preset.soft),
-        exclude=preset.exclude,
-        kinds=preset.kinds,
-        soft=preset.soft,
-        is_found=True,
-        is_transcripts=preset.is_transcripts,
+        include=(*agent_memory.include, *agent_memory.soft),
+        exclude=agent_memory.exclude,
+        kinds=agent_memory.kinds,
+        soft=agent_memory.soft,
+        is_automatic=True,
+        is_transcripts=agent_memory.is_transcripts,
     )
-    if not preset.is_transcripts:
+    if not agent_memory.is_transcripts:
         return source
     return source._replace(scope=PRIVATE, source_kind=AGENT, trust="untrusted")
 

@@ -20,7 +20,7 @@ import apsw
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import StoreError
-from memcli.store import fixed
+from memcli.store import quantize
 from memcli.store.run_records import AWAITED
 from memcli.store.sqlite import documents, schema, vectors
 from memcli.store.sqlite.driver import BESIDE, NEXT_SUFFIX, connect_unchanged, remove_files, rows
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 PUBLISHED_AS = "published_as"  # meta key: the revision under which the copy is published
 
 
-def path_beside(store: str) -> str:
+def replacement_path(store: str) -> str:
     """Return the path of the index that is built next to another one."""
     return store + NEXT_SUFFIX
 
 
 def age_ns(store: str, now_ns: int) -> int | None:
     """Return the age of the index next to another one; None if it does not exist."""
-    path = path_beside(store)
+    path = replacement_path(store)
     written = []
     for each in (path, path + "-wal"):
         with suppress(FileNotFoundError):
@@ -49,7 +49,7 @@ def age_ns(store: str, now_ns: int) -> int | None:
 
 def is_awaited(store: str) -> bool:
     """Return whether the build of an index next to another one was paused on purpose."""
-    path = path_beside(store)
+    path = replacement_path(store)
     if any(os.path.exists(path + suffix) for suffix in BESIDE):
         return False
     with suppress(apsw.Error, StoreError):
@@ -63,7 +63,7 @@ def is_awaited(store: str) -> bool:
 
 def sweep(store: str) -> None:
     """Remove the index that is built next to another one."""
-    remove_files(path_beside(store))
+    remove_files(replacement_path(store))
 
 
 def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list[bytes]:
@@ -90,9 +90,9 @@ def copy_vectors(side: apsw.Connection, main: apsw.Connection, now: int) -> list
     return [hash_ for (hash_,) in waiting]
 
 
-def _named(found: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+def _named(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     """Yield the rows whose first value, the name of an encoder, is valid text."""
-    for name, *row in found:
+    for name, *row in rows:
         with suppress(UnicodeDecodeError):
             yield name.decode(), *row
 
@@ -132,5 +132,5 @@ def _is_sound(row: tuple[object, ...]) -> bool:
         return False
     if not isinstance(vector, bytes) or not vector:
         return False
-    components = array("f", fixed.unpacked(vector))
+    components = array("f", quantize.unpacked(vector))
     return abs(fsum(c * c for c in components) - 1.0) < UNIT

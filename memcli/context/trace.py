@@ -14,12 +14,12 @@ from memcli.context.parts import ContextPart
 from memcli.errors import Reason
 from memcli.markdown.parts import digest
 from memcli.record import Record
-from memcli.search.hits import Hit
 from memcli.search.pipeline import NOTHING, Answer
 from memcli.search.query import parse
 from memcli.search.question import Question
-from memcli.search.receipt import TEXT_CHARS, Inquiry, grounds, steps
+from memcli.search.ranked import RankedPassage
 from memcli.search.retrievers import RetrieverUse
+from memcli.search.trace import TEXT_CHARS, Inquiry, grounds, steps
 
 SCHEMA = "memcli.context-receipt/1"
 _NOT_ASKED = RetrieverUse(False, Reason("not-asked", "nothing is asked"), 0, 0)
@@ -34,8 +34,8 @@ class Made(Record):
     revision: str
 
 
-def receipt(asked: Inquiry, made: Made) -> dict[str, Any]:
-    """Describe a context as `memcli.context-receipt/1` does."""
+def context_trace(inquiry: Inquiry, made: Made) -> dict[str, Any]:
+    """Describe a context as `memcli.context-trace/1` does."""
     answer = made.answer or NOTHING._replace(revision=made.revision)
     question = made.question
     if question is None:
@@ -43,16 +43,18 @@ def receipt(asked: Inquiry, made: Made) -> dict[str, Any]:
     parts = made.assembled.parts
     return {
         **grounds(
-            asked,
+            inquiry,
             question.query if question else parse(""),
             question.dates if question else (),
             answer,
         ),
         "schema": SCHEMA,
-        "query": asked.text if question else None,
+        "query": inquiry.text if question else None,
         "verdict": answer.verdict if question else None,
         "tokens": made.assembled.tokens,
-        "passages": [_passage(rank, part, answer.hits) for rank, part in enumerate(parts, start=1)],
+        "passages": [
+            _passage(rank, part, answer.passages) for rank, part in enumerate(parts, start=1)
+        ],
         "omitted": [
             {
                 "ref": part.excerpt.about.ref,
@@ -64,8 +66,8 @@ def receipt(asked: Inquiry, made: Made) -> dict[str, Any]:
     }
 
 
-def _passage(rank: int, part: ContextPart, hits: Sequence[Hit]) -> dict[str, Any]:
-    trace = next((hit.trace for hit in hits if _leads(hit, part)), ())
+def _passage(rank: int, part: ContextPart, passages: Sequence[RankedPassage]) -> dict[str, Any]:
+    trace = next((passage.trace for passage in passages if _leads(passage, part)), ())
     return {
         "rank": rank,
         "section": part.section,
@@ -81,6 +83,6 @@ def _passage(rank: int, part: ContextPart, hits: Sequence[Hit]) -> dict[str, Any
     }
 
 
-def _leads(hit: Hit, part: ContextPart) -> bool:
-    """Return whether a part is shown because of a hit."""
-    return part.score == hit.score and hit.about.chunk_id in part.chunk_ids
+def _leads(passage: RankedPassage, part: ContextPart) -> bool:
+    """Return whether a part is shown because of a passage."""
+    return part.score == passage.score and passage.about.chunk_id in part.chunk_ids

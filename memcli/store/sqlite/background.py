@@ -30,13 +30,13 @@ def often(path: str, state: str) -> bool:
     return count >= OFTEN
 
 
-class Aside:
+class BackgroundQuery:
     """A query that runs in the background."""
 
     def __init__(self, path: str, revision: str, ask: Callable[[apsw.Connection], Nearest]) -> None:
         """Start the query on the index at `path`, if the index is at this revision."""
         self._path, self._revision, self._ask = path, revision, ask
-        self._found: Nearest | None = None
+        self._result: Nearest | None = None
         self._thread: Thread | None = Thread(target=self._run, daemon=True)
         try:
             self._thread.start()
@@ -47,7 +47,7 @@ class Aside:
         """Wait for the answer; None if the index was in another state or the query failed."""
         if self._thread is not None:
             self._thread.join()
-        return self._found
+        return self._result
 
     def _run(self) -> None:
         # The caller's own connection gets the same error and reports it.
@@ -57,6 +57,6 @@ class Aside:
                 connection.execute("BEGIN")
                 at = rows(connection, "SELECT value FROM meta WHERE key = 'revision'")
                 if at == [(self._revision,)]:
-                    self._found = self._ask(connection)
+                    self._result = self._ask(connection)
             finally:
                 connection.close(True)

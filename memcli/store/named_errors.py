@@ -32,7 +32,7 @@ def failing(*names: str) -> Iterator[None]:
         raise FailedStoreError(names, error) from error
 
 
-class Guarded:
+class NamedSnapshot:
     """A snapshot whose errors name its store; a `port.Snapshot`."""
 
     def __init__(self, name: str, snapshot: Snapshot, others: Sequence[str] = ()) -> None:
@@ -46,28 +46,28 @@ class Guarded:
         is_own = isinstance(error, DamagedError) or not self._others
         return FailedStoreError([self._name] if is_own else self._others, error)
 
-    def __getattr__(self, asked: str) -> Any:  # noqa: ANN401
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         """Ask the snapshot."""
         try:
-            return self._watched(getattr(self._snapshot, asked))
+            return self._watched(getattr(self._snapshot, name))
         except MemcliError as error:
             raise self._failed(error) from error
 
-    def _watched(self, told: Any) -> Any:  # noqa: ANN401
+    def _watched(self, value: Any) -> Any:  # noqa: ANN401
         """Guard what is called or iterated over later, too."""
-        if callable(told):
+        if callable(value):
 
             def call(*values: Any, **named: Any) -> Any:  # noqa: ANN401
                 try:
-                    return self._watched(told(*values, **named))
+                    return self._watched(value(*values, **named))
                 except MemcliError as error:
                     raise self._failed(error) from error
 
             return call
-        return self._each(told) if isinstance(told, Iterator) else told
+        return self._each(value) if isinstance(value, Iterator) else value
 
-    def _each(self, told: Iterator[Any]) -> Iterator[Any]:
+    def _each(self, values: Iterator[Any]) -> Iterator[Any]:
         try:
-            yield from told
+            yield from values
         except MemcliError as error:
             raise self._failed(error) from error

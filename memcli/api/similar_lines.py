@@ -7,7 +7,7 @@ from math import fsum
 
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
-from memcli.remember.gate import Neighbour
+from memcli.remember.admission import SimilarLine
 from memcli.types import EMPTY
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ LOOKED_AT = 20  # chunks from each retriever
 COMPARED = 8  # lines compared by vectors: about 5 ms each
 
 
-class Nearby:
+class SimilarLines:
     """Finds the lines of the memory most similar to a text; updates the index once."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -41,7 +41,7 @@ class Nearby:
         except MemcliError as error:
             self.notices = (error.reason,)
 
-    def of(self, text: str) -> tuple[Neighbour, ...]:
+    def of(self, text: str) -> tuple[SimilarLine, ...]:
         """Return the lines, those with the most words of the text first."""
         if self._index is None:
             return ()
@@ -51,7 +51,7 @@ class Nearby:
 
 
 def _recalled(workspace: Workspace, text: str, index: Remembered) -> Sequence[Candidate]:
-    from memcli.search.recall import RecallBounds, reach_within, recall
+    from memcli.search.recall import RecallBounds, recall, scope_within
     from memcli.search.related import words_of
     from memcli.types import Filters
 
@@ -67,7 +67,7 @@ def _recalled(workspace: Workspace, text: str, index: Remembered) -> Sequence[Ca
             total=snapshot.counts().chunks,
             keyword=True,
             vector=vector,
-            bounds=RecallBounds(LOOKED_AT, reach_within(snapshot, Filters(view="raw"))),
+            bounds=RecallBounds(LOOKED_AT, scope_within(snapshot, Filters(view="raw"))),
         ).candidates
 
 
@@ -80,7 +80,7 @@ def _reads(workspace: Workspace, text: str, index: Remembered) -> bool:
     return is_readable(text, index.fingerprint)
 
 
-def _lines_of(candidate: Candidate, count: int) -> Iterator[Neighbour]:
+def _lines_of(candidate: Candidate, count: int) -> Iterator[SimilarLine]:
     """Yield the items and paragraphs of a chunk, and every run of as many lines as the note has."""
     from memcli.markdown.parse import parse
     from memcli.markdown.units import units, with_speaker
@@ -89,27 +89,27 @@ def _lines_of(candidate: Candidate, count: int) -> Iterator[Neighbour]:
     for block in parse(candidate.text).blocks:
         for unit in units(block, lines):
             first, last = (about.start_line + unit.numbers[at] - 1 for at in (0, -1))
-            yield Neighbour(about.source, about.path, first, last, with_speaker(unit))
+            yield SimilarLine(about.source, about.path, first, last, with_speaker(unit))
     if count > 1:
         for first, last, text in windows(lines, count):
             at = about.start_line - 1
-            yield Neighbour(about.source, about.path, at + first, at + last, text)
+            yield SimilarLine(about.source, about.path, at + first, at + last, text)
 
 
 def _compared(
-    workspace: Workspace, text: str, near: Sequence[Neighbour], index: Remembered
-) -> tuple[Neighbour, ...]:
+    workspace: Workspace, text: str, lines: Sequence[SimilarLine], index: Remembered
+) -> tuple[SimilarLine, ...]:
     """Order lines by the words they share with a text, the first compared by meaning too."""
     from memcli.language.facts import containment, facets_of, jaccard
 
     own = facets_of(text)
-    facets = {each.text: facets_of(each.text) for each in near}
+    facets = {each.text: facets_of(each.text) for each in lines}
 
-    def alike(each: Neighbour) -> tuple[float, float, str, int]:
+    def alike(each: SimilarLine) -> tuple[float, float, str, int]:
         other = facets[each.text]
         return -jaccard(own, other), -containment(own, other), each.path, each.start_line
 
-    ordered = sorted(dict.fromkeys(near), key=alike)
+    ordered = sorted(dict.fromkeys(lines), key=alike)
     if not _reads(workspace, text, index):
         return tuple(ordered)
     vectors = [

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     class Each(Protocol):
         """Asks several, and returns the answers in order."""
 
-        def __call__(self, ask: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
-            """Ask each of those in `given`."""
+        def __call__(self, ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
+            """Ask each of those in `items`."""
             ...
 
 
@@ -29,23 +29,23 @@ class NotYetError(Exception):
     """The question was noted; ask again after it was sent."""
 
 
-def one_by_one(ask: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
+def one_by_one(ask: Callable[[Given], Made], items: Sequence[Given]) -> list[Made]:
     """Ask one after the other."""
-    return [ask(each) for each in given]
+    return [ask(each) for each in items]
 
 
 def in_rounds(
-    ask: Callable[[Given], Made], given: Sequence[Given], send: Callable[[], None]
+    ask: Callable[[Given], Made], items: Sequence[Given], send: Callable[[], None]
 ) -> list[Made]:
     """Ask until all have answered; `send` gets the answers to the noted questions."""
     made: dict[int, Made] = {}
     while True:
-        for place, each in enumerate(given):
+        for place, each in enumerate(items):
             if place not in made:
                 try:
                     made[place] = ask(each)
                 except NotYetError:
                     continue
-        if len(made) == len(given):
-            return [made[place] for place in range(len(given))]
+        if len(made) == len(items):
+            return [made[place] for place in range(len(items))]
         send()

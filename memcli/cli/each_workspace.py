@@ -10,13 +10,13 @@ from memcli.errors import ExitCode, MemcliError, Reason, error_of
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.cli.skin import Skin
+    from memcli.cli.command_context import CommandContext
     from memcli.cli.terminal import Terminal
 
 
 def each(
-    skin: Skin,
-    work: Callable[[Skin], tuple[dict[str, Any], int]],
+    command: CommandContext,
+    work: Callable[[CommandContext], tuple[dict[str, Any], int]],
     *,
     what: str,
     as_json: bool,
@@ -32,8 +32,8 @@ def each(
 
     stores: list[dict[str, Any]] = []
     code: int = ExitCode.OK
-    terminal = skin.terminal
-    for place, (name, folder, workspace, why_not) in enumerate(skin.memory.members):
+    terminal = command.terminal
+    for place, (name, folder, workspace, why_not) in enumerate(command.memory.members):
         told: dict[str, Any] = {"name": name, "path": folder, "primary": place == 0}
         if not as_json:
             _name(name, terminal, is_first=place == 0, is_data=what != "index")
@@ -43,7 +43,7 @@ def each(
             done = int(error_of(error).exit_code)
         else:
             try:
-                told[what], done = work(skin.of(workspace))
+                told[what], done = work(command.of(workspace))
             except MemcliError as raised:
                 error, done = raised.reason, raised.exit_code
         if error is not None:

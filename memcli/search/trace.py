@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.markdown.parts import digest
 from memcli.record import Record
-from memcli.search.hits import Hit, Step
 from memcli.search.pipeline import Answer
 from memcli.search.query import ParsedQuery
+from memcli.search.ranked import RankedPassage, Step
 from memcli.search.retrievers import RetrieverUse
 from memcli.types import Filters, Where
 
@@ -39,8 +39,8 @@ class Inquiry(Record):
     accesses: int | None = None  # number of counted uses; None if uses are not counted
 
 
-def receipt(
-    asked: Inquiry,
+def search_trace(
+    inquiry: Inquiry,
     parsed: ParsedQuery,
     dates: Sequence[DateSpan],
     answer: Answer,
@@ -50,7 +50,7 @@ def receipt(
     ends: bool = False,
     expanded: Sequence[Expanded] | None = None,
 ) -> dict[str, Any]:
-    """Describe a search as `memcli.search-receipt/1` does; `whole` means whole chunks.
+    """Describe a search as `memcli.search-trace/1` does; `whole` means whole chunks.
 
     With `ends` it leaves out what is not worth reading.
 
@@ -62,28 +62,34 @@ def receipt(
         "whole": whole,
         "sort": sort,
         "ends": ends,
-        **grounds(asked, parsed, dates, answer),
-        "passages": [_passage(rank, hit) for rank, hit in enumerate(answer.hits, start=1)],
-        **({} if expanded is None else {"expanded": [_behind(rank, each) for rank, each in added]}),
+        **grounds(inquiry, parsed, dates, answer),
+        "passages": [
+            _passage(rank, passage) for rank, passage in enumerate(answer.passages, start=1)
+        ],
+        **(
+            {}
+            if expanded is None
+            else {"expanded": [_expanded(rank, each) for rank, each in added]}
+        ),
     }
 
 
-def _behind(rank: int, each: Expanded) -> dict[str, Any]:
-    return {**_passage(rank, each.hit), "summary": each.summary}
+def _expanded(rank: int, each: Expanded) -> dict[str, Any]:
+    return {**_passage(rank, each.passage), "summary": each.summary}
 
 
 def grounds(
-    asked: Inquiry, parsed: ParsedQuery, dates: Sequence[DateSpan], answer: Answer
+    inquiry: Inquiry, parsed: ParsedQuery, dates: Sequence[DateSpan], answer: Answer
 ) -> dict[str, Any]:
     """Describe the question and what the retrievers found; traces of contexts use it, too."""
     return {
-        "query": asked.text,
-        "now": asked.now,
-        "filters": asked.filters._asdict(),
-        "budget": asked.budget,
-        "flags": dict(asked.flags),
-        "settings": dict(asked.settings),
-        **({} if asked.accesses is None else {"accesses": asked.accesses}),
+        "query": inquiry.text,
+        "now": inquiry.now,
+        "filters": inquiry.filters._asdict(),
+        "budget": inquiry.budget,
+        "flags": dict(inquiry.flags),
+        "settings": dict(inquiry.settings),
+        **({} if inquiry.accesses is None else {"accesses": inquiry.accesses}),
         "parsed": {
             "text": parsed.text,
             "terms": [term._asdict() for term in parsed.terms],
@@ -99,7 +105,7 @@ def grounds(
             "keyword": _retriever(answer.keyword, answer.fused, "keyword_rank"),
             "semantic": _retriever(answer.semantic, answer.fused, "semantic_rank"),
         },
-        "fused": [_candidate(hit) for hit in answer.fused],
+        "fused": [_candidate(passage) for passage in answer.fused],
     }
 
 
@@ -128,48 +134,50 @@ def filters_of(record: Mapping[str, Any]) -> Filters:
     return Filters(**told, where=where)
 
 
-def _where(told: Sequence[Any]) -> Where:
-    key, value, negated = told
+def _where(spans: Sequence[Any]) -> Where:
+    key, value, negated = spans
     if type(key) is not str or type(value) not in (str, type(None)) or type(negated) is not bool:
         raise TypeError("where is not a filter")
     return Where(key, value, negated)
 
 
-def _retriever(retriever: RetrieverUse, fused: Sequence[Hit], rank: str) -> dict[str, Any]:
-    found = [hit for hit in fused if getattr(hit.candidate, rank) is not None]
-    found.sort(key=lambda hit: int(getattr(hit.candidate, rank)))
+def _retriever(
+    retriever: RetrieverUse, fused: Sequence[RankedPassage], rank: str
+) -> dict[str, Any]:
+    found = [passage for passage in fused if getattr(passage.candidate, rank) is not None]
+    found.sort(key=lambda passage: int(getattr(passage.candidate, rank)))
     score = "bm25" if rank == "keyword_rank" else "cosine"
     top = [
         {
-            "rank": getattr(hit.candidate, rank),
-            "ref": hit.about.ref,
-            score: hit.candidate.bm25 if score == "bm25" else hit.cosine,
+            "rank": getattr(passage.candidate, rank),
+            "ref": passage.about.ref,
+            score: passage.candidate.bm25 if score == "bm25" else passage.cosine,
         }
-        for hit in found[:LEG_TOP]
+        for passage in found[:LEG_TOP]
     ]
     reason = retriever.reason.text if retriever.reason else ""
     return {"ran": retriever.ran, "reason": reason, "candidates": len(found), "top": top}
 
 
-def _reranked(told: Reranked) -> dict[str, Any]:
-    reason = told.reason.text if told.reason else ""
-    return {"by": told.by, "ran": told.ran, "reason": reason, "read": told.read}
+def _reranked(reranked: Reranked) -> dict[str, Any]:
+    reason = reranked.reason.text if reranked.reason else ""
+    return {"by": reranked.by, "ran": reranked.ran, "reason": reason, "read": reranked.read}
 
 
-def _candidate(hit: Hit) -> dict[str, Any]:
-    return {"ref": hit.about.ref, "score": hit.score, **dict(hit.trace[0].inputs)}
+def _candidate(passage: RankedPassage) -> dict[str, Any]:
+    return {"ref": passage.about.ref, "score": passage.score, **dict(passage.trace[0].inputs)}
 
 
-def _passage(rank: int, hit: Hit) -> dict[str, Any]:
+def _passage(rank: int, passage: RankedPassage) -> dict[str, Any]:
     return {
         "rank": rank,
-        "ref": hit.about.ref,
-        "citation": hit.citation,
-        "score": hit.score,
-        "confidence": hit.confidence,
-        "trust": hit.about.trust,
-        "source_kind": hit.about.source_kind,
-        "text": hit.text[:TEXT_CHARS],
-        "text_hash": digest(hit.text).hex(),
-        "trace": steps(hit.trace),
+        "ref": passage.about.ref,
+        "citation": passage.citation,
+        "score": passage.score,
+        "confidence": passage.confidence,
+        "trust": passage.about.trust,
+        "source_kind": passage.about.source_kind,
+        "text": passage.text[:TEXT_CHARS],
+        "text_hash": digest(passage.text).hex(),
+        "trace": steps(passage.trace),
     }

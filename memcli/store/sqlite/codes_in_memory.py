@@ -34,7 +34,7 @@ _kept: dict[str, Codes] = {}  # by the path of the index
 
 
 def nearest(
-    connection: apsw.Connection, table: str, state: str, code: bytes, wanted: int
+    connection: apsw.Connection, table: str, state: str, code: bytes, limit: int
 ) -> list[tuple[int, int]] | None:
     """List the (slot, hamming distance) of the nearest codes, with all ties with the last.
 
@@ -48,13 +48,13 @@ def nearest(
 
     distances = _distances(codes.words, np.frombuffer(code, "<u8"))
     within = np.bincount(distances, minlength=1).cumsum()
-    bound = np.searchsorted(within, min(wanted, len(distances)))
+    bound = np.searchsorted(within, min(limit, len(distances)))
     found = np.flatnonzero(distances <= bound)
     ordered = found[np.argsort(distances[found], kind="stable")]
     return list(zip(codes.slots[ordered].tolist(), distances[ordered].tolist(), strict=True))
 
 
-def _distances(words: Any, asked: Any) -> Any:  # noqa: ANN401
+def _distances(words: Any, code: Any) -> Any:  # noqa: ANN401
     """Count the bits in which each code differs from that of the query."""
     import numpy as np
 
@@ -64,7 +64,7 @@ def _distances(words: Any, asked: Any) -> Any:  # noqa: ANN401
     for start in range(0, len(distances), BLOCK):
         block = words[:, start : start + BLOCK]
         width = block.shape[1]
-        np.bitwise_xor(block, asked[:, None], out=differing[:, :width])
+        np.bitwise_xor(block, code[:, None], out=differing[:, :width])
         np.bitwise_count(differing[:, :width], out=counts[:, :width])
         out = distances[start : start + width]
         np.add.reduce(counts[:, :width], axis=0, dtype="<u2", out=out)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from memcli.checking import TYPE_CHECKING
 from memcli.record import Record
 from memcli.store.documents import with_chunks
-from memcli.store.records import Key, Reach, Support
+from memcli.store.records import Key, Scope, Support
 from memcli.types import PRIVATE, SCOPES, Filters, SourceLines, is_memory, memory_path
 
 if TYPE_CHECKING:
@@ -86,18 +86,18 @@ class Naming(Record):
             if source.startswith(before)
         ]
 
-    def own_reach(self, reach: Reach, hidden: Collection[str] | None) -> Reach | None:
+    def own_scope(self, scope: Scope, hidden: Collection[str] | None) -> Scope | None:
         """Return what the store can find within reach; None if it is nothing.
 
         If there are `hidden` summaries, they and private notes are left out; None: everything may
         be shown.
         """
-        filters = self._filters(reach.filters, is_open=hidden is None)
+        filters = self._filters(scope.filters, is_open=hidden is None)
         if filters is None:
             return None
         before = self.path("")
-        without = (p.removeprefix(before) for p in reach.without if p.startswith(before))
-        return Reach(filters, (*without, *sorted(hidden or ())), self._lines(reach.beyond))
+        without = (p.removeprefix(before) for p in scope.without if p.startswith(before))
+        return Scope(filters, (*without, *sorted(hidden or ())), self._lines(scope.beyond))
 
     def _filters(self, filters: Filters, *, is_open: bool) -> Filters | None:
         """Return the filters of the store; None if no document of it passes.
@@ -148,7 +148,7 @@ def split(chunk_ids: Sequence[int], stores: int) -> dict[int, list[int]]:
 
 def private_summaries(snapshot: Snapshot) -> frozenset[str]:
     """Name the summaries that rest on private documents of the memory, by path."""
-    documents = with_chunks(snapshot.documents(Reach(Filters(scopes=(PRIVATE,)))))
+    documents = with_chunks(snapshot.documents(Scope(Filters(scopes=(PRIVATE,)))))
     logs = [memory_path(each.source, each.path) for each in documents if is_memory(each.source)]
     return resting_on(logs, snapshot.supports()) if logs else frozenset()
 

@@ -9,7 +9,7 @@ from memcli.types import About, Candidate, Turn, cite
 
 
 class Step(Record):
-    """What one stage did to a hit: the score it left and the numbers it used."""
+    """What one stage did to a passage: the score it left and the numbers it used."""
 
     stage: str
     score: float
@@ -58,7 +58,7 @@ def mark_of(lines: Sequence[Correction]) -> str:
     return f"corrected by {cited}" if cited else ""
 
 
-class Hit(Record):
+class RankedPassage(Record):
     """A run of parts of one candidate, with its score so far and how it came about."""
 
     candidate: Candidate
@@ -100,7 +100,7 @@ class Hit(Record):
         return self.moment or self.about.document_date
 
     @property
-    def held(self) -> float:
+    def term_share(self) -> float:
         """Return the share of the query's IDF that the passage contains, 0 to 1."""
         return self.coverage if self.own_coverage is None else self.own_coverage
 
@@ -159,7 +159,7 @@ class Hit(Record):
         end = len(text) if self.is_whole else self.candidate.parts[self.last].end
         return text[end] != "\n" if end < len(text) else self.broken[1]
 
-    def contains(self, other: Hit) -> bool:
+    def contains(self, other: RankedPassage) -> bool:
         """Return whether all lines of another passage are among its own."""
         return (
             self.about.chunk_id == other.about.chunk_id
@@ -192,30 +192,30 @@ class Hit(Record):
         about = self.about
         return cite(about.source, about.path, self.start_line, self.end_line)
 
-    def moved(self, score: float, stage: str, **inputs: float | int | str | None) -> Hit:
-        """Return the hit with a new score, and add the reason to the trace."""
+    def moved(self, score: float, stage: str, **inputs: float | int | str | None) -> RankedPassage:
+        """Return the passage with a new score, and add the reason to the trace."""
         step = Step(stage, score, tuple(inputs.items()))
         return self._replace(score=score, trace=(*self.trace, step))
 
-    def noted(self, name: str, value: float | str) -> Hit:
-        """Return the hit with a further input of the last step of its trace."""
+    def noted(self, name: str, value: float | str) -> RankedPassage:
+        """Return the passage with a further input of the last step of its trace."""
         *before, last = self.trace
         step = last._replace(inputs=(*last.inputs, (name, value)))
         return self._replace(trace=(*before, step))
 
 
-def ordered(hits: Sequence[Hit]) -> list[Hit]:
+def ordered(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Sort by score, ties by date, newest first, then by path and line."""
-    if len({hit.score for hit in hits}) == len(hits):  # there are no ties
-        return sorted(hits, key=_score, reverse=True)
-    return sorted(hits, key=_key)
+    if len({passage.score for passage in passages}) == len(passages):  # there are no ties
+        return sorted(passages, key=_score, reverse=True)
+    return sorted(passages, key=_key)
 
 
-def _score(hit: Hit) -> float:
-    return hit.score
+def _score(passage: RankedPassage) -> float:
+    return passage.score
 
 
-def _key(hit: Hit) -> tuple[float, int, str, str, int, int]:
-    about, day = hit.about, hit.about.document_date or "0"
+def _key(passage: RankedPassage) -> tuple[float, int, str, str, int, int]:
+    about, day = passage.about, passage.about.document_date or "0"
     age = -int(day.replace("-", ""))
-    return (-hit.score, age, about.source, about.path, hit.start_line, hit.first)
+    return (-passage.score, age, about.source, about.path, passage.start_line, passage.first)

@@ -39,10 +39,10 @@ ABOUT_THE_SAME = 0.5  # Jaccard: from here on two lines are about the same
 LEAST_WORTH = 0.31
 
 # Whether a line was shown to this session: (source, path, text of the line).
-WasGiven = Callable[[str, str, str], bool]
+WasShown = Callable[[str, str, str], bool]
 
 
-class Neighbour(Record):
+class SimilarLine(Record):
     """A line of the memory that may say the same."""
 
     source: str
@@ -80,17 +80,17 @@ class Judged(Record):
         return next((check for check in self.checks if not check.passed), None)
 
 
-class GateSettings(Record):
+class AdmissionSettings(Record):
     """The settings of the rules."""
 
     weights: GateWeights
     least: float = 0.0  # of the worth; 0 asks for none
-    was_given: WasGiven | None = None
+    was_shown: WasShown | None = None
     refuses_orders: bool = False  # texts that tell a model what to do, as an attack does
 
 
 def judge(
-    text: str, neighbours: Sequence[Neighbour], settings: GateSettings, *, heading: str = ""
+    text: str, neighbours: Sequence[SimilarLine], settings: AdmissionSettings, *, heading: str = ""
 ) -> Judged:
     """Check the rules; `neighbours` are the most similar lines of the memory.
 
@@ -108,7 +108,7 @@ def judge(
         *([_order(text)] if settings.refuses_orders else []),
         _duplicate(facets, compared),
         _near_duplicate(facets, compared),
-        _echo(facets, compared, settings.was_given),
+        _echo(facets, compared, settings.was_shown),
         _least_worth(worth, settings.least),
     ):
         checks.append(check)
@@ -128,7 +128,7 @@ def _has_same_words(a: Facets, b: Facets) -> bool:
     return a.sequence == b.sequence and a.telling == b.telling
 
 
-Compared = Sequence[tuple[Neighbour, Facets]]
+Compared = Sequence[tuple[SimilarLine, Facets]]
 
 
 def _length(text: str, facets: Facets) -> Check:
@@ -199,13 +199,13 @@ def _near_duplicate(facets: Facets, compared: Compared) -> Check:
     return Check("near-duplicate", True, f"{told}, with {what}" if what else told)
 
 
-def _echo(facets: Facets, compared: Compared, was_given: WasGiven | None) -> Check:
-    if was_given is None:
+def _echo(facets: Facets, compared: Compared, was_shown: WasShown | None) -> Check:
+    if was_shown is None:
         return Check("echo", True, "this session got no passages so far")
     for each, other in compared:
         if containment(facets, other) < ECHOED or replaces(facets, other) or adds(facets, other):
             continue
-        if was_given(each.source, each.path, each.text):
+        if was_shown(each.source, each.path, each.text):
             why = "it repeats the memory: this session was shown the line"
             return Check("echo", False, why, each.citation)
     return Check("echo", True, "this session was not shown it")
@@ -234,5 +234,5 @@ def _is_another(facets: Facets, other: Facets) -> bool:
     return adds(facets, other) or (is_like and replaces(facets, other))
 
 
-def _likeness(facets: Facets, other: Facets, each: Neighbour) -> float:
+def _likeness(facets: Facets, other: Facets, each: SimilarLine) -> float:
     return each.cosine if each.cosine is not None else jaccard(facets, other)

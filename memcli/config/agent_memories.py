@@ -11,25 +11,25 @@ from memcli.config.sources import BUILT_IN_KINDS, HINT, shortened, source_of
 from memcli.errors import ConfigError, NotFoundError, Reason
 from memcli.record import Record
 from memcli.types import Source
-from memcli.workspace.locate import Surroundings, is_repository
-from memcli.workspace.presets import (
+from memcli.workspace.agent_memories import (
     BY_NAME,
     FINDABLE,
     OPEN,
-    PresetSources,
+    AgentMemorySources,
     find,
     label_of,
     source_at,
 )
+from memcli.workspace.locate import Surroundings, is_repository
 
 if TYPE_CHECKING:
     from typing import Any
 
 FLAG = "--with"
-PRESETS_HINT = "memcli help agent-memory"
+AGENT_MEMORY_HINT = "memcli help agent-memory"
 
 
-class PresetSelection(Record):
+class AgentMemorySelection(Record):
     """Which agent memories to add, and the origin of the setting."""
 
     names: tuple[str, ...]
@@ -41,9 +41,9 @@ class PresetSelection(Record):
 def gather(
     default: Source,
     blocks: Sequence[tuple[Mapping[str, Any], bool]],
-    wanted: PresetSelection,
+    selection: AgentMemorySelection,
     around: Surroundings,
-) -> PresetSources:
+) -> AgentMemorySources:
     """List all sources after the default one, and the memories that were left out.
 
     `blocks` are (block, is from the user's own file).
@@ -52,21 +52,23 @@ def gather(
     passed: tuple[Reason, ...] = ()
     for block, is_user in blocks:
         if "preset" in block:
-            found = _of_preset(block, around, is_user=is_user)
+            found = _of_agent_memory(block, around, is_user=is_user)
             passed = (*passed, *found.passed)
         else:
-            found = PresetSources((source_of(around.root, block, is_user=is_user),))
+            found = AgentMemorySources((source_of(around.root, block, is_user=is_user),))
         for source in found.sources:
             if any(source.name == other.name for other in sources):
                 raise ConfigError(f"two sources are named {source.name}", hint=HINT)
             sources.append(source)
-    more = _presets(wanted, around)
+    more = _agent_memories(selection, around)
     names, roots = {s.name for s in sources}, {s.root for s in sources}
     added = [s for s in more.sources if s.name not in names and s.root not in roots]
-    return PresetSources((*sources, *added), (*passed, *more.passed))
+    return AgentMemorySources((*sources, *added), (*passed, *more.passed))
 
 
-def _of_preset(block: Mapping[str, Any], around: Surroundings, *, is_user: bool) -> PresetSources:
+def _of_agent_memory(
+    block: Mapping[str, Any], around: Surroundings, *, is_user: bool
+) -> AgentMemorySources:
     """Make the sources of a block that names a preset; its other keys override the preset."""
     name = block["preset"]
     if not is_user:
@@ -84,7 +86,7 @@ def _of_preset(block: Mapping[str, Any], around: Surroundings, *, is_user: bool)
     given = {key: value for key, value in block.items() if key not in ("preset", "name", "path")}
     if "path" in block:
         root = os.path.realpath(os.path.join(around.root, os.path.expanduser(block["path"])))
-        return PresetSources((_overridden(source_at(root, BY_NAME[name], label), given),))
+        return AgentMemorySources((_overridden(source_at(root, BY_NAME[name], label), given),))
     if name not in FINDABLE:
         raise ConfigError(f"the preset {name} has no place of its own", hint='path = "FOLDER"')
     found = find((name,), around)
@@ -92,39 +94,39 @@ def _of_preset(block: Mapping[str, Any], around: Surroundings, *, is_user: bool)
     return found._replace(sources=tuple(_overridden(source, given) for source in renamed))
 
 
-_OF_PRESETS = ("exclude", "soft", "is_found", "scope", "source_kind", "trust", "is_transcripts",
-               "project")  # fmt: skip
+_OVERRIDABLE = ("exclude", "soft", "is_automatic", "scope", "source_kind", "trust",
+                "is_transcripts", "project")  # fmt: skip
 
 
-def _overridden(source: Source, given: Mapping[str, Any]) -> Source:
+def _overridden(source: Source, values: Mapping[str, Any]) -> Source:
     """Override the values of a preset by those of a block."""
-    block = {"name": source.name, "path": source.root, "include": list(source.include), **given}
-    kept = {name: getattr(source, name) for name in _OF_PRESETS if name not in given}
-    kinds = (*given.get("kinds", {}).items(), *source.kinds, *BUILT_IN_KINDS)
+    block = {"name": source.name, "path": source.root, "include": list(source.include), **values}
+    kept = {name: getattr(source, name) for name in _OVERRIDABLE if name not in values}
+    kinds = (*values.get("kinds", {}).items(), *source.kinds, *BUILT_IN_KINDS)
     return source_of(source.root, block, is_user=True)._replace(kinds=kinds, **kept)
 
 
-def _presets(wanted: PresetSelection, around: Surroundings) -> PresetSources:
+def _agent_memories(selection: AgentMemorySelection, around: Surroundings) -> AgentMemorySources:
     """Find the presets to add; one that the command line names must exist."""
-    for name in wanted.names:
+    for name in selection.names:
         if name not in FINDABLE:
-            where = FLAG if wanted.is_flag else wanted.origin
+            where = FLAG if selection.is_flag else selection.origin
             raise ConfigError(
                 f"{where}: no memory is known as {shortened(name)}",
                 hint=f"{FLAG} {nearest(name, FINDABLE)}",
             )
-    by_name = {name: find((name,), around) for name in wanted.names}
-    found = PresetSources(
+    by_name = {name: find((name,), around) for name in selection.names}
+    found = AgentMemorySources(
         tuple(source for each in by_name.values() for source in each.sources),
         tuple(reason for each in by_name.values() for reason in each.passed),
     )
-    if wanted.all:  # a memory of all work does not belong to notes that are not about work
-        others = tuple(name for name in OPEN if name not in wanted.names)
+    if selection.all:  # a memory of all work does not belong to notes that are not about work
+        others = tuple(name for name in OPEN if name not in selection.names)
         more = find(others, around, of_here=not is_repository(around.root))
-        found = PresetSources((*found.sources, *more.sources), (*found.passed, *more.passed))
-    for name, own in by_name.items() if wanted.is_flag else ():
+        found = AgentMemorySources((*found.sources, *more.sources), (*found.passed, *more.passed))
+    for name, own in by_name.items() if selection.is_flag else ():
         if not own.sources:
             kind = "transcripts" if BY_NAME[name].is_transcripts else "memory"
             why = own.passed[0].text if own.passed else f"{name} keeps no {kind} of {around.root}"
-            raise NotFoundError(f"{FLAG} {name}: {why}", hint=PRESETS_HINT)
+            raise NotFoundError(f"{FLAG} {name}: {why}", hint=AGENT_MEMORY_HINT)
     return found

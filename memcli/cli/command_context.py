@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from memcli.cli.options import Options
     from memcli.cli.progress import Progress
     from memcli.config.settings import Config
-    from memcli.search.hits import Hit
     from memcli.search.options import Observer
+    from memcli.search.ranked import RankedPassage
 
 SHOWN_MEMORIES = 4  # of other programs, that are named; status lists all
 
 
-class Skin(Record):
+class CommandContext(Record):
     """The command line around one memory."""
 
     memory: Workspaces
@@ -72,7 +72,7 @@ class Skin(Record):
         """Return the one workspace that the command is about."""
         return self.memory.alone()
 
-    def of(self, workspace: Workspace) -> Skin:
+    def of(self, workspace: Workspace) -> CommandContext:
         """Return the command line around one workspace."""
         return self._replace(memory=Workspaces(workspace))
 
@@ -102,22 +102,24 @@ class Skin(Record):
 
         return name_from(self.here, file, memory=self.config.workspace)
 
-    def cite(self, hit: Hit) -> str:
+    def cite(self, passage: RankedPassage) -> str:
         """Name the lines of a passage from here."""
-        return f"{self.name(*hit.about.document)}:{lines_of(hit.start_line, hit.end_line)}"
+        return (
+            f"{self.name(*passage.about.document)}:{lines_of(passage.start_line, passage.end_line)}"
+        )
 
     def age_days(self, day: str) -> int:
         """Count the calendar days from `day` to today."""
         return age_days(day, self.today.isoformat())
 
 
-def make_skin(
+def command_context(
     options: Options,
     settings: Mapping[str, Any] | None = None,
     *,
     anywhere: bool = False,
     here: str | None = None,
-) -> Skin:
+) -> CommandContext:
     """Open the workspace for a command; its options override settings.
 
     Without a marked workspace, it reports once what is searched. `anywhere` is for commands that
@@ -131,7 +133,7 @@ def make_skin(
     if not (memory.config.is_marked or anywhere or memory.members):
         _say_once(_what_is_searched(memory.config), memory.config.workspace, terminal)
     moment = _parse_now(options.now) if options.now else memory.moment()
-    return Skin(memory, terminal, moment, here or current_folder())
+    return CommandContext(memory, terminal, moment, here or current_folder())
 
 
 def _open(
@@ -161,20 +163,20 @@ def _open(
 
 
 @contextmanager
-def timed(skin: Skin) -> Iterator[Observer]:
+def timed(command: CommandContext) -> Iterator[Observer]:
     """With -v, print the time of the body, and of each stage that it observes."""
-    if not skin.terminal.verbose:
-        yield lambda stage, hits: None
+    if not command.terminal.verbose:
+        yield lambda stage, passages: None
         return
     from memcli.cli.progress import Stopwatch
 
-    watch = Stopwatch(skin.memory.clock.monotonic)
-    yield lambda stage, hits: watch.mark(stage)
-    skin.terminal.say(watch.line())
+    watch = Stopwatch(command.memory.clock.monotonic)
+    yield lambda stage, passages: watch.mark(stage)
+    command.terminal.say(watch.line())
 
 
 @contextmanager
-def progress_of(skin: Skin) -> Iterator[Observer]:
+def progress_of(command: CommandContext) -> Iterator[Observer]:
     """Show the progress of indexing before a search, and with -v its time."""
     drawn: list[Progress] = []
 
@@ -182,10 +184,10 @@ def progress_of(skin: Skin) -> Iterator[Observer]:
         if not drawn:
             from memcli.cli.progress import Progress
 
-            drawn.append(Progress(skin.terminal, skin.memory.clock.monotonic, of_search=True))
+            drawn.append(Progress(command.terminal, command.memory.clock.monotonic, of_search=True))
         drawn[0].update(stage, done, total, at=at)
 
-    with skin.memory.showing(update), timed(skin) as observe:
+    with command.memory.showing(update), timed(command) as observe:
         try:
             yield observe
         finally:
@@ -223,14 +225,14 @@ def _what_is_searched(config: Config) -> str:
     )
 
 
-def marked(skin: Skin, command: str) -> Skin:
+def marked(command: CommandContext) -> CommandContext:
     """Return if the workspace is marked, for commands that never guess; else NotFoundError."""
-    if not skin.config.is_marked:
+    if not command.config.is_marked:
         raise NotFoundError(
-            f"{skin.config.workspace} is not a workspace",
+            f"{command.config.workspace} is not a workspace",
             hint="memcli init",
         )
-    return skin
+    return command
 
 
 def _parse_now(text: str) -> datetime:
@@ -243,14 +245,14 @@ def _parse_now(text: str) -> datetime:
         ) from None
 
 
-def warn_of_secrets(skin: Skin, shown: Iterable[tuple[str, str]]) -> None:
+def warn_of_secrets(command: CommandContext, shown: Iterable[tuple[str, str]]) -> None:
     """Name kind, place and fingerprint of each secret in texts that are shown with a citation."""
     from memcli.secrets.finding import find_secrets
 
     for citation, text in shown:
         for secret in find_secrets(text):
             told = f"{secret.kind} ({secret.fingerprint})"
-            skin.terminal.warn(f"{citation} contains a secret: {told}")
+            command.terminal.warn(f"{citation} contains a secret: {told}")
 
 
 def is_news(what: str, workspace: str, environ: Mapping[str, str]) -> bool:
