@@ -16,7 +16,6 @@ from memcli.types import MEMORY_SOURCE, FileText, Lineage, Skip, SourceLines, ci
 
 if TYPE_CHECKING:
     from memcli.api.targets import Target
-    from memcli.api.workspace import Workspace
     from memcli.api.workspaces import Workspaces
 
 
@@ -59,7 +58,8 @@ def get(
     `around` adds lines above and below. NotFoundError if there is no such document or it is private
     to another workspace, UsageError if the range ends before it begins.
     """
-    workspace, target, before, is_own = memory.owner_of(target)
+    owner = memory.owner_of(target)
+    workspace, target, before, _ = owner
     settings = workspace.index_settings()
     if expand and not workspace.has_files:
         raise UsageError(
@@ -67,9 +67,7 @@ def get(
             " cannot be read",
             hint="memcli search QUERY --expand",
         )
-    found, file = workspace.find(target, here)
-    if not is_own and workspace.is_private(file):
-        raise _private(workspace, before, found)
+    found, file = owner.read(here)
     if first is not None and found.first is not None:
         raise _named_twice(found, target, first)
     lines = file.text.split("\n")
@@ -103,16 +101,6 @@ def get(
         truncated=end < min(last, wanted_end),
         next_from=end + 1 if end < min(last, wanted_end) else None,
         expanded=tuple(_behind(file, chosen, settings, before)) if expand else (),
-    )
-
-
-def _private(workspace: Workspace, before: str, target: Target) -> NotFoundError:
-    from shlex import quote
-
-    option = "-w" if workspace.has_files else "--workspace-name"
-    return NotFoundError(
-        f"{before}{target.name} is private, and only its own workspace may read it",
-        hint=f"memcli get {quote(target.name)} {option} {quote(workspace.config.workspace)}",
     )
 
 
