@@ -261,7 +261,7 @@ class Memory:
         """
         from memcli.api.read import get
 
-        return get(self.workspaces, target, first=first, count=count, expand=expand)
+        return get(self.workspaces, target, first=first, count=count, expand=expand, marks=True)
 
     def remember(
         self,

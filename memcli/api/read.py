@@ -33,6 +33,8 @@ class Lines(Record):
     truncated: bool  # more than `count` lines were asked for
     next_from: int | None  # the line to continue at
     expanded: tuple[RawLines, ...] = ()  # source lines of a summary, if requested
+    # Newer lines that correct these; `line` of each is the older line.
+    corrected_by: tuple[dict[str, str | int], ...] = ()
 
     @property
     def citation(self) -> str:
@@ -50,14 +52,16 @@ def get(
     expand: bool = False,
     here: str | None = None,
     is_use: bool = True,
+    marks: bool | None = False,
 ) -> Lines:
     """Read what a path, a citation, `path#heading` or a record ref points at.
 
     It counts as a use of the document, if uses are counted.
 
     Relative paths start at `here`. `first` and `count` choose other lines, the first being 1, and
-    `around` adds lines above and below. NotFoundError if there is no such document or it is private
-    to another workspace, UsageError if the range ends before it begins.
+    `around` adds lines above and below. With `marks` the index is asked for newer lines that
+    correct these; None: only if lines are chosen. NotFoundError if there is no such document or it
+    is private to another workspace, UsageError if the range ends before it begins.
     """
     workspace, target, before, is_own = memory.owner_of(target)
     settings = workspace.index_settings()
@@ -92,8 +96,8 @@ def get(
         from memcli.api.usage_counts import note
 
         note(workspace, [found.document])
-    return Lines(
-        source=before + found.source,
+    made = Lines(
+        source=found.source,
         path=found.path,
         start_line=start,
         end_line=end,
@@ -104,6 +108,15 @@ def get(
         next_from=end + 1 if end < min(last, wanted_end) else None,
         expanded=tuple(_behind(file, chosen, settings, before)) if expand else (),
     )
+    if marks or (marks is None and not is_whole):
+        from memcli.api.superseded import corrections_in
+
+        newer = corrections_in(workspace, made, is_own=is_own)
+        named = [(line, each._replace(source=before + each.source)) for line, each in newer]
+        made = made._replace(
+            corrected_by=tuple({"line": line, **each.record} for line, each in named)
+        )
+    return made._replace(source=before + found.source)
 
 
 def _private(workspace: Workspace, before: str, target: Target) -> NotFoundError:

@@ -225,6 +225,8 @@ def call_get(
         file = shown(lines.source, lines.path)
         made = {"schema": "memcli.get/1", **lines._asdict(), "file": file}
         del made["expanded"]
+        if not lines.corrected_by:
+            del made["corrected_by"]
         return made
 
     return ToolResult(answers.of_lines(lines), record)
@@ -236,17 +238,18 @@ def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
 
     first, count = arguments["from"], arguments["lines"]
     try:
-        return get(memory, arguments["path"], first=first, count=count)
+        return get(memory, arguments["path"], first=first, count=count, marks=True)
     except NotFoundError as error:
         plain = _AS_LINES.sub(r":\1-\2", arguments["path"].strip(" \t\r\n`[]()<>\"'"))
         plain = _AS_LINE.sub(r":\1", plain)
         with suppress(NotFoundError):
-            return get(memory, plain, first=first, count=count)
+            return get(memory, plain, first=first, count=count, marks=True)
         path, _, cited = plain.partition(":")
         words = shlex.split(error.hint)
         meant = words[2] if words[:2] == ["memcli", "get"] and len(words) == 3 else ""
         if path and meant.endswith(f"/{path}"):
-            return get(memory, f"{meant}:{cited}" if cited else meant, first=first, count=count)
+            named = f"{meant}:{cited}" if cited else meant
+            return get(memory, named, first=first, count=count, marks=True)
         raise
 
 
@@ -265,6 +268,7 @@ def _within_reach(lines: Lines) -> Lines:
     end = lines.start_line + max(count, 1) - 1
     return lines._replace(
         text=text,
+        corrected_by=tuple(each for each in lines.corrected_by if int(each["line"]) <= end),
         text_hash=digest(text).hex(),
         end_line=end,
         truncated=True,

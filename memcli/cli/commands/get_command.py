@@ -161,6 +161,7 @@ def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines
             around=options.context,
             expand=options.expand,
             here=command.here,
+            marks=True if options.json else None,
         )
 
     try:
@@ -214,13 +215,21 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
         record = {"schema": "memcli.get/1", **found._asdict(), "file": file}
         record |= source_of(found.source)
         record["expanded"] = [each._asdict() for each in found.expanded]
-        if not options.expand:
-            del record["expanded"]
+        for key in ("expanded", "corrected_by"):
+            if not record[key] and not (key == "expanded" and options.expand):
+                del record[key]
         command.terminal.write_json(record)
     elif options.expand:
         _write_behind(found.expanded, command)
     elif found.text:
         command.terminal.write(command.terminal.safe(found.text) + "\n")
+    for newer in () if options.json else found.corrected_by:
+        older = command.name(found.source, found.path)
+        by = f"{command.name(newer['source'], newer['path'])}:{newer['start_line']}"
+        text = " ".join(str(newer["text"]).split())
+        command.terminal.warn(
+            f"{older}:{newer['line']} is corrected by {by} ({newer['date']}): {text}"
+        )
     if command.config("secrets") == "warn":
         from memcli.cli.command_context import warn_of_secrets
 
