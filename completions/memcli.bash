@@ -94,7 +94,7 @@ _memcli() {
         "context:--now") _memcli_values ''; return ;;
         "related:-n"|"related:--limit") _memcli_values ''; return ;;
         "related:-f"|"related:--format") mapfile -t COMPREPLY < <(compgen -W "text json jsonl markdown paths paths0 vimgrep" -- "$cur"); return ;;
-        "related:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref path source start_line end_line heading_path title date date_from score citation snippet text_hash tokens kind source_kind scope trust text cut speakers speaker_match duplicates corrected_by file cosine coverage" -- "$cur"); return ;;
+        "related:--fields") mapfile -t COMPREPLY < <(compgen -W "rank ref workspace path source start_line end_line heading_path title date date_from score citation snippet text_hash tokens kind source_kind scope trust text cut speakers speaker_match duplicates corrected_by file cosine coverage" -- "$cur"); return ;;
         "related:--mode") mapfile -t COMPREPLY < <(compgen -W "hybrid keyword semantic" -- "$cur"); return ;;
         "related:--path") _memcli_values 'documents'; return ;;
         "related:--source") _memcli_values 'sources'; return ;;
@@ -103,6 +103,7 @@ _memcli() {
         "related:--where") _memcli_values ''; return ;;
         "related:-w"|"related:--workspace") _memcli_values 'workspaces'; return ;;
         "related:--workspace-name") _memcli_values ''; return ;;
+        "related:--tenant") _memcli_values ''; return ;;
         "related:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "related:--now") _memcli_values ''; return ;;
         "get:--from") _memcli_values ''; return ;;
@@ -143,6 +144,7 @@ _memcli() {
         "changes:-f"|"changes:--format") _memcli_values ''; return ;;
         "changes:-w"|"changes:--workspace") _memcli_values 'workspaces'; return ;;
         "changes:--workspace-name") _memcli_values ''; return ;;
+        "changes:--tenant") _memcli_values ''; return ;;
         "changes:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
         "changes:--now") _memcli_values ''; return ;;
         "remember:--to") _memcli_values 'documents'; return ;;
@@ -299,10 +301,10 @@ _memcli() {
         case $command in
         "search") mapfile -t COMPREPLY < <(compgen -W "--stdin -n --limit -f --format --open -i --interactive --fields --json --full -1 --brief --list -C --context --more --rest --explain --superseded --why-not --since --until --on --sort --undated --as-of --path --source --kind --scope --trust --heading --by --tag --where --exact --mode --fusion --profile --rerank --view --expand --budget --min-score --exit-code --require-semantic --no-sync --sync --used --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "context") mapfile -t COMPREPLY < <(compgen -W "--budget --tail -f --format --json --explain --mode --profile --rerank --as-of --no-sync --sync --receipt -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "related") mapfile -t COMPREPLY < <(compgen -W "-n --limit -f --format --fields --json -1 --brief --more --mode --path --source --kind --tag --where --no-sync --sync -w --workspace --everywhere --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines -C --context --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --all --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --links-to --no-sync --sync -w --workspace --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "changes") mapfile -t COMPREPLY < <(compgen -W "--since --until --by -n --limit -f --format --json -w --workspace --workspace-name -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --all --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --links-to --no-sync --sync -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "changes") mapfile -t COMPREPLY < <(compgen -W "--since --until --by -n --limit -f --format --json -w --workspace --everywhere --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force --check --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "inbox") mapfile -t COMPREPLY < <(compgen -W "--keep --drop --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo --dry-run --show --tail-days --tail --cluster --ratio --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
+from functools import partial
+from itertools import chain
 from math import fsum
 
 from memcli.api.as_of import commit_meant, files_of
 from memcli.api.targets import stored_logs
+from memcli.api.workspaces import NamedWorkspace, Workspaces, joined
 from memcli.checking import TYPE_CHECKING
 from memcli.compaction.similarity import idf
 from memcli.dates.find import parse_date
-from memcli.errors import NotFoundError, Reason, UsageError
+from memcli.errors import MemcliError, NotFoundError, Reason, UsageError, error_of
 from memcli.history.commits import Commit, commit_named, head_of
 from memcli.history.differences import (
     ADDED,
+    FileMove,
     Learned,
     MemoryChange,
     MemoryPassage,
@@ -44,6 +48,8 @@ if TYPE_CHECKING:
 
 DAYS = 7  # default length of the span
 NAMED = 5  # files that cannot be compared
+NOTHING = "nothing"  # code of the notice that no change is within the span
+SHARED = "store.url"  # names the shared index among workspaces
 
 
 class LearnedThatDay(Record):
@@ -67,14 +73,13 @@ class ChangeList(Record):
 
 
 def changes(
-    workspace: Workspace,
+    memory: Workspaces,
     text: str = "",
     *,
     since: str | None = None,
     until: str | None = None,
     by: str = "",
     now: datetime,
-    environ: Mapping[str, str] | None = None,
 ) -> ChangeList:
     """List what was learned between two days or commits, ranked by the text if there is one.
 
@@ -82,25 +87,132 @@ def changes(
     does not say who wrote a line.
 
     A day is written as for `search --since`, and includes its commits. A commit at the start does
-    not belong to the span. Without a repository, the lines of dated logs count as new.
+    not belong to the span. Without a repository, the lines of dated logs count as new. Of several
+    workspaces, one that fails is named in the notices, and private notes of others are left out.
     """
-    environ = os.environ if environ is None else environ
-    named = top = ""
-    if workspace.has_files and not by:
-        with suppress(UsageError):
-            named, top = repository_of(workspace.config.workspace)
-    if not named:
-        found = _by_logs(workspace, since, until, now, by)
-    else:
-        git = Git(named, environ)
-        try:
-            found = _by_commits(workspace, _Repository(git, top, environ), since, until, now)
-        finally:
-            git.close()
+    asked = ChangeSpan(since, until, now, by)
+    found = _of_several(memory, asked) if memory.group else _of_one(memory, asked)
     if not text.strip():
         return found
     each = [(day.day, change) for day in found.days for change in day.learned.changes]
     return found._replace(ranked=ranked_by(text, each))
+
+
+class ChangeSpan(Record):
+    """The days or commits of a question, and whose lines it is about."""
+
+    since: str | None
+    until: str | None
+    now: datetime
+    by: str = ""
+    hides_private: bool = False
+
+
+def _of_several(memory: Workspaces, asked: ChangeSpan) -> ChangeList:
+    """Ask the workspaces with files one by one, and those of a shared index together."""
+    found: list[ChangeList] = []
+    reasons: list[Reason] = []
+    for name, ask in _parts(memory, asked):
+        try:
+            found.append(ask())
+        except UsageError:  # an error of the command line, not of a workspace
+            raise
+        except MemcliError as error:
+            reasons.append(_left_out(name, error.reason))
+    if not found:
+        raise error_of(reasons[0])
+    return _merged(found, reasons)
+
+
+def _parts(memory: Workspaces, asked: ChangeSpan) -> Iterator[tuple[str, Callable[[], ChangeList]]]:
+    stored = []
+    for at, each in enumerate(memory.members):
+        if each.workspace and not each.workspace.has_files:
+            stored.append(each)
+        else:
+            is_own = at == 0 and memory.group is not None and memory.group.has_own
+            yield each.name, partial(_of_folder, each, asked._replace(hides_private=not is_own))
+    if stored:
+        shared = memory.group.shared_index if memory.group else None
+        together = joined(stored, shared_index=shared, has_own=False)
+        yield SHARED, partial(together.answering, partial(_of_stored, asked=asked), mends=False)
+
+
+def _of_folder(each: NamedWorkspace, asked: ChangeSpan) -> ChangeList:
+    return _named(_of_one(Workspaces(each.opened()), asked), each.name)
+
+
+def _of_stored(memory: Workspaces, *, asked: ChangeSpan) -> ChangeList:
+    left_out = [_left_out(each.name, each.reason) for each in memory.members if each.reason]
+    found = _of_one(memory, asked)
+    return found._replace(notices=(*left_out, *found.notices))
+
+
+def _left_out(name: str, reason: Reason) -> Reason:
+    return reason._replace(text=f"{name}: {reason.text}; it is left out")
+
+
+def _named(found: ChangeList, name: str) -> ChangeList:
+    """Put the name of its workspace before each document, as in other answers of several."""
+
+    def document(of: Name) -> Name:
+        return f"{name}:{of[0]}", of[1]
+
+    def passage(of: MemoryPassage | None) -> MemoryPassage | None:
+        return of and of._replace(name=document(of.name))
+
+    def learned(of: Learned) -> Learned:
+        return Learned(
+            tuple(FileMove(document(each.old), document(each.new)) for each in of.moves),
+            tuple(e._replace(old=passage(e.old), new=passage(e.new)) for e in of.changes),
+        )
+
+    days = tuple(day._replace(learned=learned(day.learned)) for day in found.days)
+    notices = tuple(each._replace(text=f"{name}: {each.text}") for each in found.notices)
+    return found._replace(days=days, notices=notices)
+
+
+def _merged(found: Sequence[ChangeList], reasons: Sequence[Reason]) -> ChangeList:
+    """Merge the days of several; that one has nothing is said only if none has."""
+    by_day: dict[str, list[LearnedThatDay]] = {}
+    for day in chain.from_iterable(each.days for each in found):
+        by_day.setdefault(day.day, []).append(day)
+    notices = [*reasons, *chain.from_iterable(each.notices for each in found)]
+    nothing = [each for each in notices if each.code == NOTHING]
+    newest = max(nothing, key=lambda each: ("--since" in each.hint, each.hint), default=None)
+    return ChangeList(
+        min(each.since for each in found),
+        max(each.until for each in found),
+        tuple(_one_day(day, by_day[day]) for day in sorted(by_day, reverse=True)),
+        (),
+        "git" if any(each.by == "git" for each in found) else "logs",
+        tuple(e for e in notices if e.code != NOTHING or (e is newest and not by_day)),
+    )
+
+
+def _one_day(day: str, each: Sequence[LearnedThatDay]) -> LearnedThatDay:
+    learned = Learned(
+        tuple(chain.from_iterable(one.learned.moves for one in each)),
+        tuple(chain.from_iterable(one.learned.changes for one in each)),
+    )
+    commits = tuple(chain.from_iterable(one.commits for one in each))
+    return LearnedThatDay(day, commits, each[0].before if len(each) == 1 else None, learned)
+
+
+def _of_one(memory: Workspaces, asked: ChangeSpan) -> ChangeList:
+    """Ask one workspace, or several that are read from a shared index."""
+    workspace = memory.lead
+    named = top = ""
+    if workspace.has_files and not asked.by:
+        with suppress(UsageError):
+            named, top = repository_of(workspace.config.workspace)
+    if not named:
+        return _by_logs(memory, asked)
+    git = Git(named, workspace.environ)
+    try:
+        return _by_commits(workspace, _Repository(git, top, workspace.environ), asked)
+    finally:
+        git.close()
 
 
 class _Repository(Record):
@@ -109,14 +221,8 @@ class _Repository(Record):
     environ: Mapping[str, str]
 
 
-def _by_commits(
-    workspace: Workspace,
-    repository: _Repository,
-    since: str | None,
-    until: str | None,
-    now: datetime,
-) -> ChangeList:
-    git = repository.git
+def _by_commits(workspace: Workspace, repository: _Repository, asked: ChangeSpan) -> ChangeList:
+    git, since, until, now = repository.git, asked.since, asked.until, asked.now
     newest = commit_meant(git, until, workspace, now)[0] if until is not None else head_of(git)
     start = _first_day(since, workspace, now)
     behind = ""
@@ -134,7 +240,7 @@ def _by_commits(
     notices = [Reason("history", cut, "git fetch --unshallow")] if cut else []
     days = []
     for each in found:
-        learned, told = _of_day(workspace, repository, each)
+        learned, told = _of_day(workspace, repository, each, hides=asked.hides_private)
         notices += told
         if learned.moves or learned.changes:
             commits = tuple(commit.short for commit in each.commits)
@@ -143,7 +249,7 @@ def _by_commits(
     if not found:
         text = f"nothing was committed since {since if behind else start.isoformat()}"
         text += f"; the newest commit is of {newest.day}"
-        notices.append(Reason("nothing", text, f"memcli changes --since {newest.day}"))
+        notices.append(Reason(NOTHING, text, f"memcli changes --since {newest.day}"))
     first = start.isoformat()
     if behind:
         first = found[-1].day if found else newest.day
@@ -169,7 +275,7 @@ def _first_day(since: str | None, workspace: Workspace, now: datetime) -> date |
 
 
 def _of_day(
-    workspace: Workspace, repository: _Repository, day: DayOfCommits
+    workspace: Workspace, repository: _Repository, day: DayOfCommits, *, hides: bool
 ) -> tuple[Learned, list[Reason]]:
     settings = workspace.index_settings()
     after = _state(workspace, repository, day.commits[0])
@@ -189,7 +295,8 @@ def _of_day(
             for name in _documents(files, of_state, names):
                 file = read(of_state, *name)
                 if not isinstance(file, Skip):
-                    told[name] = passages(name, file.text)
+                    if not (hides and workspace.is_private(file)):
+                        told[name] = passages(name, file.text)
                 elif file.detail != NO_FILE and len(notices) < NAMED:
                     notices.append(_unread(f"{shown(*name)} of {day.day}", file.detail))
         sides.append(told)
@@ -229,18 +336,17 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
                 break
 
 
-def _by_logs(
-    workspace: Workspace, since: str | None, until: str | None, now: datetime, by: str
-) -> ChangeList:
+def _by_logs(memory: Workspaces, asked: ChangeSpan) -> ChangeList:
     """Count the lines of dated logs as learned on those days."""
-    settings = workspace.index_settings()
+    since, until, now, by, hides = asked
+    workspace, settings = memory.lead, memory.index_settings()
     last = _last_day(until, workspace, now) or now.date()
     first = _first_day(since, workspace, now) or _a_week_before(last, now)
     if (since is not None and _first_day(since, workspace, now) is None) or (
         until is not None and _last_day(until, workspace, now) is None
     ):
         raise UsageError(
-            f"{_no_repository(workspace)}, so only days can be compared",
+            f"{_no_repository(memory)}, so only days can be compared",
             hint="memcli changes --since 2026-02-01",
         )
     if first > last and until is not None:
@@ -250,12 +356,18 @@ def _by_logs(
         )
     by_day: dict[str, list[MemoryChange]] = {}
     newest = ""
-    logs = stored_logs(workspace.store, first.isoformat(), last.isoformat())
-    for name, metadata, file in _logs_of_files(settings) if workspace.has_files else logs:
+    logs = (
+        _logs_of_files(settings)
+        if workspace.has_files
+        else stored_logs(memory.store, first.isoformat(), last.isoformat())
+    )
+    for name, metadata, file in logs:
         if by and metadata.get("source_kind") != by:
             continue
         days, stamped = document_days(metadata, name[1], settings.source(name[0]).date_keys)
         if not days or stamped or days[1] > last.isoformat():
+            continue
+        if hides and workspace.is_private(file):
             continue
         newest = max(newest, days[1])
         if days[1] >= first.isoformat():
@@ -265,16 +377,16 @@ def _by_logs(
         LearnedThatDay(day, (), None, Learned((), tuple(by_day[day])))
         for day in sorted(by_day, reverse=True)
     )
-    text = f"{_no_repository(workspace)}: showing its dated logs"
+    text = f"{_no_repository(memory)}: showing dated logs"
     notices = [] if by else [Reason("logs", text)]
     if newest and not told:
         span = f"{first} to {last}" if first <= last else f"{first}, which is in the future"
         text = f"no log has a date from {span}; the newest one before is {newest}"
-        notices.append(Reason("nothing", text, f"memcli changes --since {newest}"))
+        notices.append(Reason(NOTHING, text, f"memcli changes --since {newest}"))
     elif not told:
         writer = f" of the {by}" if by else ""
         text = f"no log{writer} here has a date up to {last}"
-        notices.append(Reason("nothing", text, "memcli help changes"))
+        notices.append(Reason(NOTHING, text, "memcli help changes"))
     return ChangeList(first.isoformat(), last.isoformat(), told, (), "logs", tuple(notices))
 
 
@@ -285,9 +397,11 @@ def _logs_of_files(settings: Settings) -> Iterator[tuple[Name, Mapping[str, Any]
             yield (stat.source, stat.path), parse(file.text).front_matter, file
 
 
-def _no_repository(workspace: Workspace) -> str:
-    name = workspace.config.workspace
-    if workspace.has_files:
+def _no_repository(memory: Workspaces) -> str:
+    if len(memory.opened) > 1:
+        return f"the files of {len(memory.opened)} workspaces are not on this machine"
+    name = memory.opened[0].config.workspace
+    if memory.lead.has_files:
         return f"{name} is not in a git repository"
     return f"the git repository of {name} is not on this machine"
 

@@ -315,10 +315,7 @@ class Memory:
         from memcli.api.changes import changes
 
         moment = now or self.workspaces.moment()
-        workspace = self.workspaces.alone()
-        return changes(
-            workspace, text, since=since, until=until, now=moment, environ=workspace.environ
-        )
+        return changes(self.workspaces, text, since=since, until=until, now=moment)
 
     def lint(self, *, now: datetime | None = None) -> LintReport:
         """Look for problems in the files, as `memcli lint` does. Nothing is changed."""

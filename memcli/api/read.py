@@ -16,7 +16,6 @@ from memcli.types import MEMORY_SOURCE, FileText, Lineage, Skip, SourceLines, ci
 
 if TYPE_CHECKING:
     from memcli.api.targets import Target
-    from memcli.api.workspace import Workspace
     from memcli.api.workspaces import Workspaces
 
 
@@ -63,7 +62,8 @@ def get(
     correct these; None: only if lines are chosen. NotFoundError if there is no such document or it
     is private to another workspace, UsageError if the range ends before it begins.
     """
-    workspace, target, before, is_own = memory.owner_of(target)
+    owner = memory.owner_of(target)
+    workspace, target, before, _ = owner
     settings = workspace.index_settings()
     if expand and not workspace.has_files:
         raise UsageError(
@@ -71,9 +71,7 @@ def get(
             " cannot be read",
             hint="memcli search QUERY --expand",
         )
-    found, file = workspace.find(target, here)
-    if not is_own and workspace.is_private(file):
-        raise _private(workspace, before, found)
+    found, file = owner.read(here)
     if first is not None and found.first is not None:
         raise _named_twice(found, target, first)
     lines = file.text.split("\n")
@@ -117,16 +115,6 @@ def get(
             corrected_by=tuple({"line": line, **each.record} for line, each in named)
         )
     return made._replace(source=before + found.source)
-
-
-def _private(workspace: Workspace, before: str, target: Target) -> NotFoundError:
-    from shlex import quote
-
-    option = "-w" if workspace.has_files else "--workspace-name"
-    return NotFoundError(
-        f"{before}{target.name} is private, and only its own workspace may read it",
-        hint=f"memcli get {quote(target.name)} {option} {quote(workspace.config.workspace)}",
-    )
 
 
 def _named_twice(document: Target, target: str, first: int) -> UsageError:

@@ -51,9 +51,10 @@ def likenesses(
     A whole document is compared with the others. For `sync` see `ask.bring_up_to_date`; relative
     paths start at `here`. NotFoundError if there is nothing at the place.
     """
-    settings = memory.index_settings()
-    found, file = memory.lead.find(target, here)
-    first, last = targets.lines_of(found, file, settings)
+    owner = memory.owner_of(target)
+    found, file = owner.read(here)
+    first, last = targets.lines_of(found, file, owner.workspace.index_settings())
+    found = found._replace(source=owner.before + found.source)
     return memory.answering(
         lambda asked: _likenesses(asked, found, (first, last), options, sync=sync),
         mends=sync is not False,

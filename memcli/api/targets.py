@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from memcli.indexing.planning import Settings
     from memcli.store.port import Store
+    from memcli.store.union import UnionStore
     from memcli.types import Excerpt
 
 # `a.md:3-9`, and as other programs write it: `a.md#L3-L9`, `a.md:L3`.
@@ -314,7 +315,7 @@ def stored_document(store: Store, target: str) -> tuple[Target, FileText]:
 
 
 def stored_logs(
-    store: Store, first: str, last: str
+    store: Store | UnionStore, first: str, last: str
 ) -> Iterator[tuple[tuple[str, str], Mapping[str, Any], FileText]]:
     """Yield the dated documents of some days with their front matter and stored text.
 

@@ -18,6 +18,7 @@ from memcli.errors import (
     AwayError,
     BusyError,
     DamagedError,
+    NotFoundError,
     Reason,
     UsageError,
     error_of,
@@ -28,12 +29,14 @@ from memcli.types import FAILED
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from memcli.api.targets import Target
     from memcli.config.settings import Config
     from memcli.embedding.encoders import Remembered
     from memcli.indexing.freshness import Freshness
     from memcli.indexing.planning import Settings
     from memcli.store.port import SharedIndex, Snapshot, Store
     from memcli.store.union import UnionStore
+    from memcli.types import FileText
 
     Made = TypeVar("Made")
 
@@ -113,6 +116,23 @@ class DocumentOwner(Record):
     target: str  # its name there
     before: str  # the prefix of its source if several workspaces are searched; "" for one
     is_own: bool  # the workspace that asks: only its private notes may be shown
+
+    def read(self, here: str | None) -> tuple[Target, FileText]:
+        """Find and read the document; NotFoundError if it is private to another workspace.
+
+        Relative paths start at `here`.
+        """
+        found, file = self.workspace.find(self.target, here)
+        if self.is_own or not self.workspace.is_private(file):
+            return found, file
+        from shlex import quote
+
+        option = "-w" if self.workspace.has_files else "--workspace-name"
+        name = quote(self.workspace.config.workspace)
+        raise NotFoundError(
+            f"{self.before}{found.name} is private, and only its own workspace may read it",
+            hint=f"memcli get {quote(found.name)} {option} {name}",
+        )
 
 
 class Workspaces:
@@ -201,9 +221,11 @@ class Workspaces:
 
     def owner_of(self, target: str) -> DocumentOwner:
         """Return the workspace of a document: that of `name:path`, else the first."""
-        if not self.group:
-            return DocumentOwner(self.lead, target, "", True)
         name, colon, rest = target.partition(":")
+        if not self.group:
+            # A citation of an answer from several workspaces of a shared index begins with a name.
+            is_stored = not self.lead.has_files and name == self.config.workspace
+            return DocumentOwner(self.lead, rest if colon and is_stored else target, "", True)
         has_own = self.group.has_own
         for turn, each in enumerate(self.members):
             if colon and each.name == name:

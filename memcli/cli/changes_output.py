@@ -190,8 +190,10 @@ def _change(change: MemoryChange) -> dict[str, Any]:
 
 
 def _passage_record(passage: MemoryPassage) -> dict[str, Any]:
+    from memcli.render.jsonio import source_of
+
     return {
-        "source": passage.name[0],
+        **source_of(passage.name[0]),
         "path": passage.name[1],
         "start_line": passage.start_line,
         "end_line": passage.end_line,

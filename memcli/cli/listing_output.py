@@ -91,6 +91,7 @@ def _write_json(
             "schema": "memcli.ls/1",
             "dates": jsonio.dates_of(shape.filters),
             "freshness": jsonio.freshness_of(catalogue.freshness),
+            **jsonio.workspaces_of(catalogue.freshness),
             "counts" if is_counted else "documents": listed,
         }
         if more:
@@ -111,9 +112,12 @@ def _records(catalogue: Catalogue, command: CommandContext) -> list[dict[str, An
 
 
 def _record(document: DocumentEntry, command: CommandContext) -> dict[str, Any]:
+    from memcli.render.jsonio import source_of
+
     source, path = document.source, document.path
     file = None if command.file_of(source, path) is None else command.name(source, path)
-    record = {"name": shown(source, path), "file": file, **document._asdict()}
+    whole = {"name": shown(source, path), "file": file, **document._asdict()}
+    record = {**whole, **source_of(source)}
     if document.date_from is None:
         del record["date_from"]
     return record

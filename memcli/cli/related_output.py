@@ -37,11 +37,17 @@ def _write_json(likenesses: Likenesses, command: CommandContext, shape: Shape) -
 
     alike, lines = likenesses.alike, _results(likenesses, command, shape)
     if shape.form == "json":
-        place = ("citation", "source", "path", "start_line", "end_line")
         whole: dict[str, Any] = {
             "schema": "memcli.related/1",
-            "place": {key: getattr(likenesses, key) for key in place},
+            "place": {
+                "citation": likenesses.citation,
+                **jsonio.source_of(likenesses.source),
+                "path": likenesses.path,
+                "start_line": likenesses.start_line,
+                "end_line": likenesses.end_line,
+            },
             "freshness": jsonio.freshness_of(likenesses.freshness),
+            **jsonio.workspaces_of(likenesses.freshness),
             "retrievers": jsonio.retrievers(
                 NOTHING._replace(keyword=alike.keyword, semantic=alike.semantic)
             ),

@@ -37,7 +37,7 @@ _RARE = ("rank", "ref", "heading_path", "title", "score", "text_hash", "tokens",
          "source_kind", "scope", "speakers", "speaker_match")  # fmt: skip
 _OF_NEWER = ("citation", "date", "text")  # of a line that corrects another
 _RARE_OF_ANSWER = ("query", "now", "named_speakers", "speaker_match")
-_NOT_OF_RELATED = ("workspace", "confidence", "trace")
+_NOT_OF_RELATED = ("confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
 
 

@@ -21,6 +21,7 @@ from memcli.cli.main import run
 from memcli.config import settings
 from memcli.store.open import store_path
 from tests.context.makers import put
+from tests.history.repositories import begin, commit
 from tests.support import strict
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
@@ -244,6 +245,31 @@ def test_damage_that_shows_in_the_middle_of_a_question_is_named_too(base: Path) 
     assert (fault["name"], fault["error"]["code"]) == ("work", "damaged")
 
 
+def test_changes_and_neighbours_of_several(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(base / "home", {"memory/2025-02-03.md": "---\nscope: private\n---\n# Salary\n\nMine.\n"})
+    commit(begin(base / "home"), "2025-02-10", {"memory/shed.md": "# Shed\n\nIt is new.\n"})
+    line = ("changes", "--since", "2025-02-01", "--until", "2025-03-01")
+    both = ("-w", "notes", "-w", "home")
+    for several in (both, ("--everywhere",)):
+        found = record_of("memcli.changes", *line, *several)
+        told = [(day["day"], e["new"]["citation"]) for day in found["days"] for e in day["changes"]]
+        assert ("2025-02-10", "home:memory/shed.md:3") in told
+        assert ("2025-02-03", "notes:memory/2025-02-03.md:3") in told
+        assert "Salary" not in str(told)
+    nothing = asked("changes", "--now", "2026-01-01", "-w", "notes", "-w", "work")[1]
+    assert "work: no log has a date from 2025-12-25 to 2026-01-01; the newest" in nothing
+    put(base / "home", {"memcli.toml": "broken ["})
+    assert "it is left out" in asked(*line, *both)[1]
+    (base / "home/memcli.toml").unlink()
+    monkeypatch.chdir(base / "home")
+    assert "Mine." in asked(*line, "--everywhere")[0]
+    both = ("-w", "@notes", "-w", "@work")
+    near = record_of("memcli.related", "related", "work:memory/runbook.md", *both)["results"]
+    assert near[0]["citation"] == "notes:memory/runbook.md:1-3"
+    listed = record_of("memcli.ls", "ls", *both)["documents"]
+    assert {each["name"].partition(":")[0] for each in listed} == {"notes", "work"}
+
+
 def test_a_private_document_is_told_to_its_own_workspace_alone(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -405,7 +431,7 @@ def test_of_each_is_told_what_is_told_of_one(what: str) -> None:
     assert told == {key: one[key] for key in one if key not in ("$schema", "$id", "title")}
 
 
-@pytest.mark.parametrize("line", [("ls",), ("related", "a.md"), ("config",), ("compact",)])
+@pytest.mark.parametrize("line", [("lint",), ("remember", "a"), ("config",), ("compact",)])
 def test_a_command_about_one_workspace_takes_one(base: Path, line: tuple[str, ...]) -> None:
     _, told = asked(*line, "-w", "notes", "-w", "work", code=2)
     assert "this command works on one workspace, but -w names 2" in told

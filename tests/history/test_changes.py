@@ -252,7 +252,7 @@ def test_without_a_repository_logs_tell_by_their_dates(tmp_path: Path) -> None:
     (notes / "MEMORY.md").write_text("# Rules\n\nfox\n")
     found = say("changes", "--since", "2026-02-01", "--now", "2026-03-01", folder=notes)
     assert found.out == "2026-02-10\n  memory/2026-02-10.md:3  Pool\n    + It ran dry.\n"
-    assert "showing its dated logs" in found.err
+    assert "showing dated logs" in found.err
     for span, why in (
         (("--since", "2026-02-20"), "no log has a date from 2026-02-20 to 2026-03-01; the newest"
          " one before is 2026-02-10. Try: memcli changes --since 2026-02-10\n"),

@@ -194,6 +194,33 @@ def test_a_tenant_is_searched_and_read(memcli: Memcli, stored: Path) -> None:
         assert "mine" not in block
 
 
+def test_changes_and_neighbours_of_a_tenant(memcli: Memcli, stored: Path) -> None:
+    span = "--since 2025-02-01 --until 2025-03-01"
+    for several in ("--tenant team", "--everywhere"):
+        told = memcli(f"changes --json {span} {several}", stored)
+        days = json.loads(told.out)["days"]
+        cited = {each["new"]["citation"] for day in days for each in day["changes"]}
+        assert {"team/dev:memory/2025-02-03.md:3", "team/ops:memory/2025-02-03.md:3"} <= cited
+        assert ("other:memory/2025-02-03.md:3" in cited) == (several == "--everywhere")
+        assert "mine" not in told.out
+        assert "workspaces are not on this machine: showing dated logs\n" in told.err
+        related = f"related team/ops:memory/2025-02-03.md:3 --json -n 3 {several}"
+        found = memcli(related, stored)
+        assert found.code == 0, found.err
+        assert json.loads(found.out)["results"][0]["path"] == "memory/2025-02-03.md"
+        assert "team/dev:MEMORY.md" in memcli(f"ls {several}", stored).out
+    private = memcli("related team/ops:memory/own.md --tenant team", stored)
+    assert (private.code, private.out) == (3, "")
+    ranked = memcli(f"changes limit {span} --tenant team", stored)
+    assert "We raised the limit of the pool to 40." in ranked.out
+    nothing = memcli("changes --tenant team --now 2025-06-01", stored)
+    assert "the newest one before is 2025-02-04. Try: memcli changes --since" in nothing.err
+    assert memcli("changes --tenant team --since HEAD~2", stored).code == 2
+    # A citation of such an answer is also read by the name of its workspace.
+    cited_line = memcli("get team/ops:MEMORY.md:3 --workspace-name team/ops", stored)
+    assert cited_line.out == "The pool has 20 connections.\n"
+
+
 def test_one_workspace_of_a_tenant_is_asked_alone(memcli: Memcli, stored: Path) -> None:
     with Memory.open(tenant="team") as tenant:
         alone = tenant.only("team/ops")

@@ -6,7 +6,9 @@ from memcli.cli.command_context import command_context
 from memcli.cli.options import (
     CHANGES_FORMATS,
     COMMON,
+    EVERYWHERE,
     JSON,
+    TENANT,
     WORKSPACE,
     WORKSPACE_NAME,
     CommandArgument,
@@ -26,7 +28,7 @@ OPTIONS = (
     Option("-n --limit", "Number of changes per section, or in all.", "N", int,
         shown_default="6 or 10", least=1),
     Option("-f --format", "Output: text, json or markdown.", "FORM", shown_default="text"),
-    JSON, WORKSPACE, WORKSPACE_NAME, *COMMON,
+    JSON, WORKSPACE, EVERYWHERE, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 
@@ -48,7 +50,7 @@ def run(options: Options) -> int:
 
     text = redacted_question(" ".join(options.query or ()), command.config)
     found = changes(
-        command.workspace, text,
+        command.memory, text,
         since=options.since, until=options.until, by=options.by, now=command.moment,
     )  # fmt: skip
     changes_output.write(found, command, form=wanted, question=text, limit=options.limit)

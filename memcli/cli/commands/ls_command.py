@@ -12,6 +12,7 @@ from memcli.cli.options import (
     COUNTED,
     DATES,
     DOCUMENTS,
+    EVERYWHERE,
     JSON,
     KIND,
     LIST_FORMATS,
@@ -51,7 +52,7 @@ OPTIONS = (
         choices=LIST_ORDERS),
     *DATES, UNDATED, SOURCE, KIND, SCOPE, TRUST, TAG, WHERE,
     Option("--links-to", "Only documents that link to this one.", "NAME"),
-    NO_SYNC, SYNC, WORKSPACE,
+    NO_SYNC, SYNC, WORKSPACE, EVERYWHERE,
     AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 

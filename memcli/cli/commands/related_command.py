@@ -8,6 +8,7 @@ from memcli.cli.options import (
     BRIEF,
     COMMON,
     DOCUMENTS,
+    EVERYWHERE,
     FORMAT,
     JSON,
     KIND,
@@ -18,6 +19,7 @@ from memcli.cli.options import (
     SOURCE,
     SYNC,
     TAG,
+    TENANT,
     WHERE,
     WORKSPACE,
     WORKSPACE_NAME,
@@ -42,8 +44,8 @@ OPTIONS = (
     Option("--fields", "Only these JSON keys.", "KEYS", list, choices=related_keys),
     JSON, BRIEF, MORE,
     Option("--mode", "Search by: hybrid, keyword or semantic.", "MODE", setting="search.mode"),
-    PATH, SOURCE, KIND, TAG, WHERE, NO_SYNC, SYNC, WORKSPACE,
-    WORKSPACE_NAME, *COMMON,
+    PATH, SOURCE, KIND, TAG, WHERE, NO_SYNC, SYNC, WORKSPACE, EVERYWHERE,
+    WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 
