@@ -225,7 +225,7 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
         command.terminal.write(command.terminal.safe(found.text) + "\n")
     for newer in () if options.json else found.corrected_by:
         older = command.name(found.source, found.path)
-        by = f"{command.name(newer['source'], newer['path'])}:{newer['start_line']}"
+        by = f"{command.name(str(newer['source']), str(newer['path']))}:{newer['start_line']}"
         text = " ".join(str(newer["text"]).split())
         command.terminal.warn(
             f"{older}:{newer['line']} is corrected by {by} ({newer['date']}): {text}"
