@@ -109,7 +109,8 @@ def get(
     if marks or (marks is None and not is_whole):
         from memcli.api.superseded import corrections_in
 
-        newer = corrections_in(workspace, made, is_own=owner.is_own)
+        there, document = range(start, end + 1), (found.source, found.path)
+        newer = corrections_in(workspace, document, there, is_own=owner.is_own)
         named = [(line, each._replace(source=before + each.source)) for line, each in newer]
         made = made._replace(
             corrected_by=tuple({"line": line, **each.record} for line, each in named)

@@ -24,11 +24,10 @@ from memcli.search.ranked import Correction, Quotation
 from memcli.search.recall import RecallBounds, recall, scope_within
 from memcli.search.related import words_of
 from memcli.search.summaries import citation_of, first_day
-from memcli.store.records import Scope
+from memcli.store.records import Key, Scope
 from memcli.types import OPEN_SCOPES, Filters, cite
 
 if TYPE_CHECKING:
-    from memcli.api.read import Lines
     from memcli.api.workspace import Workspace
     from memcli.api.workspaces import Workspaces
     from memcli.search.ranked import RankedPassage
@@ -58,7 +57,7 @@ class Superseded(Record):
 
 
 def corrections_in(
-    workspace: Workspace, lines: Lines, *, is_own: bool
+    workspace: Workspace, document: Key, lines: range, *, is_own: bool
 ) -> list[tuple[int, Correction]]:
     """Return the newer lines that correct lines of a document, each after the line it corrects.
 
@@ -68,16 +67,16 @@ def corrections_in(
     first: dict[Correction, int] = {}
     try:
         with workspace.store.snapshot() as snapshot:
-            excerpts = snapshot.excerpts_of([(lines.source, lines.path)], Scope())
+            excerpts = snapshot.excerpts_of([document], Scope())
             chunks = [Quotation(each.about, each.text) for each in excerpts
-                      if each.about.start_line <= lines.end_line
-                      and each.about.end_line >= lines.start_line]  # fmt: skip
+                      if each.about.start_line < lines.stop
+                      and each.about.end_line >= lines.start]  # fmt: skip
             for at in range(0, len(chunks), AT_ONCE):
                 near_by = chunks[at : at + AT_ONCE]
                 newer = corrections(snapshot, [*near(snapshot, near_by, scope), *near_by], near_by)
                 for chunk in near_by:
                     for line, _, later in newer.by_line(chunk):
-                        if lines.start_line <= line <= lines.end_line:
+                        if line in lines:
                             first.setdefault(later[-1], line)
     except (IndexMissingError, BusyError, StoreError):
         return []
