@@ -213,10 +213,7 @@ def test_every_command_stands_in_the_table() -> None:
 
 
 # Each starts some forty commands: these are tried every time, the others at night.
-USUAL = {
-    "as usual", "a clock before the index's first year", "answers to a full disk", "no streams",
-    "a deleted folder, a relative one", "a read-only workspace", "a cache that is a file",
-}  # fmt: skip
+USUAL = {"as usual", "answers to a full disk", "no streams", "a read-only workspace"}
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-import memcli
 from tests.cli.processes import run
-from tests.support import strict
+from tests.commands import checked
 
 NOW = ("--now", "2026-02-10T14:03")
 LOG = "memory/2026-02-10.md"
@@ -36,10 +34,7 @@ def _told(*arguments: str) -> tuple[int, str, str]:
 
 
 def _record(name: str, *arguments: str) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads(_told(*arguments, "--json")[1])
-    schemas = Path(memcli.__file__).parent / "schemas"
-    jsonschema.validate(record, strict(json.loads((schemas / f"{name}.1.json").read_text("utf-8"))))
-    return record
+    return checked(name, _told(*arguments, "--json")[1])
 
 
 def test_a_note_is_kept_found_and_taken_back(notes: Path) -> None:

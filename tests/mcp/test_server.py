@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -12,15 +11,13 @@ from typing import Any
 
 import anyio
 import pytest
-from jsonschema import Draft202012Validator
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, TextContent, TextResourceContents
 
-import memcli
 from memcli.language.tokens import estimate
 from memcli.mcp.definitions import INSTRUCTIONS
+from tests.commands import valid
 from tests.mcp.clients import MODES, Served, price, serve, text_of
-from tests.support import strict
 
 POOL = "why did the pool run dry"
 INCIDENT = "memory/2025-06-12-incident-review.md"
@@ -197,9 +194,7 @@ def test_a_context_is_the_block_of_the_command_line(served: Served) -> None:
 def test_records_are_those_of_json(
     served: Served, tool: str, arguments: dict[str, Any], schema: str
 ) -> None:
-    found = served.call(tool, **arguments).structured_content
-    written = (Path(memcli.__file__).parent / "schemas" / f"{schema}.1.json").read_text("utf-8")
-    Draft202012Validator(strict(json.loads(written))).validate(found)
+    valid(served.call(tool, **arguments).structured_content, schema)
 
 
 @pytest.mark.parametrize(
@@ -364,6 +359,7 @@ def test_what_a_library_prints_goes_to_stderr(served: Served) -> None:
     assert "and so does a module\n" in said
 
 
+@pytest.mark.nightly
 def test_a_thousand_calls_do_not_grow(folder: Path, tmp_path: Path) -> None:
     tools: list[tuple[str, dict[str, Any]]] = [
         ("memory_search", {}),
