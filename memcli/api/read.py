@@ -51,15 +51,13 @@ def get(
     expand: bool = False,
     here: str | None = None,
     is_use: bool = True,
-    marks: bool | None = False,
 ) -> Lines:
     """Read what a path, a citation, `path#heading` or a record ref points at.
 
     It counts as a use of the document, if uses are counted.
 
     Relative paths start at `here`. `first` and `count` choose other lines, the first being 1, and
-    `around` adds lines above and below. With `marks` the index is asked for newer lines that
-    correct these; None: only if lines are chosen. NotFoundError if there is no such document or it
+    `around` adds lines above and below. NotFoundError if there is no such document or it
     is private to another workspace, UsageError if the range ends before it begins.
     """
     owner = memory.owner_of(target)
@@ -94,8 +92,8 @@ def get(
         from memcli.api.usage_counts import note
 
         note(workspace, [found.document])
-    made = Lines(
-        source=found.source,
+    return Lines(
+        source=before + found.source,
         path=found.path,
         start_line=start,
         end_line=end,
@@ -106,16 +104,18 @@ def get(
         next_from=end + 1 if end < min(last, wanted_end) else None,
         expanded=tuple(_behind(file, chosen, settings, before)) if expand else (),
     )
-    if marks or (marks is None and not is_whole):
-        from memcli.api.superseded import corrections_in
 
-        there, document = range(start, end + 1), (found.source, found.path)
-        newer = corrections_in(workspace, document, there, is_own=owner.is_own)
-        named = [(line, each._replace(source=before + each.source)) for line, each in newer]
-        made = made._replace(
-            corrected_by=tuple({"line": line, **each.record} for line, each in named)
-        )
-    return made._replace(source=before + found.source)
+
+def with_corrections(memory: Workspaces, lines: Lines) -> Lines:
+    """Add the newer lines that correct some lines, as far as the index knows."""
+    from memcli.api.superseded import corrections_in
+
+    owner = memory.owner_of(lines.citation)
+    document = lines.source.removeprefix(owner.before), lines.path
+    there = range(lines.start_line, lines.end_line + 1)
+    found = corrections_in(owner.workspace, document, there, is_own=owner.is_own)
+    named = ((line, each._replace(source=owner.before + each.source)) for line, each in found)
+    return lines._replace(corrected_by=tuple({"line": line, **each.record} for line, each in named))
 
 
 def _named_twice(document: Target, target: str, first: int) -> UsageError:

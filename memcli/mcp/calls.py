@@ -218,7 +218,10 @@ def call_get(
     shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Read lines of a document from disk, at most MOST_TOKENS."""
-    lines = _within_reach(_lines(shared.opened(arguments.get("workspace")), arguments))
+    from memcli.api.read import with_corrections
+
+    memory = shared.opened(arguments.get("workspace"))
+    lines = with_corrections(memory, _within_reach(_lines(memory, arguments)))
     shared.seen.add(lines.source, lines.path, lines.text)
 
     def record() -> dict[str, Any]:
@@ -238,18 +241,18 @@ def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
 
     first, count = arguments["from"], arguments["lines"]
     try:
-        return get(memory, arguments["path"], first=first, count=count, marks=True)
+        return get(memory, arguments["path"], first=first, count=count)
     except NotFoundError as error:
         plain = _AS_LINES.sub(r":\1-\2", arguments["path"].strip(" \t\r\n`[]()<>\"'"))
         plain = _AS_LINE.sub(r":\1", plain)
         with suppress(NotFoundError):
-            return get(memory, plain, first=first, count=count, marks=True)
+            return get(memory, plain, first=first, count=count)
         path, _, cited = plain.partition(":")
         words = shlex.split(error.hint)
         meant = words[2] if words[:2] == ["memcli", "get"] and len(words) == 3 else ""
         if path and meant.endswith(f"/{path}"):
             named = f"{meant}:{cited}" if cited else meant
-            return get(memory, named, first=first, count=count, marks=True)
+            return get(memory, named, first=first, count=count)
         raise
 
 
@@ -268,7 +271,6 @@ def _within_reach(lines: Lines) -> Lines:
     end = lines.start_line + max(count, 1) - 1
     return lines._replace(
         text=text,
-        corrected_by=tuple(each for each in lines.corrected_by if int(each["line"]) <= end),
         text_hash=digest(text).hex(),
         end_line=end,
         truncated=True,

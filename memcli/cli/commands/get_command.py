@@ -150,10 +150,10 @@ def _is_named(target: str) -> bool:
 
 def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines, CommandContext]:
     """Read lines; a named workspace answers if the open one has no such document."""
-    from memcli.api.read import get
+    from memcli.api.read import get, with_corrections
 
     def lines(command: CommandContext) -> Lines:
-        return get(
+        found = get(
             command.memory,
             target,
             first=options.first,
@@ -161,8 +161,11 @@ def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines
             around=options.context,
             expand=options.expand,
             here=command.here,
-            marks=True if options.json else None,
         )
+        is_whole = (found.start_line, found.end_line) == (1, found.total_lines)
+        if options.json or ":" in target or not is_whole:
+            return with_corrections(command.memory, found)
+        return found
 
     try:
         return lines(command), command
