@@ -6,10 +6,12 @@ import contextlib
 import io
 import json
 import shlex
+import subprocess
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from jsonschema import Draft202012Validator
 
 import memcli
@@ -37,6 +39,17 @@ def say(*arguments: str, folder: Path | None = None) -> Said:
     ):
         code = run(arguments)
     return Said(code, out.getvalue(), err.getvalue())
+
+
+def run_here(
+    *arguments: str, cwd: str | Path | None = None, **environ: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command line as `tests.cli.processes.run` does, but in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environ.items():
+            patch.setenv(name, value)
+        said = say(*arguments, folder=Path(cwd) if cwd else None)
+    return subprocess.CompletedProcess(arguments, said.code, said.out, said.err)
 
 
 def typed(line: str) -> Said:

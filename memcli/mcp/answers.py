@@ -6,6 +6,7 @@ cannot close, or on one line, and without the tags that clients of models use.
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from memcli.api.listing import MOST_LISTED, counted
@@ -134,6 +135,8 @@ def _remarks(
 ) -> list[str]:
     answer, question = result.answer, result.question
     remarks = [f"read as: {question.text}"] if question.typed else []
+    if re.match(r"\s*-\w", question.text) and not question.query.excluded:
+        remarks.append("there are only words to exclude; they are searched for instead")
     remarks += _understood(answer, (*answer.dates, *bounds), embeds=embeds)
     if not answer.passages:
         remarks.append(_NOTHING)

@@ -10,8 +10,8 @@ import pytest
 
 from memcli.cli.config_file import commented
 from memcli.config.settings import KEYS, load, user_file
-from tests.cli.processes import run
 from tests.commands import checked
+from tests.commands import run_here as run
 
 
 @pytest.fixture

@@ -18,7 +18,8 @@ from memcli.config import settings as config
 from memcli.mcp.answers import of_catalogue
 from memcli.types import Filters, shown
 from memcli.workspace.discover import discover
-from tests.cli.processes import on_terminal, run
+from tests.cli.processes import on_terminal
+from tests.commands import run_here as run
 from tests.support import write
 
 NAMES = (

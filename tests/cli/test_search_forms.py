@@ -14,8 +14,9 @@ from memcli.cli.search_form import TEMPLATE
 from memcli.cli.search_output import WRITERS
 from memcli.language.tokens import estimate
 from memcli.render.jsonio import RESULT_KEYS
-from tests.cli.processes import on_terminal, run
+from tests.cli.processes import on_terminal
 from tests.commands import checked, valid
+from tests.commands import run_here as run
 from tests.context.makers import put
 
 FILES = {

@@ -17,7 +17,7 @@ from memcli.store.postgres.session import opened
 from tests.postgres.conftest import Memcli, database, make_notes, sql
 from tests.postgres.proxy import Proxy, proxy
 from tests.postgres.server import free_port, server
-from tests.support import write
+from tests.support import by_night, write
 
 ASK = "search pool --json --now 2025-03-01T09:00+00:00"
 
@@ -85,7 +85,7 @@ def test_the_index_of_this_machine_answers(
     assert found["reason"].startswith("not synced; the shared index ")
 
 
-@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("step", [4, *by_night(1)])
 def test_what_was_stored_stays_and_the_rest_follows(
     memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:

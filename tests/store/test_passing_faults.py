@@ -31,6 +31,7 @@ def disk(notes: Path) -> Iterator[Disk]:
         yield made
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("fault", FAULTS["read"])
 @pytest.mark.parametrize("command", ["index", "index --full", "search pool", "status --deep"])
 def test_one_read_that_fails_costs_no_index(
