@@ -140,16 +140,13 @@ def search(
     )
     answer = answer._replace(passages=_with_ends(snapshot, gathered, answer))
     if options.ends:
-        answer = ended(answer, apart=options.apart, budget=options.budget)
+        answer = ended(answer, options)
     observe("budget", answer.passages)
     return answer
 
 
-def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> Answer:
-    """Keep only the passages worth reading, and of these what fits the budget.
-
-    `apart` is that of `worthwhile`.
-    """
+def ended(answer: Answer, options: SearchOptions) -> Answer:
+    """Keep only the passages worth reading, and of these what fits the budget."""
     from memcli.search.worth import worthwhile
 
     passages, weaker = worthwhile(
@@ -159,10 +156,11 @@ def ended(answer: Answer, *, apart: bool = False, budget: int | None = None) -> 
         is_exact=answer.is_exact,
         of_writer=answer.of_writer,
         of_several=answer.of_several,
-        apart=apart,
+        is_shared=options.is_shared,
+        apart=options.apart,
     )
     idle = (passage for passage in answer.passages if not any(map(passage.contains, passages)))
-    kept, dropped, _ = fit_budget(passages, budget=budget)
+    kept, dropped, _ = fit_budget(passages, budget=options.budget)
     left = (*passages[len(kept) :], *idle)
     return answer._replace(
         passages=tuple(kept), left=left, weaker=weaker, omitted_over_budget=dropped

@@ -258,5 +258,8 @@ def test_a_weak_match_is_said_first_and_names_the_words_that_no_note_contains(
     said, read = capsys.readouterr().err.split("\n")[:2]
     assert said.endswith("No note contains: kitten, adopt.")  # the days of winter are known
     assert read == 'Read "last winter" as 2025-12-01 to 2026-02-28.'
+    asked[1] = "which kitten-like heron/egret did the keeper adopt"
+    assert run(asked) == 0
+    assert capsys.readouterr().err.endswith("No note contains: adopt.\n")
     assert run(["search", "heron at pond 3", *asked[2:]]) == 0
     assert capsys.readouterr().err == ""
