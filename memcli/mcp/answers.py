@@ -6,6 +6,7 @@ cannot close, or on one line, and without the tags that clients of models use.
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from memcli.api.listing import MOST_LISTED, counted
@@ -134,6 +135,8 @@ def _remarks(
 ) -> list[str]:
     answer, question = result.answer, result.question
     remarks = [f"read as: {question.text}"] if question.typed else []
+    if re.match(r"\s*-\w", question.text) and not question.query.excluded:
+        remarks.append("there are only words to exclude; they are searched for instead")
     remarks += _understood(answer, (*answer.dates, *bounds), embeds=embeds)
     if not answer.passages:
         remarks.append(_NOTHING)
@@ -234,7 +237,12 @@ def of_lines(lines: Lines) -> str:
     title = f"{lines.citation} of {lines.total_lines} lines"
     name = visible_line(shown(lines.source, lines.path))
     more = "" if lines.next_from is None else f"next: {name}:{lines.next_from}\n"
-    return quoted(title, lines.text) + more
+    marks = "".join(
+        visible_line(f"line {each['line']} is corrected by {each['citation']} ({each['date']})")
+        + "\n"
+        for each in lines.corrected_by
+    )
+    return quoted(title, lines.text) + marks + more
 
 
 def of_note(noted: Noted, *, corrects: str = "") -> str:

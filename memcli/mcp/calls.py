@@ -37,6 +37,7 @@ SCHEME = "memcli://"  # of the addresses of documents
 # Citations as web pages write them: a.md#L3-L9, a.md:L3-L9, a.md#L3.
 _AS_LINES = re.compile(r"[:#]L([0-9]+)-L?([0-9]+)$")
 _AS_LINE = re.compile(r"[:#]L([0-9]+)$")
+_AROUND = " \t\r\n`[]()<>\"'"  # what models write around a citation
 # The arguments that a page and the next one have in common.
 _ASKED = ("query", "since", "until", "on", "path", "workspace", "brief", "limit")
 
@@ -218,13 +219,18 @@ def call_get(
     shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Read lines of a document from disk, at most MOST_TOKENS."""
-    lines = _within_reach(_lines(shared.opened(arguments.get("workspace")), arguments))
+    from memcli.api.read import with_corrections
+
+    memory = shared.opened(arguments.get("workspace"))
+    lines = with_corrections(memory, _within_limit(_lines(memory, arguments)))
     shared.seen.add(lines.source, lines.path, lines.text)
 
     def record() -> dict[str, Any]:
         file = shown(lines.source, lines.path)
         made = {"schema": "memcli.get/1", **lines._asdict(), "file": file}
         del made["expanded"]
+        if not lines.corrected_by:
+            del made["corrected_by"]
         return made
 
     return ToolResult(answers.of_lines(lines), record)
@@ -238,7 +244,7 @@ def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
     try:
         return get(memory, arguments["path"], first=first, count=count)
     except NotFoundError as error:
-        plain = _AS_LINES.sub(r":\1-\2", arguments["path"].strip(" \t\r\n`[]()<>\"'"))
+        plain = _AS_LINES.sub(r":\1-\2", arguments["path"].strip(_AROUND))
         plain = _AS_LINE.sub(r":\1", plain)
         with suppress(NotFoundError):
             return get(memory, plain, first=first, count=count)
@@ -246,11 +252,12 @@ def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
         words = shlex.split(error.hint)
         meant = words[2] if words[:2] == ["memcli", "get"] and len(words) == 3 else ""
         if path and meant.endswith(f"/{path}"):
-            return get(memory, f"{meant}:{cited}" if cited else meant, first=first, count=count)
+            named = f"{meant}:{cited}" if cited else meant
+            return get(memory, named, first=first, count=count)
         raise
 
 
-def _within_reach(lines: Lines) -> Lines:
+def _within_limit(lines: Lines) -> Lines:
     """Leave out the lines above MOST_TOKENS; of a single longer line, its end."""
     texts = lines.text.split("\n")
     left, count = float(MOST_TOKENS), 0
@@ -328,7 +335,10 @@ def call_forget(
     from memcli.api.remember import forget
 
     shared.warm()
-    done = forget(shared.own(), _own_citation(shared, arguments["citation"]), by=AGENT)
+    citation = arguments["citation"].strip(_AROUND)
+    with suppress(NotFoundError):  # the lines may be gone already
+        citation = _own_citation(shared, citation)
+    done = forget(shared.own(), citation, by=AGENT)
     return ToolResult(answers.of_forgotten(done), done._asdict)
 
 

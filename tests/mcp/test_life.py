@@ -279,3 +279,24 @@ def test_closed_pipes_are_said() -> None:
     )
     assert done.returncode == 2
     assert "a server speaks over stdin and stdout, and one of them is closed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "number"),
+    [
+        ("{not json", -32700, None),
+        ('{"jsonrpc": "2.0", "id": 7', -32700, None),
+        ("[1, 2]", -32600, None),
+        ('{"id": 5, "method": "tools/list"}', -32600, 5),
+        ('{"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": []}', -32600, "a"),
+    ],
+)
+def test_what_is_no_message_gets_an_error_and_stops_nothing(
+    notes: Path, line: str, code: int, number: object, ended: list[subprocess.Popen[str]]
+) -> None:
+    server = _serve("-w", str(notes))
+    ended.append(server)
+    _send(server, "", line, _search(1, "pool"))
+    refused = _answer(server)
+    assert (refused["id"], refused["error"]["code"]) == (number, code)
+    assert "memory/2025-06-12-incident-review.md:10-18 | " in _said(_answer(server))

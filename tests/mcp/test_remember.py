@@ -138,6 +138,11 @@ def test_an_agent_takes_back_only_its_own(served: Served, notes: Path) -> None:
         1
     ]
     assert served.text("memory_forget", citation=first) == f"removed: {first}\n"
+    again = f"not removed: {first}: it was removed before\n"
+    assert served.text("memory_forget", citation=f"`{first}`") == again
+    last = served.text("memory_remember", text="The printer is in room 12 of the annex.").split()[1]
+    for answer in (f"removed: {last}\n", f"not removed: {last}: it was removed before\n"):
+        assert served.text("memory_forget", citation=last) == answer
     assert FACT not in served.text("memory_search", query="when are deploys of tracker-api")
     assert "kestrel" in served.text("memory_get", path=second)  # its number is the same
     told = served.error("memory_forget", citation=RETENTION)

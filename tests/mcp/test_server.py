@@ -112,6 +112,13 @@ def test_a_search_says_how_sure_it_is_then_quotes(served: Served) -> None:
     assert "ERR_POOL_EXHAUSTED" in "\n".join(lines[: lines.index("````")])
 
 
+def test_a_query_of_only_excluded_words_is_read_as_those_words(served: Served) -> None:
+    text = served.text("memory_search", query="-pool")
+    assert "there are only words to exclude; they are searched for instead\n" in text
+    assert INCIDENT in text
+    assert "to exclude" not in served.text("memory_search", query="pool -kingfisher")
+
+
 @pytest.mark.parametrize("budget", [200, 700, 1500])
 def test_an_answer_costs_no_more_than_its_budget(served: Served, budget: int) -> None:
     assert estimate(served.text("memory_search", query="the", budget=budget)) <= budget
