@@ -140,13 +140,20 @@ def search(
     )
     answer = answer._replace(passages=_with_ends(snapshot, gathered, answer))
     if options.ends:
-        answer = ended(answer, options)
+        answer = ended(
+            answer, apart=options.apart, is_shared=options.is_shared, budget=options.budget
+        )
     observe("budget", answer.passages)
     return answer
 
 
-def ended(answer: Answer, options: SearchOptions) -> Answer:
-    """Keep only the passages worth reading, and of these what fits the budget."""
+def ended(
+    answer: Answer, *, apart: bool = False, is_shared: bool = False, budget: int | None = None
+) -> Answer:
+    """Keep only the passages worth reading, and of these what fits the budget.
+
+    `apart` and `is_shared` are those of `worthwhile`.
+    """
     from memcli.search.worth import worthwhile
 
     passages, weaker = worthwhile(
@@ -156,11 +163,11 @@ def ended(answer: Answer, options: SearchOptions) -> Answer:
         is_exact=answer.is_exact,
         of_writer=answer.of_writer,
         of_several=answer.of_several,
-        is_shared=options.is_shared,
-        apart=options.apart,
+        is_shared=is_shared,
+        apart=apart,
     )
     idle = (passage for passage in answer.passages if not any(map(passage.contains, passages)))
-    kept, dropped, _ = fit_budget(passages, budget=options.budget)
+    kept, dropped, _ = fit_budget(passages, budget=budget)
     left = (*passages[len(kept) :], *idle)
     return answer._replace(
         passages=tuple(kept), left=left, weaker=weaker, omitted_over_budget=dropped
