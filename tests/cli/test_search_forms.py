@@ -249,7 +249,7 @@ def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Pat
     assert printed(*both, "--exit-code", code=1)[0] == out
     # Words without a space are one query, whatever quotes the others have.
     assert printed("search", "billing", "owns it") == printed("search", "billing owns it")
-    assert "takes one question, not 2" in printed(*both, "--receipt", "x.json", code=2)[1]
+    assert "takes one question, not 2" in printed(*both, "--trace", "x.json", code=2)[1]
     assert "takes one question, not 2" in printed(*both, "-f", "paths", code=2)[1]
 
 
