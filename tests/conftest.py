@@ -3,12 +3,15 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from memcli.embedding.models import FP32, locate
+from tests.commands import printed
 from tests.hashing import register
 from tests.namespace import has_namespaces
 from tests.postgres.server import PACKAGE, is_available
@@ -20,34 +23,63 @@ settings.register_profile("memcli", max_examples=25, deadline=None, derandomize=
 settings.register_profile("long", max_examples=4000, deadline=None, derandomize=False)
 settings.load_profile("memcli")
 
-# A script that starts the tests in the background ignores Ctrl-C; every process would inherit that.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A script that starts the tests in the background may ignore Ctrl-C and the end of its terminal;
+# every process would inherit that.
+for name, handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+    number = getattr(signal, name, None)
+    if number and signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
+
+# If no bytecode may be written beside the sources, hundreds of processes would compile them.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    compiled = tempfile.TemporaryDirectory(prefix="memcli-tests-")
+    os.environ["PYTHONPYCACHEPREFIX"] = compiled.name
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "workspaces"
 # A real server, whose binaries no wheel brings to some platforms.
 collect_ignore = [] if is_available() else ["postgres"]
 
 
-@pytest.fixture(autouse=True)
-def _no_real_home(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing reads or writes the real home folder, nor the caller's MEMCLI_* variables."""
-    home = tmp_path_factory.mktemp("home")
+def _move_in(home: Path, environ: pytest.MonkeyPatch) -> None:
+    """Let nothing read or write the real home folder, nor read the caller's MEMCLI_* variables."""
     for name in [name for name in os.environ if name.startswith("MEMCLI_")]:
-        monkeypatch.delenv(name)
+        environ.delenv(name)
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+        environ.delenv(name, raising=False)
+    environ.setenv("HOME", str(home))
+    environ.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    environ.setenv("XDG_CONFIG_HOME", str(home / "config"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_real_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what is made once for several tests away from the real home folder."""
+    with pytest.MonkeyPatch.context() as environ:
+        _move_in(tmp_path_factory.mktemp("home"), environ)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    _move_in(tmp_path_factory.mktemp("home"), monkeypatch)
 
 
 @pytest.fixture(scope="session")
 def workspaces(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of all fixture workspaces; tests that write copy one once more."""
     return Path(shutil.copytree(FIXTURES, tmp_path_factory.mktemp("fixtures") / "workspaces"))
+
+
+@pytest.fixture(scope="session")
+def compacted(workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The workspace `engineer` with five summaries of its older logs; tests copy it."""
+    notes = tmp_path_factory.mktemp("compacted") / "engineer"
+    shutil.copytree(workspaces / "engineer", notes)
+    with pytest.MonkeyPatch.context() as environ:
+        environ.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+        printed("compact", "-w", str(notes), "--now", "2026-02-20", "--tail", "4",
+                "--tail-days", "0", "--ratio", "0.9", "--apply")  # fmt: skip
+    return notes
 
 
 def pytest_report_header() -> list[str]:

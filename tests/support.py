@@ -9,6 +9,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pytest
+from _pytest.mark import ParameterSet
+
 from memcli.embedding.models import known
 from memcli.embedding.wordpiece import SPECIAL_TOKENS, WordPiece
 from memcli.errors import Reason, RetrieverError
@@ -111,6 +114,11 @@ def write(root: Path, path: str, text: str | bytes) -> Path:
 def touch(file: Path) -> None:
     tick = next(_ticks)
     os.utime(file, ns=(tick, tick))
+
+
+def by_night(*values: object) -> list[ParameterSet]:
+    """Return cases of a test that only a nightly run tries."""
+    return [pytest.param(value, marks=pytest.mark.nightly) for value in values]
 
 
 def told(reason: Reason | None) -> str:

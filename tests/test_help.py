@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 import textwrap
 from pathlib import Path
@@ -26,6 +24,7 @@ from memcli.language.tokens import estimate
 from memcli.markdown.parse import parse
 from memcli.types import DATE_KEYS
 from memcli.workspace.dating import document_days, heading_days
+from tests.commands import printed
 
 PACKAGE = Path(memcli.__file__).parent
 
@@ -35,10 +34,7 @@ OPTIONS = {name for leaf in LEAVES.values() for each in leaf.options for name in
 
 
 def _printed(*arguments: str) -> str:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        assert run(arguments) == 0
-    return out.getvalue()
+    return printed(*arguments)[0]
 
 
 def test_top_help_lists_exactly_the_commands() -> None:

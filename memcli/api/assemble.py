@@ -32,7 +32,7 @@ from memcli.types import EMPTY, OPEN_SCOPES, PRIVATE, Filters, is_memory, memory
 from memcli.workspace.dating import age_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from memcli.api.workspaces import Workspaces
@@ -102,7 +102,7 @@ def context_of(
     """
     if not text.strip():
         return memory.answering(
-            lambda each: _of_a_session(each, question_date, sharing, sync=sync),
+            lambda each: session_start(each, question_date, sharing, sync=sync),
             mends=sync is not False,
         )
     question = Question.by(memory.config, text, question_date, hint="memcli context")
@@ -149,73 +149,66 @@ def _of_a_question(
     return Assembly(question, freshness, answer, assembled, 0, filters, answer.revision, missing)
 
 
-def _of_a_session(
-    memory: Workspaces, question_date: date, sharing: Sharing, *, sync: bool | None
+def session_start(
+    memory: Workspaces,
+    question_date: date,
+    sharing: Sharing,
+    *,
+    since_ns: int | None = None,
+    sync: bool | None = None,
 ) -> Assembly:
-    """Assemble what matters most without a question; summaries replace the lines they cover.
+    """Assemble what a session starts with: rules, open tasks, then what is new.
 
-    Private notes, and summaries of them, are left out.
+    `since_ns` is the start of the session before: what has changed since is new. Without it, the
+    newest entries and the most important notes follow. Private notes, and summaries of them, are
+    left out; summaries replace the lines they cover.
     """
+    from memcli.context.session import NEWEST_FILES, changed_parts, packed_in_order, tasks_of
+
     view = memory.config("search.view")
     filters = Filters(view="active" if view == "all" else view)
     freshness = bring_up_to_date(memory, memory.remembered(), "keyword", sync=sync)
     if freshness.state == EMPTY:
         return _without_answer(memory, None, freshness, filters)
     memory = memory.without_failed(freshness)
+    of_all = filters._replace(scopes=OPEN_SCOPES)
+    if since_ns is not None:
+        sharing = sharing._replace(tail=0, tail_share=0.0)
+    found: Sequence[ContextPart] = ()
+    rest = 0
     with memory.store.snapshot() as snapshot:
         missing = unmatched(memory.config.sources, snapshot.known)
-        is_open = _openness(snapshot)
-        of_all = filters._replace(scopes=OPEN_SCOPES)
-        fixed = fixed_of(snapshot, sharing, of_all, is_open)
-        revision = str(snapshot.facts.revision)
-        found, rest = rank_all(
-            snapshot,
-            fixed,
-            of_all,
-            Authority.read(memory.config)._replace(uses=uses(memory).counts),
-            budget=sharing.budget,
-            age_days=lambda written: age_at(written, question_date),
-        )
-    found = [part for part in found if is_open(part.excerpt.about)]
-    assembled = assemble(fixed, Retrieved(found), sharing)
-    more = max(0, rest - len(found))
-    return Assembly(None, freshness, None, assembled, more, filters, revision, missing)
-
-
-def session_start(
-    memory: Workspaces, question_date: date, sharing: Sharing, *, since_ns: int | None
-) -> Assembly:
-    """Assemble what an agent's session starts with: rules, open tasks, what has changed since.
-
-    `since_ns` is the start of the session before. The first session in a folder starts with what
-    matters most. Private notes, and summaries of them, are left out.
-    """
-    if since_ns is None:
-        return _of_a_session(memory, question_date, sharing, sync=None)
-    from memcli.context.session import NEWEST_FILES, packed_in_order, parts_of_session
-
-    filters = Filters(view="active")
-    freshness = bring_up_to_date(memory, memory.remembered(), "keyword", sync=None)
-    if freshness.state == EMPTY:
-        return _without_answer(memory, None, freshness, filters)
-    memory = memory.without_failed(freshness)
-    of_all = filters._replace(scopes=OPEN_SCOPES)
-    sharing = sharing._replace(tail=0, tail_share=0.0)
-    with memory.store.snapshot() as snapshot:
         is_open = _openness(snapshot)
         fixed = fixed_of(snapshot, sharing, of_all, is_open)
         known = snapshot.known()
         newest = sorted(known, key=lambda key: (-known[key].mtime_ns, key))[:NEWEST_FILES]
         chunks = snapshot.excerpts_of(sorted(newest), scope_within(snapshot, of_all))
         revision = str(snapshot.facts.revision)
-    changed = {key for key in newest if known[key].mtime_ns > since_ns}
+        if since_ns is None:
+            found, rest = rank_all(
+                snapshot,
+                fixed,
+                of_all,
+                Authority.read(memory.config)._replace(uses=uses(memory).counts),
+                budget=sharing.budget,
+                age_days=lambda written: age_at(written, question_date),
+            )
     own = [
         each for each in chunks if is_open(each.about) and each.about.document not in fixed.rules
     ]
     order = sorted(own, key=lambda each: newest.index(each.about.document))
-    parts = packed_in_order(fixed.parts, parts_of_session(order, changed), budget=sharing.budget)
-    assembled = Assembled(parts, (), fixed.warning)
-    return Assembly(None, freshness, None, assembled, 0, filters, revision, ())
+    fixed = fixed._replace(
+        parts=packed_in_order(fixed.parts, tasks_of(order), budget=sharing.budget)
+    )
+    if since_ns is not None:
+        changed = {key for key in newest if known[key].mtime_ns > since_ns}
+        parts = packed_in_order(fixed.parts, changed_parts(order, changed), budget=sharing.budget)
+        assembled = Assembled(parts, (), fixed.warning)
+        return Assembly(None, freshness, None, assembled, 0, filters, revision, missing)
+    found = [part for part in found if is_open(part.excerpt.about)]
+    assembled = assemble(fixed, Retrieved(found), sharing)
+    more = max(0, rest - len(found))
+    return Assembly(None, freshness, None, assembled, more, filters, revision, missing)
 
 
 def _openness(snapshot: Snapshot) -> Callable[[About], bool]:

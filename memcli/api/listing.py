@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from memcli.api.ask import bring_up_to_date, check_kinds
 from memcli.api.records import DocumentEntry
@@ -12,16 +12,21 @@ from memcli.checking import TYPE_CHECKING
 from memcli.errors import Reason
 from memcli.markdown.properties import folded, properties, tags
 from memcli.record import Record
-from memcli.types import EMPTY, shown
+from memcli.types import EMPTY, PRIVATE, shown
 
 if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
     from memcli.indexing.freshness import Freshness
     from memcli.store.documents import IndexedDocument
+    from memcli.store.port import Snapshot
     from memcli.types import Filters
 
+    Place = tuple[str, str]  # the source and the path of a document
 
 MOST_LISTED = 100  # documents that a reader without a screen gets one by one, unless more is wanted
+MOST_MONTHS = 24  # lines of such a reader; more months are one line for each folder
+MOST_SPEAKERS = 30  # of a workspace in which folders name theirs
+MOST_NAMED = 6  # speakers of a folder
 
 
 class Catalogue(Record):
@@ -30,6 +35,7 @@ class Catalogue(Record):
     freshness: Freshness
     documents: tuple[DocumentEntry, ...] = ()
     total: int = 0  # without the limit
+    speakers: Mapping[str, Collection[Place]] = {}  # of a long list: where each of them speaks
     empty_reason: Reason | None = None  # which filter excluded everything
 
 
@@ -84,23 +90,75 @@ def _catalogue(
                 return Catalogue(freshness, empty_reason=told)
         if listed:
             total = listed[0].total or len(listed)
-            chosen = in_order(listed, order)[:limit]
-            return Catalogue(freshness, tuple(map(_entry, chosen)), total)
+            chosen = tuple(map(_entry, in_order(listed, order)[:limit]))
+            speakers = _speakers(snapshot, filters) if len(chosen) > MOST_LISTED else {}
+            return Catalogue(freshness, chosen, total, speakers)
         from memcli.search.empty_result import blocking_filter
 
         return Catalogue(freshness, empty_reason=blocking_filter(snapshot, filters))
 
 
-def months(documents: Sequence[DocumentEntry]) -> list[tuple[str, str, int]]:
+def _speakers(snapshot: Snapshot, filters: Filters) -> dict[str, Collection[Place]]:
+    """Return the documents in which each speaker speaks, unless there are too many speakers."""
+    from memcli.store.records import Scope
+
+    names = snapshot.speakers(but=PRIVATE)
+    if len(names) > MOST_SPEAKERS:
+        return {}
+    of_each = (snapshot.documents(Scope(filters._replace(by=(name,)))) for name in names)
+    return {
+        name: {(each.source, each.path) for each in documents}
+        for name, documents in zip(names, of_each, strict=True)
+    }
+
+
+class DocumentCount(Record):
+    """How many documents of a folder are of some months, and who speaks in them."""
+
+    folder: str
+    first: str  # month; "" if undated
+    last: str
+    number: int
+    speakers: tuple[str, ...] = ()
+
+    @property
+    def months(self) -> str:
+        """Return the months in words: 2025-06 to 2025-09."""
+        return self.first if self.first == self.last else f"{self.first} to {self.last}"
+
+    @property
+    def names(self) -> str:
+        """List the first speakers."""
+        more = len(self.speakers) - MOST_NAMED
+        return ", ".join(self.speakers[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def counted(catalogue: Catalogue) -> list[DocumentCount]:
     """Count documents by folder and month, in the order of the first of each.
 
-    Example: memory/2025-06-01.md and memory/2025-06-02.md -> ("memory/", "2025-06", 2)
+    If there are many months in several folders, count by folder and name the speakers of each.
+
+    Example: memory/2025-06-01.md and memory/2025-06-02.md -> ("memory/", "2025-06", "2025-06", 2)
     """
-    counted: Counter[tuple[str, str]] = Counter()
-    for document in documents:
+    months: dict[tuple[str, str], int] = {}
+    folders: dict[str, list[DocumentEntry]] = {}
+    for document in catalogue.documents:
         name = shown(document.source, document.path)
-        counted[name[: name.rfind("/") + 1] or "./", (document.date or "")[:7]] += 1
-    return [(folder, month, number) for (folder, month), number in counted.items()]
+        folder, month = name[: name.rfind("/") + 1] or "./", (document.date or "")[:7]
+        months[folder, month] = months.get((folder, month), 0) + 1
+        folders.setdefault(folder, []).append(document)
+    if len(months) <= MOST_MONTHS or len(folders) < 2:
+        return [DocumentCount(folder, m, m, number) for (folder, m), number in months.items()]
+    return [_of_folder(folder, own, catalogue.speakers) for folder, own in folders.items()]
+
+
+def _of_folder(
+    folder: str, documents: Sequence[DocumentEntry], speakers: Mapping[str, Collection[Place]]
+) -> DocumentCount:
+    months = sorted(each.date[:7] for each in documents if each.date) or [""]
+    places = {(each.source, each.path) for each in documents}
+    heard = tuple(name for name, where in speakers.items() if not places.isdisjoint(where))
+    return DocumentCount(folder, months[0], months[-1], len(documents), heard)
 
 
 def counts(documents: Sequence[DocumentEntry], what: str) -> list[tuple[str, int]]:

@@ -197,46 +197,67 @@ def forget(workspace: Workspace, citation: str, *, by: str) -> UndoResult:
     from memcli.api.read import get
     from memcli.api.workspaces import Workspaces
 
-    found = get(Workspaces(workspace), citation)
+    try:
+        found = get(Workspaces(workspace), citation)
+    except NotFoundError:
+        path, _, line = citation.rpartition(":")
+        if line.isdecimal() and (done := _removed_before(workspace, path, int(line))):
+            return done
+        raise
     lines = found.text.encode()
 
     def is_meant(made: Appended) -> bool:
         is_there = made.path == found.path and found.source == MEMORY_SOURCE
         return is_there and made.by == by and lines in made.note
 
-    return _take_back(workspace, is_meant, may_follow=True, cited=found.citation)
+    done = UndoResult(None)
+    if lines.strip():
+        done = _take_back(workspace, is_meant, may_follow=True)
+    if done.path is None:
+        done = _removed_before(workspace, found.path, found.start_line) or done
+    if done.path is None:
+        raise NotFoundError(
+            f"{found.citation} is not a note that was saved with these tools",
+            hint="memcli changes --by agent",
+        )
+    return done
 
 
-def _take_back(
-    workspace: Workspace,
-    is_meant: Callable[[Appended], bool],
-    *,
-    may_follow: bool = False,
-    cited: str = "",
-) -> UndoResult:
+def _removed_before(workspace: Workspace, path: str, line: int) -> UndoResult | None:
+    """Return the removal of the note that was at a line; None if there was none."""
+    for made in _appends(workspace):
+        if made.is_removed and made.path == path and made.first_line <= line <= made.last_line:
+            return UndoResult(path, made.first_line, made.last_line, "it was removed before")
+    return None
+
+
+def _appends(workspace: Workspace) -> list[Appended]:
     from memcli.remember import append
 
     folder = workspace.cache_folder
     try:
-        kept = append.appends(folder)
+        return append.appends(folder)
     except OSError as error:
         path = os.path.join(folder, append.NAME)
         raise UsageError(
             f"{path}, the record of the last notes, cannot be read: {error.strerror}",
             hint="memcli remember --undo, later",
         ) from error
+
+
+def _take_back(
+    workspace: Workspace, is_meant: Callable[[Appended], bool], *, may_follow: bool = False
+) -> UndoResult:
+    from memcli.remember import append
+
+    kept = [each for each in _appends(workspace) if not each.is_removed]
     made = next((each for each in reversed(kept) if is_meant(each)), None)
     if made is None:
-        if cited:
-            raise NotFoundError(
-                f"{cited} is not a note that was saved with these tools",
-                hint="memcli changes --by agent",
-            )
         return UndoResult(None)
     sleep = workspace.clock.sleep
     why = append.take_back(root_of(workspace), made, sleep=sleep, may_follow=may_follow)
     if not why:
-        append.forget(folder, made)
+        append.forget(workspace.cache_folder, made)
     return UndoResult(made.path, made.first_line, made.last_line, why)
 
 
@@ -246,7 +267,7 @@ def _append(workspace: Workspace, root: str, path: str, make: Make, by: str) -> 
 
     folder, sleep = workspace.cache_folder, workspace.clock.sleep
     with suppress(OSError):
-        for before in append.appends(folder)[-1:]:
+        for before in append.appends(folder)[-1:]:  # a removed one has nothing to finish
             append.finish(root, before, sleep=sleep)
 
     def announce(made: Appended) -> None:

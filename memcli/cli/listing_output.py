@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.api.listing import MOST_LISTED, Catalogue, counts, months
+from memcli.api.listing import MOST_LISTED, Catalogue, DocumentCount, counted, counts
 from memcli.checking import TYPE_CHECKING
 from memcli.cli.search_output import NO_DOCUMENTS, say_dates, say_freshness
 from memcli.render.reasons import sentence
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from memcli.cli.search_form import Shape
 
 
+MONTH, WIDE = len("2025-06"), len("2025-06 to 2025-07")
+
+
 def write(
     catalogue: Catalogue,
     command: CommandContext,
@@ -28,15 +31,15 @@ def write(
 ) -> None:
     """Write the list to stdout, the first `limit` of it, then the messages to stderr.
 
-    In a pipe a long list is a count by folder and month, unless `every` document is wanted.
+    In a pipe a long list is a count by folder and months, unless `every` document is wanted.
     """
     terminal, form = command.terminal, shape.form
     is_long = len(catalogue.documents) > MOST_LISTED and not (every or limit)
-    counted = counts(catalogue.documents, count) if count is not None else []
-    more = max(0, (len(counted) or catalogue.total) - limit) if limit else 0
+    by_value = counts(catalogue.documents, count) if count is not None else []
+    more = max(0, (len(by_value) or catalogue.total) - limit) if limit else 0
     shown = catalogue._replace(documents=catalogue.documents[:limit])
     if form in ("json", "jsonl"):
-        listed = _counted(counted[:limit]) if count is not None else _records(shown, command)
+        listed = _counted(by_value[:limit]) if count is not None else _records(shown, command)
         _write_json(shown, command, shape, listed, is_counted=count is not None, more=more)
     elif form in ("paths", "paths0"):
         is_exact = form == "paths0" and not terminal.out_is_terminal
@@ -47,11 +50,13 @@ def write(
         for record in _records(shown, command):
             terminal.write(shape.template.filled(record, terminal.safe_line))
     elif count is not None:
-        for value, documents in counted[:limit]:
+        for value, documents in by_value[:limit]:
             terminal.write(f"{documents:>6}  {terminal.safe_line(value)}\n")
     elif is_long and not terminal.out_is_terminal:
-        for folder, month, documents in months(catalogue.documents):
-            terminal.write(f"{documents:>6}  {month or '-':7}  {terminal.safe_line(folder)}\n")
+        rows = counted(catalogue)
+        is_wide = any(row.first != row.last for row in rows)
+        for row in rows:
+            terminal.write(_count(row, command, width=WIDE if is_wide else MONTH))
         terminal.say(
             f"{len(catalogue.documents)} documents, counted by folder and month; --all lists them."
         )
@@ -59,6 +64,12 @@ def write(
         _write_text(shown, command)
     terminal.flush()
     _say(catalogue, command, shape, more)
+
+
+def _count(row: DocumentCount, command: CommandContext, *, width: int) -> str:
+    names = f"  {row.names}" if row.names else ""
+    text = command.terminal.safe_line(f"{row.folder}{names}")
+    return f"{row.number:>6}  {row.months or '-':{width}}  {text}\n"
 
 
 def _write_text(catalogue: Catalogue, command: CommandContext) -> None:

@@ -57,9 +57,11 @@ memcli - search Markdown notes by keyword and by meaning, offline
 
 Usage: memcli COMMAND [OPTIONS]
 
+Agents need one page: memcli help agents
+
 Examples:
   memcli search "when may we deploy"
-  memcli search ERR_POOL_EXHAUSTED --json
+  memcli search "who owns billing" "why did the pool run dry"
   memcli context "when may we deploy" --budget 1500
 
 Search:

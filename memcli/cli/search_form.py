@@ -34,6 +34,7 @@ class Shape(Record):
     budget: int | None = None  # maximum tokens on stdout
     ends: bool = False  # without passages that are not worth reading
     rest: bool = False  # only the passages that the search leaves out
+    place: int = 0  # of its question among several, from 1
     is_fitted: bool = False  # only what fits the terminal
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memcli.search.retrievers import RetrieverUse
     from memcli.types import About
 
+NOT_FOUND = "No passages found."
 NO_DOCUMENTS = Reason("empty", "There are no Markdown files here", "memcli status")
 
 
@@ -40,7 +41,8 @@ def write(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     """Write how well they match to stderr, the passages to stdout, then the other messages."""
     if shape.rest:
         result = _rest(result, command, shape)
-    say_match(result.answer, command.terminal)
+    if not shape.place:
+        say_match(result.answer, command.terminal)
     if shape.budget is None:
         WRITERS[shape.form](result, command, shape)
     else:
@@ -149,7 +151,19 @@ def _write_markdown(result: SearchResult, command: CommandContext, shape: Shape)
 def _write_text(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     from memcli.cli.search_text import write_text
 
+    if shape.place:
+        command.terminal.write(_heading(result, command, shape.place))
     write_text(result, command, shape, _links(command))
+
+
+def _heading(result: SearchResult, command: CommandContext, place: int) -> str:
+    """Write one of several questions above its answer, and how well the passages match."""
+    terminal, answer = command.terminal, result.answer
+    asked = terminal.safe_line(result.question.text)
+    match = match_line(answer) if answer.passages else NOT_FOUND
+    doubt = f"  ({terminal.safe_line(match)})" if match else ""
+    above = "\n" if place > 1 else ""
+    return f"{above}{terminal.style.heading}# {asked}{terminal.style.end}{doubt}\n"
 
 
 def _links(command: CommandContext) -> Callable[[str, str, int], str]:
@@ -215,6 +229,8 @@ def _write_json(result: SearchResult, command: CommandContext, shape: Shape) -> 
             dates=_dates(result, shape),
             whole=_has_all(command, shape),
         )
+        if shape.place:
+            envelope["query"] = result.question.typed or result.question.text
         if shape.lists:
             envelope["count"] = len(results) + result.answer.omitted_over_budget
         if shape.fields:
@@ -255,12 +271,12 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     say_reranked(answer.reranked, terminal)
     say_dates(_dates(result, shape), terminal)
     if not answer.passages:
-        terminal.say(
-            "No passage fits the budget." if answer.omitted_over_budget else "No passages found."
-        )
+        fits_none = answer.omitted_over_budget > 0
+        if fits_none or not shape.place or shape.form != "text":
+            terminal.say("No passage fits the budget." if fits_none else NOT_FOUND)
         if result.empty_reason is not None:
             terminal.advise(result.empty_reason)
-    _say_budget(answer, terminal, has_rest=shape.ends and not shape.rest)
+    _say_budget(answer, terminal, has_rest=shape.ends and not (shape.rest or shape.place))
     say_uncalibrated(answer, command, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.keyword.ran and answer.keyword.reason:
         terminal.say(f"words: {sentence(answer.keyword.reason)}")

@@ -9,6 +9,7 @@ from memcli.record import Record
 from memcli.types import EMPTY, Filters, cite
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from memcli.api.ask import SearchResult
@@ -83,6 +84,30 @@ def deliver(
         shown = ((request.command.cite(passage), passage.text) for passage in found.answer.passages)
         warn_of_secrets(request.command, shown)
     return found
+
+
+def deliver_each(texts: Sequence[str], request: SearchRequest, *, require_semantic: bool) -> bool:
+    """Answer several questions in order, and return whether each has a good match.
+
+    The index is updated once, and the questions share the budget equally.
+    """
+    from collections import deque
+
+    from memcli.search.follow_up import EARLIER, question_after
+
+    command, shape, are_sure = request.command, request.shape, True
+    if shape.budget is not None:
+        shape = shape._replace(budget=max(1, shape.budget // len(texts)))
+    earlier: deque[Question] = deque(maxlen=EARLIER)
+    questions = [
+        question_after(earlier, command.config, text, command.question_time) for text in texts
+    ]
+    for place, question in enumerate(questions, start=1):
+        request = request._replace(shape=shape._replace(place=place))
+        result = deliver(question, request, trace=None, require_semantic=require_semantic)
+        are_sure = are_sure and result.is_sure
+        request = request._replace(sync=False)
+    return are_sure
 
 
 def each_line(request: SearchRequest) -> int:

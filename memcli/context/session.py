@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 
 from memcli.context.assemble import tokens
 from memcli.context.parts import CHANGED, TASKS, ContextPart, make_part
@@ -15,16 +16,19 @@ MOST_TASK_TOKENS = 60
 _TASK = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d+[.)])[ \t]+\[ \][ \t]+\S[^\n]*")
 
 
-def parts_of_session(
+def tasks_of(chunks: Iterable[Excerpt]) -> list[ContextPart]:
+    """Return the first open tasks of some chunks."""
+    tasks = (make_part(TASKS, each, window=at.span()) for each in chunks for at in _tasks(each))
+    return [*islice(tasks, MOST_TASKS)]
+
+
+def changed_parts(
     chunks: Sequence[Excerpt], changed: Collection[tuple[str, str]]
 ) -> Iterator[ContextPart]:
-    """Yield the open tasks, then the chunks of the changed documents, the newest ones first.
+    """Yield the chunks of the changed documents, the newest document first.
 
-    `chunks` are those of the newest documents, document by document, newest first. A log grows at
-    its end, so the last chunk of a document comes first.
+    `chunks` are in this order too. A log grows at its end, so its last chunk comes first.
     """
-    tasks = [make_part(TASKS, each, window=at.span()) for each in chunks for at in _tasks(each)]
-    yield from tasks[:MOST_TASKS]
     documents: dict[tuple[str, str], list[Excerpt]] = {}
     for each in chunks:
         if each.about.document in changed:

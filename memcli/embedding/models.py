@@ -108,21 +108,13 @@ class KnownModel(Record):
     name: str  # the first field of its fingerprints
     latin_only: bool = False  # trained on English: vectors of other scripts mean nothing
     belief: float = 1.0  # weight of its cosines, as a share of the weight of words
-    # For documents that are not conversations: the weight of the model's cosines, as a share of
-    # that in conversations, and what is added to the cosine of a segment that is e times as long as
-    # usual.
-    documents: float = 1.0
+    # In documents that are not conversations: what is added to the cosine of a segment that is e
+    # times as long as usual.
     length: float = 0.0
     calibration: Calibration | None = None  # see `search.confidence`
 
 
 _MINILM = Calibration(bias=-5.09, cosine=5.40, coverage=12.32, lead=0.05, crowd=0.29, near=0.3)
-# In documents the model separates passages of one subject less well than in conversations. With
-# .9 of the weight, and LENGTH, nDCG@10 rises by .006 [-.005, .018] on 110 questions of
-# chunking_evaluation, .003 [-.007, .013] on 150 about annual reports (TAT-QA) and .009 [.000, .025]
-# on 50 of XQuAD in Spanish; with .83 by .007, .010 and .010. But .83 costs .011 on the 46 public
-# questions about documentation, which use other words than the text; from .87 on nothing.
-DOCUMENTS = 0.875
 # A cosine favours a segment with one statement, such as a heading, over one that says more than the
 # question asks. In documents, .02 adds .008 [.000, .018] to nDCG@10 on TAT-QA and .002 [.000, .004]
 # on chunking_evaluation; .04 adds .004 and .001. In conversations it does not pay: R@1000 tokens
@@ -131,9 +123,7 @@ LENGTH = 0.02
 
 
 def _minilm(name: str) -> KnownModel:
-    return KnownModel(
-        name, latin_only=True, documents=DOCUMENTS, length=LENGTH, calibration=_MINILM
-    )
+    return KnownModel(name, latin_only=True, length=LENGTH, calibration=_MINILM)
 
 
 KNOWN: dict[str, KnownModel] = {

@@ -58,13 +58,21 @@ OF_THE_PAST, OF_THE_WORLD = Nearness(0.0, 0.52, 2), Nearness(0.25, 0.65, 3)
 MOST_GIVEN = 0.5
 
 
+def why_nothing(question: Question, answer: Answer) -> str:
+    """Return why a prompt gets no passages unasked; "" if it gets some."""
+    if answer.verdict != "good" or not answer.passages:
+        return "the memory has no sure answer"
+    first = answer.passages[0]
+    if _names_what_is_there(first, question, answer):
+        return ""
+    return _distance(first, question, answer)
+
+
 def deserved(question: Question, answer: Answer) -> Sequence[RankedPassage]:
     """Return the passages that a prompt may get unasked; none without a sure answer."""
-    if answer.verdict != "good" or not answer.passages:
+    if why_nothing(question, answer):
         return ()
     first, *others = answer.passages[:PASSAGES]
-    if not (_names_what_is_there(first, question, answer) or _is_near(first, question, answer)):
-        return ()
     good = takewhile(lambda passage: (passage.confidence or 0.0) >= LEAST_CONFIDENCE, others)
     return (first, *good)
 
@@ -82,13 +90,22 @@ def _names_what_is_there(passage: RankedPassage, question: Question, answer: Ans
     return names_day and (there > 0 or not wanted)
 
 
-def _is_near(passage: RankedPassage, question: Question, answer: Answer) -> bool:
-    """Return whether a passage is near by meaning, else by the words that it contains."""
+def _distance(passage: RankedPassage, question: Question, answer: Answer) -> str:
+    """Return why a passage is too far by meaning, else by its words; "" if it is near."""
     near = answer.constants.near if answer.constants else 0.0
     limits = OF_THE_PAST if is_of_the_past(question.text, passage.text) else OF_THE_WORLD
     if near and passage.cosine is not None:
-        return passage.cosine >= near + limits.nearer
-    return passage.term_share >= limits.term_share and _words(passage, question)[1] >= limits.words
+        least = near + limits.nearer
+        is_near = passage.cosine >= least
+        told = f"a cosine of {passage.cosine:.2f}, and {least:.2f} is wanted"
+    else:
+        words = _words(passage, question)[1]
+        is_near = passage.term_share >= limits.term_share and words >= limits.words
+        told = (
+            f"{words} words of the prompt, {passage.term_share:.0%} of their weight;"
+            f" {limits.words} and {limits.term_share:.0%} are wanted"
+        )
+    return "" if is_near else f"{passage.citation} is not near enough: it has {told}"
 
 
 def _words(passage: RankedPassage, question: Question) -> tuple[int, int]:

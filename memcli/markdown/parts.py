@@ -1,9 +1,10 @@
 """Cut the blocks of one section into segments, the texts that are embedded.
 
-A segment is about two lines of prose or list, or up to PART_TOKENS of a fence or table. If an
-editor has wrapped the lines of a paragraph, a segment is up to PART_TOKENS of them. In a run of
-list items, some lines start a new pair because of their own hash, so that an inserted line changes
-only a few pairs. Longer text is cut at sentences, then at words, never inside a comment.
+A segment is about two lines of prose or list, or up to PART_TOKENS of a fence or table. A short
+paragraph goes with the list, fence or table after it. If an editor has wrapped the lines of a
+paragraph, a segment is up to PART_TOKENS of them. In a run of list items, some lines start a new
+pair because of their own hash, so that an inserted line changes only a few pairs. Longer text is
+cut at sentences, then at words, never inside a comment.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 
 PART_LINES = 2
 PART_TOKENS = 100
+LEAD_TOKENS = 25  # of a paragraph that introduces the next block: "For example:"
 _BY_LINES = ("item", "paragraph", "quote")  # kinds of blocks
+_INTRODUCED = ("item", "fence", "table")
 COLUMNS = (50, 100)  # of the longest line of a wrapped paragraph
 # One line in six opens a pair by its own hash: 20 pairs without one have odds of 1 in 1,500.
 RESTART_ODDS = 6
@@ -131,8 +134,10 @@ def cut_parts(
     """Turn the blocks of one section into segments, in order and without gaps."""
     spans: list[Span] = []
     room = limits.part_max - limits.count(context)
+    lead: Span | None = None  # the paragraph before, if it is short
     for run in _runs(blocks):
         kind = run[0].kind
+        begin = len(spans)
         prefix = _prefix(run[0], parsed)
         opening = True
         for units, is_prose in _stretches(run, parsed, starts, text):
@@ -140,7 +145,18 @@ def cut_parts(
             for group in _groups(units, text, paired=paired, items=kind == "item"):
                 spans += _fit(group, text, "" if opening else prefix, room, limits)
                 opening = False
+        made = len(spans) - begin
+        if lead and made and kind in _INTRODUCED:
+            whole = text[lead.start : spans[begin].end]
+            if quotient(whole) <= PART_TOKENS and _tokens(whole, limits.count, room) <= room:
+                spans[begin - 1 : begin + 1] = [Span(lead.start, spans[begin].end, "")]
+        is_lead = kind == "paragraph" and made == 1
+        lead = spans[-1] if is_lead and _size(spans[-1], text) <= LEAD_TOKENS else None
     return spans
+
+
+def _size(span: Span, text: str) -> float:
+    return quotient(text[span.start : span.end])
 
 
 def _prefix(block: Block, parsed: Parsed) -> str:

@@ -6,9 +6,10 @@ cannot close, or on one line, and without the tags that clients of models use.
 
 from __future__ import annotations
 
+import re
 import shlex
 
-from memcli.api.listing import MOST_LISTED, months
+from memcli.api.listing import MOST_LISTED, counted
 from memcli.checking import TYPE_CHECKING
 from memcli.errors import MemcliError
 from memcli.language.tokens import estimate
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from memcli.api.assemble import Assembly
     from memcli.api.listing import Catalogue
     from memcli.api.read import Lines
-    from memcli.api.records import DocumentEntry
     from memcli.api.remember import Noted, UndoResult
     from memcli.dates.find import DateSpan
     from memcli.errors import Reason
@@ -135,6 +135,8 @@ def _remarks(
 ) -> list[str]:
     answer, question = result.answer, result.question
     remarks = [f"read as: {question.text}"] if question.typed else []
+    if re.match(r"\s*-\w", question.text) and not question.query.excluded:
+        remarks.append("there are only words to exclude; they are searched for instead")
     remarks += _understood(answer, (*answer.dates, *bounds), embeds=embeds)
     if not answer.passages:
         remarks.append(_NOTHING)
@@ -210,7 +212,7 @@ def of_catalogue(catalogue: Catalogue, budget: int) -> str:
     lines = headline(None, catalogue.freshness)
     lines += [_sentence(catalogue.empty_reason)] if catalogue.empty_reason else []
     left = budget - sum(map(estimate, lines))
-    rows = _rows(catalogue.documents)
+    rows = _rows(catalogue)
     for at, row in enumerate(rows):
         line = " | ".join(visible_line(cell) for cell in row if cell)
         left -= estimate(line) + 1
@@ -221,11 +223,13 @@ def of_catalogue(catalogue: Catalogue, budget: int) -> str:
     return "\n".join([*lines, ""])
 
 
-def _rows(documents: Sequence[DocumentEntry]) -> list[tuple[str, ...]]:
-    """Return one row per document; if there are very many, one per folder and month."""
+def _rows(catalogue: Catalogue) -> list[tuple[str, ...]]:
+    """Return one row per document; if there are very many, one per folder and months."""
+    documents = catalogue.documents
     if len(documents) <= MOST_LISTED:
         return [(shown(each.source, each.path), each.date or "", each.title) for each in documents]
-    return [(folder, month, f"{number} documents") for folder, month, number in months(documents)]
+    rows = counted(catalogue)
+    return [(row.folder, row.months, f"{row.number} documents", row.names) for row in rows]
 
 
 def of_lines(lines: Lines) -> str:

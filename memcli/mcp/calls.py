@@ -37,6 +37,7 @@ SCHEME = "memcli://"  # of the addresses of documents
 # Citations as web pages write them: a.md#L3-L9, a.md:L3-L9, a.md#L3.
 _AS_LINES = re.compile(r"[:#]L([0-9]+)-L?([0-9]+)$")
 _AS_LINE = re.compile(r"[:#]L([0-9]+)$")
+_AROUND = " \t\r\n`[]()<>\"'"  # what models write around a citation
 # The arguments that a page and the next one have in common.
 _ASKED = ("query", "since", "until", "on", "path", "workspace", "brief", "limit")
 
@@ -238,7 +239,7 @@ def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
     try:
         return get(memory, arguments["path"], first=first, count=count)
     except NotFoundError as error:
-        plain = _AS_LINES.sub(r":\1-\2", arguments["path"].strip(" \t\r\n`[]()<>\"'"))
+        plain = _AS_LINES.sub(r":\1-\2", arguments["path"].strip(_AROUND))
         plain = _AS_LINE.sub(r":\1", plain)
         with suppress(NotFoundError):
             return get(memory, plain, first=first, count=count)
@@ -328,7 +329,10 @@ def call_forget(
     from memcli.api.remember import forget
 
     shared.warm()
-    done = forget(shared.own(), _own_citation(shared, arguments["citation"]), by=AGENT)
+    citation = arguments["citation"].strip(_AROUND)
+    with suppress(NotFoundError):  # the lines may be gone already
+        citation = _own_citation(shared, citation)
+    done = forget(shared.own(), citation, by=AGENT)
     return ToolResult(answers.of_forgotten(done), done._asdict)
 
 

@@ -17,12 +17,17 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
     CallToolRequestParams,
     CallToolResult,
+    ErrorData,
     GetPromptRequestParams,
     GetPromptResult,
+    JSONRPCError,
     ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -40,6 +45,7 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
+from pydantic import ValidationError
 
 from memcli import __version__
 from memcli.checking import TYPE_CHECKING
@@ -280,13 +286,52 @@ def serve(shared: SharedMemory, pipes: Pipes, *, structured: bool, writes: bool)
 
 async def _serve(memory: MemoryServer, pipes: Pipes) -> None:
     server = memory.protocol()
+    behind, messages = anyio.create_memory_object_stream[Any]()
     try:
-        async with stdio_server(
-            anyio.wrap_file(pipes.incoming), anyio.wrap_file(pipes.outgoing)
-        ) as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
-    except* (BrokenPipeError, anyio.BrokenResourceError):
+        async with (
+            stdio_server(anyio.wrap_file(pipes.incoming), anyio.wrap_file(pipes.outgoing)) as (
+                incoming,
+                outgoing,
+            ),
+            anyio.create_task_group() as group,
+        ):
+            group.start_soon(_refuse_malformed, incoming, behind, outgoing)
+            await server.run(messages, outgoing, server.create_initialization_options())
+            group.cancel_scope.cancel()
+    except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         pass  # nobody reads any more
+
+
+async def _refuse_malformed(incoming: Any, behind: Any, outgoing: Any) -> None:  # noqa: ANN401  # streams of the SDK
+    """Pass messages on, and answer a line that is none: the SDK would drop it in silence."""
+    async with behind:
+        async for item in incoming:
+            if not isinstance(item, ValidationError):
+                await behind.send(item)
+            elif error := _error_of(item):
+                await outgoing.send(SessionMessage(error))
+
+
+def _error_of(invalid: ValidationError) -> JSONRPCError | None:
+    """Return the error for a line that is not a message, with its id.
+
+    None for a blank line, and for a response, which is never answered.
+    """
+    found = invalid.errors(include_url=False, include_context=False)
+    if found[0]["type"] == "json_invalid":
+        if not str(found[0]["input"]).strip():
+            return None
+        error = ErrorData(code=PARSE_ERROR, message="the line is not JSON")
+        return JSONRPCError(jsonrpc="2.0", id=None, error=error)
+    message = "the line is not a message of JSON-RPC 2.0"
+    error = ErrorData(code=INVALID_REQUEST, message=message)
+    # An object is the input of the error that names a key it lacks.
+    objects = [each["input"] for each in found if isinstance(each["input"], dict)]
+    if any("result" in each or "error" in each for each in objects):
+        return None
+    number = next((each["id"] for each in objects if "id" in each), None)
+    is_id = isinstance(number, str) or type(number) is int
+    return JSONRPCError(jsonrpc="2.0", id=number if is_id else None, error=error)
 
 
 def _quietly(work: Callable[[], object]) -> None:

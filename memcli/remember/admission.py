@@ -26,6 +26,7 @@ from memcli.record import Record
 from memcli.remember.worth import GateWeights, Worth, worth_of
 from memcli.render.sanitize import broken_up
 from memcli.secrets.finding import find_secrets
+from memcli.secrets.stated import stated_secret
 from memcli.types import cite
 
 MOST_CHARACTERS = 4000  # about two pages; a longer text is a document
@@ -141,11 +142,11 @@ def _length(text: str, facets: Facets) -> Check:
 
 
 def _secret(text: str) -> Check:
-    found = find_secrets(text)
-    if not found:
+    found = [f"{each.kind} ({each.fingerprint})" for each in find_secrets(text)]
+    kinds = dict.fromkeys(found or filter(None, [stated_secret(text)]))
+    if not kinds:
         return Check("secret", True, "it contains no known secret")
-    kinds = ", ".join(dict.fromkeys(f"{each.kind} ({each.fingerprint})" for each in found))
-    return Check("secret", False, f"it contains a secret: {kinds}")
+    return Check("secret", False, f"it contains a secret: {', '.join(kinds)}")
 
 
 # What attacks say to a model, and notes do not.

@@ -42,6 +42,7 @@ class Appended(Record):
     first_line: int
     last_line: int
     by: str = ""  # the source_kind of the author; "" for the owner
+    is_removed: bool = False  # its lines are gone, and `data` is empty
 
     @property
     def note(self) -> bytes:
@@ -288,9 +289,10 @@ def keep(folder: str, made: Appended) -> None:
 
 
 def forget(folder: str, made: Appended) -> None:
-    """Drop an append from the list after its removal; if that fails, it is never found again."""
+    """Note that an append was removed; if that fails, its lines are never found again."""
+    gone = made._replace(data=b"", is_removed=True)
     with suppress(OSError):
-        _save(folder, [each for each in appends(folder) if each != made])
+        _save(folder, [gone if each == made else each for each in appends(folder)])
 
 
 def _save(folder: str, appended: Sequence[Appended]) -> None:
@@ -299,7 +301,7 @@ def _save(folder: str, appended: Sequence[Appended]) -> None:
 
 
 def appends(folder: str) -> list[Appended]:
-    """Read the appends that can be removed, oldest first; OSError if they cannot be read."""
+    """Read the appends, removed or not, oldest first; OSError if they cannot be read."""
     try:
         descriptor = os.open(os.path.join(folder, NAME), os.O_RDONLY | FILE_FLAGS)
     except (FileNotFoundError, NotADirectoryError):

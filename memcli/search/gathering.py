@@ -116,8 +116,7 @@ def gather(
             vector, found = None, read(vector=None, bounds=bounds)
     keyword = _keyword_use(found.common, counts.chunks, runs=wants_keyword)
     turns, heard, documents = _heard(snapshot, query.text, options, found.candidates)
-    share = len(documents) / max(1, len(found.candidates))
-    weights = retriever_weights(options, vector, keyword=wants_keyword, documents=share)
+    weights = retriever_weights(options, vector, keyword=wants_keyword)
     believed = text_share(found.coverage) if options.has("fuse.coverage") else 1.0
     prior = length_prior(options, vector, documents)
     fused = _with_repairs(_fused(found, options.fusion, weights, believed, prior), repaired)

@@ -48,13 +48,10 @@ class Vector(Record):
     fertility: float  # tokens a word of the query was cut into
 
 
-def retriever_weights(
-    options: SearchOptions, vector: Vector | None, *, keyword: bool, documents: float = 0.0
-) -> Weights:
+def retriever_weights(options: SearchOptions, vector: Vector | None, *, keyword: bool) -> Weights:
     """Return the weights of the retrievers that ran.
 
-    Keywords count for more if the model reads the query badly, and by the share of candidates that
-    are `documents`: those in which nobody speaks.
+    Keywords count for more if the model reads the query badly.
     """
     if vector is None:
         return Weights(0.0, 1.0)
@@ -63,8 +60,6 @@ def retriever_weights(
     model, trust = known(vector.fingerprint), 1.0
     if options.has("fuse.fertility"):
         trust = model.belief * min(1.0, FERTILITY_LIMIT / vector.fertility)
-    if options.has("fuse.documents"):
-        trust *= 1.0 - (1.0 - model.documents) * documents
     return Weights(options.weights.vector * trust, 1.0 - options.weights.vector * trust)
 
 

@@ -49,8 +49,7 @@ TABLE = (
     ),
     Stage(
         "fuse.documents",
-        "in documents that are not conversations, gives keywords more weight, and slightly "
-        "prefers long segments",
+        "in documents that are not conversations, slightly prefers long segments",
         switch="fuse.documents",
     ),
     Stage(

@@ -6,21 +6,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from memcli.cli.main import run
+from tests.commands import Said
 
 VARIABLES = ("OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH", "COPILOT_HOME", "APPDATA")
-
-
-class Said(NamedTuple):
-    """What a command line came to."""
-
-    code: int
-    out: str
-    err: str
 
 
 class Site:

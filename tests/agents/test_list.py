@@ -8,24 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
 import memcli
 from memcli.agents.detect import STATES
 from memcli.agents.table import AGENTS, NAMES
 from memcli.workspace.agent_memories import BY_NAME
 from tests.agents.conftest import Site
-from tests.support import strict
+from tests.commands import checked
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
-
-
-def _checked(name: str, text: str) -> dict[str, object]:
-    record = json.loads(text)
-    schema = json.loads((SCHEMAS / f"{name}.1.json").read_text("utf-8"))
-    Draft202012Validator(strict(schema)).validate(record)
-    assert isinstance(record, dict)
-    return record
 
 
 def _row(site: Site, name: str) -> list[str]:
@@ -84,8 +75,8 @@ def test_every_state_of_a_part(site: Site, monkeypatch: pytest.MonkeyPatch) -> N
     seen = set()
 
     def state(part: str) -> str:
-        record = _checked("memcli.agents", site.type("agents --json").out)
-        [agent] = [each for each in record["agents"] if each["name"] == "claude-code"]  # type: ignore[attr-defined]
+        record = checked("memcli.agents", site.type("agents --json").out)
+        [agent] = [each for each in record["agents"] if each["name"] == "claude-code"]
         [found] = [w for w in agent["wired"] if (w["part"], w["scope"]) == (part, "user")]
         seen.add(found["state"])
         return str(found["state"])
@@ -135,11 +126,11 @@ def test_a_plan_is_as_its_schema_says(site: Site, action: str) -> None:
     site.write(".claude/settings.json", "{")
     site.type("agents install claude-code --apply")
     line = f"agents {action} claude-code --json"
-    record = _checked("memcli.agents-plan", site.type(line).out)
+    record = checked("memcli.agents-plan", site.type(line).out)
     assert record["applied"] is False
     refused = site.type("agents install claude-code --with hooks,skill --json")
-    record = _checked("memcli.agents-plan", refused.out)
-    assert (refused.code, len(record["refused"]), len(record["changes"])) == (2, 1, 1)  # type: ignore[arg-type]
+    record = checked("memcli.agents-plan", refused.out)
+    assert (refused.code, len(record["refused"]), len(record["changes"])) == (2, 1, 1)
     error = json.loads(refused.err)
     assert (error["code"], "nothing was written" in error["message"]) == ("usage", True)
 

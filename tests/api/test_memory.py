@@ -213,6 +213,7 @@ print(json.dumps({"grown": grown, "answers": answers[: len(questions)]}))
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_threads_share_one_memory_that_does_not_grow(folder: Path) -> None:
     """240 questions, and after the first 40 less than 20 MB more; each answer as by a process."""

@@ -17,7 +17,7 @@ from memcli.config.calibration import read
 from memcli.embedding.models import Calibration
 from memcli.errors import ConfigError
 from memcli.search.confidence import judge
-from tests.cli.test_bench import checked
+from tests.commands import checked
 from tests.search.makers import candidate, fused
 from tests.support import write
 

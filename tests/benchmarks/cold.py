@@ -13,20 +13,22 @@ workspace; its index is in step again afterwards.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import quantiles
+from typing import NamedTuple
 
+from memcli.cli import launch
 from memcli.embedding.models import locate
 from memcli.embedding.wordpiece import VOCABULARY
 from tests.benchmarks.figures import add_write, spread_text, table, write
-from tests.benchmarks.started import Cost, cost_of, warn_of_bytecode
 
 ENTRY = "from memcli.cli.main import main; main()"  # what an installed command runs
 BARE = """
@@ -41,6 +43,37 @@ given = {"input_ids": row, "attention_mask": numpy.ones_like(row),
 session.run(None, {each.name: given[each.name] for each in session.get_inputs()})
 os._exit(0)
 """
+
+
+class Cost(NamedTuple):
+    """What one run of a program took."""
+
+    wall: float  # seconds
+    cpu: float  # of it and its children
+    peak: float  # MB; at least some 10, which what starts it takes
+    code: int
+
+
+def cost_of(command: Sequence[str], environ: Mapping[str, str] | None = None) -> Cost:
+    """Run a program to its end; FileNotFoundError where there is none of that name.
+
+    What starts it is small, as Linux counts the memory of that among the peak of the program.
+    """
+    program = shutil.which(command[0])
+    if program is None:
+        raise FileNotFoundError(command[0])
+    line = [sys.executable, "-I", "-S", launch.__file__, "1", program, *command[1:]]
+    done = subprocess.run(
+        line, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
+    )
+    ((wall, cpu, peak, code),) = json.loads(done.stdout)
+    return Cost(wall, cpu, peak / 1024, code)
+
+
+def warn_of_bytecode() -> None:
+    """Say where Python compiles each module anew at every start."""
+    if sys.dont_write_bytecode:
+        print("Python writes no bytecode here (PYTHONDONTWRITEBYTECODE): starts are too slow")
 
 
 def timed(command: Sequence[str]) -> Cost:

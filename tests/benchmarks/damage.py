@@ -16,8 +16,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from tests.commands import typed
 from tests.hashing import register
-from tests.store.damage import AFTER, Finding, cases, findings, make_index, results, told
+from tests.store.damage import AFTER, Finding, cases, findings, make_index, results
 
 
 def main() -> None:
@@ -30,7 +31,7 @@ def main() -> None:
         os.environ["XDG_CONFIG_HOME"] = os.environ["XDG_CACHE_HOME"] = folder
         root = Path(folder) / "ws"
         store = make_index(root)
-        right = results(told(f"{AFTER} -w {root}")[1])
+        right = results(typed(f"{AFTER} -w {root}")[1])
         named = [damage for damage in cases(store) if name in damage.name]
         wanted = named[int(first) :: int(every)]
         seen: dict[tuple[str, int, str], Finding] = {}

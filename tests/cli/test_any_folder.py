@@ -7,11 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from jsonschema import validate
 
-import memcli
-from tests.store.damage import told
-from tests.support import strict, write
+from tests.commands import checked, typed
+from tests.support import write
 
 BARE = "No workspace is marked here: searching {}. To mark it: memcli init\n"
 
@@ -27,32 +25,32 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def paths(line: str = "fox -n 100 --more") -> int:
-    code, out, err = told(f"search {line} --format paths")
+    code, out, err = typed(f"search {line} --format paths")
     assert (code, "memcli:" in err) == (0, False), err
     return len(out.splitlines())
 
 
 def test_what_is_searched_is_said_once_for_each_choice(notes: Path) -> None:
     bare = BARE.format(notes)
-    assert told("search fox -n 1 -q")[2] == ""  # who has not read it has not been told
-    assert told("search fox -n 1")[2] == bare
-    assert told("search fox -n 1")[2] == ""
+    assert typed("search fox -n 1 -q")[2] == ""  # who has not read it has not been told
+    assert typed("search fox -n 1")[2] == bare
+    assert typed("search fox -n 1")[2] == ""
     for line in ("status", "get 01.md:1"):
-        assert told(line)[2] == ""
-    assert told("search fox -n 1 -v")[2].startswith(bare)
+        assert typed(line)[2] == ""
+    assert typed("search fox -n 1 -v")[2].startswith(bare)
     write(notes, ".serena/memories/a.md", "A fox in the rules.\n")
     chosen = bare.replace(". To mark", ", and the memory of serena. To mark")
-    assert told("search fox -n 1")[2].startswith(chosen)
-    assert told("search fox -n 1")[2] == ""
-    assert json.loads(told("status --json")[1])["workspace_origin"] == ""
+    assert typed("search fox -n 1")[2].startswith(chosen)
+    assert typed("search fox -n 1")[2] == ""
+    assert json.loads(typed("status --json")[1])["workspace_origin"] == ""
 
 
 def test_a_log_that_an_agent_writes_hides_no_note(notes: Path) -> None:
-    assert told("search fox -n 1")[2] == BARE.format(notes)
+    assert typed("search fox -n 1")[2] == BARE.format(notes)
     assert paths() == 65
     write(notes, "memory/2026-11-21.md", "- saw a fox\n")
     assert paths() == 66
-    assert told("search fox -n 1")[2] == ""
+    assert typed("search fox -n 1")[2] == ""
     shutil.rmtree(notes / "memory")
     assert paths("fox -n 100 --more -q") == 65
 
@@ -68,21 +66,21 @@ def test_what_a_setting_leaves_out_is_counted_once(notes: Path, change: str, rea
     assert paths() == 65
     write(notes, "memcli.toml", change)
     line = f"65 files are no longer in scope because {reason}: 00.md, 01.md, 02.md and 62 more"
-    assert line in told("index --dry-run")[2]
-    assert line in told("status")[1]
-    code, out, err = told("search fox")
+    assert line in typed("index --dry-run")[2]
+    assert line in typed("status")[1]
+    code, out, err = typed("search fox")
     assert (code, out, line in err) == (0, "", True)
-    assert "no longer in scope" not in told("search fox")[2]
+    assert "no longer in scope" not in typed("search fox")[2]
 
 
 def test_index_and_a_full_run_say_what_leaves(notes: Path) -> None:
-    told("index -q")
+    typed("index -q")
     write(notes, ".memcliignore", "0*.md\n")
     line = "memcli: 10 files are no longer in scope because .memcliignore leaves them out: 00.md,"
-    assert line in told("index")[2]
+    assert line in typed("index")[2]
     write(notes, ".memcliignore", "0*.md\n11.md\n")
     line = "memcli: 1 file is no longer in scope because .memcliignore leaves it out: 11.md\n"
-    assert line in told("index --full")[2]
+    assert line in typed("index --full")[2]
 
 
 def test_config_and_help_work_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,45 +88,42 @@ def test_config_and_help_work_anywhere(tmp_path: Path, monkeypatch: pytest.Monke
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.chdir(home)
-    assert told("search fox")[0] == 3
-    code, out, err = told("config -q")
+    assert typed("search fox")[0] == 3
+    code, out, err = typed("config -q")
     assert (code, err) == (0, "")
     assert out.startswith(f"folder     {home} (not marked; memcli init marks it)\n")
-    assert told("help agent-memory")[0] == 0
+    assert typed("help agent-memory")[0] == 0
     assert list(home.iterdir()) == []
 
 
 def test_json_says_what_is_searched_without_a_mark(notes: Path) -> None:
-    schemas = Path(memcli.__file__).parent / "schemas"
     for command in ("search", "context"):
-        schema = json.loads((schemas / f"memcli.{command}.1.json").read_text("utf-8"))
-        found = json.loads(told(f"{command} fox --json")[1])
+        found = checked(f"memcli.{command}", typed(f"{command} fox --json")[1])
         assert found["implicit_sources"] == [{"source": "memory", "path": str(notes)}]
-        validate(found, strict(schema))
-        assert "implicit_sources" not in json.loads(told(f"{command} fox --json -w .")[1])
+        assert "implicit_sources" not in json.loads(typed(f"{command} fox --json -w .")[1])
 
 
 def test_the_current_folder_counts(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(notes, "memory/2023-05-08.md", "# Log\n\n- the seventh line is this\n")
     monkeypatch.chdir(notes / "memory")
-    assert told("get 2023-05-08.md:3") == (0, "- the seventh line is this\n", "")
+    assert typed("get 2023-05-08.md:3") == (0, "- the seventh line is this\n", "")
 
 
 def test_a_name_with_a_colon_is_no_other_file(notes: Path) -> None:
     write(notes, "a:b 3.md", "# Odd\n\nname\n")
-    code, out, err = told("get 'a:b 3.md:3'")
+    code, out, err = typed("get 'a:b 3.md:3'")
     assert (code, out, "of that name" in err) == (0, "name\n", False)
 
 
 def test_bytes_that_a_search_had_to_replace_are_named(notes: Path) -> None:
     (notes / "latin.md").write_bytes("Schlüssel und Fuchs fox\n".encode("latin-1"))
     line = "memcli: latin.md: some bytes are not text and were replaced"
-    assert line in told("search fox")[2]
-    assert line not in told("search fox")[2]
+    assert line in typed("search fox")[2]
+    assert line not in typed("search fox")[2]
 
 
 def test_an_encoder_that_is_named_has_to_be_there(notes: Path) -> None:
-    code, _, err = told("index --encoder openai")
+    code, _, err = typed("index --encoder openai")
     assert (code, "vectors are off: openai.url is not set" in err) == (6, True)
     assert paths() == 65
-    assert told("index --encoder none")[0] == 0
+    assert typed("index --encoder none")[0] == 0

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 import memcli
 from memcli.cli.commands.bench import NAMES, place
 from memcli.cli.main import run
 from memcli.cli.program import page
 from tests.cli import processes
-from tests.support import strict, write
+from tests.commands import checked, printed, valid
+from tests.support import write
 
 SCHEMAS = Path(memcli.__file__).parent / "schemas"
 QUESTIONS = (
@@ -49,11 +49,7 @@ class Bench:
 
     def __call__(self, *arguments: str, code: int = 0) -> tuple[str, str]:
         """Run a bench command and give stdout and stderr."""
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            found = run(["bench", *arguments, "-w", str(self.notes)])
-        assert found == code, err.getvalue()
-        return out.getvalue(), err.getvalue()
+        return printed("bench", *arguments, "-w", str(self.notes), code=code)
 
     def record(self, name: str, *arguments: str, code: int = 0) -> dict[str, Any]:
         """Run with --json and hold the object against its schema."""
@@ -66,14 +62,6 @@ class Bench:
 
     def lose_the_answer(self) -> None:
         (self.notes / "memory" / "2025-06-13.md").unlink()
-
-
-def checked(name: str, text: str) -> dict[str, Any]:
-    record = json.loads(text)
-    schema = json.loads((SCHEMAS / f"{name}.1.json").read_text("utf-8"))
-    Draft202012Validator(strict(schema)).validate(record)
-    assert isinstance(record, dict)
-    return record
 
 
 @pytest.fixture
@@ -189,9 +177,7 @@ def test_the_history_lies_beside_the_index_private_and_bounded(
     assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
     assert kept[0].parent.stat().st_mode & 0o777 == 0o700
     receipt = checked("memcli.bench-lane", kept[1].read_text())
-    Draft202012Validator(
-        strict(json.loads((SCHEMAS / "memcli.bench-quality.1.json").read_text()))
-    ).validate(receipt["quality"])
+    valid(receipt["quality"], "memcli.bench-quality")
     assert receipt["failures"] == ["hinted"]
 
 

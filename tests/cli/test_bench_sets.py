@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 from pathlib import Path
 
 import pytest
 
-from memcli.cli.main import run
-from tests.cli.test_bench import checked
+from tests.commands import checked, printed
 from tests.support import write
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "eval"
@@ -30,11 +27,7 @@ def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def asked(*arguments: str, code: int = 0) -> tuple[str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        found = run(["bench", "quality", *arguments, "--now", "2026-02-10"])
-    assert found == code, err.getvalue()
-    return out.getvalue(), err.getvalue()
+    return printed("bench", "quality", *arguments, "--now", "2026-02-10", code=code)
 
 
 def test_people_find_their_notes_and_their_documentation() -> None:

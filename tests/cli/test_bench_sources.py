@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memcli.cli.main import run
+from tests.commands import printed
 from tests.context.makers import put
 
 TWO = '[[source]]\nname = "handbook"\npath = "handbook"\n'
@@ -24,10 +22,7 @@ TWINS = {
 
 
 def _bench(*arguments: str) -> str:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        assert run(["bench", *arguments]) == 0, err.getvalue()
-    return out.getvalue()
+    return printed("bench", *arguments)[0]
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from memcli.cli.terminal import Terminal
 from memcli.cli.watch_output import Log
 from memcli.indexing.indexer import Report
 from memcli.types import MEMORY_SOURCE, Skip, cite, shown, split_name
+from tests.commands import printed, record
 from tests.context.makers import put
 from tests.support import cited
 
@@ -44,19 +45,6 @@ CITED = {
 FROM_HERE = {citation.replace("handbook:", "handbook/") for citation in CITED}
 NAMES = {citation.removesuffix(":1-3") for citation in FROM_HERE}
 _CITATION = re.compile(r"(?:handbook:)?[\w/-]+\.md:\d+-\d+")
-
-
-def _run(*arguments: str, code: int = 0) -> tuple[str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        assert run([*arguments]) == code, err.getvalue()
-    return out.getvalue(), err.getvalue()
-
-
-def _json(*arguments: str) -> dict[str, Any]:
-    record = json.loads(_run(*arguments, "--json")[0])
-    assert isinstance(record, dict)
-    return record
 
 
 @pytest.fixture
@@ -86,7 +74,7 @@ def _places(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _holds_what_it_cites(place: dict[str, Any]) -> None:
-    got = _json("get", place["citation"])
+    got = record("get", place["citation"])
     if "source" in place:
         assert (got["source"], got["path"]) == (place["source"], place["path"])
     if "text_hash" in place:
@@ -94,24 +82,24 @@ def _holds_what_it_cites(place: dict[str, Any]) -> None:
     if "text" in place:
         assert got["text"].startswith(place["text"])
     if "ref" in place:
-        by_ref = _json("get", place["ref"])
+        by_ref = record("get", place["ref"])
         assert (by_ref["source"], by_ref["path"]) == (got["source"], got["path"])
 
 
 def test_a_citation_gives_the_lines_of_its_own_source(twins: Path) -> None:
     for citation in CITED:
         source = "handbook" if citation.startswith("handbook:") else "memory"
-        assert f"of the {source}." in _run("get", citation)[0]
-        assert f"of the {source}." in _run("get", citation.removesuffix(":1-3"))[0]
+        assert f"of the {source}." in printed("get", citation)[0]
+        assert f"of the {source}." in printed("get", citation.removesuffix(":1-3"))[0]
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json", "jsonl"])
 def test_every_form_of_search_cites_the_source(twins: Path, form: str) -> None:
-    out, _ = _run("search", "pool", "-f", form)
+    out, _ = printed("search", "pool", "-f", form)
     found = cited(out) if form == "text" else _CITATION.findall(out)
     assert set(found) == (CITED if "json" in form else FROM_HERE)
     if form == "json":
-        places = list(_places(json.loads(_run("search", "pool", "-f", form, "--full")[0])))
+        places = list(_places(json.loads(printed("search", "pool", "-f", form, "--full")[0])))
         assert len(places) == len(CITED)
         for place in places:
             _holds_what_it_cites(place)
@@ -143,10 +131,10 @@ def test_what_is_skipped_is_named_with_its_source(twins: Path) -> None:
     for folder in ("", "handbook/"):
         (twins / folder / "memory" / "link.md").symlink_to("2026-02-05.md")
     for command in (("index", "-v"), ("status", "-v")):
-        told = "".join(_run(*command))
+        told = "".join(printed(*command))
         for name in ("memory/link.md", "handbook:memory/link.md"):
             assert re.search(rf"skipped +{name}: symlink \(links are not followed\)\n", told)
-    _, err = _run("get", "handbook:memory/link.md", code=3)
+    _, err = printed("get", "handbook:memory/link.md", code=3)
     assert err == (
         "memcli: handbook:memory/link.md is not a document: symlink (links are not followed)\n"
         "Try: memcli ls\n"
@@ -171,28 +159,28 @@ def test_a_watcher_tells_the_folders_of_two_sources_apart() -> None:
 
 @pytest.mark.parametrize(("form", "end"), [("paths", "\n"), ("paths0", "\0")])
 def test_paths_name_the_document_for_get(twins: Path, form: str, end: str) -> None:
-    names = _run("search", "pool", "-f", form)[0].removesuffix(end).split(end)
+    names = printed("search", "pool", "-f", form)[0].removesuffix(end).split(end)
     assert len(names) == len(set(names))
     assert set(names) == NAMES
     for name in names:
         source = "handbook" if name.startswith("handbook/") else "memory"
-        assert f"of the {source}." in _run("get", name)[0]
+        assert f"of the {source}." in printed("get", name)[0]
 
 
 def test_duplicates_cite_the_source(empty: Path) -> None:
     said = "# Twin\n\nThe grey heron stands at the pond and looks for frogs.\n"
     put(empty, {"MEMORY.md": said, "handbook/MEMORY.md": said, "memcli.toml": TWO})
-    (result,) = _json("search", "heron")["results"]
+    (result,) = record("search", "heron")["results"]
     cited = {result["citation"], *result["duplicates"]}
     assert cited == {"MEMORY.md:1-3", "handbook:MEMORY.md:1-3"}
-    told = _run("search", "heron", "--why-not", result["duplicates"][0])[0]
+    told = printed("search", "heron", "--why-not", result["duplicates"][0])[0]
     assert f"folded into {result['citation']}" in told
 
 
 @pytest.mark.parametrize("form", [(), ("--json", "--explain")])
 def test_every_form_of_a_context_cites_the_source(twins: Path, form: tuple[str, ...]) -> None:
-    _run("index")
-    out, _ = _run("context", "pool", "--tail", "0", *form)
+    printed("index")
+    out, _ = printed("context", "pool", "--tail", "0", *form)
     assert set(_CITATION.findall(out)) == CITED
     if form:
         for place in _places(json.loads(out)):
@@ -205,38 +193,38 @@ def test_receipts_and_their_replay_cite_the_source(
 ) -> None:
     file = tmp_path / "receipt.json"
     tail = ("--tail", "0") if command == "context" else ()
-    _run(command, "pool", *tail, "--receipt", str(file), "--now", "2026-02-20")
+    printed(command, "pool", *tail, "--receipt", str(file), "--now", "2026-02-20")
     places = list(_places(json.loads(file.read_text())["passages"]))
     assert {place["citation"] for place in places} == CITED
     for place in places:
         _holds_what_it_cites(place)
     (twins / "handbook" / "MEMORY.md").unlink()
-    again = _json("bench", "replay", str(file))
+    again = record("bench", "replay", str(file))
     (gone,) = [each["before"] for each in again["passages"] if each["after"] is None]
     assert gone["citation"] == "handbook:MEMORY.md:1-3"
-    assert "handbook:MEMORY.md:1-3  gone: " in _run("bench", "replay", str(file))[0]
+    assert "handbook:MEMORY.md:1-3  gone: " in printed("bench", "replay", str(file))[0]
 
 
 def test_why_not_names_the_source(twins: Path) -> None:
     for citation in CITED:
-        out, _ = _run("search", "pool", "--why-not", citation)
+        out, _ = printed("search", "pool", "--why-not", citation)
         assert out.startswith(f"{citation}: shown, rank ")
-        record = _json("search", "pool", "--why-not", citation)
-        assert cite(record["source"], record["path"], 1, 3) == citation
-        assert {stage["citation"] for stage in record["stages"]} == {citation}
+        told = record("search", "pool", "--why-not", citation)
+        assert cite(told["source"], told["path"], 1, 3) == citation
+        assert {stage["citation"] for stage in told["stages"]} == {citation}
 
 
 def test_messages_of_get_name_the_source(twins: Path) -> None:
     where = "handbook:MEMORY.md"
-    _, err = _run("get", f"{where}:1-3", "--hash", "0" * 32, code=1)
+    _, err = printed("get", f"{where}:1-3", "--hash", "0" * 32, code=1)
     assert err.startswith("memcli: handbook/MEMORY.md:1-3 has changed: its hash is ")
-    _, err = _run("get", f"{where}:3-1", code=2)
+    _, err = printed("get", f"{where}:3-1", code=2)
     assert err.endswith(f"Try: memcli get {where}:1-3\n")
-    _, err = _run("get", f"{where}#nowhere", code=3)
+    _, err = printed("get", f"{where}#nowhere", code=3)
     assert err == (f"memcli: {where} has no heading or anchor 'nowhere'\nTry: memcli get {where}\n")
-    _, err = _run("get", where, "--expand", code=2)
+    _, err = printed("get", where, "--expand", code=2)
     assert err.endswith(f"Try: memcli get {where}\n")
-    _, err = _run("get", "handbook:MEMORI.md", code=3)
+    _, err = printed("get", "handbook:MEMORI.md", code=3)
     assert err.endswith(f"Try: memcli get {where}\n")
 
 
@@ -244,11 +232,11 @@ def test_a_bare_path_is_another_source_s_only_where_the_memory_has_none_and_that
     twins: Path,
 ) -> None:
     (twins / "MEMORY.md").unlink()
-    out, err = _run("get", "MEMORY.md:3")
+    out, err = printed("get", "MEMORY.md:3")
     assert "of the handbook." in out
     assert err == "memcli: the memory has no MEMORY.md; this is handbook:MEMORY.md\n"
     for exactly in ("memory:MEMORY.md", "./MEMORY.md"):
-        _, err = _run("get", exactly, code=3)
+        _, err = printed("get", exactly, code=3)
         assert err.endswith("Try: memcli get handbook:MEMORY.md\n")
 
 
@@ -264,19 +252,19 @@ def test_what_stands_behind_a_summary_is_of_the_memory(empty: Path) -> None:
     others = {f"handbook/{path}": text.replace("queue", "topic") for path, text in LOGS.items()}
     put(empty, {**LOGS, **others, "memcli.toml": TWO})
     small = ("--tail", "0", "--tail-days", "0", "--cluster", "2", "--ratio", "0.9")
-    (made, *_) = _json("compact", *small, "--apply")["summaries"]
-    behind = _json("get", made["path"], "--expand")["expanded"]
+    (made, *_) = record("compact", *small, "--apply")["summaries"]
+    behind = record("get", made["path"], "--expand")["expanded"]
     assert {each["source"] for each in behind} == {"memory"}
     for each in behind:
         _holds_what_it_cites(each)
-    out, _ = _run("get", made["path"], "--expand")
+    out, _ = printed("get", made["path"], "--expand")
     assert re.findall(r"^==> (.*) <==$", out, re.MULTILINE) == [e["citation"] for e in behind]
-    found = _json("search", "queue", "--view", "active", "--expand", "--source", "memory")
+    found = record("search", "queue", "--view", "active", "--expand", "--source", "memory")
     assert found["expanded"]
     for place in _places(found):
         _holds_what_it_cites(place)
     (empty / behind[0]["path"]).unlink()
-    _, err = _run("get", made["path"], "--expand", code=3)
+    _, err = printed("get", made["path"], "--expand", code=3)
     assert err == (
         f"memcli: there is no document {behind[0]['path']}\n"
         f"Try: memcli get handbook:{behind[0]['path']}\n"
@@ -287,9 +275,9 @@ def test_a_kind_of_another_source_may_be_called_summary(empty: Path) -> None:
     """Nothing stands behind it, and the summary of the same path lends it no confidence."""
     put(empty, {**LOGS, "memcli.toml": TWO.replace("kinds", "kind = 'summary'\nkinds")})
     small = ("--tail", "0", "--tail-days", "0", "--cluster", "2", "--ratio", "0.9")
-    (made, *_) = _json("compact", *small, "--apply")["summaries"]
+    (made, *_) = record("compact", *small, "--apply")["summaries"]
     put(empty, {f"handbook/{made['path']}": "# Orders\n\nThe queue of the orders is long.\n"})
-    found = _json("search", "queue of the orders", "--view", "active", "--expand", "--explain")
+    found = record("search", "queue of the orders", "--view", "active", "--expand", "--explain")
     stages = {
         result["source"]: {step["stage"] for step in result["trace"]}
         for result in found["results"]
@@ -308,9 +296,9 @@ def test_names_that_look_like_more_than_a_path_are_read_back(empty: Path) -> Non
     )  # fmt: skip
     files = {name: f"# Pool\n\nThe pool in file {at}.\n" for at, name in enumerate(names)}
     put(empty, {**files, "memcli.toml": f"[files]\ninclude = ['**/*']\n{TWO}"})
-    named = _run("search", "pool", "-n", "100", "-f", "paths0")[0].split("\0")[:-1]
-    assert {_run("get", name)[0] for name in named} == set(files.values())
-    found = _json("search", "pool", "-n", "100", "--full")["results"]
+    named = printed("search", "pool", "-n", "100", "-f", "paths0")[0].split("\0")[:-1]
+    assert {printed("get", name)[0] for name in named} == set(files.values())
+    found = record("search", "pool", "-n", "100", "--full")["results"]
     assert len(found) == len(files)
     for place in found:
         _holds_what_it_cites(place)
@@ -363,8 +351,8 @@ def test_a_usual_name_is_the_path_alone(path: str) -> None:
 def test_a_name_is_found_however_its_accents_are_composed(empty: Path) -> None:
     kept, typed = "memory/Mu\u0308ller.md", "memory/M\u00fcller.md"
     put(empty, {kept: "# M\n\nOne pool.\n", "memory/fox.md": "# F\n\nOne fox.\n"})
-    assert _run("get", f"{typed}:3")[0] == "One pool.\n"
-    assert _run("related", f"{typed}:3", "-q")[0]
+    assert printed("get", f"{typed}:3")[0] == "One pool.\n"
+    assert printed("related", f"{typed}:3", "-q")[0]
     put(empty, {typed: "# M\n\nAnother pool.\n"})
-    assert _run("get", f"{typed}:3")[0] == "Another pool.\n"
-    assert _run("get", f"{kept}:3")[0] == "One pool.\n"
+    assert printed("get", f"{typed}:3")[0] == "Another pool.\n"
+    assert printed("get", f"{kept}:3")[0] == "One pool.\n"

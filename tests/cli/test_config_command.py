@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
-import memcli
 from memcli.cli.config_file import commented
 from memcli.config.settings import KEYS, load, user_file
-from tests.cli.processes import run
-from tests.support import strict
-
-SCHEMA = json.loads(
-    (Path(memcli.__file__).parent / "schemas" / "memcli.config.1.json").read_text("utf-8")
-)
+from tests.commands import checked
+from tests.commands import run_here as run
 
 
 @pytest.fixture
@@ -29,8 +22,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _record(*arguments: str, **environ: str) -> dict[str, dict[str, object]]:
-    record = json.loads(run("config", "--json", *arguments, **environ).stdout)
-    Draft202012Validator(strict(SCHEMA)).validate(record)
+    record = checked("memcli.config", run("config", "--json", *arguments, **environ).stdout)
     return {setting["name"]: setting for setting in record["settings"]}
 
 

@@ -16,7 +16,7 @@ from memcli.cli.main import run as run_here
 from memcli.cli.program import COMMANDS
 from memcli.errors import ExitCode
 from tests.cli.processes import run
-from tests.support import write
+from tests.support import by_night, write
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="fork, descriptors, time zones")
 
@@ -213,15 +213,12 @@ def test_every_command_stands_in_the_table() -> None:
 
 
 # Each starts some forty commands: these are tried every time, the others at night.
-USUAL = {
-    "as usual", "a clock before the index's first year", "answers to a full disk", "no streams",
-    "a deleted folder, a relative one", "a read-only workspace", "a cache that is a file",
-}  # fmt: skip
+USUAL = ("as usual", "answers to a full disk", "no streams", "a read-only workspace")
 
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=() if name in USUAL else pytest.mark.nightly) for name in EDGES],
+    [*USUAL, *by_night(*(name for name in EDGES if name not in USUAL))],
 )
 def test_exit_codes_hold_at_the_edges(notes: Path, name: str) -> None:
     edge = EDGES[name]
@@ -296,9 +293,7 @@ main()
 """
 
 
-@pytest.mark.parametrize(
-    "most", [4, 6, 8, *(pytest.param(n, marks=pytest.mark.nightly) for n in (5, 7, 10, 12))]
-)
+@pytest.mark.parametrize("most", [4, 6, 8, *by_night(5, 7, 10, 12)])
 def test_too_few_open_files_are_the_systems_refusal(notes: Path, most: int) -> None:
     run("index", "-q")
     for command in ("index --full", "search pool", "status", "get memory/2025-01-01.md", "compact"):

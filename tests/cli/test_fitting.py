@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memcli.cli.search_text import Fitting, Shows, fitted
 from memcli.search.ranked import RankedPassage
-from tests.cli.processes import run
+from tests.commands import run_here as run
 from tests.render.test_text import PASSAGE
 from tests.support import write
 

@@ -17,7 +17,7 @@ import memcli
 from memcli.cli.command_tree import command_tree
 from memcli.store.lock import writer_lock
 from tests.cli.processes import start
-from tests.store.damage import told
+from tests.commands import typed
 from tests.support import write
 
 PACKAGE = Path(memcli.__file__).parent
@@ -43,7 +43,7 @@ class Place:
         self._monkeypatch.setenv(name, value)
 
     def index(self) -> None:
-        assert told("index -q")[0] == 0
+        assert typed("index -q")[0] == 0
 
     def sql(self, *statements: str) -> None:
         self.index()
@@ -91,17 +91,17 @@ def cut_anew(place: Place) -> None:
 
 
 def without_vectors(place: Place) -> None:
-    assert told("index -q --encoder none")[0] == 0
+    assert typed("index -q --encoder none")[0] == 0
 
 
 def few_vectors(place: Place) -> None:
     place.set("MEMCLI_SYNC_PARTS", "1")
-    assert told("search pool -q")[0] == 0
+    assert typed("search pool -q")[0] == 0
 
 
 def some_vectors(place: Place) -> None:
     place.set("MEMCLI_SYNC_PARTS", "4")
-    assert told("search pool -q")[0] == 0
+    assert typed("search pool -q")[0] == 0
 
 
 def other_model(place: Place) -> None:
@@ -321,7 +321,7 @@ def follow(hint: str) -> tuple[int, str, str]:
     """Run what a hint says."""
     first, *rest = shlex.split(hint)
     assert first == "memcli"
-    return told(shlex.join(rest))
+    return typed(shlex.join(rest))
 
 
 @pytest.mark.parametrize(
@@ -334,11 +334,11 @@ def follow(hint: str) -> tuple[int, str, str]:
 def test_who_follows_a_hint_sees_the_state_mended(place: Place, name: str) -> None:
     case = MENDED[name]
     case.prepare(place)
-    code, out, err = told(case.command)
+    code, out, err = typed(case.command)
     assert (code, hints(out, err)) == (case.code, [case.hint]), err
     code, out, err = follow(case.hint)
     assert (code, hints(out, err)) == (0, []), err
-    code, out, err = told(case.command)
+    code, out, err = typed(case.command)
     assert code == case.after, err
     assert case.hint not in hints(out, err), err
     if case.after == 0:
@@ -349,7 +349,7 @@ def test_who_follows_a_hint_sees_the_state_mended(place: Place, name: str) -> No
 def test_who_follows_the_hint_of_a_filter_sees_what_there_is(place: Place, filters: str) -> None:
     write(place.root, "memory/tagged.md", "---\ntags: [infra]\n---\nThe pool.\n")
     place.index()
-    code, out, err = told(f"search pool {filters}")
+    code, out, err = typed(f"search pool {filters}")
     assert (code, out) == (0, "")
     (hint,) = hints(err)
     code, out, err = follow(hint)
@@ -359,7 +359,7 @@ def test_who_follows_the_hint_of_a_filter_sees_what_there_is(place: Place, filte
 
 def test_who_asks_for_a_file_that_is_too_large_learns_the_limit(place: Place) -> None:
     place.set("MEMCLI_FILES_MAX_BYTES", "40")
-    code, _, err = told("get memory/2025-01-01.md")
+    code, _, err = typed("get memory/2025-01-01.md")
     assert (code, hints(err)) == (3, ["memcli config files.max_bytes"])
     assert "too-large (" in err
     _, out, err = follow("memcli config files.max_bytes")
@@ -369,7 +369,7 @@ def test_who_asks_for_a_file_that_is_too_large_learns_the_limit(place: Place) ->
 
 def test_the_hint_of_a_plan_repeats_its_options(place: Place) -> None:
     line = "compact --tail 0 --tail-days 0 --cluster 2 --ratio 0.5"
-    _, out, err = told(line)
+    _, out, err = typed(line)
     planned = re.findall(r"^would write +(\S+)", out, re.MULTILINE)
     assert planned
     (hint,) = hints(err)
@@ -385,7 +385,7 @@ LEAVES = sorted(each.name for each in command_tree())
 def test_the_line_that_answers_a_wrong_option_can_be_read(place: Place, command: str) -> None:
     """Each hint is followed with --help in it, so that no command runs."""
     for wrong in ("--zzz", "-zzz", "--debug=1", "--now", "--debg"):
-        code, out, err = told(f"{command} {wrong}")
+        code, out, err = typed(f"{command} {wrong}")
         (hint,) = hints(err)
         assert (code, out) == (2, ""), err
         line = hint if hint.startswith("memcli ") else f"memcli {command} {hint}"
@@ -399,22 +399,22 @@ def test_who_marks_a_folder_can_go_on(place: Place, tmp_path: Path, command: str
     place.set("MEMCLI_WORKSPACE", "")
     write(tmp_path, "notes/a.md", "The pool.\n")
     os.chdir(tmp_path / "notes")
-    code, _, err = told(command)
+    code, _, err = typed(command)
     assert (code, hints(err)) == (3, ["memcli init"])
     assert follow("memcli init")[0] == 0
-    assert told("compact")[0] == 0
+    assert typed("compact")[0] == 0
 
 
 def test_who_sets_the_drafts_right_can_measure(place: Place) -> None:
     assert follow("memcli bench init")[0] == 0
-    code, _, err = told("bench quality")
+    code, _, err = typed("bench quality")
     (hint,) = hints(err)
     path = place.root / ".memcli" / "questions.jsonl"
     assert hint == f'edit {path} and set "draft": false where question and lines are right'
     path.write_text(path.read_text().replace('"draft": true', '"draft": false'))
-    assert (code, told("bench quality")[0]) == (2, 0)
+    assert (code, typed("bench quality")[0]) == (2, 0)
     path.write_text("")
-    code, _, err = told("bench quality")
+    code, _, err = typed("bench quality")
     assert (code, hints(err)) == (2, ["delete it, then run memcli bench init"])
     path.unlink()
     assert follow("memcli bench init")[0] == 0
@@ -434,7 +434,7 @@ def test_what_is_said_instead_works(
         (tmp_path / "none" / "memory").mkdir(parents=True)
         monkeypatch.setenv("MEMCLI_WORKSPACE", str(tmp_path / "none"))
     line = rest if what.isupper() else command
-    code, out, err = told(line.replace("FILE", shlex.quote(str(file))))
+    code, out, err = typed(line.replace("FILE", shlex.quote(str(file))))
     (hint,) = hints(out, err)
     assert code in (2, 3)
     assert re.fullmatch(wanted, hint), hint
@@ -445,25 +445,25 @@ def test_what_is_said_instead_works(
 def test_a_hint_asks_the_workspace_that_the_line_named(place: Place, tmp_path: Path) -> None:
     place.set("MEMCLI_WORKSPACE", str(tmp_path / "none"))
     named = f"-w {shlex.quote(str(place.root))}"
-    code, out, err = told(f"search pool --no-sync {named}")
+    code, out, err = typed(f"search pool --no-sync {named}")
     assert (code, hints(out, err)) == (4, [f"memcli index {named}"])
     assert follow(f"memcli index {named}")[0] == 0
-    assert told(f"search pool --no-sync {named}")[0] == 0
+    assert typed(f"search pool --no-sync {named}")[0] == 0
 
 
 @pytest.mark.parametrize("command", ["index", "search pool --sync", "bench quality"])
 def test_who_waits_for_another_writer_comes_to_write(place: Place, command: str) -> None:
     with_questions(place)
-    told("index -q")
+    typed("index -q")
     place.set("MEMCLI_CHUNK_TOKENS", "90")
     with writer_lock(str(place.store), wait_seconds=0, sleep=lambda _: None):
-        code, out, err = told("index --wait 0")
+        code, out, err = typed("index --wait 0")
         assert (code, hints(out, err)) == (5, ["memcli index --wait 600"])
         waiting = start(*shlex.split(hints(err)[0])[1:])
         assert waiting.poll() is None
     told_then = waiting.communicate()[1]
     assert (waiting.returncode, "Indexed: 6 changed" in told_then) == (0, True), told_then
-    code, out, err = told(command)
+    code, out, err = typed(command)
     assert (code, hints(out, err)) == (0, [])
 
 

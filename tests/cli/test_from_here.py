@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from memcli.api.targets import Target, _readings
 from memcli.language.tokens import estimate
 from memcli.workspace.names import documents_at, name_from
-from tests.cli.processes import COMMAND, run
+from tests.cli.processes import COMMAND
+from tests.commands import run_here as run
 from tests.context.makers import put
 from tests.support import cited
 

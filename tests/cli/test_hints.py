@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import io
 import json
 import shutil
 from collections.abc import Iterator
@@ -14,10 +13,10 @@ from typing import Any
 import pytest
 
 import memcli
-from memcli.cli.main import run
 from memcli.errors import Reason
 from memcli.render.reasons import sentence
 from memcli.store.lock import writer_lock
+from tests.commands import say
 
 PACKAGE = Path(memcli.__file__).parent
 QUESTION = '{"query": "pool", "relevant": "memory/2025-05-06.md"}\n'
@@ -27,10 +26,7 @@ ENVIRONMENT = "memcli help settings"
 
 
 def _run(*arguments: str) -> tuple[str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        run(arguments)
-    return out.getvalue(), err.getvalue()
+    return say(*arguments)[1:]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from memcli.cli.program import codes, page
 from memcli.lint.findings import CODES
 from tests.cli.test_schemas import _checked
-from tests.store.damage import told
+from tests.commands import typed
 from tests.support import write
 
 TOKEN = "ghp_" + "q8ZrT2mVx7KdLw4Hs9Bn3YfGc6Jp5Rt1EaUv"
@@ -48,12 +48,12 @@ SUMMARY = """\
 
 def test_each_line_has_a_place_a_code_and_what_it_is(notes: Path) -> None:
     before = {file: file.read_bytes() for file in notes.rglob("*") if file.is_file()}
-    assert told("lint --now 2026-02-10") == (0, LINES, SUMMARY)
+    assert typed("lint --now 2026-02-10") == (0, LINES, SUMMARY)
     assert {file: file.read_bytes() for file in notes.rglob("*") if file.is_file()} == before
 
 
 def test_json_has_the_same_and_its_citations_are_taken_by_get(notes: Path) -> None:
-    code, out, err = told("lint --json --now 2026-02-10")
+    code, out, err = typed("lint --json --now 2026-02-10")
     record = _checked("memcli.lint", out)
     assert (code, err) == (0, "")
     assert [each["code"] for each in record["findings"]] == [
@@ -64,7 +64,7 @@ def test_json_has_the_same_and_its_citations_are_taken_by_get(notes: Path) -> No
     assert TOKEN not in out
     for each in record["findings"]:
         for citation in filter(None, (each["citation"], *each["others"])):
-            assert told(f"get {citation}")[0] == 0
+            assert typed(f"get {citation}")[0] == 0
 
 
 def test_of_many_of_one_kind_in_a_document_the_first_stand_for_all(notes: Path) -> None:
@@ -75,18 +75,18 @@ def test_of_many_of_one_kind_in_a_document_the_first_stand_for_all(notes: Path) 
     four = [f"{name}6.md:{at}: stale-task: open since {name[7:]}6, 35 days" for at in "1234"]
     six = [f"{name}7.md:{at}: stale-task: open since {name[7:]}7, 34 days" for at in "234567"]
     more = f"{name}7.md: stale-task: 3 more like these, which -v lists"
-    found = told("lint --now 2026-02-10")[1].splitlines()
+    found = typed("lint --now 2026-02-10")[1].splitlines()
     assert [line for line in found if name + "6" in line] == four
     assert [line for line in found if name + "7" in line] == [*six[:3], more]
-    found = told("lint -v --now 2026-02-10")[1].splitlines()
+    found = typed("lint -v --now 2026-02-10")[1].splitlines()
     assert [line for line in found if name + "7" in line] == six
-    record = json.loads(told("lint --json --now 2026-02-10")[1])
+    record = json.loads(typed("lint --json --now 2026-02-10")[1])
     assert record["counts"]["stale-task"] == len(four) + len(six) + 1
 
 
 def test_every_secret_is_named(notes: Path) -> None:
     write(notes, "memory/keys.md", f"- {TOKEN}\n" * 9)
-    found = told("lint --now 2026-02-10")[1]
+    found = typed("lint --now 2026-02-10")[1]
     assert found.count("memory/keys.md:") == 9
 
 
@@ -102,23 +102,23 @@ def test_every_secret_is_named(notes: Path) -> None:
     ],
 )
 def test_gates(notes: Path, gate: str, code: int) -> None:
-    assert told(f"lint -q --fail-on {gate}")[0] == code
+    assert typed(f"lint -q --fail-on {gate}")[0] == code
 
 
 def test_a_code_that_there_is_not_is_answered_by_the_nearest(notes: Path) -> None:
-    err = told("lint --fail-on secrets")[2]
+    err = typed("lint --fail-on secrets")[2]
     assert err.endswith("not 'secrets'\nTry: --fail-on secret\n")
 
 
 def test_a_clean_memory_passes_every_gate(tmp_path: Path) -> None:
     write(tmp_path, "MEMORY.md", "# Rules\n\nKeep the pool full.\n")
-    code, out, err = told(f"lint --fail-on all -w {tmp_path}")
+    code, out, err = typed(f"lint --fail-on all -w {tmp_path}")
     assert (code, out, err) == (0, "", "Nothing found in 1 document.\n")
 
 
 def test_what_cannot_be_read_is_named(notes: Path) -> None:
     write(notes, "memory/odd.md", b"\0\0\0\0not text")
-    record = json.loads(told("lint --json")[1])
+    record = json.loads(typed("lint --json")[1])
     (passed,) = record["skipped"]
     assert passed.startswith("memory/odd.md cannot be read: ")
 
@@ -128,17 +128,17 @@ def test_a_summary_that_was_edited_is_found(notes: Path, monkeypatch: pytest.Mon
     for day in range(1, 6):
         said = f"- We decided number {day}: the pool is dry.\n" + f"- padding {day}\n" * 30
         write(notes, f"memory/2025-01-0{day}.md", f"# A\n\n{said}")
-    assert told("compact --apply --tail 0 --tail-days 0 --cluster 2 --ratio 0.9")[0] == 0
-    assert "invalid-summary" not in told("lint")[1]
+    assert typed("compact --apply --tail 0 --tail-days 0 --cluster 2 --ratio 0.9")[0] == 0
+    assert "invalid-summary" not in typed("lint")[1]
     summary = next((notes / "memory/summaries").glob("*.md"))
     write(notes, f"memory/summaries/{summary.name}", summary.read_text("utf-8") + "\nMore.\n")
     name = f"memory/summaries/{summary.name}"
-    assert f"{name}: invalid-summary: edited: somebody has changed it" in told("lint")[1]
+    assert f"{name}: invalid-summary: edited: somebody has changed it" in typed("lint")[1]
 
 
 @pytest.mark.parametrize("code", CODES)
 def test_every_code_has_a_page_with_an_example_of_its_own(code: str) -> None:
-    assert told(f"help {code}")[1] == page(code)
+    assert typed(f"help {code}")[1] == page(code)
     assert page(code).startswith(f"# {code}: {CODES[code]}\n")
     assert f"{code}: " in page(code).partition("\n")[2]
     assert f"| [{code}](codes/{code}.md) | {CODES[code]} |\n" in page("lint")

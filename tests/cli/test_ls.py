@@ -18,7 +18,8 @@ from memcli.config import settings as config
 from memcli.mcp.answers import of_catalogue
 from memcli.types import Filters, shown
 from memcli.workspace.discover import discover
-from tests.cli.processes import on_terminal, run
+from tests.cli.processes import on_terminal
+from tests.commands import run_here as run
 from tests.support import write
 
 NAMES = (
@@ -317,3 +318,15 @@ def test_a_long_list_in_a_pipe_is_counted_by_folder_and_month(
         told = of_catalogue(catalogue(memory.workspaces, Filters(), order="newest"), 1000)
     assert "memory/ | 2025-06 | 28 documents\n" in told
     assert told.count("\n") == 6
+
+    # With many months, a folder is one line, with the speakers of its conversations.
+    for month in range(1, 13):
+        chat = "- **Ann**: Is it yours?\n- **Bo**: Yes.\n- **Ann**: Fair.\n- **Bo**: So it is.\n"
+        write(tmp_path, f"chats/memory/2024-{month:02}-03.md", f"# Chat\n\n{chat * 2}")
+        write(tmp_path, f"notes/2024-{month:02}-03.md", "The pool.\n")
+    assert listed() == (
+        "     1  -                   ./\n"
+        "    12  2024-01 to 2024-12  chats/memory/  Ann, Bo\n"
+        "    56  2025-05 to 2025-06  memory/\n"
+        "    68  2024-01 to 2025-06  notes/\n"
+    )

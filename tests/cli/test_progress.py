@@ -10,7 +10,7 @@ import pytest
 
 from memcli.cli.progress import SAY_AFTER_SECONDS, SHOW_AFTER_SECONDS, WAITING, Progress, Stopwatch
 from memcli.cli.terminal import Terminal
-from tests.store.damage import told
+from tests.commands import typed
 from tests.support import write
 
 
@@ -100,11 +100,11 @@ def test_v_says_how_long_each_stage_took(tmp_path: Path, monkeypatch: pytest.Mon
         ("context pool", {"recall", "fuse"}),
         ("status", set()),
     ):
-        _, out, err = told(f"{command} -v")
+        _, out, err = typed(f"{command} -v")
         (line,) = [each for each in err.splitlines() if each.startswith("Took ")]
         assert stages <= set(re.findall(r"([a-z]+) \d+\.\d{3}", line)), line
         assert "Took" not in out
-        assert "Took" not in told(command)[2]
+        assert "Took" not in typed(command)[2]
 
 
 def test_a_search_in_a_pipe_says_once_that_it_reads_for_long_or_waits() -> None:

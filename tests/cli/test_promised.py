@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import memcli
 from memcli.cli.main import run as run_here
 from tests.cli.processes import run
+from tests.commands import record
 from tests.support import write
 
 NOTE = "# Pool\n\nThe pool of the tracker ran dry.\n"
@@ -29,13 +26,6 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 def notes(tmp_path: Path) -> Path:
     (tmp_path / "notes" / "memory").mkdir(parents=True)
     return tmp_path / "notes"
-
-
-def record(*arguments: str) -> Any:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        assert run_here([*arguments, "--json"]) == 0
-    return json.loads(out.getvalue())
 
 
 def found(notes: Path, *arguments: str) -> list[str]:

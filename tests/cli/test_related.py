@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import memcli
 from memcli.search.related import middle
-from tests.cli.processes import on_terminal, run
+from tests.cli.processes import on_terminal
+from tests.commands import run_here as run
 from tests.hashing import HashingEncoder
 from tests.support import write
 

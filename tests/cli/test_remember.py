@@ -7,12 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-import memcli
-from tests.cli.processes import run
-from tests.support import strict
+from tests.cli import processes
+from tests.commands import checked
+from tests.commands import run_here as run
 
 NOW = ("--now", "2026-02-10T14:03")
 LOG = "memory/2026-02-10.md"
@@ -36,10 +35,7 @@ def _told(*arguments: str) -> tuple[int, str, str]:
 
 
 def _record(name: str, *arguments: str) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads(_told(*arguments, "--json")[1])
-    schemas = Path(memcli.__file__).parent / "schemas"
-    jsonschema.validate(record, strict(json.loads((schemas / f"{name}.1.json").read_text("utf-8"))))
-    return record
+    return checked(name, _told(*arguments, "--json")[1])
 
 
 def test_a_note_is_kept_found_and_taken_back(notes: Path) -> None:
@@ -60,10 +56,10 @@ def test_an_item_of_a_list_is_a_note(notes: Path, options: tuple[str, ...]) -> N
 
 def test_words_of_the_line_are_one_note_and_a_dash_reads_stdin(notes: Path) -> None:
     assert _told("remember", "to", "the", "point", "--to", "MEMORY.md")[1] == "MEMORY.md:5\n"
-    refused = run("remember", "--check", "-", input=b"\0" * 99)
+    refused = processes.run("remember", "--check", "-", input=b"\0" * 99)
     assert refused.stderr.startswith("memcli: stdin cannot be checked: 99 NUL bytes")
     place = ("--to", "MEMORY.md", "--heading", "Rules", "--type", "user")
-    done = run("remember", "-", *place, input="Answers in German.\nAlways.\n")
+    done = processes.run("remember", "-", *place, input="Answers in German.\nAlways.\n")
     assert done.stdout == "MEMORY.md:9-10\n"
     assert (
         (notes / "MEMORY.md")

@@ -11,7 +11,7 @@ import pytest
 
 from memcli import Memory
 from memcli.cli.main import run
-from tests.cli.test_bench import checked
+from tests.commands import checked
 from tests.embedding.cross_model import make_cross_encoder
 from tests.embedding.loopback import loopback, ranked
 from tests.support import write

@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
 import shutil
 from collections.abc import Sequence
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-import memcli
-from memcli.cli.main import run
-from tests.support import strict
+from tests.commands import SCHEMAS, checked, printed, say
 
-SCHEMAS = Path(memcli.__file__).parent / "schemas"
 NAMES = sorted(file.name.removesuffix(".1.json") for file in SCHEMAS.glob("*.json"))
 ROUNDED = ("score", "confidence")
 
 
+@cache
 def _schema(name: str) -> dict[str, Any]:
     schema = json.loads((SCHEMAS / f"{name}.1.json").read_text("utf-8"))
     assert isinstance(schema, dict)
     return schema
 
 
-def _run(*arguments: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(arguments)
-    return code, out.getvalue(), err.getvalue()
+@cache
+def _lenient(name: str) -> Draft202012Validator:
+    return Draft202012Validator(_schema(name))
 
 
 def _checked(name: str, text: str) -> dict[str, Any]:
-    record = json.loads(text)
-    Draft202012Validator(_schema(name)).validate({**record, "of a later version": None})
-    Draft202012Validator(strict(_schema(name))).validate(record)
-    assert isinstance(record, dict)
+    """Return a record that is as its schema says; another key of a later version is allowed."""
+    record = checked(name, text)
+    _lenient(name).validate({**record, "of a later version": None})
     return record
 
 
@@ -94,41 +89,34 @@ def test_every_schema_is_held_against_real_output() -> None:
 
 
 def test_config_context_and_why_not_are_as_their_schemas_say(notes: Path) -> None:
-    _checked("memcli.config", _run("config", "--json")[1])
-    _checked("memcli.init", _run("init", "--json")[1])
+    _checked("memcli.config", say("config", "--json")[1])
+    _checked("memcli.init", say("init", "--json")[1])
     for query in ((), ("pool OR 部署",)):
-        _checked("memcli.context", _run("context", *query, "--json", "--explain", "--tail", "0")[1])
+        _checked("memcli.context", say("context", *query, "--json", "--explain", "--tail", "0")[1])
     if (notes / "MEMORY.md").exists():
-        missed = _run("search", "pool", "--why-not", "MEMORY.md:1-2", "--json")[1]
+        missed = say("search", "pool", "--why-not", "MEMORY.md:1-2", "--json")[1]
         assert _checked("memcli.why-not", missed)["schema"] == "memcli.why-not/1"
 
 
-@pytest.mark.parametrize(
-    "flags",
-    [
-        (),
-        ("--count", "tag"),
-        ("--tag", "nosuch"),
-        ("--on", "2025-06"),
-        ("-n", "1"),
-        ("--count", "kind", "-n", "1"),
-        ("--since", "last week"),
-    ],
-)
-def test_lists_are_as_their_schema_says(notes: Path, flags: tuple[str, ...]) -> None:
-    code, out, _ = _run("ls", "--json", "-w", ".", *flags)
-    record = _checked("memcli.ls", out)
-    assert code == 0
-    assert ("counts" in record) == ("--count" in flags) != ("documents" in record)
-    assert not (record.get("documents") and "empty_reason" in record)
+LISTS = ((), ("--count", "tag"), ("--tag", "nosuch"), ("--on", "2025-06"), ("-n", "1"),
+         ("--count", "kind", "-n", "1"), ("--since", "last week"))  # fmt: skip
 
 
-@pytest.mark.parametrize("flags", [(), ("--mode", "keyword"), ("--tag", "nosuch"),
-                                   ("--fields", "path,text,cosine")])  # fmt: skip
-def test_what_is_related_is_as_its_schema_says(notes: Path, flags: tuple[str, ...]) -> None:
-    for place in sorted(notes.rglob("*.md")):
+def test_lists_are_as_their_schema_says(notes: Path) -> None:
+    for flags in LISTS:
+        record = _checked("memcli.ls", printed("ls", "--json", "-w", ".", *flags)[0])
+        assert ("counts" in record) == ("--count" in flags) != ("documents" in record)
+        assert not (record.get("documents") and "empty_reason" in record)
+
+
+RELATED = ((), ("--mode", "keyword"), ("--tag", "nosuch"), ("--fields", "path,text,cosine"))
+
+
+def test_what_is_related_is_as_its_schema_says(notes: Path) -> None:
+    for at, place in enumerate(sorted(notes.rglob("*.md"))):
         name = str(place.relative_to(notes))
-        code, out, _ = _run("related", f"./{name}", "--json", "-w", ".", *flags)
+        flags = RELATED[at % len(RELATED)]
+        code, out, _ = say("related", f"./{name}", "--json", "-w", ".", *flags)
         if code == 0:
             record = _checked("memcli.related", out)
             assert record["place"]["path"] == name
@@ -138,56 +126,44 @@ def test_what_is_related_is_as_its_schema_says(notes: Path, flags: tuple[str, ..
 
 
 def test_index_and_status_are_as_their_schemas_say(notes: Path) -> None:
-    _checked("memcli.status", _run("status", "--json", "-w", ".")[1])
-    _checked("memcli.index-plan", _run("index", "--dry-run", "--json", "-w", ".")[1])
-    _checked("memcli.index-clean", _run("index", "--clean", "--json")[1])
-    _checked("memcli.index", _run("index", "--json", "-w", ".")[1])
+    _checked("memcli.status", say("status", "--json", "-w", ".")[1])
+    _checked("memcli.index-plan", say("index", "--dry-run", "--json", "-w", ".")[1])
+    _checked("memcli.index-clean", say("index", "--clean", "--json")[1])
+    _checked("memcli.index", say("index", "--json", "-w", ".")[1])
     (notes / "memory" / "2026-02-18.md").write_text("# New\n\nA zebrafish.\n")
-    _checked("memcli.index", _run("index", "--json", "--full", "--prune", "-w", ".")[1])
-    _checked("memcli.status", _run("status", "--json", "--deep", "-w", ".")[1])
+    _checked("memcli.index", say("index", "--json", "--full", "--prune", "-w", ".")[1])
+    _checked("memcli.status", say("status", "--json", "--deep", "-w", ".")[1])
 
 
 def test_compact_and_what_stands_behind_are_as_their_schemas_say(notes: Path) -> None:
-    small = (
-        "--tail",
-        "1",
-        "--tail-days",
-        "0",
-        "--ratio",
-        "0.9",
-        "--cluster",
-        "2",
-        "--json",
-        "-w",
-        ".",
-    )
-    made = _checked("memcli.compact", _run("compact", *small, "--show")[1])["summaries"]
+    small = ("--tail", "1", "--tail-days", "0", "--ratio", "0.9", "--cluster", "2", "--json")
+    made = _checked("memcli.compact", say("compact", *small, "--show")[1])["summaries"]
     for action in ("--apply", "--verify"):
-        _checked("memcli.compact", _run("compact", *small, action)[1])
+        _checked("memcli.compact", say("compact", *small, action)[1])
     for word in ("pool", "東京"):
         arguments = ("search", word, "--view", "active", "--expand", "--json", "-w", ".")
-        _checked("memcli.search", _run(*arguments)[1])
+        _checked("memcli.search", say(*arguments)[1])
     for summary in made:
-        record = _run("get", summary["path"], "--expand", "--json", "-w", ".")[1]
+        record = say("get", summary["path"], "--expand", "--json", "-w", ".")[1]
         assert _checked("memcli.get", record)["expanded"]
-    _checked("memcli.compact", _run("compact", *small, "--undo")[1])
+    _checked("memcli.compact", say("compact", *small, "--undo")[1])
 
 
-@pytest.mark.parametrize("flags", [(), ("--full", "--explain"), ("--mode", "keyword"),
-                                   ("--on", "2025-06"), ("--budget", "30")])  # fmt: skip
-@pytest.mark.parametrize("query", ["pool", "fact", "東京", "why did it run dry in June 2025"])
-def test_search_is_as_its_schema_says(notes: Path, query: str, flags: tuple[str, ...]) -> None:
-    line = ("search", query, "--json", "-w", ".", *flags)
-    few = _checked("memcli.search", _run(*line)[1])
-    code, out, _ = _run(*line, "-v")
-    record = _checked("memcli.search", out)
-    assert code == 0
-    if "--full" not in flags and "--budget" not in flags:
-        for short, result in zip(few["results"], record["results"], strict=True):
-            assert short.items() <= {**result, **_rounded(result)}.items()
-    assert [result["rank"] for result in record["results"]] == list(
-        range(1, len(record["results"]) + 1)
-    )
+QUERIES = ("pool", "fact", "東京", "why did it run dry in June 2025")
+SEARCHES = ((), ("--full", "--explain"), ("--mode", "keyword"), ("--on", "2025-06"),
+            ("--budget", "30"))  # fmt: skip
+
+
+def test_search_is_as_its_schema_says(notes: Path) -> None:
+    for query, flags in product(QUERIES, SEARCHES):
+        line = ("search", query, "--json", "-w", ".", *flags)
+        few = _checked("memcli.search", say(*line)[1])
+        record = _checked("memcli.search", printed(*line, "-v")[0])
+        if "--full" not in flags and "--budget" not in flags:
+            for short, result in zip(few["results"], record["results"], strict=True):
+                assert short.items() <= {**result, **_rounded(result)}.items()
+        ranks = [result["rank"] for result in record["results"]]
+        assert ranks == list(range(1, len(ranks) + 1))
 
 
 def _rounded(result: dict[str, Any]) -> dict[str, Any]:
@@ -198,13 +174,13 @@ def test_json_costs_at_most_1_65_times_the_text(
     workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(shutil.copytree(workspaces / "engineer", tmp_path / "engineer"))
-    assert _run("index", "-q", "-w", ".")[0] == 0
+    assert say("index", "-q", "-w", ".")[0] == 0
     judged = (
         (Path(__file__).parents[2] / "fixtures/eval/engineer.jsonl").read_text("utf-8").splitlines()
     )
     questions = [json.loads(line)["query"] for line in judged[::4]]
     text, record = (
-        sum(len(_run("search", each, "-w", ".", *form)[1]) for each in questions)
+        sum(len(say("search", each, "-w", ".", *form)[1]) for each in questions)
         for form in ((), ("--json",))
     )
     assert text < record <= 1.65 * text
@@ -221,39 +197,42 @@ def twice(notes: Path) -> Path:
 @pytest.mark.parametrize("source", ["memory", "copy"])
 def test_what_search_cites_get_gives_with_the_same_hash(twice: Path, source: str) -> None:
     search = ("search", "the", "--json", "--full", "-w", ".", "--source", source)
-    for result in _checked("memcli.search", _run(*search)[1])["results"]:
-        got = _checked("memcli.get", _run("get", result["citation"], "--json", "-w", ".")[1])
+    for result in _checked("memcli.search", say(*search)[1])["results"]:
+        got = _checked("memcli.get", say("get", result["citation"], "--json", "-w", ".")[1])
         assert (got["source"], got["path"]) == (source, result["path"])
         assert got["text_hash"] == result["text_hash"]
         assert got["text"] == result["text"]
 
 
 def test_what_is_folded_is_cited_with_its_source(twice: Path) -> None:
-    record = _checked("memcli.search", _run("search", "the", "--json", "-w", ".")[1])
+    record = _checked("memcli.search", say("search", "the", "--json", "-w", ".")[1])
     for result in record["results"]:
         for folded in result.get("duplicates", ()):
-            got = _checked("memcli.get", _run("get", folded, "--json", "-w", ".")[1])
+            got = _checked("memcli.get", say("get", folded, "--json", "-w", ".")[1])
             assert got["source"] == ("copy" if folded.startswith("copy:") else "memory")
 
 
-@pytest.mark.parametrize("flags", [(), ("--budget", "60", "--tail", "0", "--explain"),
-                                   ("--profile", "two-pass"), ("--no-sync",)])  # fmt: skip
-@pytest.mark.parametrize("query", ["", "pool", "fact", "東京", "why did it run dry in June 2025"])
-def test_context_is_as_its_schema_says(notes: Path, query: str, flags: tuple[str, ...]) -> None:
-    _run("index", "-w", ".")
-    code, out, err = _run("context", query, "--json", "-w", ".", *flags)
-    assert code == 0, err
-    record = _checked("memcli.context", out)
-    assert ("plan" in record) is ("--explain" in flags)
-    for part in record["parts"]:
-        got = _checked("memcli.get", _run("get", part["citation"], "--json", "-w", ".")[1])
+CONTEXTS = ((), ("--budget", "60", "--tail", "0", "--explain"), ("--profile", "two-pass"),
+            ("--no-sync",))  # fmt: skip
+
+
+def test_context_is_as_its_schema_says(notes: Path) -> None:
+    say("index", "-w", ".")
+    cited: dict[str, Any] = {}
+    for query, flags in product(("", *QUERIES), CONTEXTS):
+        out, _ = printed("context", query, "--json", "-w", ".", *flags)
+        record = _checked("memcli.context", out)
+        assert ("plan" in record) is ("--explain" in flags)
+        cited |= {part["citation"]: part for part in record["parts"]}
+    for citation, part in cited.items():
+        got = _checked("memcli.get", say("get", citation, "--json", "-w", ".")[1])
         lines = [got["start_line"], got["end_line"]]
         assert lines == [part["start_line"], part["end_line"]]
 
 
 def test_jsonl_is_the_results_alone(notes: Path) -> None:
-    whole = _checked("memcli.search", _run("search", "fact pool", "--json", "-w", ".")[1])
-    lines = _run("search", "fact pool", "-f", "jsonl", "-w", ".")[1].split("\n")
+    whole = _checked("memcli.search", say("search", "fact pool", "--json", "-w", ".")[1])
+    lines = say("search", "fact pool", "-f", "jsonl", "-w", ".")[1].split("\n")
     assert [json.loads(line) for line in lines if line] == whole["results"]
 
 
@@ -262,8 +241,8 @@ def test_bench_is_as_its_schema_says(workspaces: Path, monkeypatch: pytest.Monke
     questions = workspaces.parent / "questions.jsonl"
     questions.write_text('{"query": "pool", "relevant": "memory/2025-05-06.md"}\n')
     folder = str(workspaces / "engineer")
-    _run("index", "-w", folder)
-    out = _run("bench", "quality", str(questions), "--json", "-w", folder)[1]
+    say("index", "-w", folder)
+    out = say("bench", "quality", str(questions), "--json", "-w", folder)[1]
     assert _checked("memcli.bench-quality", out)["categories"]["all"]["queries"] == 1
 
 
@@ -285,7 +264,7 @@ def test_an_error_is_one_object_on_stderr_and_nothing_on_stdout(
     arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, out, err = _run(*arguments)
+    code, out, err = say(*arguments)
     assert code in (2, 3, 4)
     assert out == ""
     assert err.count("\n") == 1
@@ -297,8 +276,8 @@ def test_a_bug_is_said_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RuntimeError(f"no {line[0]} today")
 
     monkeypatch.setattr("memcli.cli.plain.plain_call", broken)
-    code, out, err = _run("search", "x", "--json")
+    code, out, err = say("search", "x", "--json")
     assert (code, out) == (70, "")
     assert _checked("memcli.error", err)["code"] == "bug"
     with pytest.raises(RuntimeError, match="no search today"):
-        _run("search", "x", "--debug")
+        say("search", "x", "--debug")

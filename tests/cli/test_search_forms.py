@@ -6,18 +6,18 @@ import json
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import ValidationError
 
-import memcli
 from memcli.cli.context_output import WRITERS as CONTEXT_WRITERS
 from memcli.cli.options import CONTEXT_FORMATS, SEARCH_FORMATS
 from memcli.cli.search_form import TEMPLATE
 from memcli.cli.search_output import WRITERS
 from memcli.language.tokens import estimate
 from memcli.render.jsonio import RESULT_KEYS
-from tests.cli.processes import on_terminal, run
+from tests.cli.processes import on_terminal
+from tests.commands import checked, valid
+from tests.commands import run_here as run
 from tests.context.makers import put
-from tests.support import strict
 
 FILES = {
     "MEMORY.md": "# Rules\n\n<!-- the pool\nis a comment --> Ünder 東京 the pool runs dry.\nNo.\n",
@@ -74,18 +74,16 @@ def test_vimgrep_keeps_to_limit_and_budget_as_every_form_does(notes: Path) -> No
 def test_fields_choose_keys_of_json_in_their_order(notes: Path) -> None:
     search = ("search", "pool", "--mode", "keyword", "--now", "2026-02-20")
     out, _ = _run(*search, "--fields", "date,citation", "--fields", "rank")
-    answer = json.loads(out)
+    answer = checked("memcli.search", out)
     assert answer["fields"] == ["date", "citation", "rank"]
     assert [list(each.values()) for each in answer["results"]] == [
         ["2026-02-05", "memory/2026-02-05.md:1-5", 1],
         [None, "MEMORY.md:1-5", 2],
     ]
-    schema = json.loads((Path(memcli.__file__).parent / "schemas/memcli.search.1.json").read_text())
-    Draft202012Validator(strict(schema)).validate(answer)
-    whole = json.loads(_run(*search, "--json")[0])
-    Draft202012Validator(strict(schema)).validate(whole)
+    whole = checked("memcli.search", _run(*search, "--json")[0])
     del whole["results"][0]["citation"]
-    assert not Draft202012Validator(strict(schema)).is_valid(whole)
+    with pytest.raises(ValidationError):
+        valid(whole, "memcli.search")
     lines = _run(*search, "-f", "jsonl", "--fields", "text,trace,duplicates,cut")[0].splitlines()
     assert [list(json.loads(line)) for line in lines] == [["text", "trace"]] * 2
 
@@ -240,6 +238,26 @@ def test_a_list_by_keyword_has_only_lines_with_a_word_of_it_and_as_many_as_asked
     shown = [line for line in lines if not line.startswith("memory/")]
     assert all("era" in line for line in shown)
     assert count == "10 lines" == f"{len(shown)} lines"
+
+
+def test_several_questions_in_quotes_are_answered_one_after_the_other(notes: Path) -> None:
+    put(notes, {"memory/2026-03-01.md": "# Billing\n\nOdette owns billing.\n"})
+    both = ("search", "who owns billing", "when is the zebra fed", "--mode", "keyword")
+    out, err = _run(*both)
+    first, second = out.split("\n\n# ")
+    assert first.startswith("# who owns billing\nmemory/2026-03-01.md")
+    assert second == "when is the zebra fed  (No passages found.)\n"
+    assert err == ""
+    alone, _ = _run("search", "who owns billing", "--mode", "keyword")
+    assert first == f"# who owns billing\n{alone}".rstrip("\n")
+    records = [json.loads(line) for line in _run(*both, "--json")[0].splitlines()]
+    assert [each["query"] for each in records] == ["who owns billing", "when is the zebra fed"]
+    assert estimate(_run(*both, "--budget", "60")[0]) <= 60
+    assert _run(*both, "--exit-code", code=1)[0] == out
+    # Words without a space are one query, whatever quotes the others have.
+    assert _run("search", "billing", "owns it") == _run("search", "billing owns it")
+    assert "takes one question, not 2" in _run(*both, "--receipt", "x.json", code=2)[1]
+    assert "takes one question, not 2" in _run(*both, "-f", "paths", code=2)[1]
 
 
 def test_three_passages_are_shown_if_none_is_sure(

@@ -13,7 +13,7 @@ from memcli.config.settings import load
 from memcli.search.question import redacted_question
 from memcli.secrets.finding import redacted
 from memcli.secrets.rules import RULES
-from tests.store.damage import told
+from tests.commands import typed
 from tests.support import write
 
 TOKEN = "ghp_" + "q8ZrT2mVx7KdLw4Hs9Bn3YfGc6Jp5Rt1EaUv"
@@ -77,7 +77,7 @@ def _is_clean(text: str) -> bool:
 
 def test_no_output_of_any_command_holds_a_planted_secret(notes: Path) -> None:
     for line in COMMANDS:
-        code, out, err = told(line)
+        code, out, err = typed(line)
         assert code in (0, 1, 2, 3), (line, err)
         assert _is_clean(out), line
         assert _is_clean(err), line
@@ -91,9 +91,9 @@ def test_no_output_of_any_command_holds_a_planted_secret(notes: Path) -> None:
 
 def test_no_heading_of_a_note_holds_one(notes: Path) -> None:
     line = f"remember 'rotate the key' --heading 'Key {TOKEN}' --now 2026-02-10"
-    assert told(f"{line} --json")[0] == 1
+    assert typed(f"{line} --json")[0] == 1
     assert not (notes / "memory/2026-02-10.md").exists()
-    assert told(f"{line} --force")[0] == 0
+    assert typed(f"{line} --force")[0] == 0
     assert TOKEN in (notes / "memory/2026-02-10.md").read_text("utf-8")
 
 
@@ -115,9 +115,9 @@ def test_python_is_given_none(notes: Path) -> None:
 def test_a_question_with_a_secret_finds_the_lines_that_had_one(
     notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "[secret: github-token]" in told(f"search {TOKEN} -n 1 --mode keyword")[1]
+    assert "[secret: github-token]" in typed(f"search {TOKEN} -n 1 --mode keyword")[1]
     monkeypatch.setenv("MEMCLI_SECRETS", "off")
-    assert TOKEN in told(f"search {TOKEN} -n 1 --mode keyword")[1]
+    assert TOKEN in typed(f"search {TOKEN} -n 1 --mode keyword")[1]
 
 
 def test_no_question_hides_a_secret_of_any_kind(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_no_question_hides_a_secret_of_any_kind(tmp_path: Path) -> None:
 def test_no_file_of_the_index_holds_one(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = notes.parent / "store" / "index.sqlite"
     monkeypatch.setenv("MEMCLI_STORE", str(store))
-    assert told("index")[0] == 0
+    assert typed("index")[0] == 0
     for file in store.parent.iterdir():
         data = file.read_bytes()
         assert not any(planted.encode() in data for planted in PLANTED), file
@@ -144,21 +144,21 @@ def test_one_that_yaml_writes_in_pieces_or_as_other_signs_is_none_the_less_one(
     front = f'title: "Key {TOKEN[:9]}\\\n  {TOKEN[9:]}"\ntags: ["{escaped}"]\n"{escaped}": [1]\n'
     write(notes, "memory/pieces.md", f"---\n{front}---\n\nThe pieces of a key.\n")
     for line in ("search pieces --json -v", "ls --json", "ls --count tag", "ls --count key"):
-        _, out, err = told(line)
+        _, out, err = typed(line)
         assert "[secret: github-token]" in out
         assert TOKEN not in out + err
 
 
 def test_a_line_with_a_secret_is_found_by_its_other_words(notes: Path) -> None:
-    out = told("search 'pipeline 4' -n 1 --mode keyword")[1]
+    out = typed("search 'pipeline 4' -n 1 --mode keyword")[1]
     assert "deploy with [secret: github-token] on day 4, by pipeline 4." in out
-    assert "postgres://app:[secret: url-password]@db4.internal/app" in told("get memory")[1] + out
+    assert "postgres://app:[secret: url-password]@db4.internal/app" in typed("get memory")[1] + out
 
 
 def test_what_is_asked_for_is_shown_by_get_alone(notes: Path) -> None:
-    out = told("get memory/2026-01-01.md --show-secrets")[1]
+    out = typed("get memory/2026-01-01.md --show-secrets")[1]
     assert out == (notes / "memory/2026-01-01.md").read_text("utf-8")
-    hidden = told("get memory/key.md")[1]
+    hidden = typed("get memory/key.md")[1]
     assert hidden.count("\n") == (notes / "memory/key.md").read_text("utf-8").count("\n")
 
 
@@ -170,7 +170,7 @@ def test_every_kind_is_redacted(notes: Path, rule: object) -> None:
     assert isinstance(rule, Rule)
     (secret,) = find_secrets(rule.example)
     write(notes, "memory/one.md", f"# One\n\n{rule.example}\n")
-    out = told("get memory/one.md")[1]
+    out = typed("get memory/one.md")[1]
     assert rule.example[secret.start : secret.end] not in out
     assert f"[secret: {rule.name}]" in out
 
@@ -190,7 +190,7 @@ def test_a_program_that_summarises_is_given_none(
     user.parent.mkdir(parents=True)
     user.write_text(f'[compact]\ncommand = ["{sys.executable}", "{program}"]\n', "utf-8")
     line = "compact --summarizer command --tail 0 --tail-days 0 --cluster 2 --ratio 0.9"
-    code, out, err = told(line)
+    code, out, err = typed(line)
     assert code in (0, 2), err
     assert _is_clean(out + err)
     given = (tmp_path / "given").read_text("utf-8")
@@ -202,24 +202,24 @@ def test_the_setting_is_obeyed_and_what_is_indexed_follows_it(
     notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = "search 'pipeline 4' -n 1 --mode keyword"
-    assert TOKEN not in told(line)[1]
+    assert TOKEN not in typed(line)[1]
     monkeypatch.setenv("MEMCLI_SECRETS", "warn")
-    _, out, err = told(line)
+    _, out, err = typed(line)
     assert TOKEN in out
     assert "memory/2026-01-04.md:1-5 contains a secret: github-token (" in err
     assert TOKEN not in err
-    assert "contains a secret: github-token (" in told("get memory/2026-01-04.md")[2]
-    assert "contains a secret: github-token (" in told("context pipeline")[2]
+    assert "contains a secret: github-token (" in typed("get memory/2026-01-04.md")[2]
+    assert "contains a secret: github-token (" in typed("context pipeline")[2]
     monkeypatch.setenv("MEMCLI_SECRETS", "off")
-    assert told(line)[2] == ""
+    assert typed(line)[2] == ""
     monkeypatch.delenv("MEMCLI_SECRETS")
-    assert TOKEN not in told(line)[1]
+    assert TOKEN not in typed(line)[1]
 
 
 def test_a_file_of_the_workspace_cannot_loosen_it(notes: Path) -> None:
     write(notes, "memcli.toml", 'secrets = "off"\n')
-    code, _, err = told("search deploy")
+    code, _, err = typed("search deploy")
     assert code == 2
     assert "secrets = 'off' is allowed only in your own configuration" in err
     write(notes, "memcli.toml", 'secrets = "redact"\n')
-    assert told("search deploy")[0] == 0
+    assert typed("search deploy")[0] == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
 import shutil
@@ -14,17 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
-import memcli
-from memcli.cli.main import run
 from memcli.config import settings
 from memcli.store.open import store_path
+from tests.commands import SCHEMAS, checked, printed
 from tests.context.makers import put
 from tests.history.repositories import begin, commit
-from tests.support import strict
 
-SCHEMAS = Path(memcli.__file__).parent / "schemas"
 SUMMARY = "memory/summaries/2025-02-03--2025-04-08.md"
 SAME = "# Runbook\n\nRestart the courier with courierctl.\n"
 FILES = {
@@ -57,20 +51,8 @@ def name_them(base: Path, **folders: str) -> None:
     put(base / "config", {"memcli/config.toml": f"[workspaces]\n{lines}"})
 
 
-def asked(*arguments: str, code: int = 0) -> tuple[str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        ended = run(arguments)
-    assert ended == code, err.getvalue()
-    return out.getvalue(), err.getvalue()
-
-
 def record_of(schema: str, *arguments: str, code: int = 0) -> dict[str, Any]:
-    told = json.loads(asked(*arguments, "--json", code=code)[0])
-    known = json.loads((SCHEMAS / f"{schema}.1.json").read_text("utf-8"))
-    Draft202012Validator(strict(known)).validate(told)
-    assert isinstance(told, dict)
-    return told
+    return checked(schema, printed(*arguments, "--json", code=code)[0])
 
 
 def cited(*arguments: str) -> list[str]:
@@ -93,34 +75,35 @@ def test_a_citation_names_the_workspace_and_get_takes_it(base: Path) -> None:
     assert first["file"] == "notes/memory/2025-02-03.md"
     assert second["citation"] == "work:memory/2025-02-04.md:1-3"
     for place in (first["citation"], first["ref"]):
-        lines, _ = asked("get", place, "-w", "notes", "-w", "work")
+        lines, _ = printed("get", place, "-w", "notes", "-w", "work")
         assert lines == FILES["notes"]["memory/2025-02-03.md"]
-        assert asked("get", place)[0] == lines  # nothing but the name says where it is
+        assert printed("get", place)[0] == lines  # nothing but the name says where it is
     told = record_of("memcli.get", "get", second["citation"])
     assert (told["workspace"], told["source"]) == ("work", "memory")
 
 
 def test_every_form_names_what_its_reader_can_open(base: Path) -> None:
     both = ("search", "pool", "-w", "notes", "-w", "work")
-    assert asked(*both)[0].startswith("notes:memory/2025-02-03.md\n1: # Pool\n3: The pool ran dry")
-    assert "work:memory/2025-02-04.md:1-3" in asked(*both, "-f", "markdown")[0]
-    assert "notes/memory/2025-02-03.md" in asked(*both, "-f", "paths")[0].split("\n")
-    assert asked(*both, "-f", "vimgrep")[0].startswith("notes/memory/2025-02-03.md:3:5:")
-    assert asked(*both, "-f", "{workspace} {path}\n", "-n", "1")[0].startswith("notes memory/")
+    first = "notes:memory/2025-02-03.md\n1: # Pool\n3: The pool ran dry"
+    assert printed(*both)[0].startswith(first)
+    assert "work:memory/2025-02-04.md:1-3" in printed(*both, "-f", "markdown")[0]
+    assert "notes/memory/2025-02-03.md" in printed(*both, "-f", "paths")[0].split("\n")
+    assert printed(*both, "-f", "vimgrep")[0].startswith("notes/memory/2025-02-03.md:3:5:")
+    assert printed(*both, "-f", "{workspace} {path}\n", "-n", "1")[0].startswith("notes memory/")
 
 
 def test_a_name_alone_is_one_workspace(base: Path) -> None:
     assert cited("tulips", "-w", "@home") == ["memory/garden.md:1-3"]
     assert cited("tulips", "--everywhere")[0] == "home:memory/garden.md:1-3"
-    _, told = asked("search", "tulips", "-w", "@hoem", code=2)
+    _, told = printed("search", "tulips", "-w", "@hoem", code=2)
     assert "no workspace is called 'hoem'; the names are notes, work, home" in told
     assert "Try: -w @home" in told
 
 
 def test_without_names_there_is_nowhere_to_ask(base: Path) -> None:
     (base / "config/memcli/config.toml").unlink()
-    assert "no workspace has a name" in asked("search", "tulips", "--everywhere", code=2)[1]
-    assert "has no table [workspaces]" in asked("search", "tulips", "-w", "@home", code=2)[1]
+    assert "no workspace has a name" in printed("search", "tulips", "--everywhere", code=2)[1]
+    assert "has no table [workspaces]" in printed("search", "tulips", "-w", "@home", code=2)[1]
 
 
 def test_the_own_workspace_wins_ties(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +143,7 @@ def test_filters_may_name_a_workspace(base: Path) -> None:
 
 
 def test_what_cannot_be_asked_is_named_and_the_rest_answers(base: Path) -> None:
-    asked("index", "--everywhere")
+    printed("index", "--everywhere")
     put(base / "broken", {"memory/a.md": "a pool\n", "memcli.toml": "nonsense = 1\n"})
     put(base / "new", {"memory/a.md": "a pool\n"})
     store_of(base / "work").write_bytes(b"no index at all" * 1000)
@@ -175,7 +158,7 @@ def test_what_cannot_be_asked_is_named_and_the_rest_answers(base: Path) -> None:
     assert {name: error["code"] for name, error in faults.items()} == {
         "work": "damaged", "gone": "not-found", "broken": "config", "new": "no-index"
     }  # fmt: skip
-    _, told = asked("search", "pool", "--everywhere", "--no-sync")
+    _, told = printed("search", "pool", "--everywhere", "--no-sync")
     for name in faults:
         assert f"memcli: {name}: " in told
     assert f"memcli index --full -w {base / 'work'}" in told
@@ -185,40 +168,40 @@ def test_what_cannot_be_asked_is_named_and_the_rest_answers(base: Path) -> None:
 
 
 def test_hints_are_followed(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, told = asked("search", "pool", "--everywhere", "--no-sync", code=4)
+    _, told = printed("search", "pool", "--everywhere", "--no-sync", code=4)
     assert told.endswith("Try: memcli status --everywhere\n")
-    assert "memcli index -w " in asked("status", "--everywhere")[0]
-    asked("index", "--everywhere")
-    asked("search", "pool", "--everywhere", "--no-sync")
+    assert "memcli index -w " in printed("status", "--everywhere")[0]
+    printed("index", "--everywhere")
+    printed("search", "pool", "--everywhere", "--no-sync")
     monkeypatch.setenv("MEMCLI_STORE", str(base / "index.sqlite"))
-    _, told = asked("search", "pool", "--everywhere", code=2)
+    _, told = printed("search", "pool", "--everywhere", code=2)
     assert "each of several workspaces needs an index of its own" in told
     assert told.endswith("Try: memcli config store.path\n")
-    assert "MEMCLI_STORE" in asked("config", "store.path", "-w", "notes")[0]
+    assert "MEMCLI_STORE" in printed("config", "store.path", "-w", "notes")[0]
     (base / "config/memcli/config.toml").unlink()
-    _, told = asked("search", "pool", "--everywhere", code=2)
+    _, told = printed("search", "pool", "--everywhere", code=2)
     assert told.endswith("Try: memcli help workspaces\n")
-    assert "[workspaces]" in asked("help", "workspaces")[0]
+    assert "[workspaces]" in printed("help", "workspaces")[0]
 
 
 def test_texts_that_wait_for_a_vector_are_named_with_what_embeds_them(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMCLI_SYNC_PARTS", "0")
-    _, told = asked("search", "pool", "-w", "notes", "-w", "@work")
+    _, told = printed("search", "pool", "-w", "notes", "-w", "@work")
     assert "Try: memcli index -w notes -w @work\n" in told
-    asked("index", "-w", "notes", "-w", "@work")
-    assert asked("search", "pool", "--more", "-w", "notes", "-w", "@work")[1] == ""
+    printed("index", "-w", "notes", "-w", "@work")
+    assert printed("search", "pool", "--more", "-w", "notes", "-w", "@work")[1] == ""
 
 
 def test_where_none_can_answer_there_is_no_answer(base: Path) -> None:
-    _, told = asked("search", "pool", "--everywhere", "--no-sync", code=4)
+    _, told = printed("search", "pool", "--everywhere", "--no-sync", code=4)
     assert "none of the workspaces can answer: notes: there is no index" in told
     name_them(base, gone="/nowhere/at/all")
-    assert "there is no folder /nowhere/at/all" in asked("search", "x", "--everywhere", code=3)[1]
+    assert "there is no folder /nowhere/at/all" in printed("search", "x", "--everywhere", code=3)[1]
     put(base / "broken", {"memcli.toml": "nonsense = 1\n"})
     name_them(base, broken=str(base / "broken"))
-    assert "unknown setting nonsense" in asked("search", "x", "--everywhere", code=2)[1]
+    assert "unknown setting nonsense" in printed("search", "x", "--everywhere", code=2)[1]
 
 
 def test_a_document_of_a_workspace_that_cannot_be_opened_is_refused_for_its_reason(
@@ -226,16 +209,16 @@ def test_a_document_of_a_workspace_that_cannot_be_opened_is_refused_for_its_reas
 ) -> None:
     put(base / "broken", {"memcli.toml": "nonsense = 1\n"})
     name_them(base, gone="/nowhere", broken=str(base / "broken"), notes=str(base / "notes"))
-    told = asked("get", "gone:MEMORY.md", "--everywhere", code=3)[1]
+    told = printed("get", "gone:MEMORY.md", "--everywhere", code=3)[1]
     assert told.startswith("memcli: gone: there is no folder /nowhere\n")
-    told = asked("get", "broken:MEMORY.md", "--everywhere", code=2)[1]
+    told = printed("get", "broken:MEMORY.md", "--everywhere", code=2)[1]
     assert told.startswith("memcli: broken: ")
 
 
 def test_damage_that_shows_in_the_middle_of_a_question_is_named_too(base: Path) -> None:
     import apsw
 
-    asked("index", "--everywhere")
+    printed("index", "--everywhere")
     connection = apsw.Connection(str(store_of(base / "work")))
     connection.execute("UPDATE chunks SET heading_path = 'no JSON'")
     connection.close()
@@ -256,13 +239,13 @@ def test_changes_and_neighbours_of_several(base: Path, monkeypatch: pytest.Monke
         assert ("2025-02-10", "home:memory/shed.md:3") in told
         assert ("2025-02-03", "notes:memory/2025-02-03.md:3") in told
         assert "Salary" not in str(told)
-    nothing = asked("changes", "--now", "2026-01-01", "-w", "notes", "-w", "work")[1]
+    nothing = printed("changes", "--now", "2026-01-01", "-w", "notes", "-w", "work")[1]
     assert "work: no log has a date from 2025-12-25 to 2026-01-01; the newest" in nothing
     put(base / "home", {"memcli.toml": "broken ["})
-    assert "it is left out" in asked(*line, *both)[1]
+    assert "it is left out" in printed(*line, *both)[1]
     (base / "home/memcli.toml").unlink()
     monkeypatch.chdir(base / "home")
-    assert "Mine." in asked(*line, "--everywhere")[0]
+    assert "Mine." in printed(*line, "--everywhere")[0]
     both = ("-w", "@notes", "-w", "@work")
     near = record_of("memcli.related", "related", "work:memory/runbook.md", *both)["results"]
     assert near[0]["citation"] == "notes:memory/runbook.md:1-3"
@@ -278,20 +261,21 @@ def test_a_private_document_is_told_to_its_own_workspace_alone(
     private = "work:memory/salary.md:5-7"
     for everywhere in (("--everywhere",), ("-w", "notes", "-w", "work")):
         assert private not in cited("salary pool", *everywhere)
-        assert "salary of" not in asked("context", *everywhere)[0]
-        assert "salary of" not in asked("context", "salary", *everywhere)[0]
+        assert "salary of" not in printed("context", *everywhere)[0]
+        assert "salary of" not in printed("context", "salary", *everywhere)[0]
     assert cited("salary", "--everywhere", "--scope", "private") == []
-    out, err = asked("get", "work:memory/salary.md:7", "--everywhere", code=3)
+    out, err = printed("get", "work:memory/salary.md:7", "--everywhere", code=3)
     assert out == ""
     assert err == (
         "memcli: work:memory/salary.md is private, and only its own workspace may read it\n"
         f"Try: memcli get memory/salary.md -w {base / 'work'}\n"
     )
     monkeypatch.chdir(base / "work")
-    assert asked("get", "work:memory/salary.md:7", "--everywhere")[0] == "The salary of the pool.\n"
+    own, _ = printed("get", "work:memory/salary.md:7", "--everywhere")
+    assert own == "The salary of the pool.\n"
     assert private in cited("salary pool", "--everywhere")
-    assert "salary of" in asked("context", "salary", "--everywhere")[0]
-    assert "salary of" not in asked("context", "--everywhere")[0]  # nobody asked for it
+    assert "salary of" in printed("context", "salary", "--everywhere")[0]
+    assert "salary of" not in printed("context", "--everywhere")[0]  # nobody asked for it
     assert cited("salary", "--scope", "private") == ["memory/salary.md:5-7"]
 
 
@@ -299,17 +283,17 @@ def test_private_lines_behind_a_summary_are_told_to_its_own_workspace_alone(
     base: Path, workspaces: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(workspaces / "engineer", base / "work", dirs_exist_ok=True)
-    asked("compact", "-w", "work", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
+    printed("compact", "-w", "work", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
     summary = min((base / "work" / "memory" / "summaries").iterdir())
     line = ("get", f"work:memory/summaries/{summary.name}", "--expand", "--everywhere")
-    log = json.loads(asked(*line, "--json")[0])["expanded"][0]["path"]
+    log = json.loads(printed(*line, "--json")[0])["expanded"][0]["path"]
     text = (base / "work" / log).read_text("utf-8")
     put(base / "work", {log: f"---\nscope: private\n---\n{text}"})
-    out, err = asked(*line, code=3)
+    out, err = printed(*line, code=3)
     assert out == ""
     assert err.startswith(f"memcli: {line[1]} is private, and only its own workspace")
     monkeypatch.chdir(base / "work")
-    assert text.strip() in asked(*line)[0]
+    assert text.strip() in printed(*line)[0]
 
 
 def test_words_of_a_private_document_are_counted_as_those_of_others(base: Path) -> None:
@@ -332,7 +316,7 @@ def test_a_summary_of_what_is_private_is_told_to_its_own_workspace_alone(
 ) -> None:
     """Its logs may have been marked when they were told of already."""
     shutil.copytree(workspaces / "engineer", base / "home", dirs_exist_ok=True)
-    asked("compact", "-w", "home", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
+    printed("compact", "-w", "home", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
     question = ("search", "connection pool", "--everywhere", "--view", "active", "--more")
 
     def summaries() -> set[str]:
@@ -346,11 +330,11 @@ def test_a_summary_of_what_is_private_is_told_to_its_own_workspace_alone(
     assert told not in summaries()
     assert all(log not in (base / "home" / each).read_text("utf-8") for each in summaries())
     citation = f"home:{told}"
-    assert "is private" in asked("get", citation, "--everywhere", code=3)[1]
-    assert "is private" in asked("get", citation, "--expand", "--everywhere", code=3)[1]
+    assert "is private" in printed("get", citation, "--everywhere", code=3)[1]
+    assert "is private" in printed("get", citation, "--expand", "--everywhere", code=3)[1]
     monkeypatch.chdir(base / "home")
     assert told in summaries()
-    assert asked("get", citation, "--everywhere")[0]
+    assert printed("get", citation, "--everywhere")[0]
 
 
 def test_no_word_and_no_speaker_of_a_private_document_is_told(base: Path) -> None:
@@ -358,10 +342,10 @@ def test_no_word_and_no_speaker_of_a_private_document_is_told(base: Path) -> Non
     chat = "**Wolfram**: quagmirella\n\n**Kate**: The merger.\n\n" * 3
     put(base / "work", {"memory/chat.md": f"---\nscope: private\n---\n{chat}"})
     for typed in ("quagmirela", "mergre"):
-        assert "Searched for" not in asked("search", typed, "--everywhere")[1]
-        assert "Searched for" in asked("search", typed, "-w", "work")[1]
-    assert "Wolfram" not in asked("search", "pool", "--everywhere", "--by", "Wolfran", code=2)[1]
-    assert "Wolfram" in asked("search", "pool", "-w", "work", "--by", "Wolfran", code=2)[1]
+        assert "Searched for" not in printed("search", typed, "--everywhere")[1]
+        assert "Searched for" in printed("search", typed, "-w", "work")[1]
+    assert "Wolfram" not in printed("search", "pool", "--everywhere", "--by", "Wolfran", code=2)[1]
+    assert "Wolfram" in printed("search", "pool", "-w", "work", "--by", "Wolfran", code=2)[1]
 
 
 def test_an_untrusted_document_may_be_private_and_nothing_else(base: Path) -> None:
@@ -377,7 +361,7 @@ def test_an_untrusted_document_may_be_private_and_nothing_else(base: Path) -> No
 def test_a_context_holds_the_rules_of_all(base: Path) -> None:
     put(base / "work", {"memory/rules.md": "---\nalways: true\n---\nAsk before a deploy.\n"})
     put(base / "home", {"memory/rules.md": "---\nalways: true\n---\nWater on Mondays.\n"})
-    block, _ = asked("context", "pool dry", "--everywhere")
+    block, _ = printed("context", "pool dry", "--everywhere")
     assert "work:memory/rules.md:4" in block
     assert "home:memory/rules.md:4" in block
     assert "notes:memory/2025-02-03.md:1-3" in block
@@ -387,10 +371,10 @@ def test_a_context_holds_the_rules_of_all(base: Path) -> None:
 
 def test_status_and_index_tell_of_each(base: Path) -> None:
     name_them(base, notes=str(base / "notes"), gone=str(base / "gone"))
-    told, _ = asked("status", "--everywhere")
+    told, _ = printed("status", "--everywhere")
     assert told.startswith(f"==> notes <==\nworkspace  {base / 'notes'}")
     assert f"memcli index -w {base / 'notes'}" in told
-    asked("status", "--everywhere", "--check", code=1)
+    printed("status", "--everywhere", "--check", code=1)
     plan = record_of("memcli.index-plan-several", "index", "--everywhere", "--dry-run", code=3)
     assert plan["workspaces"][0]["index-plan"]["added"] == [
         "memory/2025-02-03.md",
@@ -404,7 +388,7 @@ def test_status_and_index_tell_of_each(base: Path) -> None:
         "up_to_date",
         None,
     ]
-    _, messages = asked("index", "-w", "notes", "-w", "work")
+    _, messages = printed("index", "-w", "notes", "-w", "work")
     assert "==> notes <==\nIndexed: 2 unchanged" in messages
 
 
@@ -416,7 +400,7 @@ def test_an_index_run_of_all_exits_like_the_first_that_failed(
     gone, broken = str(base / "gone"), str(base / "broken")
     both = {"aa": gone, "bb": broken} if gone_is == "aa" else {"aa": broken, "bb": gone}
     name_them(base, **both, cc=str(base / "notes"))
-    _, messages = asked("index", "--everywhere", code=code)
+    _, messages = printed("index", "--everywhere", code=code)
     assert "==> cc <==\nIndexed" in messages
 
 
@@ -433,7 +417,7 @@ def test_of_each_is_told_what_is_told_of_one(what: str) -> None:
 
 @pytest.mark.parametrize("line", [("lint",), ("remember", "a"), ("config",), ("compact",)])
 def test_a_command_about_one_workspace_takes_one(base: Path, line: tuple[str, ...]) -> None:
-    _, told = asked(*line, "-w", "notes", "-w", "work", code=2)
+    _, told = printed(*line, "-w", "notes", "-w", "work", code=2)
     assert "this command works on one workspace, but -w names 2" in told
 
 
@@ -448,13 +432,13 @@ def test_lines_of_any_workspace_are_followed(base: Path) -> None:
 
 def test_lines_around_a_passage_are_read_where_it_stands(base: Path) -> None:
     put(base / "work", {"memory/long.md": "# A\n\nbefore\n\n# Zebra\n\nA zebra.\n\n# B\n\nb\n"})
-    shown, _ = asked("search", "zebra", "--everywhere", "-n", "1", "-C", "2")
+    shown, _ = printed("search", "zebra", "--everywhere", "-n", "1", "-C", "2")
     assert "before" in shown
 
 
 @pytest.mark.parametrize("line", [("search", "pool"), ("context", "pool")])
 def test_a_receipt_is_of_one_workspace(base: Path, line: tuple[str, ...]) -> None:
-    _, told = asked(*line, "--everywhere", "--receipt", "r.json", code=2)
+    _, told = printed(*line, "--everywhere", "--receipt", "r.json", code=2)
     assert "--receipt works on one workspace" in told
     assert not (base / "r.json").exists()
 
@@ -463,7 +447,9 @@ def test_summaries_stay_with_their_workspace(base: Path, workspaces: Path) -> No
     """The same path in another workspace is another document: nothing stands for its lines."""
     for name in ("notes", "work"):
         shutil.copytree(workspaces / "engineer", base / name, dirs_exist_ok=True)
-    asked("compact", "-w", "notes", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
+    printed(
+        "compact", "-w", "notes", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply"
+    )
     wanted = ("search", "MySQL", "--everywhere", "--mode", "keyword", "-n", "100")
     found = cited(*wanted[1:], "--view", "active")
     places = {citation.rpartition(":")[0] for citation in found}
@@ -474,7 +460,7 @@ def test_summaries_stay_with_their_workspace(base: Path, workspaces: Path) -> No
     assert behind
     assert all(each["citation"].startswith("notes:memory/") for each in behind)
     assert all(each["summary"].startswith("notes:memory/summaries/") for each in behind)
-    shown, _ = asked(*wanted, "--view", "active", "--expand")
+    shown, _ = printed(*wanted, "--view", "active", "--expand")
     assert f"notes:{SUMMARY}" in shown
     assert "./notes:" not in shown
     raw = record_of("memcli.get", "get", f"notes:{SUMMARY}", "--expand")["expanded"]
@@ -482,12 +468,12 @@ def test_summaries_stay_with_their_workspace(base: Path, workspaces: Path) -> No
 
 
 def test_a_watcher_stays_with_one(base: Path) -> None:
-    assert "one workspace" in asked("index", "--watch", "--everywhere", code=2)[1]
+    assert "one workspace" in printed("index", "--watch", "--everywhere", code=2)[1]
 
 
 def test_no_workspace_names_others(base: Path) -> None:
     put(base / "notes", {"memcli.toml": '[workspaces]\nwork = "/etc"\n'})
-    _, told = asked("search", "pool", "-w", "notes", code=2)
+    _, told = printed("search", "pool", "-w", "notes", code=2)
     assert "[workspaces] is allowed only in your own configuration" in told
 
 
@@ -503,7 +489,7 @@ def test_no_workspace_names_others(base: Path) -> None:
 )  # fmt: skip
 def test_a_table_that_cannot_be_read_is_named(base: Path, table: str, why: str) -> None:
     put(base / "config", {"memcli/config.toml": table})
-    assert why in asked("search", "pool", "--everywhere", code=2)[1]
+    assert why in printed("search", "pool", "--everywhere", code=2)[1]
 
 
 HOLDING = """
@@ -523,7 +509,7 @@ def test_an_index_that_another_process_holds_is_named_within_a_bounded_time(
 ) -> None:
     """The rest answers, and what of it is private is not told in place of the one that is held."""
     put(base / "home", {"memory/secret.md": "---\nscope: private\n---\nThe pool code is 4711.\n"})
-    asked("index", "--everywhere")
+    printed("index", "--everywhere")
     monkeypatch.setattr("memcli.store.sqlite.driver.BUSY_TIMEOUT_MS", 300)
     command = [sys.executable, "-c", HOLDING, str(store_of(base / held))]
     with subprocess.Popen(
@@ -533,19 +519,19 @@ def test_an_index_that_another_process_holds_is_named_within_a_bounded_time(
         assert holder.stdout.readline() == "held\n"
         for line in ("search", "context"):
             began = time.monotonic()
-            told, messages = asked(line, "pool", "--everywhere")
+            told, messages = printed(line, "pool", "--everywhere")
             assert time.monotonic() - began < 5
             assert f"memcli: {held}: the index " in messages
             assert "is in use by another process; it is left out" in messages
             assert ("notes" if held == "work" else "work") + ":memory/2025-02-0" in told
             assert "4711" not in told
         holder.communicate("")
-    assert f"{held}:memory/2025-02-0" in asked("search", "pool", "--everywhere")[0]
+    assert f"{held}:memory/2025-02-0" in printed("search", "pool", "--everywhere")[0]
 
 
 def test_no_other_is_told_what_is_private_where_the_own_one_cannot_be_asked(base: Path) -> None:
     put(base / "work", {"memory/secret.md": "---\nscope: private\n---\nThe pool code is 4711.\n"})
     put(base / "notes", {"memcli.toml": "nonsense = 1\n"})
     for line in ("search", "context"):
-        assert "4711" not in asked(line, "pool code", "-w", "notes", "-w", "work")[0]
-        assert "4711" in asked(line, "pool code", "-w", "work")[0]
+        assert "4711" not in printed(line, "pool code", "-w", "notes", "-w", "work")[0]
+        assert "4711" in printed(line, "pool code", "-w", "work")[0]

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_several import asked, cited, record_of
+from tests.cli.test_several import cited, record_of
+from tests.commands import printed
 from tests.context.makers import put
 
 MEANT = "swimming pool ran dry"  # no word of it stands in BASIN
@@ -40,7 +41,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     own = f'[embedding]\nencoder = "hashing"\n[workspaces]\n{named}'
     put(tmp_path / "config", {"memcli/config.toml": own})
     monkeypatch.chdir(tmp_path)
-    asked("index", "--everywhere")
+    printed("index", "--everywhere")
     return tmp_path
 
 
@@ -75,7 +76,7 @@ def test_a_context_follows_links_and_shows_no_line_twice(base: Path) -> None:
         "memory/basin.md": "See [garden](garden.md). The tub was dry before dawn.\n",
         "memory/rules.md": "---\nalways: true\n---\nThe basin is filled on Mondays.\n",
     })  # fmt: skip
-    asked("index", "--everywhere")
+    printed("index", "--everywhere")
     record = record_of("memcli.context", "context", MEANT, "--everywhere")
     cited = [(each["citation"], each["section"]) for each in record["parts"]]
     assert len({citation for citation, _ in cited}) == len(cited)
@@ -88,18 +89,17 @@ def test_preferences_are_brought_up_by_each_model(base: Path) -> None:
     wanted = {"notes": "I prefer the indoor pool.", "home": "I prefer to swim at noon."}
     for name, line in wanted.items():
         put(base / name, {"memory/likes.md": f"- {line}\n"})
-    asked("index", "--everywhere")
+    printed("index", "--everywhere")
     record = record_of("memcli.context", "context", "swimming pool", "--everywhere")
     texts = [each["text"] for each in record["parts"] if each["section"] == "preferences"]
     assert sorted(texts) == sorted(f"- {line}" for line in wanted.values())
 
 
 def test_lines_behind_summaries_are_found_by_the_model_of_their_workspace(
-    base: Path, workspaces: Path
+    base: Path, compacted: Path
 ) -> None:
-    shutil.copytree(workspaces / "engineer", base / "home", dirs_exist_ok=True)
-    asked("compact", "-w", "home", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply")
-    asked("index", "--everywhere")
+    shutil.copytree(compacted, base / "home", dirs_exist_ok=True)
+    printed("index", "--everywhere")
     wanted = ("search", "database migration", "--everywhere", "--view", "active", "--expand")
     record = record_of("memcli.search", *wanted)
     assert record["expanded"]
@@ -114,16 +114,16 @@ def test_it_is_said_and_what_has_no_vectors_here_too(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for command in ("search", "context"):
-        _, told = asked(command, MEANT, "--everywhere")
+        _, told = printed(command, MEANT, "--everywhere")
         assert (
             "home: the vectors are from another model; memcli searches with each model and merges"
             " the passages by confidence. Try: memcli help workspaces\n"
         ) in told
         assert "keywords only" not in told
-    assert "another model" not in asked("context", "--everywhere")[1]
+    assert "another model" not in printed("context", "--everywhere")[1]
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
     for command in ("search", "context"):
-        _, told = asked(command, MEANT, "--everywhere")
+        _, told = printed(command, MEANT, "--everywhere")
         assert (
             "keywords only: home: the index has vectors of another model."
             " Try: memcli index --everywhere\n"
@@ -148,7 +148,7 @@ def test_lines_are_followed_through_the_search_of_their_model(base: Path) -> Non
 
 def test_a_misspelt_word_that_only_one_model_has_read_is_looked_for_by_both(base: Path) -> None:
     put(base / "home", {"memory/code.md": "The quagmirella stands by the fence.\n"})
-    asked("index", "--everywhere")
+    printed("index", "--everywhere")
     assert "home:memory/code.md:1" in cited("quagmirela", "--everywhere")[:2]
 
 
@@ -156,18 +156,18 @@ def test_what_is_private_stays_so_beside_another_model(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(base / "home", {"memory/secret.md": "---\nscope: private\n---\nThe tulips are stolen.\n"})
-    asked("index", "--everywhere")
+    printed("index", "--everywhere")
     assert "home:memory/secret.md:4" not in cited("tulips stolen", "--everywhere")
-    assert "stolen" not in asked("context", "tulips", "--everywhere")[0]
+    assert "stolen" not in printed("context", "tulips", "--everywhere")[0]
     monkeypatch.chdir(base / "home")
     assert any(each.endswith("secret.md:4") for each in cited("tulips stolen", "--everywhere"))
-    assert "stolen" in asked("context", "tulips", "--everywhere")[0]
+    assert "stolen" in printed("context", "tulips", "--everywhere")[0]
 
 
 def test_limit_budget_and_order_are_for_all_together(base: Path) -> None:
     for name, day in (("notes", "2025-02-03"), ("home", "2025-02-04"), ("home", "2025-02-01")):
         put(base / name, {f"memory/{day}.md": f"The tub and the pool {name} {day[-2:]} filled.\n"})
-    asked("index", "--everywhere")
+    printed("index", "--everywhere")
     wanted = ("search", "pool tub filled", "--everywhere")
     record = record_of("memcli.search", *wanted, "--budget", "20", "-v")
     assert sum(each["tokens"] for each in record["results"]) <= 20
@@ -181,8 +181,8 @@ def test_limit_budget_and_order_are_for_all_together(base: Path) -> None:
 def test_what_both_hold_is_told_once(base: Path) -> None:
     for name in FILES:
         put(base / name, {"memory/same.md": "The tub of the lodge is filled on Mondays.\n"})
-    asked("index", "--everywhere")
+    printed("index", "--everywhere")
     found = record_of("memcli.search", "search", "tub of the lodge", "--everywhere")["results"]
     (same,) = [each for each in found if "lodge" in each["snippet"]]
     assert {same["citation"], *same["duplicates"]} == {f"{name}:memory/same.md:1" for name in FILES}
-    assert asked("context", "tub of the lodge", "--everywhere")[0].count("lodge") == 1
+    assert printed("context", "tub of the lodge", "--everywhere")[0].count("lodge") == 1

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Any
 import pytest
 
 from memcli.api import status
-from memcli.cli.main import run
+from tests.commands import say
 from tests.store_check import open_writer
 from tests.support import touch, write
 
@@ -42,10 +40,7 @@ class Desk:
         (self.root / "memcli.toml").write_text(text)
 
     def run(self, *arguments: str) -> tuple[int, str, str]:
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = run(arguments)
-        return code, out.getvalue(), err.getvalue()
+        return say(*arguments)
 
     def json(self, *arguments: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.run(*arguments, "--json")[1])

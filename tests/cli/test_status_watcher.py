@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import re
@@ -14,20 +12,17 @@ from typing import Any
 
 import pytest
 
-from memcli.cli.main import run
 from memcli.store.run_records import WatchRecord
 from memcli.store.watch import Watching
 from memcli.store.watch import watching as watching_at
+from tests.commands import say
 
 LONG_AGO = "2020-01-01T09:00:00+00:00"
 FAR_AWAY = "2999-01-01T09:00:00+00:00"
 
 
 def _run(*arguments: str) -> tuple[int, str]:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        code = run(arguments)
-    return code, out.getvalue()
+    return say(*arguments)[:2]
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from memcli.indexing.indexer import EMBED_BATCH
 from memcli.store.sqlite.reader import Reader
 from tests.cli.processes import run, start
 from tests.store_check import assert_sound, dump
+from tests.support import by_night
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 NOTES, LINES = 12, 20
@@ -47,7 +48,7 @@ def counted(store: Path) -> tuple[int, int]:
     return counts.embedded, counts.parts
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, *by_night(signal.SIGTERM, signal.SIGKILL)])
 def test_threads_that_are_stopped_leave_whole_batches(tmp_path: Path, number: int) -> None:
     folder, store = notes_in(tmp_path / "notes"), tmp_path / "store" / "index.sqlite"
     environ = {**THREADS, "MEMCLI_STORE": str(store)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.processes import run
+from tests.commands import run_here as run
 from tests.support import write
 
 LEADS_ON = {

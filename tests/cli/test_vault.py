@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.processes import run
+from tests.commands import run_here as run
 from tests.support import write
 
 UUID = "64f0a1b2-0000-4000-8000-1234567890ab"

@@ -17,16 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
-import memcli
 from memcli.store.lock import writer_lock
 from tests.cli.processes import COMMAND, run
+from tests.commands import checked
 from tests.embedding.loopback import DIMENSION, MODEL, Loopback, Reply, loopback
-from tests.support import strict
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
-SCHEMA = json.loads((Path(memcli.__file__).parent / "schemas" / "memcli.watch.1.json").read_text())
 TIME = re.compile(r"^\d\d:\d\d:\d\d ", re.MULTILINE)
 SECONDS = re.compile(r"\d+\.\d s")
 
@@ -46,8 +43,7 @@ class Watching:
         """Read lines up to the one that is wanted; each is as its schema says."""
         assert self.process.stdout
         for line in self.process.stdout:
-            record: dict[str, Any] = json.loads(line)
-            Draft202012Validator(strict(SCHEMA)).validate(record)
+            record = checked("memcli.watch", line)
             if record["event"] == event and wanted.items() <= record.items():
                 return record
         raise AssertionError(f"it ended: {self.process.communicate()[1]}")

@@ -20,6 +20,7 @@ from memcli.compaction.command import written
 from memcli.compaction.compose import Entry, body
 from memcli.compaction.sentences import Sentence
 from memcli.errors import UsageError
+from tests.commands import say
 from tests.support import write
 
 TERSE = """
@@ -32,6 +33,7 @@ print("- in short: a store was chosen" + lines[0][lines[0].rindex(" ("):])
 
 WORDY = """
 import sys
+from tests.commands import say
 for line in sys.stdin.read().split("\\n"):
     if line.startswith("- "):
         said, where = line.rsplit(" (", 1)
@@ -52,11 +54,8 @@ def _configure(program: str, folder: Path) -> None:
 
 
 def _compact(notes: Path) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(["compact", "-w", str(notes), "--summarizer", "command", "--show", "--tail",
-                    "36", "--tail-days", "0", "--ratio", "0.9"])  # fmt: skip
-    return code, out.getvalue(), err.getvalue()
+    return say("compact", "-w", str(notes), "--summarizer", "command", "--show", "--tail", "36",
+               "--tail-days", "0", "--ratio", "0.9")  # fmt: skip
 
 
 def _user_folder() -> Path:

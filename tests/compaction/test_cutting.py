@@ -76,6 +76,7 @@ def test_a_heading_without_a_body_at_the_end_is_a_record() -> None:
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("unit", ["Always ask. ", "- Kate: I prefer it.\n- Odette: never mind\n"])
 def test_the_time_to_cut_a_record_grows_with_its_length_alone(unit: str) -> None:
     """A list of turns is one bundle, and so is a line of short sentences, however long."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import os
 import shutil
@@ -25,6 +24,7 @@ from memcli.indexing.lineage import successors
 from memcli.indexing.planning import Settings
 from memcli.types import Source
 from tests.cli.processes import COMMAND
+from tests.commands import say
 from tests.compaction.support import (
     lineage_of,
     make_log,
@@ -33,7 +33,7 @@ from tests.compaction.support import (
     settings,
     write_level_two,
 )
-from tests.support import make_settings, write
+from tests.support import by_night, make_settings, write
 
 # By itself a summary has to save 40 %; these tests are about files, and want one of each cluster.
 SMALL = ("--tail", "4", "--tail-days", "0", "--ratio", "0.9")
@@ -46,11 +46,15 @@ def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
 
 
+@pytest.fixture
+def summarised(compacted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The notes after a run with SMALL."""
+    monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
+    return Path(shutil.copytree(compacted, tmp_path / "notes"))
+
+
 def compact(notes: Path, *arguments: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(["compact", "-w", str(notes), "--now", "2026-02-20", *arguments])
-    return code, out.getvalue(), err.getvalue()
+    return say("compact", "-w", str(notes), "--now", "2026-02-20", *arguments)
 
 
 def tree(root: Path) -> dict[str, tuple[str, int]]:
@@ -146,38 +150,36 @@ def test_of_runs_that_were_not_counted_yet_the_time_decides() -> None:
     assert last_run([]) == []
 
 
-def test_a_later_run_is_undone_alone(notes: Path) -> None:
-    compact(notes, *SMALL, "--apply")
-    first = tree(notes)
+def test_a_later_run_is_undone_alone(summarised: Path) -> None:
+    first = tree(summarised)
     for day in range(1, 10):
         text = f"# Log\n\n{'The river was high and the boats stayed in. ' * 9}\n"
-        (notes / "memory" / f"2026-03-0{day}.md").write_text(text)
-    code, out, _ = compact(notes, *SMALL, "--apply", "--now", "2026-04-01")
+        (summarised / "memory" / f"2026-03-0{day}.md").write_text(text)
+    code, out, _ = compact(summarised, *SMALL, "--apply", "--now", "2026-04-01")
     assert code == 0
     assert out.count("wrote") >= 1
-    compact(notes, "--undo")
-    assert {k: v for k, v in tree(notes).items() if "/2026-03-" not in k} == first
+    compact(summarised, "--undo")
+    assert {k: v for k, v in tree(summarised).items() if "/2026-03-" not in k} == first
 
 
-def test_an_edited_summary_is_left_and_named(notes: Path) -> None:
-    compact(notes, *SMALL, "--apply")
-    edited = summaries(notes)[0]
+def test_an_edited_summary_is_left_and_named(summarised: Path) -> None:
+    edited = summaries(summarised)[0]
     edited.write_text(edited.read_text() + "- my own words\n")
     mine = edited.read_bytes()
-    code, out, _ = compact(notes, "--verify")
+    code, out, _ = compact(summarised, "--verify")
     assert code == 1
     assert out == (
         "edited    memory/summaries/2025-03-03--2025-04-08.md: "
         "somebody has changed it; it is left as it is\n"
     )
-    code, out, _ = compact(notes, *SMALL, "--apply")  # it stands for its lines no more
+    code, out, _ = compact(summarised, *SMALL, "--apply")  # it stands for its lines no more
     assert out.count("wrote") == 1
     assert out.startswith("wrote  memory/summaries/2025-03-03--2025-04-08~2.md")
     for _ in range(2):
-        code, _, err = compact(notes, "--undo")
+        code, _, err = compact(summarised, "--undo")
     assert code == 1
     assert "2025-03-03--2025-04-08.md was edited and is left as it is" in err
-    assert [p.read_bytes() for p in summaries(notes)] == [mine]
+    assert [p.read_bytes() for p in summaries(summarised)] == [mine]
 
 
 def _link(path: Path) -> None:
@@ -196,39 +198,39 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("how", BROKEN)
-def test_a_summary_that_cannot_be_read_is_named_and_stops_the_rest(notes: Path, how: str) -> None:
-    compact(notes, *SMALL, "--apply")
-    broken = summaries(notes)[2]
-    name = broken.relative_to(notes).as_posix()
+def test_a_summary_that_cannot_be_read_is_named_and_stops_the_rest(
+    summarised: Path, how: str
+) -> None:
+    broken = summaries(summarised)[2]
+    name = broken.relative_to(summarised).as_posix()
     damage, told = BROKEN[how]
     damage(broken)
-    before = tree(notes)
-    code, out, err = compact(notes, "--verify")
+    before = tree(summarised)
+    code, out, err = compact(summarised, "--verify")
     assert (code, out) == (1, f"unread    {name}: {told}\n")
     assert err == "Checked 4 summaries: 1 could not be read.\n"
     for arguments in ((), ("--apply",), ("--apply", "--cluster", "3")):
-        code, out, err = compact(notes, *SMALL, *arguments)
+        code, out, err = compact(summarised, *SMALL, *arguments)
         assert (code, out) == (2, "")
         assert f"{name} may contain summaries and cannot be read: {told}; nothing is comp" in err
         assert "Try: memcli compact --verify" in err
-    assert tree(notes) == before
+    assert tree(summarised) == before
 
-    code, out, err = compact(notes, "--undo")
+    code, out, err = compact(summarised, "--undo")
     assert (code, out.count("removed"), err.count("cannot be read and stays")) == (1, 4, 1)
-    code, out, _ = compact(notes, "--undo", "--json")
+    code, out, _ = compact(summarised, "--undo", "--json")
     assert json.loads(out)["problems"] == [{"path": name, "kind": "unread", "detail": told}]
     assert code == 1
-    assert [path.name for path in summaries(notes)] == [broken.name]
+    assert [path.name for path in summaries(summarised)] == [broken.name]
 
 
-def test_what_is_meant_to_be_left_out_stops_nothing(notes: Path) -> None:
-    compact(notes, *SMALL, "--apply")
-    (notes / "memory" / "summaries" / "mine.md").write_text("mine\n")
-    (notes / ".memcliignore").write_text("mine.md\n")
-    assert compact(notes, "--verify")[0] == 0
-    (notes / ".memcliignore").write_text("summaries/\n")
-    assert compact(notes, "--verify")[1] == "unread    memory/summaries: .memcliignore\n"
-    assert compact(notes, *SMALL, "--apply")[0] == 2
+def test_what_is_meant_to_be_left_out_stops_nothing(summarised: Path) -> None:
+    (summarised / "memory" / "summaries" / "mine.md").write_text("mine\n")
+    (summarised / ".memcliignore").write_text("mine.md\n")
+    assert compact(summarised, "--verify")[0] == 0
+    (summarised / ".memcliignore").write_text("summaries/\n")
+    assert compact(summarised, "--verify")[1] == "unread    memory/summaries: .memcliignore\n"
+    assert compact(summarised, *SMALL, "--apply")[0] == 2
 
 
 @pytest.mark.parametrize("away", ["gone", "unmounted", "unlistable"])
@@ -291,13 +293,12 @@ def _settings(notes: Path) -> Settings:
     return Memory.open(notes).workspaces.lead.index_settings()
 
 
-def test_two_runs_at_once_write_no_line_twice(notes: Path) -> None:
-    whole = Path(shutil.copytree(notes, notes.parent / "whole"))
-    compact(whole, *SMALL, "--apply")
+def test_two_runs_at_once_write_no_line_twice(notes: Path, compacted: Path) -> None:
     arguments = ["compact", "--apply", *SMALL, "-q", "--now", "2026-02-20", "-w", str(notes)]
     both = [subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE) for _ in range(2)]
     assert [each.communicate()[1] for each in both] == [b"", b""]
-    assert [p.read_bytes() for p in summaries(notes)] == [p.read_bytes() for p in summaries(whole)]
+    made = [path.read_bytes() for path in summaries(notes)]
+    assert made == [path.read_bytes() for path in summaries(compacted)]
 
 
 def test_a_folder_that_cannot_be_made_is_named(notes: Path) -> None:
@@ -308,9 +309,8 @@ def test_a_folder_that_cannot_be_made_is_named(notes: Path) -> None:
     assert f"{notes}/memory/summaries cannot be written: Not a directory\nTry: make it" in err
 
 
-def test_a_summary_that_cannot_be_removed_is_named(notes: Path) -> None:
-    compact(notes, *SMALL, "--apply")
-    before = tree(notes)
+def test_a_summary_that_cannot_be_removed_is_named(summarised: Path) -> None:
+    before = tree(summarised)
     program = (
         "import errno, os, sys\n"
         "def refused(*arguments, **named):\n"
@@ -321,20 +321,19 @@ def test_a_summary_that_cannot_be_removed_is_named(notes: Path) -> None:
         "sys.exit(run(sys.argv[1:]))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, "compact", "--undo", "-w", str(notes)],
+        [sys.executable, "-c", program, "compact", "--undo", "-w", str(summarised)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, tree(notes)) == (2, before)
-    assert f"{notes}/memory/summaries/ cannot be written: Permission denied" in done.stderr
+    assert (done.returncode, tree(summarised)) == (2, before)
+    assert f"{summarised}/memory/summaries/ cannot be written: Permission denied" in done.stderr
 
 
-def test_a_changed_source_makes_its_summary_stale(notes: Path) -> None:
-    compact(notes, *SMALL, "--apply")
-    source = notes / "memory" / "2025-03-10.md"
+def test_a_changed_source_makes_its_summary_stale(summarised: Path) -> None:
+    source = summarised / "memory" / "2025-03-10.md"
     source.write_text(source.read_text().replace("ULIDs", "UUIDs"))
-    code, out, _ = compact(notes, "--verify")
+    code, out, _ = compact(summarised, "--verify")
     assert code == 1
     assert out == (
         "stale     memory/summaries/2025-03-03--2025-04-08.md:"
@@ -426,29 +425,28 @@ def _but_run(path: Path) -> list[str]:
     return [line for line in lines if not line.startswith(("run: ", "seal: "))]
 
 
-@pytest.mark.parametrize("at", [1, 2, 5, 10])
-def test_a_killed_apply_verifies_and_is_finished_by_the_next(notes: Path, at: int) -> None:
+@pytest.mark.parametrize("at", [2, 10, *by_night(1, 5)])
+def test_a_killed_apply_verifies_and_is_finished_by_the_next(
+    notes: Path, compacted: Path, at: int
+) -> None:
     before = tree(notes)
-    whole = Path(shutil.copytree(notes, notes.parent / "whole"))
-    compact(whole, *SMALL, "--apply")
     _killed(at, notes, "--apply")
     assert compact(notes, "--verify")[0] == 0
     assert len(summaries(notes)) == at // 4  # fsync, link, remove, fsync of the folder
     assert compact(notes, *SMALL, "--apply")[0] == 0
-    assert list(map(_but_run, summaries(notes))) == list(map(_but_run, summaries(whole)))
+    assert list(map(_but_run, summaries(notes))) == list(map(_but_run, summaries(compacted)))
     for _ in range(1 if at < 3 else 2):  # the run that was killed and the one that went on
         compact(notes, "--undo")
     assert tree(notes) == before
 
 
-@pytest.mark.parametrize("at", [1, 3, 6])
-def test_a_killed_undo_is_finished_by_the_next(notes: Path, at: int) -> None:
-    before = tree(notes)
-    compact(notes, *SMALL, "--apply")
-    _killed(at, notes, "--undo")
-    assert compact(notes, "--verify")[0] == 0
-    compact(notes, "--undo")
-    assert {k: v for k, v in tree(notes).items() if k != "memory/summaries"} == before
+@pytest.mark.parametrize("at", [3, *by_night(1, 6)])
+def test_a_killed_undo_is_finished_by_the_next(summarised: Path, workspaces: Path, at: int) -> None:
+    _killed(at, summarised, "--undo")
+    assert compact(summarised, "--verify")[0] == 0
+    compact(summarised, "--undo")
+    left = {k: v for k, v in tree(summarised).items() if k != "memory/summaries"}
+    assert left == tree(workspaces / "engineer")
 
 
 def test_logs_of_an_inner_source_are_not_the_memory_s(notes: Path) -> None:

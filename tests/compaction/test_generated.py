@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 from pathlib import Path
 
 import pytest
 
-from memcli.cli.main import run
 from memcli.compaction.generated import generating
 from memcli.embedding.generator import Generated
+from tests.commands import say
 from tests.embedding.writing import make_copier, make_teller, make_tokenizer
 from tests.support import write
 
@@ -107,11 +105,8 @@ def use(folder: Path, prompt: str) -> None:
 
 
 def compact(notes: Path, *flags: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(["compact", "-w", str(notes), "--summarizer", "onnx", "--tail", "0",
-                    "--tail-days", "0", "--ratio", "0.9", "--cluster", "4", *flags])  # fmt: skip
-    return code, out.getvalue(), err.getvalue()
+    return say("compact", "-w", str(notes), "--summarizer", "onnx", "--tail", "0", "--tail-days",
+               "0", "--ratio", "0.9", "--cluster", "4", *flags)  # fmt: skip
 
 
 def test_a_model_of_ones_own_words_summaries_that_hold(notes: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from memcli.cli.main import run
 from memcli.compaction.compose import Entry, body
 from memcli.compaction.sentences import Sentence
 from memcli.compaction.summaries import Summary
+from tests.commands import record
 from tests.compaction.support import make_log, plan_of, read_back, settings
 from tests.support import write
 
@@ -45,12 +46,9 @@ def stand_up(event: str) -> str:
 
 
 def compact(notes: Path, *arguments: str) -> Any:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(["compact", "-w", str(notes), "--json", "--show", "--tail", "0",
-                    "--tail-days", "0", *arguments])  # fmt: skip
-    assert code == 0, err.getvalue()
-    return json.loads(out.getvalue())
+    return record(
+        "compact", "-w", str(notes), "--show", "--tail", "0", "--tail-days", "0", *arguments
+    )
 
 
 @pytest.mark.parametrize("encoder", ["hashing", "none", "bundled"])

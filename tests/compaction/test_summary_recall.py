@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 import pytest
 
 from memcli.bench.summary_recall import SummaryRecall
-from memcli.cli.main import run
+from tests.commands import printed
 from tests.compaction.test_news import EVENTS, stand_up
 from tests.support import write
 
@@ -39,11 +37,8 @@ def ask(notes: Path, **more: object) -> None:
 
 
 def compact(notes: Path, *arguments: str) -> tuple[str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        assert run(["compact", "-w", str(notes), "--tail", "0", "--tail-days", "0", "--ratio",
-                    "0.9", "--cluster", "8", "--now", "2026-02-20", *arguments]) == 0  # fmt: skip
-    return out.getvalue(), err.getvalue()
+    return printed("compact", "-w", str(notes), "--tail", "0", "--tail-days", "0", "--ratio", "0.9",
+                   "--cluster", "8", "--now", "2026-02-20", *arguments)  # fmt: skip
 
 
 def test_what_is_kept_is_told_for_what_is_saved(notes: Path) -> None:

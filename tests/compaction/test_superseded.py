@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import run
+from tests import commands
 from tests.compaction.support import make_log, plan_of, read_back, settings
 from tests.support import write
 
@@ -136,10 +137,7 @@ def test_a_summary_is_no_correction_of_the_lines_it_summarizes(
         write(tmp_path, f"memory/{day}.md", f"# Day\n\n{text}\n\n{FILLER}\n")
 
     def say(*arguments: str) -> str:
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-            run([*arguments, "-w", str(tmp_path), "--now", "2026-02-20"])
-        return out.getvalue()
+        return commands.say(*arguments, "-w", str(tmp_path), "--now", "2026-02-20").out
 
     say("compact", "--tail", "0", "--tail-days", "0", "--ratio", "0.9", "--cluster", "3", "--apply")
     asked = ("Tomas replaced the gateway certificate", "--view", view, "--superseded", "--json")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from memcli.cli.main import run
 from memcli.compaction.compose import document
 from memcli.markdown.lineage import read_lineage
 from memcli.markdown.parse import parse
+from tests.commands import say
 from tests.support import write
 
 SUMMARY = "memory/summaries/2025-03-01--2025-03-02.md"
@@ -27,10 +25,7 @@ LOGS = {
 
 
 def told(*arguments: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run([*arguments, "--now", "2026-02-20"])
-    return code, out.getvalue(), err.getvalue()
+    return say(*arguments, "--now", "2026-02-20")
 
 
 def record(*arguments: str) -> Any:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from memcli.cli.main import run
+from tests.commands import say
 
 NOW = "2026-02-20"
 
@@ -23,10 +21,7 @@ def put(root: Path, files: Mapping[str, str]) -> Path:
 
 
 def context(root: Path, *arguments: str, now: str = NOW) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(["context", *arguments, "-w", str(root), "--now", now])
-    return code, out.getvalue(), err.getvalue()
+    return say("context", *arguments, "-w", str(root), "--now", now)
 
 
 def record(root: Path, *arguments: str, now: str = NOW) -> dict[str, Any]:

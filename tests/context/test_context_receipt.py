@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
-import memcli
 from memcli.cli.main import run
+from tests.commands import checked, printed
 from tests.context.makers import context, put, record
-from tests.support import strict
 
-SCHEMAS = Path(memcli.__file__).parent / "schemas"
 FILES = {
     "MEMORY.md": "# Memory\n\nHerons eat fish, see [ponds](memory/ponds.md).\n",
     "memory/ponds.md": "# Ponds\n\nThree of them.\n",
@@ -34,22 +28,9 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def checked(name: str, text: str) -> dict[str, Any]:
-    found = json.loads(text)
-    schema = json.loads((SCHEMAS / f"{name}.1.json").read_text("utf-8"))
-    Draft202012Validator(strict(schema)).validate(found)
-    assert isinstance(found, dict)
-    return found
-
-
 def replay(file: Path, root: Path) -> tuple[dict[str, Any], str]:
-    shown = []
-    for arguments in (["--json"], []):
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            assert run(["bench", "replay", str(file), "-w", str(root), *arguments]) == 0
-        shown.append(out.getvalue())
-    return checked("memcli.bench-replay", shown[0]), shown[1]
+    line = ("bench", "replay", str(file), "-w", str(root))
+    return checked("memcli.bench-replay", printed(*line, "--json")[0]), printed(*line)[0]
 
 
 @pytest.mark.parametrize("query", ["what do herons eat", ""])

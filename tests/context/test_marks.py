@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memcli.cli.main import run
+from tests import commands
 from tests.context.makers import NOW, put, record
 
 TWINS = {
@@ -43,11 +40,7 @@ def in_config(root: Path, key: str) -> Path:
 
 
 def found(root: Path, *arguments: str) -> list[dict[str, Any]]:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        code = run(["search", *arguments, "--json", "-v", "-w", str(root), "--now", NOW])
-    assert code == 0
-    results = json.loads(out.getvalue())["results"]
+    results = commands.record("search", *arguments, "-v", "-w", str(root), "--now", NOW)["results"]
     assert isinstance(results, list)
     return results
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memcli.cli.main import run
+from tests.commands import printed
 from tests.context.makers import context, put, record
 
 RULES = "# Agents\n\nAsk first.\n"
@@ -27,12 +25,8 @@ def shown(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def answer(*arguments: str) -> tuple[dict[str, Any], str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        assert run(list(arguments)) == 0
-    found = json.loads(out.getvalue())
-    assert isinstance(found, dict)
-    return found, err.getvalue()
+    out, err = printed(*arguments)
+    return json.loads(out), err
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 from memcli.errors import ExitCode
 from memcli.store.sqlite.driver import BUSY_TIMEOUT_MS
+from tests.commands import typed
 from tests.faults.trial import Trial
 from tests.faults.verbs import NOW
-from tests.store.damage import results, told
+from tests.store.damage import results
 
 LONGEST_SECONDS = BUSY_TIMEOUT_MS / 1000
 READING = (f"search pool --json --no-sync {NOW}", "status")
@@ -38,7 +39,7 @@ def problems(trial: Trial, line: str, number: int) -> Iterator[str]:
     disk, met = trial.disk, list[tuple[int, str, str]]()
 
     def meanwhile() -> None:
-        met.append(told(f"{line} -w {trial.base / 'ws'}"))
+        met.append(typed(f"{line} -w {trial.base / 'ws'}"))
 
     trial.reset()
     disk.meanwhile(number, meanwhile)

@@ -18,8 +18,8 @@ from memcli.store.sqlite import vectors
 from memcli.store.sqlite.driver import NEXT_SUFFIX, connect
 from memcli.store.sqlite.store import SqliteStore
 from memcli.store.sqlite.writer import Writer
+from tests.commands import typed
 from tests.hashing import HashingEncoder
-from tests.store.damage import told
 from tests.store.old_schema import to_first_schema
 from tests.support import FAR_FUTURE_NS, write
 
@@ -161,7 +161,7 @@ class RemoteStore(SqliteStore):
 def run(line: str, base: Path, *, remote: bool = False) -> tuple[int, str, str]:
     """Run a command in the workspace; on a network mount, what `index` does."""
     if not (remote and line.startswith("index")):
-        return told(f"{line} -w {base / 'ws'}")
+        return typed(f"{line} -w {base / 'ws'}")
     memory = Memory.open(base / "ws").workspaces.lead
     store = RemoteStore(os.environ["MEMCLI_STORE"], memory.clock.now_ns, mounts(base))
     try:

@@ -1,38 +1,13 @@
-"""Make repositories of git for tests, and run memcli in this process."""
+"""Make repositories of git for tests."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
-
-from memcli.cli.main import run
 
 NAMES = ("-c", "user.name=memcli", "-c", "user.email=memcli@example.invalid")
-
-
-class Said(NamedTuple):
-    """What a command printed."""
-
-    code: int
-    out: str
-    err: str
-
-
-def say(*arguments: str, folder: Path | None = None) -> Said:
-    """Run a command of memcli, in a folder where one is named."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        contextlib.chdir(folder or Path.cwd()),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        code = run(arguments)
-    return Said(code, out.getvalue(), err.getvalue())
 
 
 def git(folder: Path, *arguments: str, at: str = "2026-01-01 12:00:00 +0000") -> str:

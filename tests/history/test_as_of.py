@@ -13,8 +13,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from memcli.history.side_indexes import FOLDER_SUFFIX, KEPT
+from tests.commands import Said, say
 from tests.hashing import HashingEncoder
-from tests.history.repositories import Said, begin, checked_out, commit, git, say
+from tests.history.repositories import begin, checked_out, commit, git
 
 PATHS = ("MEMORY.md", "memory/2026-01-05.md", "memory/a.md", "notes/b.md", "notes/private.md")
 TEXTS: tuple[str | bytes | None, ...] = (

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.history.repositories import commit, git, say
+from tests.commands import say
+from tests.history.repositories import commit, git
 
 COMMANDS = ("search pool", "context pool", "get MEMORY.md")
 _spawned: list[Sequence[str]] = []

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.history.repositories import begin, commit, git, say
+from tests.commands import say
+from tests.history.repositories import begin, commit, git
 
 AS_OF = ("--as-of", "HEAD")
 

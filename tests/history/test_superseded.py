@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from memcli.language.correction import corrects
-from tests.history.repositories import commit, git, say
+from tests.commands import say
+from tests.history.repositories import commit, git
 from tests.support import write
 
 PAIRS = Path(__file__).parents[2] / "fixtures" / "gate" / "superseded.tsv"

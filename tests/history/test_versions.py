@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
 
-import memcli
 from memcli.history.lines import lines_before
-from tests.history.repositories import commit, git, say
-from tests.support import strict
-
-SCHEMA = Path(memcli.__file__).parent / "schemas" / "memcli.get-history.1.json"
+from tests.commands import checked, say
+from tests.history.repositories import commit, git
 
 
 @pytest.mark.parametrize(
@@ -62,8 +57,7 @@ def test_what_is_on_disk_alone_comes_first_and_an_earlier_name_is_followed(notes
     path = "memory/2026-02-01-pool.md"
     (notes / path).write_text("# Pool\n\nThe pool ran dry at one.\n")
     found = say("get", f"{path}:3", "--history", "--json", folder=notes)
-    record = json.loads(found.out)
-    Draft202012Validator(strict(json.loads(SCHEMA.read_text()))).validate(record)
+    record = checked("memcli.get-history", found.out)
     told = [(each["day"], each["citation"], each["text"]) for each in record["versions"]]
     assert record["schema"] == "memcli.get-history/1"
     assert told == [

@@ -8,16 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import jsonschema
 import pytest
 
-import memcli
 from memcli.markdown.transcript import ASSISTANT, USER, TranscriptTurn, read_transcript
 from memcli.remember.capture import facts_of
 from memcli.secrets.finding import find_secrets
 from tests.cli import processes
+from tests.commands import checked
 from tests.hook.test_process import run, told
-from tests.support import strict
 
 
 def cli(*arguments: object) -> tuple[int, str]:
@@ -158,9 +156,7 @@ def test_a_hook_collects_once_and_the_owner_reviews(notes: Path, tmp_path: Path)
     [log] = [path for path in (notes / "memory").glob("2*.md")]
     assert "The laptop of Ines is called kestrel. (5f2a.jsonl:4)\n" in log.read_text("utf-8")
     assert "source_kind" not in log.read_text("utf-8")
-    record = json.loads(cli("inbox", "--json", "-w", notes)[1])
-    schema = Path(memcli.__file__).parent / "schemas" / "memcli.inbox.1.json"
-    jsonschema.validate(record, strict(json.loads(schema.read_text("utf-8"))))
+    record = checked("memcli.inbox", cli("inbox", "--json", "-w", notes)[1])
     assert record["entries"] == []
 
 

@@ -300,6 +300,25 @@ def test_a_prompt_without_a_sure_answer_gets_silence(notes: str, prompt: str) ->
     assert run(told(cwd=notes, prompt=prompt), "prompt") == ({}, "")
 
 
+@pytest.mark.parametrize(
+    ("prompt", "why"),
+    [
+        ("/compact", "the prompt is a command, or too short"),
+        ("thanks, looks good to me", "the prompt is small talk"),
+        ("what is the capital of Australia?", "the memory has no sure answer"),
+    ],
+)
+def test_verbose_says_why_a_prompt_gets_nothing(notes: str, prompt: str, why: str) -> None:
+    record, err = run(told(cwd=notes, prompt=prompt), "prompt", "-v")
+    assert (record, err) == ({}, f"memcli hook: nothing to add: {why}\n")
+
+
+def test_verbose_says_that_a_session_has_the_passages(notes: str) -> None:
+    asked = told(session_id="again", cwd=notes, prompt=POOL)
+    assert run(asked, "prompt", "-v")[1] == ""
+    assert "the session has been shown these passages" in run(asked, "prompt", "-v")[1]
+
+
 def test_a_suggestion_is_made_once_and_stops_nobody(notes: str) -> None:
     wish = told(session_id="w", cwd=notes, prompt="From now on keep commits small")
     stop = told(session_id="w", cwd=notes, hook_event_name="Stop", stop_hook_active=False)

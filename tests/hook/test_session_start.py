@@ -35,7 +35,9 @@ def start(notes: Path, session: str, **given: str) -> str:
 
 
 def test_rules_then_tasks_then_what_has_changed(notes: Path) -> None:
-    assert "fed 9 times" in start(notes, "one")  # the first session starts with what matters most
+    first = start(notes, "one")  # there is no session before: tasks, then what matters most
+    assert first.index("## Rules") < first.index("## Open tasks") < first.index("fed 9 times")
+    assert first == processes.run("context", "-w", str(notes)).stdout
     second = start(notes, "two")
     assert second.index("## Rules") < second.index("## Open tasks")
     assert "- [ ] Renew the certificate of the shop" in second

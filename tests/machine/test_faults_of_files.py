@@ -64,6 +64,7 @@ FOUND = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", FOUND)

@@ -16,7 +16,10 @@ from memcli.errors import ExitCode
 from tests.cli.test_scarcity import ENTRY, LIMITED
 from tests.machine.verbs import COMPACT, NOTE, NOW, Place, notes
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux")
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux"),
+]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ONE_CORE = """
@@ -67,7 +70,6 @@ def texts(place: Place) -> dict[str, str]:
     }
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("line", WRITING)
 @pytest.mark.parametrize(("memory", "files"), [(8, 99), (20, 99), (32, 99), (4096, 4), (4096, 7)])
 def test_what_is_too_little_is_said_and_nothing_is_half_written(

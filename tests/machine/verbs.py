@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from memcli.cli.main import REFUSED, run
+from memcli.cli.main import REFUSED
 from memcli.workspace.whole import BEGUN
+from tests.commands import say
 from tests.support import write
 
 NOW = "2026-02-10T09:00:00+00:00"
@@ -59,13 +60,10 @@ class Place:
 
     def run(self, line: str) -> Outcome:
         """Run a command line there; an exception that escapes is for the caller."""
-        out, err = io.StringIO(), io.StringIO()
-        with self.entered(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            words = shlex.split(line)
-            code = run(
-                [*words, *(() if "--now" in words or words[0] == "help" else ("--now", NOW))]
-            )
-        return Outcome(code, out.getvalue(), err.getvalue())
+        words = shlex.split(line)
+        now = () if "--now" in words or words[0] == "help" else ("--now", NOW)
+        with self.entered():
+            return Outcome(*say(*words, *now))
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:

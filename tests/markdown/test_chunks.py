@@ -204,3 +204,11 @@ def test_a_paragraph_that_an_editor_has_wrapped_is_not_cut_into_pairs_of_lines()
     talk = "\n".join(f"- **Ann**: {words(11)}" for _ in range(4))
     for text in (statements, talk):
         assert all(last - first < 2 for first, last in part_lines(chunks_of(text)[0]))
+
+
+def test_a_short_paragraph_goes_with_the_list_fence_or_table_after_it() -> None:
+    for block in ("- one\n- two", "~~~\n~~~", "| a |\n| - |"):
+        (chunk,) = chunks_of(f"For example:\n\n{block}\n\nOther text.\n")
+        assert part_lines(chunk) == [(1, 4), (6, 6)]
+    for text in (f"{words(40)}\n\n- one\n", "One.\n\nTwo.\n", f"One.\n\n- {words(90)}\n"):
+        assert part_lines(chunks_of(text)[0]) == [(1, 1), (3, 3)]

@@ -86,6 +86,7 @@ def test_a_chunk_has_what_begins_in_it() -> None:
     assert begun_within(runs, 7, 9) == ((9, 9),)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "unit",
     ["I prefer it ", "I prefer it\n", "User: I prefer it.\n\nAssistant: ok\n\n"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -12,15 +11,13 @@ from typing import Any
 
 import anyio
 import pytest
-from jsonschema import Draft202012Validator
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, TextContent, TextResourceContents
 
-import memcli
 from memcli.language.tokens import estimate
 from memcli.mcp.definitions import INSTRUCTIONS
+from tests.commands import valid
 from tests.mcp.clients import MODES, Served, price, serve, text_of
-from tests.support import strict
 
 POOL = "why did the pool run dry"
 INCIDENT = "memory/2025-06-12-incident-review.md"
@@ -115,6 +112,13 @@ def test_a_search_says_how_sure_it_is_then_quotes(served: Served) -> None:
     assert "ERR_POOL_EXHAUSTED" in "\n".join(lines[: lines.index("````")])
 
 
+def test_a_query_of_only_excluded_words_is_read_as_those_words(served: Served) -> None:
+    text = served.text("memory_search", query="-pool")
+    assert "there are only words to exclude; they are searched for instead\n" in text
+    assert INCIDENT in text
+    assert "to exclude" not in served.text("memory_search", query="pool -kingfisher")
+
+
 @pytest.mark.parametrize("budget", [200, 700, 1500])
 def test_an_answer_costs_no_more_than_its_budget(served: Served, budget: int) -> None:
     assert estimate(served.text("memory_search", query="the", budget=budget)) <= budget
@@ -197,9 +201,7 @@ def test_a_context_is_the_block_of_the_command_line(served: Served) -> None:
 def test_records_are_those_of_json(
     served: Served, tool: str, arguments: dict[str, Any], schema: str
 ) -> None:
-    found = served.call(tool, **arguments).structured_content
-    written = (Path(memcli.__file__).parent / "schemas" / f"{schema}.1.json").read_text("utf-8")
-    Draft202012Validator(strict(json.loads(written))).validate(found)
+    valid(served.call(tool, **arguments).structured_content, schema)
 
 
 @pytest.mark.parametrize(
@@ -364,6 +366,7 @@ def test_what_a_library_prints_goes_to_stderr(served: Served) -> None:
     assert "and so does a module\n" in said
 
 
+@pytest.mark.nightly
 def test_a_thousand_calls_do_not_grow(folder: Path, tmp_path: Path) -> None:
     tools: list[tuple[str, dict[str, Any]]] = [
         ("memory_search", {}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -10,14 +9,12 @@ from pathlib import Path
 
 import anyio
 import pytest
-from jsonschema import Draft202012Validator
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextResourceContents
 
-import memcli
 from memcli.mcp.definitions import tools_of
+from tests.commands import valid
 from tests.mcp.clients import MODES, Served, price, serve, text_of
-from tests.support import strict
 
 INCIDENT = "engineer:memory/2025-06-12-incident-review.md:10-18"
 LOCK = "The pool of the garden is locked at nine.\n"
@@ -191,8 +188,7 @@ def test_documents_are_read_by_the_names_of_their_workspaces(served: Served) -> 
 def test_records_are_those_of_json(served: Served, chosen: dict[str, str]) -> None:
     found = served.call("memory_search", query="pool", **chosen).structured_content
     assert found is not None
-    schema = Path(memcli.__file__).parent / "schemas" / "memcli.search.1.json"
-    Draft202012Validator(strict(json.loads(schema.read_text("utf-8")))).validate(found)
+    valid(found, "memcli.search")
     asked = ["house"] if chosen else ["engineer", "house"]
     assert [each["name"] for each in found["workspaces"]] == asked
 

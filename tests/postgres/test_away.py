@@ -17,7 +17,7 @@ from memcli.store.postgres.session import opened
 from tests.postgres.conftest import Memcli, database, make_notes, sql
 from tests.postgres.proxy import Proxy, proxy
 from tests.postgres.server import free_port, server
-from tests.support import write
+from tests.support import by_night, write
 
 ASK = "search pool --json --now 2025-03-01T09:00+00:00"
 
@@ -86,13 +86,7 @@ def test_the_index_of_this_machine_answers(
 
 
 @pytest.mark.parametrize(
-    ("step", "loses"),
-    [
-        (4, "message"),
-        (9, "reply"),
-        pytest.param(1, "message", marks=pytest.mark.nightly),
-        pytest.param(1, "reply", marks=pytest.mark.nightly),
-    ],
+    ("step", "loses"), [(4, "message"), (9, "reply"), *by_night((1, "message"), (1, "reply"))]
 )
 def test_what_was_stored_stays_and_the_rest_follows(
     memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch, step: int, loses: str

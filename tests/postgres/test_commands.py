@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
-import memcli as memcli_package
+from tests.commands import checked
 from tests.postgres.conftest import Memcli, database, make_notes, sql
 from tests.postgres.server import server
-from tests.support import strict, write
+from tests.support import write
 
 LINES = (
     "index", "search pool", "search pool --json", "search fo*", "search dry -1", "search 東京",
@@ -47,17 +45,9 @@ def _rounded(text: str) -> str:
     return re.sub(r"(\d\.\d{5})\d+", r"\1", text)
 
 
-def is_valid(name: str, text: str) -> dict[str, Any]:
-    """Hold what a command has written against its schema."""
-    found: dict[str, Any] = json.loads(text)
-    schema = (Path(memcli_package.__file__).parent / "schemas" / f"{name}.1.json").read_text()
-    Draft202012Validator(strict(json.loads(schema))).validate(found)
-    return found
-
-
 def test_what_is_done_is_told_to_programs(memcli: Memcli, url: str, notes: Path) -> None:
     told = {
-        line: is_valid("memcli.store", memcli(f"store {line} --json", notes).out)
+        line: checked("memcli.store", memcli(f"store {line} --json", notes).out)
         for line in ("init", "upgrade", "attach team/ops", "detach")
     }
     assert [each["changed"] for each in told.values()] == [False, False, True, True]
@@ -65,10 +55,10 @@ def test_what_is_done_is_told_to_programs(memcli: Memcli, url: str, notes: Path)
     assert told["detach"]["name"] == "team/ops"
     memcli("store attach ops", notes)
     memcli("index", notes)
-    is_valid("memcli.store-status", memcli("store status --json", notes).out)
+    checked("memcli.store-status", memcli("store status --json", notes).out)
     for name, line in (("search", "search pool"), ("context", "context pool"), ("ls", "ls")):
         found = memcli(f"{line} --json --workspace-name ops", notes).out
-        assert is_valid(f"memcli.{name}", found)["freshness"]["state"] == "remote"
+        assert checked(f"memcli.{name}", found)["freshness"]["state"] == "remote"
 
 
 def test_status_tells_of_the_store(memcli: Memcli, url: str, notes: Path) -> None:
@@ -171,7 +161,7 @@ def test_workspaces_are_renamed_and_deleted(memcli: Memcli, url: str, tmp_path: 
     assert memcli("store rename team/one team/other", one).code == 2
     assert memcli("store rename team/nosuch ops", one).code == 4
     assert memcli("store rename team/one secret/one", one).code == 4  # not a tenant of this role
-    moved = is_valid("memcli.store", memcli("store rename team/one ops --json", one).out)
+    moved = checked("memcli.store", memcli("store rename team/one ops --json", one).out)
     assert moved["name"] == "ops"
     assert "fox" in memcli("search fox --workspace-name ops", other).out
     assert json.loads(memcli("status --json", one).out)["state"] == "up_to_date"
@@ -179,7 +169,7 @@ def test_workspaces_are_renamed_and_deleted(memcli: Memcli, url: str, tmp_path: 
     assert "--apply deletes ops" in shown.err
     assert "4 documents" in shown.err
     assert "fox" in memcli("search fox --workspace-name ops", other).out
-    assert is_valid("memcli.store", memcli("store delete ops --apply --json", one).out)["changed"]
+    assert checked("memcli.store", memcli("store delete ops --apply --json", one).out)["changed"]
     assert memcli("search fox --workspace-name ops", other).code == 4
     assert memcli("store delete ops --apply", one).code == 4
     assert sql(url, "select count(distinct workspace) from memcli.vectors") == "1"
@@ -198,7 +188,7 @@ def test_roles_are_let_in_and_kept_out(
     assert memcli(f"{line} --apply", notes).code == 4  # only the owner
     monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url)))
     assert memcli(f"{line} --apply", notes).code == 0
-    listed = is_valid("memcli.store-members", memcli("store members --json", notes).out)
+    listed = checked("memcli.store-members", memcli("store members --json", notes).out)
     assert {"role": "guest", "tenant": "default", "writes": False} in listed["members"]
     monkeypatch.setenv("MEMCLI_STORE_URL", server().url(database(url), "guest"))
     assert memcli("store members", notes).out == "default: guest reads\n"
@@ -219,7 +209,7 @@ def test_a_tenant_embeds_a_text_once(
     write(folders["other"], "own.md", "# Own\n\nunheard of\n")
     for name, folder in folders.items():
         assert memcli(f"store attach {names[name]}", folder).code == 0
-    made = {name: is_valid("memcli.index", memcli("index --json", folders[name]).out)
+    made = {name: checked("memcli.index", memcli("index --json", folders[name]).out)
             for name in folders}  # fmt: skip
     first = made["one"]["embedded"]
     assert [(told["embedded"], told.get("vectors_reused", 0)) for told in made.values()] == [
@@ -228,7 +218,7 @@ def test_a_tenant_embeds_a_text_once(
     assert {told["pending"] for told in made.values()} == {0}
     assert f"{first + 1} vectors reused" in _indexed_again(memcli, folders["other"])
     assert sql(url, "select count(*) from memcli.vectors where unused_since is not null") == "0"
-    full = is_valid("memcli.index", memcli("index --full --json", folders["apart"]).out)
+    full = checked("memcli.index", memcli("index --full --json", folders["apart"]).out)
     assert "vectors_reused" not in full  # it is its own
 
 

@@ -44,11 +44,7 @@ def test_a_leg_alone_counts_whole(options: SearchOptions) -> None:
     assert retriever_weights(options, None, keyword=True) == (0.0, 1.0)
 
 
-def test_in_documents_the_bundled_model_counts_for_less(options: SearchOptions) -> None:
+def test_the_length_of_segments_counts_for_the_bundled_model_only(options: SearchOptions) -> None:
     bundled, unknown = vector("all-MiniLM-L6-v2-int8;x"), vector("bge-m3;x")
-    for documents, expected in ((0.0, 0.6), (0.5, 0.5625), (1.0, 0.525)):
-        weights = retriever_weights(options, bundled, keyword=True, documents=documents)
-        assert weights == pytest.approx((expected, 1 - expected))
-    assert retriever_weights(options, unknown, keyword=True, documents=1.0) == (0.6, 0.4)
     assert length_prior(options, bundled, {1}).weight == LENGTH
     assert length_prior(options, unknown, {1}).weight == 0.0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memcli.cli.main import run
+from tests.commands import printed, record
 from tests.support import write
 
 SAME_WORDS = "The staging database is rebuilt from a dump on the first Monday of the month."
@@ -28,16 +28,11 @@ def notes(tmp_path: Path) -> Path:
 
 
 def index(root: Path) -> None:
-    with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-        assert run(["index", "-w", str(root)]) == 0
+    printed("index", "-w", str(root))
 
 
 def ask(root: Path, *arguments: str) -> dict[str, Any]:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        assert run(["search", *arguments, "--more", "-w", str(root), "--json"]) == 0
-    found = json.loads(out.getvalue())
-    assert isinstance(found, dict)
+    found: dict[str, Any] = record("search", *arguments, "--more", "-w", str(root))
     return found
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memcli.cli.main import run
+from tests.commands import record
 from tests.support import write
 
 NOTES = {
@@ -28,26 +29,28 @@ NOTES = {
 Ask = Callable[..., dict[str, Any]]
 
 
-@pytest.fixture
-def notes(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with notes and their index, which no test changes."""
+    base = tmp_path_factory.mktemp("base")
     for path, text in NOTES.items():
-        write(tmp_path / "notes", path, text)
-    assert run(["index", "-q", "-w", str(tmp_path / "notes")]) == 0
-    return tmp_path / "notes"
+        write(base / "notes", path, text)
+    with pytest.MonkeyPatch.context() as environ:
+        environ.setenv("MEMCLI_STORE", str(base / "index.sqlite"))
+        assert run(["index", "-q", "-w", str(base / "notes")]) == 0
+    return base
 
 
 @pytest.fixture
-def ask(notes: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
+def notes(base: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMCLI_STORE", str(base / "index.sqlite"))
+    return base / "notes"
+
+
+@pytest.fixture
+def ask(notes: Path) -> Ask:
     """Search the notes and give the record of the JSON."""
-
-    def asked(*arguments: str) -> dict[str, Any]:
-        capsys.readouterr()
-        assert run(["search", *arguments, "-w", str(notes), "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
-        assert isinstance(found, dict)
-        return found
-
-    return asked
+    return partial(record, "search", "-w", str(notes))
 
 
 def repaired(found: dict[str, Any]) -> dict[str, str]:
@@ -197,9 +200,10 @@ def test_another_number_of_a_word_is_searched_for_and_not_announced(
     assert ("wolf" in done.out, "place of" in done.err) == (True, False)
 
 
-def test_a_name_does_not_become_a_word_that_only_shares_its_stem(ask: Ask, notes: Path) -> None:
-    write(notes, "memory/2025-06-21.md", "# Log\n\nReset the pump, and reset the clock.\n")
-    assert "repairs" not in ask("restic unlock", "--mode", "keyword")
+def test_a_name_does_not_become_a_word_that_only_shares_its_stem(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2025-06-21.md", "# Log\n\nReset the pump, and reset the clock.\n")
+    found = record("search", "restic unlock", "--mode", "keyword", "-w", str(tmp_path))
+    assert "repairs" not in found
 
 
 def test_what_is_searched_for_besides_is_told_to_who_asks(

@@ -21,6 +21,7 @@ from memcli.search.validity import scope_of
 from memcli.store.documents import with_chunks
 from memcli.store.open import open_store
 from memcli.types import Filters, PartScore, SourceLines
+from tests.commands import record
 from tests.compaction.support import write_level_two
 from tests.records import make_candidate
 from tests.support import FAR_FUTURE_NS
@@ -29,20 +30,13 @@ SUMMARY = "memory/summaries/2025-03-03--2025-04-08.md"
 
 
 def _json(*arguments: str) -> Any:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        assert run([*arguments, "--now", "2026-02-20", "--json"]) == 0, err.getvalue()
-    return json.loads(out.getvalue())
+    return record(*arguments, "--now", "2026-02-20")
 
 
 @pytest.fixture
-def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def notes(compacted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "hashing")
-    folder = Path(shutil.copytree(workspaces / "engineer", tmp_path / "notes"))
-    _json(
-        "compact", "-w", str(folder), "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply"
-    )
-    return folder
+    return Path(shutil.copytree(compacted, tmp_path / "notes"))
 
 
 def _paths(notes: Path, *arguments: str) -> list[str]:

@@ -107,6 +107,7 @@ def test_no_neighbour_hides_a_secret(before: str, after: str) -> None:
     assert "[secret: github-token]" in shown
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("unit", ["ghp_", "://", "eyJ", "-----BEGIN PRIVATE KEY-----", "key=sk-"])
 def test_the_time_grows_with_the_length_alone(unit: str) -> None:
     """Twice the text takes about twice as long, however often a rule begins in it."""

@@ -7,11 +7,8 @@ not mended in the end. `python -m tests.benchmarks.damage` tries them all.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
-import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,9 +16,9 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from memcli.cli.main import run
 from memcli.errors import ExitCode
 from memcli.store.sqlite.schema import MIGRATIONS
+from tests.commands import typed
 from tests.support import write
 
 COMMANDS = (
@@ -81,17 +78,9 @@ def make_index(root: Path) -> str:
     write(root, "memory/binary.md", b"\x00\x01" * 300)
     store = str(root.parent / "store" / "index.sqlite")
     os.environ["MEMCLI_STORE"] = store
-    told(f"compact --apply --tail 0 --tail-days 0 --cluster 2 --ratio 0.9 -w {root}")
-    assert told(f"index -w {root}")[0] == 0
+    typed(f"compact --apply --tail 0 --tail-days 0 --cluster 2 --ratio 0.9 -w {root}")
+    assert typed(f"index -w {root}")[0] == 0
     return store
-
-
-def told(line: str) -> tuple[int, str, str]:
-    """Run a command line in this process: its exit code, answer and messages."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(shlex.split(line))
-    return code, out.getvalue(), err.getvalue()
 
 
 def cells(store: str) -> Iterator[Damage]:
@@ -229,6 +218,6 @@ def findings(damage: Damage, store: str, root: Path, right: Any) -> list[Finding
 def _safely(line: str) -> tuple[int, str, str]:
     """Run a command line; what escapes from it is a bug too."""
     try:
-        return told(line)
+        return typed(line)
     except Exception as error:
         return ExitCode.BUG, "", f"{type(error).__name__}: {error}"

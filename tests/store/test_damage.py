@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.damage import AFTER, cases, findings, make_index, results, told, versions
+from tests.commands import typed
+from tests.store.damage import AFTER, cases, findings, make_index, results, versions
 
 SAMPLE = 20  # besides the versions, evenly from all cells and pages
 
@@ -17,7 +18,7 @@ def test_a_damaged_index_is_no_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("MEMCLI_STORE", "")  # set by what makes the index, and put back
     root = tmp_path / "ws"
     store = make_index(root)
-    right = results(told(f"{AFTER} -w {root}")[1])
+    right = results(typed(f"{AFTER} -w {root}")[1])
     assert right
     every = cases(store)
     tried = 0

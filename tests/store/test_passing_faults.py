@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from memcli.store.sqlite.driver import DAMAGED_SUFFIX
+from tests.commands import typed
 from tests.faults.disk import FAULTS, Disk, Position, faulty_disk
-from tests.store.damage import AFTER, make_index, results, told
+from tests.store.damage import AFTER, make_index, results
 
 SAMPLE = 12  # of the reads of a run
 
@@ -30,15 +31,16 @@ def disk(notes: Path) -> Iterator[Disk]:
         yield made
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("fault", FAULTS["read"])
 @pytest.mark.parametrize("command", ["index", "index --full", "search pool", "status --deep"])
 def test_one_read_that_fails_costs_no_index(
     notes: Path, disk: Disk, command: str, fault: str
 ) -> None:
     store = Path(os.environ["MEMCLI_STORE"])
-    before, right = store.read_bytes(), results(told(f"{AFTER} -w {notes}")[1])
+    before, right = store.read_bytes(), results(typed(f"{AFTER} -w {notes}")[1])
     disk.arm(None)
-    assert told(f"{command} -w {notes}")[0] == 0
+    assert typed(f"{command} -w {notes}")[0] == 0
     reads = disk.counts["read"]
     assert reads >= 10
     struck = 0
@@ -48,15 +50,15 @@ def test_one_read_that_fails_costs_no_index(
         store.write_bytes(before)
         store.chmod(0o600)
         disk.arm(Position("read", fault, number))
-        code, _, err = told(f"{command} -w {notes}")
+        code, _, err = typed(f"{command} -w {notes}")
         struck += disk.struck
         disk.arm(None)
         assert code == 0 or (code, "\nTry: " in err) == (4, True), err
         assert "not an error" not in err
         assert not Path(f"{store}{DAMAGED_SUFFIX}").exists(), err
-        code, out, err = told(f"{AFTER} -w {notes}")
+        code, out, err = typed(f"{AFTER} -w {notes}")
         assert (code, results(out), err) == (0, right, "")
-        assert " 0 texts embedded" in told(f"index -w {notes}")[2]
+        assert " 0 texts embedded" in typed(f"index -w {notes}")[2]
     assert struck
 
 
@@ -77,9 +79,9 @@ def test_a_half_built_index_that_cannot_be_removed_is_named(
     (notes / "memory" / "pool.md").unlink()
     monkeypatch.setattr("os.remove", refusing)
     note = f"memcli: {beside} cannot be removed: Permission denied; it may contain deleted text\n"
-    code, out, err = told(f"search handles -w {notes}")
+    code, out, err = typed(f"search handles -w {notes}")
     assert (code, "memory/pool.md" in out, err.count(note)) == (0, False, 1)
     (notes / "memory" / "2025-01-01.md").unlink()
-    code, _, err = told(f"index -w {notes}")
+    code, _, err = typed(f"index -w {notes}")
     assert (code, err.count(note)) == (0, 1)
     assert "1 removed" in err

@@ -23,7 +23,7 @@ from memcli.store.tiers import Scored, Tier, first_sure, head_cosine, head_of, t
 from memcli.types import Chunk, Document, FileStat, Filters, Part
 from tests.store.nested import nested, questions
 from tests.store_check import assert_sound
-from tests.support import FAR_FUTURE_NS
+from tests.support import FAR_FUTURE_NS, by_night
 
 DIMENSION = 2048  # so that few vectors have codes
 FINGERPRINT = f"made-up;dim={DIMENSION}"
@@ -240,7 +240,7 @@ def changes(seed: int) -> Iterator[tuple[str, int]]:
         yield drawn.choice(("put", "put", "remove", "embed", "cut")), drawn.randrange(30)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *by_night(1, 2, 3)])
 def test_tiers_follow_every_change(path: str, seed: int) -> None:
     """Whoever writes, with tiers or without: what stands there is in step, or is not there."""
     cut: tuple[int, ...] = (64,)

@@ -360,6 +360,7 @@ said = st.sampled_from((
 more = st.dictionaries(st.sampled_from(PATHS), said, max_size=3)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", STORES)
 @settings(
     max_examples=EXAMPLES,

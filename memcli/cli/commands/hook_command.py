@@ -53,6 +53,8 @@ _AT_A_TERMINAL = "a hook is run by an agent, which writes one JSON object to std
 _CUT_OFF = f"memcli hook: cut off after {LIMIT_SECONDS} seconds\n"
 _KEEPS = 'memcli remember "TEXT" keeps it for later sessions.'
 _BEFORE_COMPACTING = f"Is anything of this conversation to outlast it? {_KEEPS}"
+_NO_SESSION = "the agent has not named its session"
+_SUGGESTED_BEFORE = "the session has had its reminder, or the folder is not a workspace"
 _AFTER_A_WISH = f"You have said how you want things done. {_KEEPS}"
 
 
@@ -138,6 +140,12 @@ class HookLine(Record):
         if not self.options.quiet:
             sys.stderr.write(f"memcli hook: {visible_line(text)}\n")
 
+    def nothing(self, why: str) -> str:
+        """Return the empty text, and with --verbose print why."""
+        if self.options.verbose:
+            self.say(f"nothing to add: {why}")
+        return ""
+
 
 def _bounded(config: Config) -> Config:
     """Keep to what a hook has time for."""
@@ -178,11 +186,11 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
     prune(os.path.join(cache_folder(os.environ), HOOKS), command.memory.clock.now_ns())
     session = line.session(event, command)
     if session and not session.starts(event.source, command.memory.clock.now_ns()):
-        return ""
+        return line.nothing("another hook has answered this start")
     if session and event.source in ("clear", "compact"):
         session.forget()
     if session and event.source == "resume" and session.has_shown():
-        return ""
+        return line.nothing("the resumed session has its context")
     config = command.config
     if line.budget is not None:
         config = config.having({"context.budget": line.budget})
@@ -197,7 +205,9 @@ def _session_start(event: HookEvent, line: HookLine) -> str:
         lambda memory: session_start(memory, command.question_time, sharing, since_ns=before),
         mends=True,
     ).assembled
-    if session and made.parts:
+    if not made.parts:
+        return line.nothing("the memory has no notes that may be shown unasked")
+    if session:
         session.claim(part_keys(made.parts))
     return markdown(made.parts, notice=made.notice)
 
@@ -208,9 +218,9 @@ def _prompt(event: HookEvent, line: HookLine) -> str:
 
     text = query_of(event.prompt)
     if not text:
-        return ""
+        return line.nothing("the prompt is a command, or too short")
     from memcli.api.ask import ask
-    from memcli.hook.notes import BUDGET, block, deserved, fitting, is_known, keys_of
+    from memcli.hook.notes import BUDGET, block, deserved, fitting, is_known, keys_of, why_nothing
     from memcli.search.options import options_of
     from memcli.search.question import Question
     from memcli.store.qualified_names import private_summaries
@@ -222,23 +232,28 @@ def _prompt(event: HookEvent, line: HookLine) -> str:
         session.claim([WISHED])
     question = Question.by(command.config, text, command.question_time)
     if not has_subject(question):
-        return ""
+        return line.nothing("the prompt is small talk")
     open_to_all = Filters(view=command.config("search.view"), scopes=OPEN_SCOPES)
     options = options_of(command.config, filters=open_to_all)
-    found = deserved(question, ask(command.memory, question, options).answer)
+    answer = ask(command.memory, question, options).answer
+    found = deserved(question, answer)
+    if not found:
+        return line.nothing(why_nothing(question, answer))
     if any(passage.about.is_summary for passage in found):
         with command.memory.store.snapshot() as snapshot:
             hidden = private_summaries(snapshot)
         found = [passage for passage in found if memory_path(*passage.about.document) not in hidden]
+        if not found:
+            return line.nothing("the passages are summaries of private notes")
     claimed = session.claimed() if session else {}
-    if not found or claimed is None:
-        return ""
+    if claimed is None:
+        return line.nothing("the session has been shown too much to keep track of")
     passages = fitting(found, claimed, budget=line.budget or BUDGET)
     if session:
         wanted = {key for passage in passages for key in keys_of(passage)}
         lost = wanted - session.claim(wanted - set(claimed))
         passages = [passage for passage in passages if not is_known(passage, lost)]
-    return block(passages)
+    return block(passages) or line.nothing("the session has been shown these passages")
 
 
 def _pre_compact(event: HookEvent, line: HookLine) -> str:
@@ -246,11 +261,11 @@ def _pre_compact(event: HookEvent, line: HookLine) -> str:
     command = line.open(event)
     session = line.session(event, command)
     if session is None:
-        return ""
+        return line.nothing(_NO_SESSION)
     session.forget()
     if _captures(event, command):
         return _captured(event, line, command, session)
-    return _suggested(_BEFORE_COMPACTING, session, command)
+    return _suggested(_BEFORE_COMPACTING, session, command) or line.nothing(_SUGGESTED_BEFORE)
 
 
 def _stop(event: HookEvent, line: HookLine) -> str:
@@ -258,12 +273,12 @@ def _stop(event: HookEvent, line: HookLine) -> str:
     command = line.open(event)
     session = line.session(event, command)
     if session is None:
-        return ""
+        return line.nothing(_NO_SESSION)
     if _captures(event, command):
         return _captured(event, line, command, session)
     if WISHED not in (session.claimed() or ()):
-        return ""
-    return _suggested(_AFTER_A_WISH, session, command)
+        return line.nothing("the person has stated no wish in this session")
+    return _suggested(_AFTER_A_WISH, session, command) or line.nothing(_SUGGESTED_BEFORE)
 
 
 def _captures(event: HookEvent, command: CommandContext) -> bool:
@@ -301,7 +316,7 @@ def _captured(
     keys = [f"{KEPT}{key}" for noted in saved for key in line_keys("", noted.path, [noted.text])]
     session.claim([*keys, f"{READ}{text.count(chr(10))}"])
     if not saved:
-        return ""
+        return line.nothing("no line of the transcript is worth saving")
     where = "memcli inbox" if saved[0].path == INBOX else "memcli changes --by agent"
     return f"memcli saved {len(saved)} notes of this session. To review them: {where}"
 

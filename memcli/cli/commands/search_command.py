@@ -49,7 +49,10 @@ if TYPE_CHECKING:
 
 ARGUMENTS = (
     CommandArgument(
-        "query", "QUERY", "What to look for. Optional with --since, --until or --on.", list
+        "query",
+        "QUERY",
+        "What to look for: words, or questions in quotes. Optional with --since, --until or --on.",
+        list,
     ),
 )
 OPTIONS = (
@@ -112,10 +115,11 @@ def run(options: Options) -> int:
 
     Queries understand "a phrase", -without and prefix*. See: memcli help query-syntax
 
-    Examples: memcli search "why did the pool run dry"      memcli search OPS-417 --json
+    Examples: memcli search "why did the pool run dry"
+    memcli search "who owns billing" "when may we deploy"
     """
     from memcli.cli.search_form import shape_of
-    from memcli.cli.search_run import SearchRequest, deliver, each_line, write_loss
+    from memcli.cli.search_run import SearchRequest, deliver, deliver_each, each_line, write_loss
     from memcli.search.options import options_of
     from memcli.search.question import Question
 
@@ -129,6 +133,9 @@ def run(options: Options) -> int:
         _check_interactive(options, shape)
     _check_shape(options, shape)
     _check_values(options)
+    questions = _questions(options)
+    if len(questions) > 1:
+        _check_several(options, shape)
     wanted_sync = sync_of(options, "search")
     check_as_of(options, {"--open": options.open, "--receipt": options.receipt})
     command = command_context(options, {"search.repair": False} if options.exact else {})
@@ -153,7 +160,10 @@ def run(options: Options) -> int:
         return each_line(asked)
     if options.interactive and not (options.query or filters.since or filters.until):
         return _choose(None, asked, options)
-    text = " ".join(options.query) if options.query else _all_records(filters.since, filters.until)
+    if len(questions) > 1:
+        are_sure = deliver_each(questions, asked, require_semantic=options.require_semantic)
+        return ExitCode.NEGATIVE if options.exit_code and not are_sure else ExitCode.OK
+    text = questions[0] if questions else _all_records(filters.since, filters.until)
     question = Question.by(command.config, text, command.question_time)
     if options.interactive:
         return _choose(question, asked, options)
@@ -258,6 +268,28 @@ def _check_shape(options: Options, shape: Shape) -> None:
     if len(given) > 1 and (given[0] in ("--brief", "--list")):
         raise UsageError(
             f"{given[0]} shows a line a passage, and {given[1]} shows more", hint=given[1]
+        )
+
+
+def _questions(options: Options) -> list[str]:
+    """Return the questions of a line: arguments that all contain a space are one each."""
+    words = options.query or []
+    are_questions = all(" " in word.strip() for word in words)
+    return words if are_questions or len(words) < 2 else [" ".join(words)]
+
+
+def _check_several(options: Options, shape: Shape) -> None:
+    """Raise UsageError for options that are for one question only."""
+    for name in ("open", "interactive", "why_not", "receipt"):
+        if getattr(options, name):
+            raise UsageError(
+                f"--{name.replace('_', '-')} takes one question, not {len(options.query)}",
+                hint='memcli search "one question"',
+            )
+    if shape.form not in ("text", "json"):
+        raise UsageError(
+            f"--format {options.format} takes one question, not {len(options.query)}",
+            hint="--format text",
         )
 
 

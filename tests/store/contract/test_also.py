@@ -212,6 +212,7 @@ def _check_bound(snapshot: Snapshot, wanted: TermQuery, limit: int) -> None:
         assert [*passages.values()] == pytest.approx([*full.values()][:limit], rel=1e-9)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(3))
 def test_chunks_that_are_passed_over_would_not_be_among_the_first(seed: int) -> None:
     """Many chunks and few places, so that most are passed over by their bound."""
