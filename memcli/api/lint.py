@@ -116,4 +116,4 @@ def _summaries(settings: Settings, names: list[tuple[str, str]]) -> Iterator[Fin
 
     for problem in problems(summaries_among(settings, paths)):
         spot = Location(MEMORY_SOURCE, problem.path)
-        yield Finding(INVALID_SUMMARY, spot, f"{problem.kind}: {problem.detail}")
+        yield Finding(INVALID_SUMMARY, spot, f"{problem.kind.replace('_', ' ')}: {problem.detail}")

@@ -108,7 +108,7 @@ def _named_twice(document: Target, target: str, first: int) -> UsageError:
     from shlex import quote
 
     return UsageError(
-        f"{target} names its first line already, and --from {first} another",
+        f"{target} already names its first line, so it cannot begin at line {first}",
         hint=f"memcli get {quote(document.name)} --from {first}",
     )
 

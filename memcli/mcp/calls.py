@@ -219,7 +219,7 @@ def call_get(
     shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Read lines of a document from disk, at most MOST_TOKENS."""
-    lines = _within_reach(_lines(shared.opened(arguments.get("workspace")), arguments))
+    lines = _within_limit(_lines(shared.opened(arguments.get("workspace")), arguments))
     shared.seen.add(lines.source, lines.path, lines.text)
 
     def record() -> dict[str, Any]:
@@ -251,7 +251,7 @@ def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
         raise
 
 
-def _within_reach(lines: Lines) -> Lines:
+def _within_limit(lines: Lines) -> Lines:
     """Leave out the lines above MOST_TOKENS; of a single longer line, its end."""
     texts = lines.text.split("\n")
     left, count = float(MOST_TOKENS), 0

@@ -52,7 +52,7 @@ MOST_UNITS = 40  # in a chunk
 NEAR_CHUNKS = 12
 LOOKED_UP = 32  # words
 MOST_WORDS = 16  # used to look up newer lines
-CROWD = 24  # a word in more lines than this finds none of them
+MOST_LINES = 24  # a word in more lines than this finds none of them
 SHORT = 5  # words of a line for which one shared word is enough
 LEAST_PART = 4  # of a longer line, one word in this many must be shared
 STEM = 5  # letters by which two forms of a word are compared
@@ -229,7 +229,7 @@ class Claims:
         """List the lines that share enough words with a text for a comparison."""
         stems = stems_of(text)
         found = (self._by_stem[stem] for stem in stems if stem in self._by_stem)
-        counts = Counter(chain.from_iterable(each for each in found if len(each) <= CROWD))
+        counts = Counter(chain.from_iterable(each for each in found if len(each) <= MOST_LINES))
         least = 1 if len(stems) <= SHORT else max(2, len(stems) // LEAST_PART)
         near = {place for place, count in counts.items() if count >= least}
 
@@ -237,7 +237,7 @@ class Claims:
             return 2 * len(stems & self._claims[place].stems) + 1 >= len(stems)
 
         alike = self._by_start.get(_start(text), ())
-        return sorted(near.union(filter(is_half, alike if len(alike) <= CROWD else ())))
+        return sorted(near.union(filter(is_half, alike if len(alike) <= MOST_LINES else ())))
 
 
 class Corrections:
