@@ -199,7 +199,7 @@ class Workspace:
             return False
         return True
 
-    def standing_in(self, error: StoreError) -> Workspace | None:
+    def with_local_index(self, error: StoreError) -> Workspace | None:
         """Return the workspace with its index on this machine, instead of a server that failed.
 
         None if it has no other index.

@@ -289,7 +289,7 @@ class Workspaces:
     def _with_local(self, names: Sequence[str], error: StoreError) -> Workspaces | None:
         """Let the indexes of this machine answer for some workspaces; None if there is none."""
         local = {
-            each.name: each.workspace.standing_in(error)
+            each.name: each.workspace.with_local_index(error)
             for each in self.members
             if each.workspace and each.name in names
         }
@@ -343,7 +343,7 @@ class Workspaces:
                 return make(self)
             except AwayError as again:
                 error = again
-        local = self.lead.standing_in(error)
+        local = self.lead.with_local_index(error)
         if local is None:
             raise error
         with closing(local.store):
