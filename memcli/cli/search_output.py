@@ -280,11 +280,11 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
     say_uncalibrated(answer, command, explain=shape.explain)
     if (shape.explain or terminal.verbose) and answer.keyword.ran and answer.keyword.reason:
         terminal.say(f"words: {sentence(answer.keyword.reason)}")
-    if (shape.explain or terminal.verbose) and answer.verdict_reason:
-        terminal.say(terminal.safe_line(f"verdict weak: {sentence(answer.verdict_reason)}"))
+    if (shape.explain or terminal.verbose) and answer.match_reason:
+        terminal.say(terminal.safe_line(f"match weak: {sentence(answer.match_reason)}"))
     if terminal.verbose:
         terminal.say(
-            f"{len(answer.passages)} of {answer.candidates} candidates, verdict {answer.verdict}, "
+            f"{len(answer.passages)} of {answer.candidates} candidates, match {answer.match}, "
             f"index {result.freshness.state.replace('_', ' ')}, revision {answer.revision}"
         )
         if answer.unmatched:
@@ -347,7 +347,7 @@ def say_uncalibrated(answer: Answer, command: CommandContext, *, explain: bool) 
     if reason is None or not answer.candidates:
         return
     is_asked = explain or terminal.verbose or command.config("search.min_score") > 0
-    if is_asked or (answer.verdict == "weak" and not terminal.quiet and _is_news(reason, command)):
+    if is_asked or (answer.match == "weak" and not terminal.quiet and _is_news(reason, command)):
         terminal.advise(reason)
 
 
