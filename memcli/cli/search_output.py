@@ -266,7 +266,7 @@ def say(result: SearchResult, command: CommandContext, shape: Shape) -> None:
         if result.freshness.state == EMPTY:
             terminal.say(sentence(NO_DOCUMENTS))
         return
-    say_semantic(answer.semantic, command)
+    say_semantic(answer.semantic, command, result.freshness)
     say_repaired(answer.repaired, terminal, explain=shape.explain)
     say_reranked(answer.reranked, terminal)
     say_dates(_dates(result, shape), terminal)
@@ -383,21 +383,20 @@ def _behind(freshness: Freshness, reason: Reason, answer: str) -> Reason:
     return reason._replace(text=f"{files} {verb} not in {answer} ({reason.text})")
 
 
-def say_semantic(semantic: RetrieverUse, command: CommandContext) -> None:
+def say_semantic(semantic: RetrieverUse, command: CommandContext, freshness: Freshness) -> None:
     """Print why vectors were not used, or how many are missing.
 
-    memcli prints once per workspace, and with -v each time, that the model cannot read a script.
+    memcli prints once per workspace, and with -v each time, that the model cannot read a script;
+    it does not if a notice of the index names a model that can.
     """
     terminal, reason = command.terminal, semantic.reason
     if reason is not None:  # with `semantic.ran`, the reason concerns some of several workspaces
         if reason.code == MODE_IS_KEYWORD.code:
             return
-        if (
-            reason.code == "script"
-            and not terminal.verbose
-            and (terminal.quiet or not _is_news(reason, command))
-        ):
-            return
+        if reason.code == "script" and not terminal.verbose:
+            is_news = not terminal.quiet and _is_news(reason, command)
+            if not is_news or any(each.code == "language" for each in freshness.notices):
+                return
         terminal.advise(by_keywords(reason))
     elif missing := missing_vectors(semantic, f"memcli index {command.memory.named_by}".rstrip()):
         from memcli.api.ask import indexing_of

@@ -101,7 +101,7 @@ SEARCH = ToolDefinition(
     "Search memory",
     "Search the notes of earlier sessions: decisions, people, incidents, preferences, dates. Call "
     "it before you answer about these, or ask the user to repeat something. Line 1 has the match. "
-    "strong: answer from the passages and cite PATH:START-END. weak: check that one really answers. "
+    "strong: answer from the passages and cite PATH:START-END. weak: check that one does answer. "
     "If nothing answers, try other words once, then say that the notes do not tell. corrected by: "
     "use that newer line. An empty query with a date or a path lists notes.",
     (

@@ -18,7 +18,7 @@ tokens      added to a prompt that is given anything; and to any prompt that nee
 With `--cost` it is asked instead what a hook costs in each of the FOLDERs, workspaces then: CPU
 time beside that of `python -c pass` and of `memcli search`, the least of eleven, in turns.
 
-`by match` are the same where every verdict `good` is believed. A session has one prompt here.
+`by match` are the same where every strong match is believed. A session has one prompt here.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ low     the same for answers of low confidence; its precision is the share witho
         its recall that of the questions whose evidence is gone; then the share of right answers
         that get it
 
-`--fit` asks which lead makes an answer `good`: a logistic regression over named features, fitted
+`--fit` asks which lead makes an answer `strong`: a logistic regression over named features, fitted
 with equal weight on all collections but one and told of the one that is left out. Its row has the
 constants and what the verdict would be there: as today, but with the regression in place of
 `confidence.stands_out`. `--stores` keeps the indexes, so that the next run embeds nothing anew.
@@ -310,10 +310,10 @@ def short(told: Mapping[str, Sequence[Told]], left_out: Mapping[str, float | Non
              *map(_cell, good[1:]), *fitted, f"{low[0]:.0f}", *map(_cell, (low[1], low[3]))]
         )  # fmt: skip
     fitted = ["left out"] if left_out else []
-    head = ["collection", "questions", "`good`", "precision", "recall", "gone", *fitted, "low",
+    head = ["collection", "questions", "`strong`", "precision", "recall", "gone", *fitted, "low",
             "precision", "gone"]  # fmt: skip
     note = (
-        "\n`left out` is the precision of `good` if its threshold is fitted without this"
+        "\n`left out` is the precision of `strong` if its threshold is fitted without this"
         "\ncollection.\n"
     )
     return table(head, rows) + (note if left_out else "")
@@ -322,7 +322,7 @@ def short(told: Mapping[str, Sequence[Told]], left_out: Mapping[str, float | Non
 def left_one_out(
     told: Mapping[str, Sequence[Told]], names: Sequence[str]
 ) -> Iterator[tuple[str, np.ndarray, list[float | None]]]:
-    """Give of each collection the constants that were fitted on the others, and what is `good`."""
+    """Yield the constants fitted on all other collections, and the rates of strong matches."""
     with_vectors = any(each.has_vectors for group in told.values() for each in group)
     usable = {
         title: [each for each in group if each.has_vectors == with_vectors]
