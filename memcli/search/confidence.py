@@ -14,7 +14,7 @@ Confidence says how well one passage fits, and not whether others fit as well. I
 subject many do. So a match is strong only if the first score leads the tenth by enough, and by more
 if the thirtieth chunk is still near: lead >= constants.lead + constants.background * cosine. On
 that line a logistic regression on fourteen collections gives a right answer .76. The program
-`tests.benchmarks.verdict` fits it on all collections except one, and reports on that one. In a
+`tests.benchmarks.match` fits it on all collections except one, and reports on that one. In a
 keyword search no chunk is near; a lead of .2 raises the precision from .70 to .76 on BEAM, .78 to
 .81 on half of QMSum and .86 to .88 on REALTALK.
 

@@ -1,6 +1,6 @@
 """How often the verdict of an answer is right, on every collection; not part of the suite.
 
-    python -m tests.benchmarks.verdict ROOT [--stores FOLDER] [--mode MODE] [--fit] [--features A,B]
+    python -m tests.benchmarks.match ROOT [--stores FOLDER] [--mode MODE] [--fit] [--features A,B]
         [--write PAGE.md]
 
 ROOT holds a folder for each collection, with sets at any depth below it: `queries.jsonl` beside

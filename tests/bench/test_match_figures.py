@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.benchmarks.verdict import (
+from tests.benchmarks.match import (
     FEATURES,
     GONE,
     HEAD,
