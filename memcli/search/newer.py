@@ -270,24 +270,40 @@ class Corrections:
         Without it, a heading is left out if a line of the same file corrects the passage too.
         An undated passage is corrected only by lines that cite it.
         """
-        about = passage.about
-        is_dated = bool(about.date or about.document_date)
-        if not self._units or not (is_dated or self._explicit):
-            return ()
-        direct = [
-            self._naming(about, unit) or (self._correcting(about, unit.text) if is_dated else [])
-            for unit in self._lines(passage)
-            if not unit.is_heading
-        ]
-        direct.append(self._revoking(about))
         lines: set[Correction] = set()
-        for found in filter(None, direct):
-            later = self._chain(max(found, key=_newest), about.chunk_id)
-            lines |= {*found, *later} if between else {later[-1]}
+        for _, direct, later in self.by_line(passage):
+            lines |= {*direct, *later} if between else {later[-1]}
         if len(lines) > 1 and not between:
             stated = {each.document for each in lines if not self._is_heading(each)}
             lines = {e for e in lines if e.document not in stated or not self._is_heading(e)}
         return tuple(sorted(lines, key=_newest, reverse=True))
+
+    def by_line(
+        self, passage: Quotation
+    ) -> Iterator[tuple[int, Sequence[Correction], Sequence[Correction]]]:
+        """Yield the corrected lines of a passage.
+
+        Each comes with the lines that correct it and the chain of corrections from the newest one.
+        """
+        about = passage.about
+        is_dated = bool(about.date or about.document_date)
+        if not self._units or not (is_dated or self._explicit):
+            return
+        direct = [
+            (
+                unit.first,
+                [
+                    *self._naming(about, unit),
+                    *(self._correcting(about, unit.text) if is_dated else ()),
+                ],
+            )
+            for unit in self._lines(passage)
+            if not unit.is_heading
+        ]
+        for first, found in (*direct, (0, self._revoking(about))):
+            if found:
+                later = self._chain(max(found, key=_newest), about.chunk_id)
+                yield about.start_line + first, found, later
 
     def _is_heading(self, line: Correction) -> bool:
         return any(
@@ -334,7 +350,7 @@ class Corrections:
         about = self._chunks[line.chunk_id].about
         first, last = line.start_line - about.start_line, line.end_line - about.start_line
         named = self._naming(about, Claim(first, last, line.text, frozenset()))
-        return named or self._correcting(about, line.text)
+        return [*named, *self._correcting(about, line.text)]
 
     def _naming(self, older: About, unit: Claim) -> list[Correction]:
         """List the lines that cite a line as the one they correct."""
