@@ -194,6 +194,7 @@ INSTEAD = {
     "context *": "memcli context",
     "search *": 'memcli search "some words"',
     "search pool --interactive": "memcli search pool -f vimgrep",
+    "search 'a pool' 'a log' --open": 'memcli search "one question"',
     "search pool --since yesteryear": "memcli help query-syntax",
     "search pool --on 2025 --since 2025": "memcli search --help",
     "search '$HOME; pool' --budget 0": "memcli search '\\$HOME; pool' --budget 800",
