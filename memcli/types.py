@@ -189,7 +189,7 @@ class SourceLines(Record):
 
 
 # States of a summary: valid; its lines have changed; somebody edited it; its lines do not say so.
-STATES = ("valid", "stale", "edited", "forged")
+STATES = ("valid", "out_of_date", "edited", "forged")
 
 
 class Lineage(Record):

@@ -377,7 +377,7 @@ def test_a_folder_without_a_mark_brings_in_what_there_is(place: Place, home: Pat
     assert names_of(repository) == ["memory", "codex", "serena", "deepagents"]
     assert [source.is_automatic for source in repository.sources] == [True] * 4
     serena.rmdir()
-    wanted = '[files]\npresets = ["deepagents", "letta"]\n'
+    wanted = '[files]\nagent_memories = ["deepagents", "letta"]\n'
     config = place.load(user=wanted)
     assert names_of(config) == ["memory", "deepagents"]
     assert config.sources[1].root == str(home / ".deepagents")
@@ -386,30 +386,30 @@ def test_a_folder_without_a_mark_brings_in_what_there_is(place: Place, home: Pat
 
 
 def test_a_memory_that_is_named_has_to_be_there(place: Place, home: Path) -> None:
-    assert names_of(place.load(flags={"files.presets": ["codex"]})) == ["memory", "codex"]
+    assert names_of(place.load(flags={"files.agent_memories": ["codex"]})) == ["memory", "codex"]
     with pytest.raises(NotFoundError) as missing:
-        place.load(flags={"files.presets": ["letta"]})
+        place.load(flags={"files.agent_memories": ["letta"]})
     assert missing.value.message == f"--with letta: letta keeps no memory of {place.root}"
     with pytest.raises(ConfigError) as unknown:
-        place.load(flags={"files.presets": ["kodex"]})
+        place.load(flags={"files.agent_memories": ["kodex"]})
     assert unknown.value.message == "--with: no memory is known as kodex"
     assert unknown.value.hint == "--with codex"
     with pytest.raises(ConfigError, match=f"{place.user}: no memory is known as zk"):
-        place.load(user='[files]\npresets = ["zk"]\n')
+        place.load(user='[files]\nagent_memories = ["zk"]\n')
 
 
 def test_what_is_asked_together_once_has_an_index_of_its_own(place: Place, home: Path) -> None:
     plain = store_path(place.load(), place.environ)
-    together = store_path(place.load(flags={"files.presets": ["codex"]}), place.environ)
-    for_good = store_path(place.load(user='[files]\npresets = ["codex"]\n'), place.environ)
+    together = store_path(place.load(flags={"files.agent_memories": ["codex"]}), place.environ)
+    for_good = store_path(place.load(user='[files]\nagent_memories = ["codex"]\n'), place.environ)
     assert (plain == together, plain == for_good) == (False, True)
 
 
-def test_a_block_may_name_a_preset(place: Place, home: Path) -> None:
+def test_a_block_may_name_an_agent_memory(place: Place, home: Path) -> None:
     text = (
-        '[[source]]\npreset = "codex"\nname = "mine"\ntrust = "untrusted"\n'
-        '[[source]]\npreset = "obsidian"\npath = "~/Vault"\nexclude = ["T/**"]\n'
-        '[[source]]\npreset = "letta"\n'
+        '[[source]]\nagent_memory = "codex"\nname = "mine"\ntrust = "untrusted"\n'
+        '[[source]]\nagent_memory = "obsidian"\npath = "~/Vault"\nexclude = ["T/**"]\n'
+        '[[source]]\nagent_memory = "letta"\n'
     )
     config = place.load(user=text)
     assert names_of(config) == ["memory", "mine", "obsidian"]
@@ -419,9 +419,12 @@ def test_a_block_may_name_a_preset(place: Place, home: Path) -> None:
     assert (vault.root, vault.exclude) == (str(home / "Vault"), ("T/**",))
     with pytest.raises(ConfigError, match="a workspace's file cannot bring in the memory of codex"):
         place.load(text)
-    for name, message in (("kodex", "there is no preset kodex"), ("zk", "no place of its own")):
+    for name, message in (
+        ("kodex", "there is no agent memory kodex"),
+        ("zk", "no place of its own"),
+    ):
         with pytest.raises(ConfigError, match=message):
-            place.load(user=f'[[source]]\npreset = "{name}"\n')
+            place.load(user=f'[[source]]\nagent_memory = "{name}"\n')
 
 
 def test_a_home_folder_is_its_memory_alone(place: Place, home: Path) -> None:

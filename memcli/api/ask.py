@@ -75,7 +75,7 @@ def ask(
     With `expand`, add the source lines behind summaries, within `expand.tokens`.
     """
     return memory.answering(
-        lambda asked: _ask(asked, question, options, expand=expand, sync=sync, observe=observe),
+        lambda each: _ask(each, question, options, expand=expand, sync=sync, observe=observe),
         mends=sync is not False,
     )
 
@@ -290,7 +290,7 @@ def with_speakers(memory: Workspaces, filters: Filters) -> Filters:
 def _nobody(name: str, speakers: Sequence[str]) -> UsageError:
     if not speakers:
         return UsageError(
-            f"--by {name}: no document is the transcript of a conversation",
+            f"no document is the transcript of a conversation, so nobody is called {name}",
             hint="memcli help conversations",
         )
     from difflib import get_close_matches

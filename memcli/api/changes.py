@@ -17,7 +17,7 @@ from memcli.checking import TYPE_CHECKING
 from memcli.compaction.similarity import idf
 from memcli.dates.find import parse_date
 from memcli.errors import MemcliError, NotFoundError, Reason, UsageError, error_of
-from memcli.history.commits import Commit, commit_named, head_of
+from memcli.history.commits import Commit, DayOfCommits, commit_named, days_of, head_of
 from memcli.history.differences import (
     ADDED,
     FileMove,
@@ -28,7 +28,6 @@ from memcli.history.differences import (
     passages,
 )
 from memcli.history.git import Git, repository_of
-from memcli.history.states import DayOfCommits, days_of
 from memcli.history.tree import NO_FILE
 from memcli.indexing.planning import listing_of, read
 from memcli.language.terms import content
@@ -108,11 +107,11 @@ class ChangeSpan(Record):
     hides_private: bool = False
 
 
-def _of_several(memory: Workspaces, asked: ChangeSpan) -> ChangeList:
+def _of_several(memory: Workspaces, request: ChangeSpan) -> ChangeList:
     """Ask the workspaces with files one by one, and those of a shared index together."""
     found: list[ChangeList] = []
     reasons: list[Reason] = []
-    for name, ask in _parts(memory, asked):
+    for name, ask in _parts(memory, request):
         try:
             found.append(ask())
         except UsageError:  # an error of the command line, not of a workspace
@@ -124,27 +123,29 @@ def _of_several(memory: Workspaces, asked: ChangeSpan) -> ChangeList:
     return _merged(found, reasons)
 
 
-def _parts(memory: Workspaces, asked: ChangeSpan) -> Iterator[tuple[str, Callable[[], ChangeList]]]:
+def _parts(
+    memory: Workspaces, request: ChangeSpan
+) -> Iterator[tuple[str, Callable[[], ChangeList]]]:
     stored = []
     for at, each in enumerate(memory.members):
         if each.workspace and not each.workspace.has_files:
             stored.append(each)
         else:
             is_own = at == 0 and memory.group is not None and memory.group.has_own
-            yield each.name, partial(_of_folder, each, asked._replace(hides_private=not is_own))
+            yield each.name, partial(_of_folder, each, request._replace(hides_private=not is_own))
     if stored:
         shared = memory.group.shared_index if memory.group else None
         together = joined(stored, shared_index=shared, has_own=False)
-        yield SHARED, partial(together.answering, partial(_of_stored, asked=asked), mends=False)
+        yield SHARED, partial(together.answering, partial(_of_stored, request=request), mends=False)
 
 
-def _of_folder(each: NamedWorkspace, asked: ChangeSpan) -> ChangeList:
-    return _named(_of_one(Workspaces(each.opened()), asked), each.name)
+def _of_folder(each: NamedWorkspace, request: ChangeSpan) -> ChangeList:
+    return _named(_of_one(Workspaces(each.opened()), request), each.name)
 
 
-def _of_stored(memory: Workspaces, *, asked: ChangeSpan) -> ChangeList:
+def _of_stored(memory: Workspaces, *, request: ChangeSpan) -> ChangeList:
     left_out = [_left_out(each.name, each.reason) for each in memory.members if each.reason]
-    found = _of_one(memory, asked)
+    found = _of_one(memory, request)
     return found._replace(notices=(*left_out, *found.notices))
 
 
@@ -152,7 +153,7 @@ def _left_out(name: str, reason: Reason) -> Reason:
     return reason._replace(text=f"{name}: {reason.text}; it is left out")
 
 
-def _named(found: ChangeList, name: str) -> ChangeList:
+def _named(changes: ChangeList, name: str) -> ChangeList:
     """Put the name of its workspace before each document, as in other answers of several."""
 
     def document(of: Name) -> Name:
@@ -167,25 +168,25 @@ def _named(found: ChangeList, name: str) -> ChangeList:
             tuple(e._replace(old=passage(e.old), new=passage(e.new)) for e in of.changes),
         )
 
-    days = tuple(day._replace(learned=learned(day.learned)) for day in found.days)
-    notices = tuple(each._replace(text=f"{name}: {each.text}") for each in found.notices)
-    return found._replace(days=days, notices=notices)
+    days = tuple(day._replace(learned=learned(day.learned)) for day in changes.days)
+    notices = tuple(each._replace(text=f"{name}: {each.text}") for each in changes.notices)
+    return changes._replace(days=days, notices=notices)
 
 
-def _merged(found: Sequence[ChangeList], reasons: Sequence[Reason]) -> ChangeList:
+def _merged(lists: Sequence[ChangeList], reasons: Sequence[Reason]) -> ChangeList:
     """Merge the days of several; that one has nothing is said only if none has."""
     by_day: dict[str, list[LearnedThatDay]] = {}
-    for day in chain.from_iterable(each.days for each in found):
+    for day in chain.from_iterable(each.days for each in lists):
         by_day.setdefault(day.day, []).append(day)
-    notices = [*reasons, *chain.from_iterable(each.notices for each in found)]
+    notices = [*reasons, *chain.from_iterable(each.notices for each in lists)]
     nothing = [each for each in notices if each.code == NOTHING]
     newest = max(nothing, key=lambda each: ("--since" in each.hint, each.hint), default=None)
     return ChangeList(
-        min(each.since for each in found),
-        max(each.until for each in found),
+        min(each.since for each in lists),
+        max(each.until for each in lists),
         tuple(_one_day(day, by_day[day]) for day in sorted(by_day, reverse=True)),
         (),
-        "git" if any(each.by == "git" for each in found) else "logs",
+        "git" if any(each.by == "git" for each in lists) else "logs",
         tuple(e for e in notices if e.code != NOTHING or (e is newest and not by_day)),
     )
 
@@ -199,18 +200,18 @@ def _one_day(day: str, each: Sequence[LearnedThatDay]) -> LearnedThatDay:
     return LearnedThatDay(day, commits, each[0].before if len(each) == 1 else None, learned)
 
 
-def _of_one(memory: Workspaces, asked: ChangeSpan) -> ChangeList:
+def _of_one(memory: Workspaces, request: ChangeSpan) -> ChangeList:
     """Ask one workspace, or several that are read from a shared index."""
     workspace = memory.lead
     named = top = ""
-    if workspace.has_files and not asked.by:
+    if workspace.has_files and not request.by:
         with suppress(UsageError):
             named, top = repository_of(workspace.config.workspace)
     if not named:
-        return _by_logs(memory, asked)
+        return _by_logs(memory, request)
     git = Git(named, workspace.environ)
     try:
-        return _by_commits(workspace, _Repository(git, top, workspace.environ), asked)
+        return _by_commits(workspace, _Repository(git, top, workspace.environ), request)
     finally:
         git.close()
 
@@ -221,8 +222,8 @@ class _Repository(Record):
     environ: Mapping[str, str]
 
 
-def _by_commits(workspace: Workspace, repository: _Repository, asked: ChangeSpan) -> ChangeList:
-    git, since, until, now = repository.git, asked.since, asked.until, asked.now
+def _by_commits(workspace: Workspace, repository: _Repository, request: ChangeSpan) -> ChangeList:
+    git, since, until, now = repository.git, request.since, request.until, request.now
     newest = commit_meant(git, until, workspace, now)[0] if until is not None else head_of(git)
     start = _first_day(since, workspace, now)
     behind = ""
@@ -234,13 +235,13 @@ def _by_commits(workspace: Workspace, repository: _Repository, asked: ChangeSpan
     found, cut = days_of(git, newest, start, history=behind)
     if behind and found and found[-1].before is None and not cut:
         raise UsageError(
-            f"--since {since} is not on the line of first parents that ends in {newest.short}",
+            f"{since} is not on the line of first parents that ends in {newest.short}",
             hint=f"memcli changes --since {found[-1].day}",
         )
     notices = [Reason("history", cut, "git fetch --unshallow")] if cut else []
     days = []
     for each in found:
-        learned, told = _of_day(workspace, repository, each, hides=asked.hides_private)
+        learned, told = _of_day(workspace, repository, each, hides=request.hides_private)
         notices += told
         if learned.moves or learned.changes:
             commits = tuple(commit.short for commit in each.commits)
@@ -336,9 +337,9 @@ def _documents(files: CommitFiles, settings: Settings, paths: Sequence[str]) -> 
                 break
 
 
-def _by_logs(memory: Workspaces, asked: ChangeSpan) -> ChangeList:
+def _by_logs(memory: Workspaces, request: ChangeSpan) -> ChangeList:
     """Count the lines of dated logs as learned on those days."""
-    since, until, now, by, hides = asked
+    since, until, now, by, hides = request
     workspace, settings = memory.lead, memory.index_settings()
     last = _last_day(until, workspace, now) or now.date()
     first = _first_day(since, workspace, now) or _a_week_before(last, now)

@@ -40,7 +40,7 @@ def embed_matches(
 
     Nothing happens if the model is on a server, or while another process writes the index.
     """
-    found = snapshot.by_keyword(query.wanted, BEST_MATCHES, Scope(filters))
+    found = snapshot.by_keyword(query.term_query, BEST_MATCHES, Scope(filters))
     encoder = workspace.query_encoder.encoder(index) if found else None
     if encoder is None:
         return

@@ -259,9 +259,10 @@ class Memory:
         `target` is a path, a citation, `path#heading` or a record ref. NotFoundError for no
         document, UsageError for a range that ends before it begins.
         """
-        from memcli.api.read import get
+        from memcli.api.read import get, with_corrections
 
-        return get(self.workspaces, target, first=first, count=count, expand=expand)
+        found = get(self.workspaces, target, first=first, count=count, expand=expand)
+        return with_corrections(self.workspaces, found)
 
     def remember(
         self,

@@ -32,6 +32,8 @@ class Lines(Record):
     truncated: bool  # more than `count` lines were asked for
     next_from: int | None  # the line to continue at
     expanded: tuple[RawLines, ...] = ()  # source lines of a summary, if requested
+    # Newer lines that correct these; `line` of each is the older line.
+    corrected_by: tuple[dict[str, str | int], ...] = ()
 
     @property
     def citation(self) -> str:
@@ -55,8 +57,8 @@ def get(
     It counts as a use of the document, if uses are counted.
 
     Relative paths start at `here`. `first` and `count` choose other lines, the first being 1, and
-    `around` adds lines above and below. NotFoundError if there is no such document or it is private
-    to another workspace, UsageError if the range ends before it begins.
+    `around` adds lines above and below. NotFoundError if there is no such document or it
+    is private to another workspace, UsageError if the range ends before it begins.
     """
     owner = memory.owner_of(target)
     workspace, target, before, _ = owner
@@ -104,11 +106,23 @@ def get(
     )
 
 
+def with_corrections(memory: Workspaces, lines: Lines) -> Lines:
+    """Add the newer lines that correct some lines, as far as the index knows."""
+    from memcli.api.superseded import corrections_in
+
+    owner = memory.owner_of(lines.citation)
+    document = lines.source.removeprefix(owner.before), lines.path
+    there = range(lines.start_line, lines.end_line + 1)
+    found = corrections_in(owner.workspace, document, there, is_own=owner.is_own)
+    named = ((line, each._replace(source=owner.before + each.source)) for line, each in found)
+    return lines._replace(corrected_by=tuple({"line": line, **each.record} for line, each in named))
+
+
 def _named_twice(document: Target, target: str, first: int) -> UsageError:
     from shlex import quote
 
     return UsageError(
-        f"{target} names its first line already, and --from {first} another",
+        f"{target} already names its first line, so it cannot begin at line {first}",
         hint=f"memcli get {quote(document.name)} --from {first}",
     )
 

@@ -56,7 +56,7 @@ def likenesses(
     first, last = targets.lines_of(found, file, owner.workspace.index_settings())
     found = found._replace(source=owner.before + found.source)
     return memory.answering(
-        lambda asked: _likenesses(asked, found, (first, last), options, sync=sync),
+        lambda each: _likenesses(each, found, (first, last), options, sync=sync),
         mends=sync is not False,
     )
 

@@ -1,26 +1,34 @@
-"""Find the older lines that a passage corrects.
+"""Find the older lines that a passage corrects, and the newer lines that correct lines of a file.
 
-Lines are compared as the gate of `remember` compares them (`language/correction.py`), with lines of
-earlier days that contain most of their words. Only dated lines are compared.
+`superseded_by` and `corrections_in` read the index, also if files have changed since.
+
+A line is compared with lines of earlier days that contain most of its words. Only dated lines are
+compared; `language.correction` decides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from operator import itemgetter
 
 from memcli.checking import TYPE_CHECKING
+from memcli.errors import BusyError, IndexMissingError, StoreError
 from memcli.language.correction import corrects
 from memcli.markdown.evidence import unmarked
 from memcli.markdown.parse import parse
 from memcli.markdown.units import units
 from memcli.record import Record
+from memcli.search.newer import corrections, near
+from memcli.search.ranked import Correction, Quotation
 from memcli.search.recall import RecallBounds, recall, scope_within
 from memcli.search.related import words_of
 from memcli.search.summaries import citation_of, first_day
-from memcli.types import Filters, cite
+from memcli.store.records import Key, Scope
+from memcli.types import OPEN_SCOPES, Filters, cite
 
 if TYPE_CHECKING:
+    from memcli.api.workspace import Workspace
     from memcli.api.workspaces import Workspaces
     from memcli.search.ranked import RankedPassage
     from memcli.store.port import Snapshot
@@ -28,6 +36,7 @@ if TYPE_CHECKING:
 LOOKED_AT = 12  # chunks per line
 MOST_LINES = 12  # lines per passage
 MOST_OLDER = 3  # older lines shown per passage
+AT_ONCE = 20  # chunks of a document for which newer lines are looked up together
 
 
 class Superseded(Record):
@@ -45,6 +54,33 @@ class Superseded(Record):
     def citation(self) -> str:
         """Name its lines."""
         return cite(self.source, self.path, self.start_line, self.end_line)
+
+
+def corrections_in(
+    workspace: Workspace, document: Key, lines: range, *, is_own: bool
+) -> list[tuple[int, Correction]]:
+    """Return the newer lines that correct lines of a document, each after the line it corrects.
+
+    Without an index there are none. `is_own` says whether private notes may be named.
+    """
+    scope = Scope() if is_own else Scope(Filters(scopes=OPEN_SCOPES))
+    first: dict[Correction, int] = {}
+    try:
+        with workspace.store.snapshot() as snapshot:
+            excerpts = snapshot.excerpts_of([document], Scope())
+            chunks = [Quotation(each.about, each.text) for each in excerpts
+                      if each.about.start_line < lines.stop
+                      and each.about.end_line >= lines.start]  # fmt: skip
+            for at in range(0, len(chunks), AT_ONCE):
+                near_by = chunks[at : at + AT_ONCE]
+                newer = corrections(snapshot, [*near(snapshot, near_by, scope), *near_by], near_by)
+                for chunk in near_by:
+                    for line, _, later in newer.by_line(chunk):
+                        if line in lines:
+                            first.setdefault(later[-1], line)
+    except (IndexMissingError, BusyError, StoreError):
+        return []
+    return sorted(((line, found) for found, line in first.items()), key=itemgetter(0))
 
 
 def superseded_by(

@@ -6,8 +6,8 @@ logistic regressions separate right answers from the others:
 
     confidence  by the first passage's cosine and its coverage times rarity
     lead        by the lead of the first score over the tenth, and the thirtieth cosine; the line at
-                which it gives SURE yields `lead` and `crowd`. It uses only the normal questions. If
-                too few of their answers are wrong, no lead is needed
+                which it gives SURE yields `lead` and `background`. It uses only the normal
+                questions. If too few of their answers are wrong, no lead is needed
 
 A slope with the wrong sign is left out, and the rest is fitted again. `near`, the cosine for
 passages that are offered unasked, is the one that nine of ten right answers reach.
@@ -43,7 +43,7 @@ class Sample(Record):
     cosine: float  # of the first passage
     words: float  # its coverage times the rarity of the query's words
     lead: float  # of the first score over the tenth
-    crowd: float  # the thirtieth cosine
+    background: float  # the thirtieth cosine
 
 
 class Fitted(Record):
@@ -69,9 +69,9 @@ def sample_of(
     cosine = first.cosine if first.own_cosine is None else first.own_cosine
     tenth = passages[TENTH - 1].score if len(passages) >= TENTH else 0.0
     near = sorted((passage.cosine or 0.0 for passage in fused), reverse=True)
-    crowd = near[THIRTIETH - 1] if len(near) >= THIRTIETH else 0.0
+    background = near[THIRTIETH - 1] if len(near) >= THIRTIETH else 0.0
     lead = first.score - tenth
-    return Sample(is_right, is_whole, cosine or 0.0, first.term_share * rarity, lead, crowd)
+    return Sample(is_right, is_whole, cosine or 0.0, first.term_share * rarity, lead, background)
 
 
 def fit(samples: Sequence[Sample]) -> Fitted | None:
@@ -82,21 +82,21 @@ def fit(samples: Sequence[Sample]) -> Fitted | None:
     labels = [float(each.is_right) for each in samples]
     rows = [(each.cosine, each.words) for each in samples]
     bias, cosine, words = logistic(rows, labels)
-    lead, crowd = _line([each for each in samples if each.is_whole])
+    lead, background = _line([each for each in samples if each.is_whole])
     cosines = sorted(each.cosine for each in right)
     constants = Calibration(
-        bias, cosine, words, lead, crowd, near=cosines[int(NEAR_SHARE * len(cosines))]
+        bias, cosine, words, lead, background, near=cosines[int(NEAR_SHARE * len(cosines))]
     )
     scores = _unseen(rows, labels)
     return Fitted(constants, area(scores, labels), area([row[1] for row in rows], labels))
 
 
 def _line(samples: Sequence[Sample]) -> tuple[float, float]:
-    """Return the lead that an answer needs, and its increase for each 1.0 of the crowd."""
+    """Return the lead that an answer needs, and its increase for each 1.0 of the background."""
     labels = [float(each.is_right) for each in samples]
     if min(sum(labels), len(labels) - sum(labels)) < LEAST:
         return 0.0, 0.0
-    bias, by_lead, by_distance = logistic([(s.lead, -s.crowd) for s in samples], labels)
+    bias, by_lead, by_distance = logistic([(s.lead, -s.background) for s in samples], labels)
     if by_lead <= 0.0:
         return 0.0, 0.0
     return max(0.0, (log(SURE / (1.0 - SURE)) - bias) / by_lead), by_distance / by_lead
@@ -166,6 +166,7 @@ def text(record: dict[str, object], constants: Calibration) -> str:
         f" {record['by_words']:.3f} by keywords only",
         f"confidence = logistic({constants.bias:.2f} + {constants.cosine:.2f} cosine"
         f" + {constants.coverage:.2f} coverage * rarity); {sure:.2f} at cosine .5 without a word",
-        f"good from a lead of {constants.lead:.3f} + {constants.crowd:.3f} * the thirtieth cosine",
+        f"strong from a lead of {constants.lead:.3f}"
+        f" + {constants.background:.3f} * the thirtieth cosine",
     ]
     return "".join(f"{line}\n" for line in drawn)

@@ -13,7 +13,7 @@ from memcli.record import Record
 from memcli.search.stages import current
 from memcli.search.trace import SCHEMA, filters_of
 
-CONTEXT_SCHEMA = "memcli.context-receipt/1"
+CONTEXT_SCHEMA = "memcli.context-trace/1"
 
 # Beginnings of the settings that a search or a context has flags for.
 _FLAGS = ("search.", "context.")
@@ -102,11 +102,11 @@ Pair = tuple[TracedPassage | None, TracedPassage | None]
 
 
 def read(text: str, name: str) -> SearchTrace:
-    """Read the trace that `--receipt` of search or context wrote; UsageError if it is not one.
+    """Read the trace that `--trace` of search or context wrote; UsageError if it is not one.
 
     A trace may come from a stranger: it sets only what has a flag in these commands.
     """
-    hint = "memcli search QUERY --receipt FILE"
+    hint = "memcli search QUERY --trace FILE"
     try:
         trace = decode(SearchTrace, json.loads(text))
         filters_of(trace._asdict())

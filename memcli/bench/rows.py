@@ -62,8 +62,8 @@ def read_trace(text: str, name: str) -> Run | SpeedTrace:
 
 def _refuse(name: str) -> NoReturn:
     raise UsageError(
-        f"{name} is not a receipt of the bench",
-        hint="memcli bench quality QUERIES.jsonl --json > receipt.json",
+        f"{name} is not a results file of the bench",
+        hint="memcli bench quality QUERIES.jsonl --json > results.json",
     )
 
 

@@ -45,9 +45,9 @@ def table(record: dict[str, Any], terminal: Terminal) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cell(wired: Sequence[dict[str, Any]], part: str) -> str:
+def _cell(parts: Sequence[dict[str, Any]], part: str) -> str:
     """Return the state of a part in each of its scopes."""
-    found = [each for each in wired if each["part"] == part]
+    found = [each for each in parts if each["part"] == part]
     if not found:
         return "-"
     told = [

@@ -88,8 +88,7 @@ def group_help(name: str, width: int) -> str:
 def _described(option: Option) -> str:
     default = default_of(option)
     shown = f"  [default: {default}]".replace("default: ", f"default:{TIED}") if default else ""
-    least = "" if option.least is None else f"  [x>={option.least}]"
-    return f"{option.help}{shown}{least}"
+    return f"{option.help}{shown}"
 
 
 def _help(

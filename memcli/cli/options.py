@@ -206,7 +206,7 @@ TENANT = Option(
 )  # fmt: skip
 AGENT_MEMORIES = Option(
     "--with", "Also search an agent memory: claude-code, codex.", "NAME", list,
-    "files.presets", shown_default="none", group=GENERAL, attribute="presets",
+    "files.agent_memories", shown_default="none", group=GENERAL, attribute="agent_memories",
 )  # fmt: skip
 JSON = Option("--json", "Print one JSON object.", group=GENERAL)
 QUIET = Option("-q --quiet", "Print data only, no messages.", group=GENERAL)

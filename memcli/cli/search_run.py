@@ -68,7 +68,7 @@ class SearchRequest(Record):
 def deliver(
     question: Question, request: SearchRequest, *, trace: str | None, require_semantic: bool
 ) -> SearchResult:
-    """Write the receipt, then the answer; RetrieverError if vectors had to take part."""
+    """Write the trace, then the answer; RetrieverError if vectors had to take part."""
     found = request.answer(question)
     if trace is not None:
         from memcli.cli import traces

@@ -139,7 +139,11 @@ def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
         lines.append(f"integrity  {store['integrity']}")
     lines += _sources(record, command)
     if any(record["summaries"].values()):
-        counts = (f"{count} {state}" for state, count in record["summaries"].items() if count)
+        counts = (
+            f"{count} {state.replace('_', ' ')}"
+            for state, count in record["summaries"].items()
+            if count
+        )
         lines.append(f"summaries  {', '.join(counts)}")
     lines.append(
         f"vectors    {vectors['embedded']} of {vectors['parts']} segments, "

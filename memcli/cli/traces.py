@@ -1,4 +1,4 @@
-"""Make the receipt of a search or a context from what the command line and the index gave."""
+"""Make the trace of a search or a context."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def make_of_context(made: Assembly, command: CommandContext, *, budget: int) -> 
 
 
 def _check(command: CommandContext, name: str) -> None:
-    """Raise UsageError for several workspaces: a receipt of several cannot be replayed."""
+    """Raise UsageError for several workspaces: a trace of several cannot be replayed."""
     if command.memory.members:
         raise UsageError(
-            "--receipt works on one workspace, and this search has several",
+            "--trace works on one workspace, and this search has several",
             hint=f"memcli {name} --help",
         )
 
@@ -85,7 +85,7 @@ def _flags(command: CommandContext, settings: Mapping[str, Any]) -> dict[str, An
 
 
 def write(path: str, record: dict[str, Any], command: CommandContext) -> None:
-    """Write a receipt to a file outside the workspace."""
+    """Write a trace to a file outside the workspace."""
     from memcli.render.jsonio import dumps
 
     side_files.write_text(path, dumps(record) + "\n", command)

@@ -151,7 +151,7 @@ class _Session:
 
     def look(self) -> None:
         """Look whether the files heard of are still being written."""
-        self.watcher.looked(self.clock(), self.sight.look(self.watcher.paths))
+        self.watcher.note_stamps(self.clock(), self.sight.look(self.watcher.paths))
 
     def probe(self) -> None:
         """Look for what sends no events: replaced folders, a lost store, changed settings."""

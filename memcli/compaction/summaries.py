@@ -24,7 +24,7 @@ class Summary(Record):
     path: str
     text: str
     lineage: Lineage
-    stale: tuple[str, ...]  # citations of changed source lines
+    changed: tuple[str, ...]  # citations of changed source lines
     is_edited: bool = False  # somebody has changed it since it was written
     invented: tuple[str, ...] = ()  # its lines that their cited lines do not contain
     reworded: tuple[str, ...] = ()  # lines of it that nobody can check word for word
@@ -35,8 +35,8 @@ class Summary(Record):
         """Say what the summary is: one of `types.STATES`."""
         if self.is_edited:
             return "edited"
-        if self.stale:
-            return "stale"
+        if self.changed:
+            return "out_of_date"
         return "forged" if self.invented or self.rests_on else "valid"
 
     @property
@@ -49,7 +49,7 @@ class Problem(Record):
     """A reason why a summary is not valid."""
 
     path: str
-    kind: str  # edited | stale | invented | orphan | cycle | coverage | progress | unread
+    kind: str  # edited | out_of_date | invented | orphan | cycle | coverage | progress | unread
     detail: str
 
 
@@ -66,12 +66,12 @@ def judged(
         spread = False
         for path, summary in summaries.items():
             parents = [summaries[p] for p in summary.lineage.parents if p in summaries]
-            stale = [p.path for p in parents if p.stale and p.path not in summary.stale]
-            others = [p.path for p in parents if not p.is_valid and not p.stale]
+            changed = [p.path for p in parents if p.changed and p.path not in summary.changed]
+            others = [p.path for p in parents if not p.is_valid and not p.changed]
             others = [path for path in others if path not in summary.rests_on]
-            if stale or others:
+            if changed or others:
                 summaries[path] = summary._replace(
-                    stale=(*summary.stale, *stale), rests_on=(*summary.rests_on, *others)
+                    changed=(*summary.changed, *changed), rests_on=(*summary.rests_on, *others)
                 )
                 spread = True
     return list(summaries.values())
@@ -83,8 +83,10 @@ def _weighed(path: str, text: str, lineage: Lineage, files: Mapping[str, Sequenc
 
     found = weigh(text, lineage, read, successors(lineage, files))
     pairs = zip(lineage.sources, found.places, strict=True)
-    stale = tuple(where(source) for source, place in pairs if place is None)
-    return Summary(path, text, lineage, stale, not found.is_sealed, found.invented, found.reworded)
+    changed = tuple(where(source) for source, place in pairs if place is None)
+    return Summary(
+        path, text, lineage, changed, not found.is_sealed, found.invented, found.reworded
+    )
 
 
 def where(source: SourceLines) -> str:
@@ -101,11 +103,11 @@ def problems(summaries: Sequence[Summary]) -> list[Problem]:
         if summary.is_edited:
             found.append(Problem(path, "edited", "somebody has changed it; it is left as it is"))
         missing = [parent for parent in lineage.parents if parent not in by_path]
-        changed = [at for at in summary.stale if at.rpartition(":")[0] not in missing]
+        changed = [at for at in summary.changed if at.rpartition(":")[0] not in missing]
         found += [Problem(path, "orphan", f"{parent} is gone") for parent in missing]
-        found += [Problem(path, "stale", f"{at} has changed") for at in changed]
+        found += [Problem(path, "out_of_date", f"{at} has changed") for at in changed]
         found += [Problem(path, "invented", _invented(line)) for line in summary.invented]
-        found += [Problem(path, "stale", f"{at} is not valid") for at in summary.rests_on]
+        found += [Problem(path, "out_of_date", f"{at} is not valid") for at in summary.rests_on]
         if path in _below(path, by_path):
             found.append(Problem(path, "cycle", "it rests on itself"))
             continue

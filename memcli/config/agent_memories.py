@@ -51,7 +51,7 @@ def gather(
     sources: list[Source] = [default]
     passed: tuple[Reason, ...] = ()
     for block, is_user in blocks:
-        if "preset" in block:
+        if "agent_memory" in block:
             found = _of_agent_memory(block, around, is_user=is_user)
             passed = (*passed, *found.passed)
         else:
@@ -69,8 +69,8 @@ def gather(
 def _of_agent_memory(
     block: Mapping[str, Any], around: Surroundings, *, is_user: bool
 ) -> AgentMemorySources:
-    """Make the sources of a block that names a preset; its other keys override the preset."""
-    name = block["preset"]
+    """Make the sources of a block that names an agent memory; its other keys take precedence."""
+    name = block["agent_memory"]
     if not is_user:
         raise ConfigError(
             f"a workspace's file cannot bring in the memory of {shortened(name)}",
@@ -78,17 +78,21 @@ def _of_agent_memory(
         )
     if name not in BY_NAME:
         raise ConfigError(
-            f"there is no preset {shortened(name)}",
-            hint=f'preset = "{nearest(name, tuple(BY_NAME))}"',
+            f"there is no agent memory {shortened(name)}",
+            hint=f'agent_memory = "{nearest(name, tuple(BY_NAME))}"',
         )
     usual = label_of(name)
     label = block.get("name", usual)
-    given = {key: value for key, value in block.items() if key not in ("preset", "name", "path")}
+    given = {
+        key: value for key, value in block.items() if key not in ("agent_memory", "name", "path")
+    }
     if "path" in block:
         root = os.path.realpath(os.path.join(around.root, os.path.expanduser(block["path"])))
         return AgentMemorySources((_overridden(source_at(root, BY_NAME[name], label), given),))
     if name not in FINDABLE:
-        raise ConfigError(f"the preset {name} has no place of its own", hint='path = "FOLDER"')
+        raise ConfigError(
+            f"the agent memory {name} has no place of its own", hint='path = "FOLDER"'
+        )
     found = find((name,), around)
     renamed = (s._replace(name=f"{label}{s.name.removeprefix(usual)}") for s in found.sources)
     return found._replace(sources=tuple(_overridden(source, given) for source in renamed))
@@ -99,7 +103,7 @@ _OVERRIDABLE = ("exclude", "soft", "is_automatic", "scope", "source_kind", "trus
 
 
 def _overridden(source: Source, values: Mapping[str, Any]) -> Source:
-    """Override the values of a preset by those of a block."""
+    """Override the values of an agent memory with those of a block."""
     block = {"name": source.name, "path": source.root, "include": list(source.include), **values}
     kept = {name: getattr(source, name) for name in _OVERRIDABLE if name not in values}
     kinds = (*values.get("kinds", {}).items(), *source.kinds, *BUILT_IN_KINDS)
@@ -107,7 +111,7 @@ def _overridden(source: Source, values: Mapping[str, Any]) -> Source:
 
 
 def _agent_memories(selection: AgentMemorySelection, around: Surroundings) -> AgentMemorySources:
-    """Find the presets to add; one that the command line names must exist."""
+    """Find the agent memories to add; one that the command line names must exist."""
     for name in selection.names:
         if name not in FINDABLE:
             where = FLAG if selection.is_flag else selection.origin

@@ -54,7 +54,7 @@ KEYS: tuple[Key, ...] = (
         " you may read.", user_only=True),
     Key("files.scope", str, "folder", "Files that are searched: all Markdown in the folder, or only"
         " MEMORY.md, USER.md and memory/.", choices=("folder", "memory")),
-    Key("files.presets", list, [], "Agent memories that are searched too. See: memcli help"
+    Key("files.agent_memories", list, [], "Agent memories that are searched too. See: memcli help"
         " agent-memory.", user_only=True),
     Key("files.include", list, [], "More globs to search, with files.scope = memory."),
     Key("files.exclude", list, [], "Globs that are not searched, in gitignore syntax."),
@@ -245,7 +245,7 @@ KEYS: tuple[Key, ...] = (
 )  # fmt: skip
 BY_NAME: Mapping[str, Key] = {key.name: key for key in KEYS}
 FLAGS: Mapping[str, str] = {
-    "files.presets": "--with",
+    "files.agent_memories": "--with",
     "embedding.encoder": "--encoder",
     "search.limit": "--limit",
     "search.mode": "--mode",

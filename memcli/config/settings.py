@@ -143,7 +143,7 @@ def load(
     found = (default._replace(kinds=BUILT_IN_KINDS, is_automatic=not by),)
     sources: tuple[Source, ...] = found
     passed: tuple[Reason, ...] = ()
-    names, origin = values["files.presets"]
+    names, origin = values["files.agent_memories"]
     if blocks or names or not by:
         from memcli.config.agent_memories import AgentMemorySelection, gather
 
@@ -310,7 +310,9 @@ def _from_text(key: Key, text: str) -> Any:  # noqa: ANN401
     if key.type is bool:
         return {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), text)
     if key.type is list:
-        separator = "," if key.name == "files.presets" else os.pathsep  # these contain colons
+        separator = (
+            "," if key.name == "files.agent_memories" else os.pathsep
+        )  # these contain colons
         return [piece for piece in text.split(separator) if piece]
     if key.type in (int, float):
         try:

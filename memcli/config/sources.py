@@ -46,7 +46,7 @@ def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]
     if len(blocks) > MOST_SOURCES:
         raise ConfigError(f"{path} has more than {MOST_SOURCES} sources", hint=HINT)
     for block in blocks:
-        for name in () if "preset" in block else ("name", "path"):
+        for name in () if "agent_memory" in block else ("name", "path"):
             if not isinstance(block.get(name), str) or not block[name]:
                 raise ConfigError(f"{path}: every [[source]] needs a {name}", hint=HINT)
         for name, value in block.items():
@@ -68,7 +68,7 @@ def check_blocks(table: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]
 
 
 def _label(block: Mapping[str, Any]) -> str:
-    return shortened(str(block.get("name") or block.get("preset")))
+    return shortened(str(block.get("name") or block.get("agent_memory")))
 
 
 def source_of(workspace: str, block: Mapping[str, Any], *, is_user: bool) -> Source:
@@ -136,7 +136,7 @@ _EXPECTED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         lambda value: re.fullmatch(_NAME, value) is not None,
     ),
     "path": ("a folder", _is_text),
-    "preset": ("the name of a preset", _is_text),
+    "agent_memory": ("the name of an agent memory", _is_text),
     "include": ("a list of globs", lambda value: _is_texts(value) and bool(value)),
     "exclude": ("a list of globs", _is_texts),
     "kind": ("a text", _is_text),

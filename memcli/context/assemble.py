@@ -258,7 +258,7 @@ def _too_much(needed: int, rules: int, budget: int, *, has_tail: bool) -> Budget
     if has_tail and rules <= budget:
         return BudgetError(
             f"{'the rules and ' if rules else ''}the newest entries take {needed} tokens,"
-            f" {over} more than the budget of {budget}; --tail 0 leaves them out",
+            f" {over} more than the budget of {budget}; a tail of 0 leaves them out",
             hint=hint,
         )
     return BudgetError(

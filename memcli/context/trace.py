@@ -21,7 +21,7 @@ from memcli.search.ranked import RankedPassage
 from memcli.search.retrievers import RetrieverUse
 from memcli.search.trace import TEXT_CHARS, Inquiry, grounds, steps
 
-SCHEMA = "memcli.context-receipt/1"
+SCHEMA = "memcli.context-trace/1"
 _NOT_ASKED = RetrieverUse(False, Reason("not-asked", "nothing is asked"), 0, 0)
 
 

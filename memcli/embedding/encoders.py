@@ -91,7 +91,7 @@ class Opening(Record):
 
     folders: Folders
     check: bool
-    wanted: str | None
+    fingerprint: str | None
     sleep: Callable[[float], None] | None
     remembered: Remembered
 
@@ -136,7 +136,7 @@ class Opener(Record):
     files: Callable[[Choice], str] | None = None
     # Opens the quick way for queries: None without the right file; raises QuickError.
     quick: Callable[[Choice, Opening], Quick | None] | None = None
-    # `open` itself looks for the `wanted` fingerprint among several models.
+    # `open` itself looks for the `fingerprint` fingerprint among several models.
     has_several: bool = False
     # Seconds that a query waits for a server, from opening to the vector; None: no server.
     query_seconds: float | None = None

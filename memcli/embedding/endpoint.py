@@ -263,7 +263,7 @@ def _fingerprint(choice: Choice, _remembered: Remembered, _folders: Folders) -> 
 
 def _open(choice: Choice, opening: Opening) -> Opened:
     encoder = EndpointEncoder(choice.endpoint, sleep=opening.sleep)
-    if opening.check and opening.wanted is None:  # else it has answered before
+    if opening.check and opening.fingerprint is None:  # else it has answered before
         encoder.check()
     at_once = choice.threads or REQUESTS
     return Opened(LongTextEncoder(encoder), at_once=at_once, texts=TEXTS_A_REQUEST)

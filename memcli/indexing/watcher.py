@@ -73,7 +73,7 @@ class Watcher:
         self._running = 0  # files that the present run has taken over
         self._unsure = False  # something changed, at an unknown place
         self._first = self._last = now
-        self._looked: tuple[float, Mapping[str, Stamp]] | None = None
+        self._last_stamps: tuple[float, Mapping[str, Stamp]] | None = None
         self._settled = False
         self._started = False
         self._retry_at: float | None = None
@@ -117,7 +117,7 @@ class Watcher:
         if not self.waiting:
             self._first = at
         self._last = max(self._last, at)
-        self._looked, self._settled = None, False
+        self._last_stamps, self._settled = None, False
 
     def due(self, now: float) -> Action:
         """Return what to do now; a wait ends early if an event arrives."""
@@ -155,15 +155,15 @@ class Watcher:
         """Return when to stat the changed files: before the quiet ends, and once more."""
         if not (self._started and self.paths) or self._settled or self._retry_at is not None:
             return None
-        if self._looked is not None:
-            return self._looked[0] + SETTLE_SECONDS
+        if self._last_stamps is not None:
+            return self._last_stamps[0] + SETTLE_SECONDS
         return self._last + max(0.0, self.timing.debounce - SETTLE_SECONDS)
 
-    def looked(self, now: float, stamps: Mapping[str, Stamp]) -> None:
+    def note_stamps(self, now: float, stamps: Mapping[str, Stamp]) -> None:
         """Compare the stats of the changed files with the earlier ones."""
-        if self._looked is None:
-            self._looked = now, stamps
-        elif self._looked[1] == stamps:
+        if self._last_stamps is None:
+            self._last_stamps = now, stamps
+        elif self._last_stamps[1] == stamps:
             self._settled = True
         else:  # written without an event: that counts as one
             self._heard(now)
@@ -173,7 +173,7 @@ class Watcher:
         self._started = True
         self._running = self.waiting
         self.paths, self._unsure = set(), False
-        self._looked, self._settled = None, False
+        self._last_stamps, self._settled = None, False
         self._retry_at = None
 
     def ended(self, now: float, *, pending: int) -> None:

@@ -3,7 +3,7 @@
 Two lines are near duplicates if they share SAME_WORDS of their terms and state the same fact:
 another number, name, day or negation is another fact, as for the gate of `remember`. Lines that
 share so many terms share at least one of their rarest terms, so a line is compared only with the
-last CROWD lines that have one of these. The time is linear in the number of lines.
+last NEWEST lines that have one of these. The time is linear in the number of lines.
 
 All copies of a line are one finding, and so are copied lines that follow each other. Tasks,
 conversations and quotations in summaries are left out.
@@ -28,7 +28,7 @@ FEWEST_CONTENT = 4  # how many of them must be content words
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]{2}")
 _WORDS_OF_PAIRS = 2 / 3  # words per pair of characters, in scripts without spaces
 MOST_WORDS = 400  # longer lines are not compared
-CROWD = 16
+NEWEST = 16
 # Characters that may follow the colon of a line that introduces others.
 _ENDS = "*_`'\"”’»)] "
 # The target of a link does not count as words.
@@ -120,7 +120,7 @@ def _runs(groups: Sequence[Sequence[Line]]) -> Iterator[tuple[Location, tuple[Lo
 def _alike(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """Yield groups of near duplicates, the first line first."""
     counts = Counter(term for line in lines for term in line.terms)
-    seen: defaultdict[str, deque[int]] = defaultdict(lambda: deque(maxlen=CROWD))
+    seen: defaultdict[str, deque[int]] = defaultdict(lambda: deque(maxlen=NEWEST))
     found: dict[int, list[Line]] = {}
     leader: dict[int, int] = {}
     for number, line in enumerate(lines):

@@ -100,7 +100,7 @@ def _blocks(tokens: list[Token]) -> Iterator[Block]:
 def _without_tags(heading: str) -> str:
     """Leave out tags with attributes, closing ones and components such as `<JumpToc/>`."""
     if "<" in heading:
-        heading = _TAGS.sub(lambda found: found[0] if found["code"] else " ", heading)
+        heading = _TAGS.sub(lambda match: match[0] if match["code"] else " ", heading)
     return " ".join(heading.split())
 
 

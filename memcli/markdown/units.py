@@ -74,4 +74,4 @@ def _joined(lines: Sequence[tuple[int, str]]) -> Unit:
 
 def without_data(text: str) -> str:
     """Replace data URIs and base64 by a note of their length."""
-    return _DATA.sub(lambda found: f"[data, {len(found[0])} characters]", text)
+    return _DATA.sub(lambda match: f"[data, {len(match[0])} characters]", text)

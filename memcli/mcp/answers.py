@@ -237,7 +237,12 @@ def of_lines(lines: Lines) -> str:
     title = f"{lines.citation} of {lines.total_lines} lines"
     name = visible_line(shown(lines.source, lines.path))
     more = "" if lines.next_from is None else f"next: {name}:{lines.next_from}\n"
-    return quoted(title, lines.text) + more
+    marks = "".join(
+        visible_line(f"line {each['line']} is corrected by {each['citation']} ({each['date']})")
+        + "\n"
+        for each in lines.corrected_by
+    )
+    return quoted(title, lines.text) + marks + more
 
 
 def of_note(noted: Noted, *, corrects: str = "") -> str:

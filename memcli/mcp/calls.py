@@ -219,13 +219,18 @@ def call_get(
     shared: SharedMemory, arguments: Mapping[str, Any], is_stopped: Callable[[], bool]
 ) -> ToolResult:
     """Read lines of a document from disk, at most MOST_TOKENS."""
-    lines = _within_reach(_lines(shared.opened(arguments.get("workspace")), arguments))
+    from memcli.api.read import with_corrections
+
+    memory = shared.opened(arguments.get("workspace"))
+    lines = with_corrections(memory, _within_limit(_lines(memory, arguments)))
     shared.seen.add(lines.source, lines.path, lines.text)
 
     def record() -> dict[str, Any]:
         file = shown(lines.source, lines.path)
         made = {"schema": "memcli.get/1", **lines._asdict(), "file": file}
         del made["expanded"]
+        if not lines.corrected_by:
+            del made["corrected_by"]
         return made
 
     return ToolResult(answers.of_lines(lines), record)
@@ -247,11 +252,12 @@ def _lines(memory: Workspaces, arguments: Mapping[str, Any]) -> Lines:
         words = shlex.split(error.hint)
         meant = words[2] if words[:2] == ["memcli", "get"] and len(words) == 3 else ""
         if path and meant.endswith(f"/{path}"):
-            return get(memory, f"{meant}:{cited}" if cited else meant, first=first, count=count)
+            named = f"{meant}:{cited}" if cited else meant
+            return get(memory, named, first=first, count=count)
         raise
 
 
-def _within_reach(lines: Lines) -> Lines:
+def _within_limit(lines: Lines) -> Lines:
     """Leave out the lines above MOST_TOKENS; of a single longer line, its end."""
     texts = lines.text.split("\n")
     left, count = float(MOST_TOKENS), 0

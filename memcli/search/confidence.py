@@ -11,7 +11,7 @@ on three conversations, the area under the ROC on the other two is .795; without
 That says how well a passage fits, and not whether another fits as well: in notes of one subject
 many do, and the first of them is no surer to hold the answer than the tenth. So an answer is only
 `good` where the first score leads the tenth by enough, and by more where the thirtieth chunk is
-still near: lead >= constants.lead + constants.crowd * cosine. That line is where a logistic
+still near: lead >= constants.lead + constants.background * cosine. That line is where a logistic
 regression on fourteen collections gives a right answer .76; `tests.benchmarks.verdict` fits it on
 all but one and tells of the one that is left out. By words alone no chunk is near, and .2 raises
 the precision from .70 to .76 on BEAM, .78 to .81 on half of QMSum and .86 to .88 on REALTALK.
@@ -136,8 +136,8 @@ def stands_out(
         fused = [passage for passage in fused if passage.about.document != own]
     tenth = passages[TENTH - 1].score if len(passages) >= TENTH else 0.0
     near = sorted((passage.cosine or 0.0 for passage in fused), reverse=True)
-    crowd = near[THIRTIETH - 1] if len(near) >= THIRTIETH else 0.0
-    return passages[0].score - tenth >= constants.lead + constants.crowd * crowd
+    background = near[THIRTIETH - 1] if len(near) >= THIRTIETH else 0.0
+    return passages[0].score - tenth >= constants.lead + constants.background * background
 
 
 def rests_on_one_word(passage: RankedPassage, recalled: Recalled) -> bool:

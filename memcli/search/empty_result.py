@@ -37,15 +37,15 @@ def _first(snapshot: Snapshot, filters: Filters) -> Reason | None:
         named = [path for path in filters.paths if path in files]
         named = [path for path in named if path.removesuffix("/") not in files - {path}]
         return Reason("filter", f"no path matches {' or '.join(named)}", "memcli ls")
-    for option, given, only in (
-        ("--source", filters.sources, Filters(sources=filters.sources)),
-        ("--kind", filters.kinds, Filters(kinds=filters.kinds)),
-        ("--scope", filters.scopes, Filters(scopes=filters.scopes)),
-        ("--trust", filters.trusts, Filters(trusts=filters.trusts)),
-        ("--heading", filters.headings, Filters(headings=filters.headings)),
+    for name, values, only in (
+        ("source", filters.sources, Filters(sources=filters.sources)),
+        ("kind", filters.kinds, Filters(kinds=filters.kinds)),
+        ("scope", filters.scopes, Filters(scopes=filters.scopes)),
+        ("trust", filters.trusts, Filters(trusts=filters.trusts)),
+        ("heading", filters.headings, Filters(headings=filters.headings)),
     ):
         if not _pass(snapshot, only):
-            text = f"no document passes {option} {', '.join(given)}"
+            text = f"no document has the {name} {' or '.join(values)}"
             return Reason("filter", text, "memcli status")
     return _of_front_matter(snapshot, filters) or Reason(
         "filter", "no document passes all of these filters together"
@@ -70,7 +70,7 @@ def _of_front_matter(snapshot: Snapshot, filters: Filters) -> Reason | None:
             text = f"no document has a value for {where.key} in its front matter"
             return Reason("filter", text, "memcli ls --count key")
         if where.negated or where.value is None:
-            return Reason("filter", f"no document passes --where {where}")
+            return Reason("filter", f"no document meets the condition {where}")
         more = f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else ""
         there = f"{', '.join(values[:MOST_VALUES])}{more}"
         return Reason("filter", f"no document has {where}; its values are {there}")

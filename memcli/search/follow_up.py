@@ -88,7 +88,7 @@ def resolved(question: Question, earlier: Sequence[Question]) -> str:
 
 
 def _replaced(pattern: re.Pattern[str], text: str, name: str) -> str:
-    return pattern.sub(lambda found: name if found[1] else f"{name}'s", text)
+    return pattern.sub(lambda match: name if match[1] else f"{name}'s", text)
 
 
 def _days(question: Question) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ MOST_UNITS = 40  # in a chunk
 NEAR_CHUNKS = 12
 LOOKED_UP = 32  # words
 MOST_WORDS = 16  # used to look up newer lines
-CROWD = 24  # a word in more lines than this finds none of them
+MOST_LINES = 24  # a word in more lines than this finds none of them
 SHORT = 5  # words of a line for which one shared word is enough
 LEAST_PART = 4  # of a longer line, one word in this many must be shared
 STEM = 5  # letters by which two forms of a word are compared
@@ -229,7 +229,7 @@ class Claims:
         """List the lines that share enough words with a text for a comparison."""
         stems = stems_of(text)
         found = (self._by_stem[stem] for stem in stems if stem in self._by_stem)
-        counts = Counter(chain.from_iterable(each for each in found if len(each) <= CROWD))
+        counts = Counter(chain.from_iterable(each for each in found if len(each) <= MOST_LINES))
         least = 1 if len(stems) <= SHORT else max(2, len(stems) // LEAST_PART)
         near = {place for place, count in counts.items() if count >= least}
 
@@ -237,7 +237,7 @@ class Claims:
             return 2 * len(stems & self._claims[place].stems) + 1 >= len(stems)
 
         alike = self._by_start.get(_start(text), ())
-        return sorted(near.union(filter(is_half, alike if len(alike) <= CROWD else ())))
+        return sorted(near.union(filter(is_half, alike if len(alike) <= MOST_LINES else ())))
 
 
 class Corrections:
@@ -270,24 +270,40 @@ class Corrections:
         Without it, a heading is left out if a line of the same file corrects the passage too.
         An undated passage is corrected only by lines that cite it.
         """
-        about = passage.about
-        is_dated = bool(about.date or about.document_date)
-        if not self._units or not (is_dated or self._explicit):
-            return ()
-        direct = [
-            self._naming(about, unit) or (self._correcting(about, unit.text) if is_dated else [])
-            for unit in self._lines(passage)
-            if not unit.is_heading
-        ]
-        direct.append(self._revoking(about))
         lines: set[Correction] = set()
-        for found in filter(None, direct):
-            later = self._chain(max(found, key=_newest), about.chunk_id)
-            lines |= {*found, *later} if between else {later[-1]}
+        for _, direct, later in self.by_line(passage):
+            lines |= {*direct, *later} if between else {later[-1]}
         if len(lines) > 1 and not between:
             stated = {each.document for each in lines if not self._is_heading(each)}
             lines = {e for e in lines if e.document not in stated or not self._is_heading(e)}
         return tuple(sorted(lines, key=_newest, reverse=True))
+
+    def by_line(
+        self, passage: Quotation
+    ) -> Iterator[tuple[int, Sequence[Correction], Sequence[Correction]]]:
+        """Yield the corrected lines of a passage.
+
+        Each comes with the lines that correct it and the chain of corrections from the newest one.
+        """
+        about = passage.about
+        is_dated = bool(about.date or about.document_date)
+        if not self._units or not (is_dated or self._explicit):
+            return
+        direct = [
+            (
+                unit.first,
+                [
+                    *self._naming(about, unit),
+                    *(self._correcting(about, unit.text) if is_dated else ()),
+                ],
+            )
+            for unit in self._lines(passage)
+            if not unit.is_heading
+        ]
+        for first, found in (*direct, (0, self._revoking(about))):
+            if found:
+                later = self._chain(max(found, key=_newest), about.chunk_id)
+                yield about.start_line + first, found, later
 
     def _is_heading(self, line: Correction) -> bool:
         return any(
@@ -334,7 +350,7 @@ class Corrections:
         about = self._chunks[line.chunk_id].about
         first, last = line.start_line - about.start_line, line.end_line - about.start_line
         named = self._naming(about, Claim(first, last, line.text, frozenset()))
-        return named or self._correcting(about, line.text)
+        return [*named, *self._correcting(about, line.text)]
 
     def _naming(self, older: About, unit: Claim) -> list[Correction]:
         """List the lines that cite a line as the one they correct."""

@@ -153,13 +153,13 @@ class ParsedQuery(Record):
     @property
     def alternatives(self) -> tuple[Term, ...]:
         """Return every term and every piece of a term."""
-        wanted = chain(
+        every_term = chain(
             (t.index_term for t in self.counted_terms), *map(_pieces, self.counted_terms)
         )
-        return _known(islice((term for term in wanted if term), MAX_MATCHES))
+        return _known(islice((term for term in every_term if term), MAX_MATCHES))
 
     @property
-    def wanted(self) -> TermQuery:
+    def term_query(self) -> TermQuery:
         """Return the request for chunks with any alternative."""
         return TermQuery(any=self.alternatives, none=self.unwanted)
 

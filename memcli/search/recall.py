@@ -82,7 +82,7 @@ def recall(
         if wide.by_chunk
         else snapshot.by_vector(vector, wide.universe, wide.scope)
     )
-    wanted = query.wanted if keyword else TermQuery()
+    keywords = query.term_query if keyword else TermQuery()
     common: dict[Term, int] = {}
     named: frozenset[Term] = frozenset()
     left_out: list[str] = []
@@ -98,10 +98,10 @@ def recall(
         if not kept:  # for terms found together, their share says enough
             common = {term: count for term, count in common.items() if (term, count) not in also}
         together = groups_of(also, total, alone=not kept)
-        wanted = wanted._replace(any=kept, also=also, together=together)
+        keywords = keywords._replace(any=kept, also=also, together=together)
     demanded = query.demanded if bounds.demands_phrases else {}
     literal = _literal(query) if keyword else TermQuery(any=tuple(demanded.values()))
-    retrieval = RecallQuery(wanted, literal, vector, near, query.unwanted, demanded)
+    retrieval = RecallQuery(keywords, literal, vector, near, query.unwanted, demanded)
     found, split, tiers = _union(snapshot, retrieval, wide)
     missing = _missing_phrases(snapshot, query.phrases) if keyword or demanded else ()
     # A phrase must match exactly: a similar text is a guess.
@@ -111,7 +111,7 @@ def recall(
     if not candidates or not (keyword or demanded):
         return Recalled(candidates, {}, {}, (), (), missing, (), (), 0.0, qualities, tiers)
     last = [c.bm25 for c in found if c.keyword_rank == wide.universe]
-    if not last or last[0] < greatest_share(wanted.also, total):
+    if not last or last[0] < greatest_share(keywords.also, total):
         left_out += [term.text for term in query.counted_terms if term.index_term in named]
     covered = _covered(snapshot, query, candidates, common, total)
     if not keyword:  # words only show which lines contain a phrase
@@ -159,7 +159,7 @@ def _first_chunks(neighbours: Sequence[Neighbour], limit: int) -> list[Neighbour
 class RecallQuery(Record):
     """The search of both retrievers."""
 
-    wanted: TermQuery
+    terms: TermQuery
     literal: TermQuery
     vector: bytes | None
     near: Callable[[], Sequence[Neighbour]]  # returns the neighbours, which are looked up meanwhile
@@ -175,7 +175,7 @@ def _union(
     Also return required phrases that no chunk contains together, and the tiers that answered.
     """
     limit, scope = bounds.universe, bounds.scope
-    keyword = snapshot.by_keyword(query.wanted, limit, scope)
+    keyword = snapshot.by_keyword(query.terms, limit, scope)
     exact = snapshot.by_keyword(query.literal, limit, scope)
     nearest = query.near()
     owners = dict.fromkeys(chunk for text in nearest for chunk in text.chunk_ids)
@@ -197,7 +197,7 @@ def _union(
             literal=candidate.about.chunk_id in literals,
         )
         for candidate in snapshot.candidates(
-            ids, RetrieverResults(query.wanted, keyword, query.vector, nearest)
+            ids, RetrieverResults(query.terms, keyword, query.vector, nearest)
         )
     ]
     return found, apart, tuple(sorted({text.tier for text in nearest} - {0}))

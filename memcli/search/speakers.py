@@ -95,12 +95,12 @@ def speaker_focus(question: str, speakers: Iterable[str]) -> SpeakerFocus:
     return SpeakerFocus(named, bool(of_writer or _OF_THE_USER.search(question)))
 
 
-def labels_of(wanted: str, speakers: Sequence[str]) -> list[str]:
+def labels_of(label: str, speakers: Sequence[str]) -> list[str]:
     """Find the speakers that a name or a role means; none if no such speaker exists.
 
     `user` means everybody except machines if nobody has that name.
     """
-    role = wanted.casefold()
+    role = label.casefold()
     found = [name for name in speakers if name.casefold() == role]
     if role in (USER, ASSISTANT, TOOL):
         found = [name for name in speakers if role_of(name) == role]

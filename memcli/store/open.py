@@ -44,7 +44,9 @@ def shared_name(config: Config, environ: Mapping[str, str]) -> str:
     That is so if no URL is set, the folder is not attached, the settings name an index file, or
     `--with` adds sources for one command.
     """
-    is_usual = not config("store.path") and config.values["files.presets"].origin != FLAG_ORIGIN
+    is_usual = (
+        not config("store.path") and config.values["files.agent_memories"].origin != FLAG_ORIGIN
+    )
     if not (config(URL) and is_usual):
         return ""
     from memcli.config.attached import attached
@@ -129,8 +131,8 @@ def store_path(config: Config, environ: Mapping[str, str]) -> str:
                 f"store.path names a file that is not an index: {configured}", hint=HINT
             )
         return os.path.join(config.workspace, os.path.expanduser(configured))
-    wanted = config.values["files.presets"]
-    # Several workspaces are searched together; their presets do not change the stored sources.
+    wanted = config.values["files.agent_memories"]
+    # With several workspaces, agent memories do not change the stored sources.
     together = "\0".join(wanted.value) if wanted.origin == FLAG_ORIGIN else ""
     name = f"{config.workspace}\0{together}" if together else config.workspace
     return os.path.join(folder_of(name, environ), FILE)

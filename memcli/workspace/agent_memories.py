@@ -34,7 +34,7 @@ class Spot(Record):
 
     where: str  # as people write it; from the workspace unless it begins with ~
     leads: Callable[[Surroundings], Iterator[Lead]]
-    suffix: str = ""  # the name of the preset, in the name of the source
+    suffix: str = ""  # of the name of the source
     is_of_here: bool = True  # it belongs only to this workspace
 
 
@@ -272,7 +272,7 @@ OPEN = tuple(name for name in FINDABLE if not BY_NAME[name].is_transcripts)
 def find(
     names: tuple[str, ...], around: Surroundings, *, of_here: bool = False
 ) -> AgentMemorySources:
-    """Find the memories of some presets that exist around a workspace, or only those `of_here`."""
+    """Find the agent memories that exist around a workspace, or only those `of_here`."""
     sources: list[Source] = []
     passed: list[Reason] = []
     for name in names:
@@ -286,7 +286,7 @@ def find(
                 why = _why_not(lead, around)
                 if why:
                     text = f"the memory of {label} is left out: {lead.path} {why}"
-                    passed.append(Reason("preset", text, "memcli help agent-memory"))
+                    passed.append(Reason("agent-memory", text, "memcli help agent-memory"))
                 else:
                     source = source_at(os.path.realpath(lead.path), agent_memory, label)
                     project = around.root if agent_memory.is_of_all else ""
@@ -295,12 +295,12 @@ def find(
 
 
 def label_of(name: str) -> str:
-    """Name the source of a preset: in citations, a colon comes after the name of the source."""
+    """Name the source of an agent memory: in citations, a colon follows the name of a source."""
     return name.replace(":", ".")
 
 
 def source_at(root: str, agent_memory: AgentMemory, name: str) -> Source:
-    """Make the source of a preset at a real path."""
+    """Make the source of an agent memory at a real path."""
     source = Source(
         name=name,
         root=root,

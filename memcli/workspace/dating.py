@@ -188,7 +188,7 @@ def age_at(written: str, question_date: date) -> float:
     then, now = (
         datetime.fromisoformat(written),
         question_date.replace(microsecond=0),
-    )  # as a receipt has it
+    )  # as a trace has it
     if then.tzinfo is None or now.tzinfo is None:
         then, now = then.replace(tzinfo=None), now.replace(tzinfo=None)
     return (now - then).total_seconds() / 86_400

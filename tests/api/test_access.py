@@ -83,7 +83,7 @@ def test_the_uses_of_rules_leave_the_authority_of_the_rest_as_it_is(
 
 def test_a_receipt_is_replayed_with_the_uses_of_its_time(ask: Asked, tmp_path: Path) -> None:
     ask("get", "b.md")
-    ask(*PASS, "--receipt", "before.json")
+    ask(*PASS, "--trace", "before.json")
     for _ in range(3):
         ask("get", "c.md")
     assert json.loads(Path("before.json").read_text())["accesses"] == 1

@@ -50,10 +50,10 @@ def ask(
 
 def test_the_crowd_is_the_thirtieth_cosine_where_there_are_thirty() -> None:
     passages = fused(*(candidate(n, cosines=(n / 100,)) for n in range(1, 31)))
-    for count, crowd in ((30, 0.01), (29, 0.0)):
+    for count, background in ((30, 0.01), (29, 0.0)):
         own = sorted(passages, key=lambda passage: -(passage.cosine or 0.0))[:count]
         sample = sample_of(own, own, rarity=1.0, is_right=True, is_whole=True)
-        assert sample.crowd == pytest.approx(crowd)
+        assert sample.background == pytest.approx(background)
         assert sample.cosine == 0.3
         assert sample_of([own[0]._replace(own_cosine=0.2)], own, rarity=1.0, is_right=True,
                          is_whole=True).cosine == 0.2  # fmt: skip
@@ -69,12 +69,12 @@ def test_at_the_lead_that_is_asked_for_an_answer_is_as_sure_as_is_wanted(scale: 
     ]  # fmt: skip
     fitted = fit(samples)
     assert fitted is not None
-    rows = [(each.lead, -each.crowd) for each in samples]
+    rows = [(each.lead, -each.background) for each in samples]
     bias, slope, distance = logistic(rows, [float(each.is_right) for each in samples])
     assert (slope < 1.0) == (scale > 1.0)
     told = bias + slope * fitted.constants.lead
     assert 1 / (1 + math.exp(-told)) == pytest.approx(SURE)
-    assert fitted.constants.crowd == pytest.approx(distance / slope)
+    assert fitted.constants.background == pytest.approx(distance / slope)
 
 
 def test_what_was_fitted_is_told_with_how_sure_half_a_cosine_makes() -> None:
@@ -154,7 +154,7 @@ def test_calibrating_gives_the_model_constants_of_its_own(ask: Asked, tmp_path: 
 
 def test_a_receipt_tells_of_a_calibration_since(ask: Asked, tmp_path: Path) -> None:
     ask("bench", "calibrate", _questions(tmp_path))
-    ask("search", "which cedar is it", "--receipt", "before.json")
+    ask("search", "which cedar is it", "--trace", "before.json")
     kept = tmp_path / "config" / "memcli" / "calibration.json"
     kept.write_text(kept.read_text().replace('"bias": -', '"bias": -1'))
     changed = ask("bench", "replay", "before.json", "--json")[0]["changed"]
@@ -226,10 +226,10 @@ def test_an_answer_has_to_lead_by_what_wrong_ones_do_not() -> None:
     led = [Sample(n % 2 == 0, True, 0.5, 0.5, 0.5 * (n % 2 == 0), 0.2) for n in range(40)]
     fitted = fit(led)
     assert fitted is not None
-    assert (0 < fitted.constants.lead < 0.5, fitted.constants.crowd) == (True, 0.0)
+    assert (0 < fitted.constants.lead < 0.5, fitted.constants.background) == (True, 0.0)
     gone = fit([each._replace(is_whole=each.is_right) for each in led])
     assert gone is not None
-    assert (gone.constants.lead, gone.constants.crowd) == (0.0, 0.0)
+    assert (gone.constants.lead, gone.constants.background) == (0.0, 0.0)
     few = [each._replace(is_whole=each.is_right or n < 2) for n, each in enumerate(led)]
     assert fit(few) == gone  # one wrong answer tells next to nothing
 

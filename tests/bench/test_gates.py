@@ -73,7 +73,7 @@ def test_a_run_file_and_a_receipt_serve_as_baseline() -> None:
 
     kept = receipt("2026-01-01T00:00:00+00:00", OLD)
     assert read_baseline(dumps(encode(kept)), "r.json", queries, lambda path: ()) == OLD
-    with pytest.raises(UsageError, match=r"x\.json is not a receipt"):
+    with pytest.raises(UsageError, match=r"x\.json is not a results file"):
         read_baseline('{"schema": "other"}', "x.json", queries, lambda path: ())
 
 

@@ -221,10 +221,10 @@ def test_init_drafts_are_not_counted_until_confirmed_and_never_written_over(benc
 
 def test_a_search_is_replayed_after_an_edit(bench: Bench) -> None:
     file = bench.folder / "receipt.json"
-    search = ["search", "why did the pool run dry", "-n", "3", "--receipt", str(file), "-q"]
+    search = ["search", "why did the pool run dry", "-n", "3", "--trace", str(file), "-q"]
     with contextlib.redirect_stdout(io.StringIO()):
         assert run([*search, "-w", str(bench.notes), "--now", "2026-02-20"]) == 0
-    receipt = checked("memcli.search-receipt", file.read_text())
+    receipt = checked("memcli.search-trace", file.read_text())
     assert len(receipt["passages"]) == 3
     assert receipt["flags"] == {"search.limit": 3}
     same = bench.record("memcli.bench-replay", "replay", str(file))
@@ -260,7 +260,7 @@ def test_a_first_lane_speaks_of_what_matters_and_misses(bench: Bench) -> None:
 def test_the_lines_behind_summaries_stand_in_a_receipt_and_are_replayed(bench: Bench) -> None:
     notes, file = bench.notes, bench.folder / "receipt.json"
     place, out = ("-w", str(notes), "--now", "2026-02-20"), io.StringIO()
-    wanted = ("--view", "active", "--expand", "-n", "3", "--receipt", str(file), "--json")
+    wanted = ("--view", "active", "--expand", "-n", "3", "--trace", str(file), "--json")
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
         assert (
             run(["compact", "--tail", "4", "--tail-days", "0", "--ratio", "0.9", "--apply", *place])
@@ -269,7 +269,7 @@ def test_the_lines_behind_summaries_stand_in_a_receipt_and_are_replayed(bench: B
         out.seek(out.truncate(0))
         assert run(["search", "database migration", *wanted, *place]) == 0
     told = json.loads(out.getvalue())["expanded"]
-    receipt = checked("memcli.search-receipt", file.read_text())
+    receipt = checked("memcli.search-trace", file.read_text())
     assert [each["citation"] for each in receipt["expanded"]] == [each["citation"] for each in told]
     assert {(each["trust"], each["source_kind"]) for each in receipt["expanded"]} == {
         ("trusted", "operator")
@@ -303,7 +303,7 @@ def test_a_receipt_is_never_written_into_the_memory(bench: Bench) -> None:
     inside = bench.notes / "memory" / "receipt.md"
     err = io.StringIO()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
-        assert run(["search", "pool", "--receipt", str(inside), "-w", str(bench.notes)]) == 2
+        assert run(["search", "pool", "--trace", str(inside), "-w", str(bench.notes)]) == 2
     assert "would become part of the memory" in err.getvalue()
     assert not inside.exists()
 
@@ -317,7 +317,7 @@ def test_report_and_compare_read_the_history(bench: Bench) -> None:
     shown, _ = bench("report")
     assert shown.startswith("2 runs, 2026-02-01 to 2026-02-02\n")
     assert CULPRIT in shown
-    assert len(bench.record("memcli.bench-report", "report")["receipts"]) == 2
+    assert len(bench.record("memcli.bench-report", "report")["runs"]) == 2
     old, new = map(str, _history(bench))
     compared = bench.record("memcli.bench-compare", "compare", old, new)
     assert compared["moved"][0]["after"]["id"] == "ops"

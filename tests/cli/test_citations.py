@@ -193,7 +193,7 @@ def test_receipts_and_their_replay_cite_the_source(
 ) -> None:
     file = tmp_path / "receipt.json"
     tail = ("--tail", "0") if command == "context" else ()
-    printed(command, "pool", *tail, "--receipt", str(file), "--now", "2026-02-20")
+    printed(command, "pool", *tail, "--trace", str(file), "--now", "2026-02-20")
     places = list(_places(json.loads(file.read_text())["passages"]))
     assert {place["citation"] for place in places} == CITED
     for place in places:

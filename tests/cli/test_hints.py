@@ -37,7 +37,7 @@ def notes(workspaces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("MEMCLI_WORKSPACE", str(folder))
     (folder / ".memcli").mkdir()
     (folder / ".memcli" / "questions.jsonl").write_text(QUESTION)
-    _run("search", "pool", "--receipt", str(tmp_path / "receipt.json"))
+    _run("search", "pool", "--trace", str(tmp_path / "receipt.json"))
     _run("index")
     return folder
 

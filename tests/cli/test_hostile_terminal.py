@@ -57,7 +57,7 @@ def test_no_command_sends_memory_text_raw_to_a_terminal(hostile: Path, tmp_path:
     search = ("search", "poolfact")
     commands = (
         ("index", "-v"),
-        (*search, "--explain", "--receipt", receipt),
+        (*search, "--explain", "--trace", receipt),
         ("search", f"poolfact {EVIL}", "-v", "--full"),
         (*search, "--json", "--explain"),
         (*search, "--format", "jsonl", "--full"),

@@ -51,7 +51,7 @@ def test_a_connection_would_be_noticed(notes: str) -> None:
 APPLY = "compact --apply --tail 4 --tail-days 0 --ratio 0.9"
 COMMANDS = (
     "init", "index", "index --full", "index --dry-run",
-    "search pool --receipt receipt.json --mode semantic --expand",
+    "search pool --trace receipt.json --mode semantic --expand",
     "search pool --why-not MEMORY.md",
     "search pool --rerank tokens", "related MEMORY.md:1", "context pool", "get MEMORY.md", "ls",
     "status --deep", APPLY, "compact --verify", "compact --undo",

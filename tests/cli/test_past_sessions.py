@@ -59,7 +59,8 @@ def test_a_past_session_is_never_offered_unasked_or_elsewhere(
     config = Path(os.environ["XDG_CONFIG_HOME"]) / "memcli"
     config.mkdir(parents=True)
     (config / "config.toml").write_text(
-        f'[files]\npresets = ["claude-code:transcripts"]\n[workspaces]\nshop = "{shop}"\n', "utf-8"
+        f'[files]\nagent_memories = ["claude-code:transcripts"]\n[workspaces]\nshop = "{shop}"\n',
+        "utf-8",
     )
     assert PROMPT in processes.run("search", QUESTION, "-w", str(shop)).stdout
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
@@ -87,11 +88,11 @@ def test_a_shared_index_never_gets_past_sessions(shop: Path) -> None:
     config.mkdir(parents=True)
     (config / "attached.json").write_text(json.dumps({str(shop): "team/shop"}), "utf-8")
     environ = {**os.environ, "MEMCLI_STORE_URL": "postgresql://me@localhost/notes"}
-    presets = {"MEMCLI_FILES_PRESETS": "claude-code:transcripts"}
+    memories = {"MEMCLI_FILES_AGENT_MEMORIES": "claude-code:transcripts"}
     for url, names, passed in (
         (environ, ["memory"], (NOT_SHARED,)),
         (dict(os.environ), ["memory", "claude-code.transcripts"], ()),
     ):
-        opened = open_workspace(str(shop), environ=url | presets)
+        opened = open_workspace(str(shop), environ=url | memories)
         assert [source.name for source in opened.config.sources] == names
         assert opened.config.passed == passed

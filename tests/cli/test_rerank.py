@@ -184,8 +184,8 @@ def test_a_search_that_was_ranked_anew_is_replayed(
     ask: Ask, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "receipt.json"
-    found, _ = ask("--rerank", "tokens", "--receipt", str(file))
-    receipt = checked("memcli.search-receipt", file.read_text())
+    found, _ = ask("--rerank", "tokens", "--trace", str(file))
+    receipt = checked("memcli.search-trace", file.read_text())
     assert receipt["flags"] == {"search.rerank": "tokens"}
     assert receipt["rerank"] == {"reason": "", **found["rerank"]}
     assert run(["bench", "replay", str(file), "--json"]) == 0
@@ -203,11 +203,11 @@ def test_a_context_is_ranked_anew_too(
     notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "receipt.json"
-    arguments = ["context", QUESTION, "--rerank", "tokens", "--json", "--receipt", str(file)]
+    arguments = ["context", QUESTION, "--rerank", "tokens", "--json", "--trace", str(file)]
     assert run(arguments) == 0
     found = checked("memcli.context", capsys.readouterr().out)
     assert found["rerank"]["ran"]
-    assert checked("memcli.context-receipt", file.read_text())["rerank"]["ran"]
+    assert checked("memcli.context-trace", file.read_text())["rerank"]["ran"]
 
 
 def test_the_bench_measures_it(

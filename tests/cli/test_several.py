@@ -438,8 +438,8 @@ def test_lines_around_a_passage_are_read_where_it_stands(base: Path) -> None:
 
 @pytest.mark.parametrize("line", [("search", "pool"), ("context", "pool")])
 def test_a_receipt_is_of_one_workspace(base: Path, line: tuple[str, ...]) -> None:
-    _, told = printed(*line, "--everywhere", "--receipt", "r.json", code=2)
-    assert "--receipt works on one workspace" in told
+    _, told = printed(*line, "--everywhere", "--trace", "r.json", code=2)
+    assert "--trace works on one workspace" in told
     assert not (base / "r.json").exists()
 
 

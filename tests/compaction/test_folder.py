@@ -336,7 +336,7 @@ def test_a_changed_source_makes_its_summary_stale(summarised: Path) -> None:
     code, out, _ = compact(summarised, "--verify")
     assert code == 1
     assert out == (
-        "stale     memory/summaries/2025-03-03--2025-04-08.md:"
+        "out of date memory/summaries/2025-03-03--2025-04-08.md:"
         " memory/2025-03-10.md:1-11 has changed\n"
     )
 

@@ -79,7 +79,7 @@ def correct(notes: Path) -> None:
 SPOILT: dict[str, tuple[Callable[[Path], None], str]] = {
     "edited": (edit, "edited"),
     "forged": (forge, "invented"),
-    "stale": (correct, "stale"),
+    "out of date": (correct, "out_of_date"),
 }
 
 
@@ -118,7 +118,7 @@ def test_the_status_counts_what_summaries_are(notes: Path, how: str) -> None:
     if how in SPOILT:
         SPOILT[how][0](notes)
     told_record = record("status", "-w", str(notes))
-    states = ("valid", "stale", "edited", "forged")
+    states = ("valid", "out_of_date", "edited", "forged")
     assert told_record["summaries"] == {state: int(state == how) for state in states}
     out = told("status", "-w", str(notes))[1]
     assert f"summaries  1 {how}\n" in out
@@ -223,5 +223,5 @@ def test_a_summary_in_other_words_hides_no_rule_and_is_told_to_be_unchecked(note
     assert "2 lines are in a program's own words" in err
     assert len(record("compact", "-w", str(notes), "--verify")["unchecked"]) == 2
     write(notes, FIRST, LOGS[FIRST].replace("never deploy", "not deploy"))
-    assert problems(notes) == ["stale"]
+    assert problems(notes) == ["out_of_date"]
     assert found(notes, "deploy Friday", "active") == {FIRST}

@@ -86,7 +86,7 @@ def test_a_key_is_sent_and_never_shown(server: Loopback) -> None:
     server.behave = answering({"error": f"no such key: {KEY}"}, 401)
     found = fault(server, **with_key)
     assert "refuses the key in RERANK_KEY (status 401)" in found.message
-    assert KEY not in found.message + found.hint + repr(kept(server, **with_key)._wanted)
+    assert KEY not in found.message + found.hint + repr(kept(server, **with_key)._settings)
     assert fault(server).hint.startswith("set rerank.key_variable")
     found = fault(server, key_variable="RERANK_KEY")
     assert "the variable RERANK_KEY that rerank.key_variable names is not set" in found.message

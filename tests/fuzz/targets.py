@@ -163,7 +163,7 @@ def keywords(data: bytes) -> None:
     assert len(parsed.terms) <= query.MAX_TERMS
     parsed.text.encode()
     every = TermQuery(all=parsed.groups, none=parsed.unwanted)
-    for match in (expression(every), expression(parsed.wanted)):
+    for match in (expression(every), expression(parsed.term_query)):
         if match:
             sql = "SELECT count(*) FROM fts WHERE fts MATCH ?"
             _keyword_index().execute(sql, (match,)).fetchall()

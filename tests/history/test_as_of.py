@@ -228,8 +228,8 @@ def test_settings_that_could_not_be_used_then_are_named_with_their_commit(notes:
     "line",
     [
         "search pool --open 1 --as-of HEAD",
-        "search pool --receipt r.json --as-of HEAD",
-        "context --receipt r.json --as-of HEAD",
+        "search pool --trace r.json --as-of HEAD",
+        "context --trace r.json --as-of HEAD",
         "search pool --as-of HEAD -w . -w ..",
         "search pool --as-of HEAD --workspace-name a/b",
     ],

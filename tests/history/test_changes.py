@@ -194,7 +194,7 @@ def test_a_commit_begins_and_ends_a_span_as_well(notes: Path) -> None:
 def test_a_span_that_ends_before_it_begins_is_refused(notes: Path) -> None:
     found = say("changes", "--since", "HEAD~1", "--until", "HEAD~2", folder=notes)
     assert (found.code, found.out) == (2, "")
-    assert "--since HEAD~1 is not on the line of first parents that ends in " in found.err
+    assert "HEAD~1 is not on the line of first parents that ends in " in found.err
     assert found.err.endswith("Try: memcli changes --since 2026-02-01\n")
 
 

@@ -102,6 +102,31 @@ def test_every_command_prints_the_correction_of_an_older_line(corrected: Path) -
     assert [len(json.loads(row).get("corrected_by", ())) for row in rows].count(1) == 1
 
 
+def test_get_names_the_correction_outside_of_the_text(corrected: Path) -> None:
+    say("search", "office", folder=corrected)  # makes the index
+    cited = say("get", "memory/2025-01-01.md:3", folder=corrected)
+    assert "corrected by" not in cited.out
+    mark = "memory/2025-01-01.md:3 is corrected by memory/2025-03-01.md:3 (2025-03-01): "
+    assert mark in cited.err
+    record = json.loads(say("get", "memory/2025-01-01.md", "--json", folder=corrected).out)
+    (newer,) = record["corrected_by"]
+    assert (newer["line"], newer["citation"]) == (3, "memory/2025-03-01.md:3")
+    now = say("get", "memory/2025-03-01.md:3", "--json", folder=corrected)
+    assert "corrected_by" not in json.loads(now.out)
+    assert say("get", "memory/2025-01-01.md", folder=corrected).err == ""
+
+
+def test_a_correction_by_an_agent_does_not_outrank_a_newer_one_of_the_user(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2025-01-01.md", "# 2025-01-01\n\nThe office opens at 8:00.\n")
+    note = "# Agent\n\n- The office opens at 7:00. (corrects memory/2025-01-01.md:3)\n"
+    write(tmp_path, "memory/agent/2025-02-01.md", note)
+    write(tmp_path, "memory/2025-03-01.md", "# 2025-03-01\n\nThe office opens at 9:30 now.\n")
+    shown = say("search", "when does the office open", folder=tmp_path).out
+    assert "corrected by memory/2025-03-01.md:3 (2025-03-01)" in shown
+    assert shown.index("9:30 now") < shown.index("8:00")
+    assert "corrected by memory/agent" not in shown
+
+
 def test_each_corrected_line_of_a_passage_has_its_own_mark(tmp_path: Path) -> None:
     old = "# Home\n\n- Boiler service: Hendricks, 555-0119\n- Rent is 980 a month.\n"
     new = "# Home\n\n- Boiler service: WarmWorks, 555-0871\n- Rent is 1,045 a month.\n"

@@ -47,7 +47,7 @@ def until(watcher: Watcher, now: float, end: float) -> Iterator[tuple[float, Act
             assert action.seconds > 0
             now += action.seconds
         elif action.kind == LOOK:
-            watcher.looked(now, SAME)
+            watcher.note_stamps(now, SAME)
         elif action.kind == PROBE:
             watcher.probed(now, cost=0.0)
         elif action.kind == BEAT:
@@ -96,8 +96,8 @@ def test_a_file_that_changes_without_an_event_is_waited_for() -> None:
     watcher = ready()
     watcher.touched(10.0, "a")
     assert watcher.due(11.2).kind in (PROBE, BEAT, WAIT)
-    watcher.looked(11.3, {"a": (0, 1, 7)})  # cut to nothing, about to be written
-    watcher.looked(11.5, {"a": (900, 2, 7)})
+    watcher.note_stamps(11.3, {"a": (0, 1, 7)})  # cut to nothing, about to be written
+    watcher.note_stamps(11.5, {"a": (900, 2, 7)})
     assert [round(at, 3) for at, _ in until(watcher, 11.5, 30)] == [13.0]
 
 
@@ -108,7 +108,7 @@ def test_a_file_that_never_settles_is_taken_as_it_is() -> None:
     while (action := watcher.due(now)).kind != RUN:
         if action.kind == LOOK:
             size += 1
-            watcher.looked(now, {"a": (size, size, 7)})
+            watcher.note_stamps(now, {"a": (size, size, 7)})
         elif action.kind == PROBE:
             watcher.probed(now, cost=0.0)
         elif action.kind == BEAT:

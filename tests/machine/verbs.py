@@ -291,7 +291,7 @@ VERBS: Sequence[Verb] = (
          swapped="side", tidy=_anew),
     Verb("init", _unmarked, line("init"), swapped="side", tidy=line(SET)),
     Verb("config set", notes, line(SET), swapped="side", tidy=line(SET)),
-    Verb("search --receipt", notes, line("search pool --receipt ../../side/r.json"),
+    Verb("search --trace", notes, line("search pool --trace ../../side/r.json"),
          swapped="side"),
     Verb("search (counted)", _counted, line("get memory/2026-02-01.md"), swapped="home/cache"),
     Verb("index", changed, line("index"), swapped="home/notes/memory"),

@@ -34,13 +34,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory, workspaces: Path) -> Path:
     return base
 
 
-@pytest.fixture(scope="module", params=MODES)
-def served(
-    request: pytest.FixtureRequest, folders: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Served]:
+@pytest.fixture(scope="module")
+def served(folders: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     base = tmp_path_factory.mktemp("served")
     named = ["-w", str(folders / "engineer"), "-w", str(folders / "house")]
-    with serve(base, *named, "--structured", mode=request.param) as made:
+    with serve(base, *named, "--structured") as made:
         yield made
 
 

@@ -121,7 +121,7 @@ def test_a_folder_goes_on_without_its_server(
 ) -> None:
     nobody = "postgresql://agent@127.0.0.1:1/memory?connect_timeout=1"
     monkeypatch.setenv("MEMCLI_STORE_URL", nobody)
-    told = memcli("search pool --json", there)  # no index was ever made on this machine
+    told = memcli("search dry --json", there)  # no index was ever made on this machine
     assert told.code == 0, told.err
     assert json.loads(told.out)["results"][0]["path"] == "memory/2025-01-02.md"
     assert "; the index of this machine answers instead" in told.err

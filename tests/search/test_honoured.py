@@ -187,8 +187,8 @@ def test_a_budget_is_not_filled_with_what_is_far_from_the_question(told: Told, n
             " Try: the same with --undated",
         ),
         (("--path", "nosuch/*"), "no path matches nosuch/*. Try: memcli ls"),
-        (("--heading", "nosuch"), "no document passes --heading nosuch. Try: memcli status"),
-        (("--trust", "untrusted"), "no document passes --trust untrusted. Try: memcli status"),
+        (("--heading", "nosuch"), "no document has the heading nosuch. Try: memcli status"),
+        (("--trust", "untrusted"), "no document has the trust untrusted. Try: memcli status"),
         (("--tag", "nosuch"), "no document has the tag nosuch. Try: memcli ls --count tag"),
         (
             ("--where", "nosuch=1"),

@@ -269,7 +269,7 @@ def test_the_legs_of_classic_count_chunks(tmp_path: Path) -> None:
         write(tmp_path, f"memory/note-{at}.md", f"# Note {at}\n\n{said}\n")
     asked = ("slow pool", "--profile", "classic", "-n", "2", "-w", str(tmp_path))
     receipt = tmp_path.parent / "receipt.json"
-    assert run("search", *asked, "--receipt", str(receipt), "--sync").returncode == 0
+    assert run("search", *asked, "--trace", str(receipt), "--sync").returncode == 0
     retrievers = json.loads(receipt.read_text())["retrievers"]
     assert [retrievers[retriever]["candidates"] for retriever in ("keyword", "semantic")] == [8, 8]
 
@@ -308,5 +308,5 @@ def test_a_receipt_repeats_ages_of_hours(tmp_path: Path, now: str) -> None:
     write(tmp_path, "memory/early.md", text)
     asked = ["pool", "-w", str(tmp_path), "--profile", "convex", "--now", now]
     receipt = str(tmp_path / "receipt.json")
-    assert run("search", *asked, "--receipt", receipt).returncode == 0
+    assert run("search", *asked, "--trace", receipt).returncode == 0
     assert run("bench", "replay", receipt, "-w", str(tmp_path)).returncode == 0

@@ -56,7 +56,7 @@ def words(query: str) -> list[str]:
 
 
 def match_any(parsed: ParsedQuery) -> str | None:
-    return expression(parsed.wanted)
+    return expression(parsed.term_query)
 
 
 def match_all(parsed: ParsedQuery) -> str | None:

@@ -18,7 +18,7 @@ from memcli.search.ranked import RankedPassage
 from tests.search.makers import candidate, fused
 from tests.support import write
 
-CONSTANTS = Calibration(0.0, 0.0, 0.0, lead=0.05, crowd=0.25)
+CONSTANTS = Calibration(0.0, 0.0, 0.0, lead=0.05, background=0.25)
 CLOSE = {"code": "close", "reason": "the tenth passage matches nearly as well as the first"}
 Asked = Callable[..., tuple[dict[str, Any], str]]
 

@@ -138,10 +138,10 @@ def _verify(options: Options, command: CommandContext) -> int:
         for problem in found:
             where = command.terminal.safe_line(problem.path)
             detail = command.terminal.safe_line(problem.detail)
-            command.terminal.write(f"{problem.kind:<9} {where}: {detail}\n")
+            command.terminal.write(f"{problem.kind.replace('_', ' '):<11} {where}: {detail}\n")
         for path, line in reworded:
             told = f"{path}: {line.removeprefix('- ')}"
-            command.terminal.write(f"unchecked {command.terminal.safe_line(told)}\n")
+            command.terminal.write(f"unchecked   {command.terminal.safe_line(told)}\n")
         command.terminal.say(_verdict(len(checked.summaries), len(found), len(checked.unread)))
         if reworded:
             command.terminal.say(_own_words(len(reworded)))

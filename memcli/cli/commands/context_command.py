@@ -42,7 +42,7 @@ OPTIONS = (
     AS_OF,
     Option("--no-sync", "Do not update the index."),
     Option("--sync", "Index all changes first."),
-    Option("--receipt", "Write a trace, for bench replay.", "FILE", choices=FILES),
+    Option("--trace", "Write a trace, for bench replay.", "FILE", choices=FILES),
     WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
@@ -57,7 +57,7 @@ def run(options: Options) -> int:
     form = "json" if options.json else options.format
     check("--format", [form], CONTEXT_FORMATS)
     wanted_sync = sync_of(options, "context")
-    check_as_of(options, {"--receipt": options.receipt})
+    check_as_of(options, {"--trace": options.trace})
     command = command_context(options)
 
     from memcli.api.assemble import context_of, sharing_of
@@ -70,11 +70,11 @@ def run(options: Options) -> int:
         found = context_of(
             command.memory, text, command.question_time, sharing, sync=wanted_sync, observe=observe
         )
-    if options.receipt is not None:
+    if options.trace is not None:
         from memcli.cli import traces
 
         record = traces.make_of_context(found, command, budget=sharing.budget)
-        traces.write(options.receipt, record, command)
+        traces.write(options.trace, record, command)
     context_output.write(found, sharing, command, form=form, explain=options.explain)
     if command.config("secrets") == "warn":
         from memcli.cli.command_context import warn_of_secrets

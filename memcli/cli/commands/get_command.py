@@ -150,10 +150,10 @@ def _is_named(target: str) -> bool:
 
 def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines, CommandContext]:
     """Read lines; a named workspace answers if the open one has no such document."""
-    from memcli.api.read import get
+    from memcli.api.read import get, with_corrections
 
     def lines(command: CommandContext) -> Lines:
-        return get(
+        found = get(
             command.memory,
             target,
             first=options.first,
@@ -162,6 +162,10 @@ def _read(target: str, options: Options, command: CommandContext) -> tuple[Lines
             expand=options.expand,
             here=command.here,
         )
+        is_whole = (found.start_line, found.end_line) == (1, found.total_lines)
+        if options.json or ":" in target or not is_whole:
+            return with_corrections(command.memory, found)
+        return found
 
     try:
         return lines(command), command
@@ -214,13 +218,21 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
         record = {"schema": "memcli.get/1", **found._asdict(), "file": file}
         record |= source_of(found.source)
         record["expanded"] = [each._asdict() for each in found.expanded]
-        if not options.expand:
-            del record["expanded"]
+        for key in ("expanded", "corrected_by"):
+            if not record[key] and not (key == "expanded" and options.expand):
+                del record[key]
         command.terminal.write_json(record)
     elif options.expand:
         _write_behind(found.expanded, command)
     elif found.text:
         command.terminal.write(command.terminal.safe(found.text) + "\n")
+    for newer in () if options.json else found.corrected_by:
+        older = command.name(found.source, found.path)
+        by = f"{command.name(str(newer['source']), str(newer['path']))}:{newer['start_line']}"
+        text = " ".join(str(newer["text"]).split())
+        command.terminal.warn(
+            f"{older}:{newer['line']} is corrected by {by} ({newer['date']}): {text}"
+        )
     if command.config("secrets") == "warn":
         from memcli.cli.command_context import warn_of_secrets
 

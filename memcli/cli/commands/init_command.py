@@ -108,6 +108,6 @@ def _lines(record: dict[str, Any], command: CommandContext) -> list[str]:
         flags = " ".join(f"--with {name}" for name in names)
         lines += [
             f"To search {'it' if len(record['beside']) == 1 else 'them'} too: {flags}; or always,",
-            f"below [files] in {user_file(os.environ)}: presets = [{listed}]",
+            f"below [files] in {user_file(os.environ)}: agent_memories = [{listed}]",
         ]
     return [*lines, "Next: memcli search QUESTION"] if count else lines

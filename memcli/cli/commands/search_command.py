@@ -1,4 +1,4 @@
-"""`memcli search`: find passages by words and meaning."""
+"""`memcli search`: find passages by keyword and by meaning."""
 
 from __future__ import annotations
 
@@ -98,15 +98,15 @@ OPTIONS = (
     NO_SYNC, SYNC,
     Option("--used", "Count these documents as used. No search.", "REF", list,
         group=RANKING, choices=DOCUMENTS),
-    Option("--receipt", "Write a trace of the search, for bench replay.", "FILE",
+    Option("--trace", "Write a trace of the search, for bench replay.", "FILE",
         choices=FILES),
     WORKSPACE, EVERYWHERE, AGENT_MEMORIES, WORKSPACE_NAME, TENANT, *COMMON,
 )  # fmt: skip
 
 LIST_BUDGET = 800  # tokens of a list, unless a number of tokens or lines is wanted
 USUAL_OPTIONS = (
-    "--limit", "--format", "--open", "--interactive", "--brief", "--list", "--context", "--more",
-    "--rest", "--explain", "--budget", "--since", "--until", "--path", "--tag", "--mode",
+    "--limit", "--format", "--open", "--brief", "--context", "--explain", "--budget", "--since",
+    "--until", "--path", "--tag", "--mode",
 )  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def run(options: Options) -> int:
     if len(questions) > 1:
         _check_several(options, shape)
     wanted_sync = sync_of(options, "search")
-    check_as_of(options, {"--open": options.open, "--receipt": options.receipt})
+    check_as_of(options, {"--open": options.open, "--trace": options.trace})
     command = command_context(options, {"search.repair": False} if options.exact else {})
     bounds = bounds_of(options, command, "search")
     filters = filters_of(command, options, bounds)._replace(view=command.config("search.view"))
@@ -169,9 +169,7 @@ def run(options: Options) -> int:
         return _choose(question, asked, options)
     if options.why_not is not None:
         return write_loss(options.why_not, question, asked, as_json=options.json)
-    found = deliver(
-        question, asked, trace=options.receipt, require_semantic=options.require_semantic
-    )
+    found = deliver(question, asked, trace=options.trace, require_semantic=options.require_semantic)
     return ExitCode.NEGATIVE if options.exit_code and not found.is_sure else ExitCode.OK
 
 

@@ -41,7 +41,7 @@ _WHOLE, _REAL, _BOOL, _BYTES, _JSON = (20, 21, 23, 26), (700, 701, 1700), 16, 17
 
 # Notices of the server are not part of an answer. Without this function libpq would print them.
 _Notice = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
-_SILENT = _Notice(lambda kept, message: None)
+_SILENT = _Notice(lambda _, message: None)
 
 
 class ServerError(Exception):

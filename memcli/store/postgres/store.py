@@ -284,7 +284,7 @@ class PostgresSharedIndex:
             connection, rows = self._pool.begin(
                 self,
                 lambda connection: select_all(connection, self._tenant),
-                lambda told: rows_of(told, self._address),
+                lambda rows: rows_of(rows, self._address),
             )
             try:
                 yield connection, rows

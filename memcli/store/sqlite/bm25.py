@@ -66,10 +66,10 @@ def _sizes(table: apsw.FTS5ExtensionApi, *_: object) -> str:
     return json.dumps([table.row_count, table.column_total_size(-1)])
 
 
-def _weighed(row: apsw.FTS5ExtensionApi, *given: object) -> float:
+def _weighed(row: apsw.FTS5ExtensionApi, *values: object) -> float:
     told = row.aux_data
     if told is None:  # the first row of a query
-        mean, *weights = json.loads(str(given[0]))
+        mean, *weights = json.loads(str(values[0]))
         told = row.aux_data = (mean, tuple(enumerate(weights)))
     mean, weights = told
     locations = row.phrase_locations

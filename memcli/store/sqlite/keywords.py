@@ -62,7 +62,7 @@ def ranked(
             (match, *values, last, limit - len(ids)),
         )
         ids |= {chunk_id: last for (chunk_id,) in tied}
-    return sorted(_placed(connection, ids).items(), key=lambda found: -found[1])
+    return sorted(_placed(connection, ids).items(), key=lambda each: -each[1])
 
 
 def _placed(connection: apsw.Connection, scores: dict[int, float]) -> dict[int, float]:

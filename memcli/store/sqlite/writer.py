@@ -405,16 +405,16 @@ class Writer(BaseChange):
                 return f"{fault}, but a second check found it intact"
         with suppress(apsw.Error):
             self.connection.close(True)
-        aside = set_aside(self.path)
+        path = set_aside(self.path)
         self.connection, self.vec_problem, self._file = open_migrated(self.path, self.mounts)
         self._take_over_vectors()
-        return _damage_notice(fault, aside)
+        return _damage_notice(fault, path)
 
     def _take_over_vectors(self) -> None:
-        aside = self.path + driver.DAMAGED_SUFFIX
+        path = self.path + driver.DAMAGED_SUFFIX
         with self.transaction(revise=False):
             vector_rows.put(
-                self.connection, ((*row, self.now) for row in replacement.readable_vectors(aside))
+                self.connection, ((*row, self.now) for row in replacement.readable_vectors(path))
             )
 
     def rebuild(self) -> AbstractContextManager[Beside]:
@@ -503,8 +503,8 @@ class Writer(BaseChange):
         return gone
 
 
-def _damage_notice(fault: str, aside: str) -> str:
-    return f"{fault}; it is kept as {aside} and the index is built again"
+def _damage_notice(fault: str, path: str) -> str:
+    return f"{fault}; it is kept as {path} and the index is built again"
 
 
 def open_migrated(path: str, mounts: str = MOUNTS) -> Connected:

@@ -1,4 +1,4 @@
-"""`memcli bench compare`: set two receipts side by side."""
+"""`memcli bench compare`: compare two results files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode
 
 ARGUMENTS = (
-    CommandArgument("before", "BEFORE", "A receipt.", is_required=True, choices=FILES),
-    CommandArgument("after", "AFTER", "A later receipt.", is_required=True, choices=FILES),
+    CommandArgument("before", "BEFORE", "A results file.", is_required=True, choices=FILES),
+    CommandArgument("after", "AFTER", "A later results file.", is_required=True, choices=FILES),
 )
 OPTIONS = (
     JSON, WORKSPACE, *COMMON,
@@ -27,7 +27,7 @@ def run(options: Options) -> int:
     from memcli.bench.rows import read_trace
 
     terminal = Terminal.of_process(options)
-    hint = "memcli bench quality QUERIES.jsonl --json > receipt.json"
+    hint = "memcli bench quality QUERIES.jsonl --json > results.json"
     old, new = (
         read_trace(side_files.read_text(name, hint), name)
         for name in (options.before, options.after)

@@ -37,7 +37,7 @@ def read(folder: str, command: CommandContext) -> list[LaneTrace]:
 
 
 def names(folder: str) -> list[str]:
-    """List the receipts by time; their names are times in UTC."""
+    """List the results files by time; their names are times in UTC."""
     try:
         with os.scandir(folder) as entries:
             return sorted(e.name for e in entries if e.name.endswith(".json") and e.is_file())
@@ -46,7 +46,7 @@ def names(folder: str) -> list[str]:
 
 
 def path_of(folder: str, now: str) -> str:
-    """Name the file of a receipt that is made now; runs of one second are numbered."""
+    """Name the results file of a run; runs of one second are numbered."""
     moment = datetime.fromisoformat(now)
     with suppress(ValueError, OverflowError):  # no time zone, or the ends of the calendar
         moment = moment.astimezone(UTC)

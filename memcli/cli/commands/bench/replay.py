@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 ARGUMENTS = (
-    CommandArgument("receipt", "FILE", "From --receipt.", is_required=True, choices=FILES),
+    CommandArgument("trace", "FILE", "A file that --trace wrote.", is_required=True, choices=FILES),
 )
 OPTIONS = (
     Option("--no-sync", "Do not update the index."),
@@ -35,7 +35,7 @@ def run(options: Options) -> int:
     from memcli.cli.search_output import say_freshness
 
     before = replay.read(
-        side_files.read_text(options.receipt, "memcli search QUERY --receipt FILE"), options.receipt
+        side_files.read_text(options.trace, "memcli search QUERY --trace FILE"), options.trace
     )
     command = command_context(options, before.flags)
     command.memory.lead.accesses_at = before.accesses

@@ -10,7 +10,7 @@ from memcli.errors import ExitCode, NotFoundError
 
 ARGUMENTS = (
     CommandArgument(
-        "receipts", "[RECEIPT]...", "Default: the history of bench lane.", list, choices=FILES
+        "runs", "[FILE]...", "Default: the history of bench lane.", list, choices=FILES
     ),
 )
 OPTIONS = (
@@ -31,9 +31,9 @@ def run(options: Options) -> int:
     from memcli.bench.traces import encode
 
     command = command_context(options)
-    hint = "memcli bench quality QUERIES.jsonl --json > receipt.json"
-    if options.receipts:
-        history = [read_run(side_files.read_text(name, hint), name) for name in options.receipts]
+    hint = "memcli bench quality QUERIES.jsonl --json > results.json"
+    if options.runs:
+        history = [read_run(side_files.read_text(name, hint), name) for name in options.runs]
         history.sort(key=lambda trace: trace.now)
     else:
         history = [*history_files.read(history_files.folder_of(command), command)]
@@ -49,7 +49,7 @@ def run(options: Options) -> int:
         side_files.write_text(options.html, page(shown, charts(shown)), command)
         terminal.say(f"Report of {len(history)} runs in {options.html}.")
     elif options.json:
-        record = {"schema": "memcli.bench-report/1", "receipts": encode(history)}
+        record = {"schema": "memcli.bench-report/1", "runs": encode(history)}
         terminal.write_json(record)
     else:
         from memcli.bench.report_text import text

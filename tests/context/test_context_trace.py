@@ -1,4 +1,4 @@
-"""A context is written down by --receipt and made again by `bench replay`."""
+"""A context is written down by --trace and made again by `bench replay`."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_a_receipt_holds_what_is_shown_and_what_had_no_room(
 ) -> None:
     file = tmp_path / "receipt.json"
     asked = [query, "--budget", "90", "--tail", "1"]
-    shown = record(notes, *asked, "--receipt", str(file))
-    kept = checked("memcli.context-receipt", file.read_text("utf-8"))
+    shown = record(notes, *asked, "--trace", str(file))
+    kept = checked("memcli.context-trace", file.read_text("utf-8"))
     assert kept["query"] == shown["query"] == (query or None)
     assert kept["flags"] == {"context.budget": 90, "context.tail": 1}
     assert kept["settings"]["context.soft_share"] == 0.1
@@ -64,7 +64,7 @@ def test_a_receipt_holds_what_is_shown_and_what_had_no_room(
 
 def test_what_moved_is_told_with_the_reason(notes: Path, tmp_path: Path) -> None:
     file = tmp_path / "receipt.json"
-    assert context(notes, "heron", "--budget", "400", "--receipt", str(file))[0] == 0
+    assert context(notes, "heron", "--budget", "400", "--trace", str(file))[0] == 0
     put(notes, {"memory/rules.md": "---\nalways: true\n---\n" + "Never feed a heron. " * 64})
     moved, text = replay(file, notes)
     assert not moved["same"]
@@ -82,14 +82,14 @@ def test_the_receipt_of_nothing(tmp_path: Path) -> None:
     (tmp_path / "notes" / "memory").mkdir(parents=True)
     for query in ("heron", ""):
         file = tmp_path / "receipt.json"
-        assert context(tmp_path / "notes", query, "--receipt", str(file)) == (0, "", "")
-        assert checked("memcli.context-receipt", file.read_text("utf-8"))["passages"] == []
+        assert context(tmp_path / "notes", query, "--trace", str(file)) == (0, "", "")
+        assert checked("memcli.context-trace", file.read_text("utf-8"))["passages"] == []
         assert replay(file, tmp_path / "notes")[0]["same"]
 
 
 def test_a_receipt_is_never_written_into_the_memory(notes: Path) -> None:
     inside = notes / "memory" / "receipt.md"
-    code, out, err = context(notes, "heron", "--receipt", str(inside))
+    code, out, err = context(notes, "heron", "--trace", str(inside))
     assert (code, out) == (2, "")
     assert "would become part of the memory" in err
     assert not inside.exists()
