@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import run
-from tests.commands import record
+from tests.commands import indexed, record
 from tests.support import write
 
 NOTES = {
@@ -32,13 +32,7 @@ Ask = Callable[..., dict[str, Any]]
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with notes and their index, which no test changes."""
-    base = tmp_path_factory.mktemp("base")
-    for path, text in NOTES.items():
-        write(base / "notes", path, text)
-    with pytest.MonkeyPatch.context() as environ:
-        environ.setenv("MEMCLI_STORE", str(base / "index.sqlite"))
-        assert run(["index", "-q", "-w", str(base / "notes")]) == 0
-    return base
+    return indexed(tmp_path_factory.mktemp("base"), NOTES)
 
 
 @pytest.fixture

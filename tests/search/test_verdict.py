@@ -15,6 +15,7 @@ from memcli.cli.main import run
 from memcli.embedding.models import Calibration
 from memcli.search.confidence import THIRTIETH, judge, stands_out, verdict
 from memcli.search.ranked import RankedPassage
+from tests.commands import indexed, record, say
 from tests.search.makers import candidate, fused
 from tests.support import write
 
@@ -106,30 +107,37 @@ def test_the_verdict_follows_the_confidence_of_the_first(cosine: float, told: st
     assert (reason.code if reason else level) == told
 
 
+TEA = "The kettle whistled and the keeper poured tea, cup {}.\n"
+DIARY = {
+    **{f"memory/2026-01-{day:02}.md": f"# Day {day}\n\n{TEA.format(day)}" for day in range(1, 25)},
+    "memory/2026-02-01.md": "# Bees\n\nThe beekeeper lent us a smoker, KX-417.\n",
+    "memory/2026-02-02.md": "# Leak\n\nThe kettle code is KX-417, and leaks.\n",
+    **{
+        f"memory/2026-02-{day:02}.md": f"# Parts\n\nOrdered part KX-500 no {day}.\n"
+        for day in range(3, 15)
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def diary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A diary in which every day says much the same, except one."""
+    return indexed(tmp_path_factory.mktemp("diary"), DIARY, MEMCLI_EMBEDDING_ENCODER="none")
+
+
 @pytest.fixture
-def ask(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Asked:
-    """Search by keywords only in a diary in which every day says much the same, but one."""
+def ask(diary: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """Search the diary by keywords only."""
     monkeypatch.setenv("MEMCLI_EMBEDDING_ENCODER", "none")
-    root = tmp_path / "notes"
-    for day in range(1, 25):
-        said = f"The kettle whistled and the keeper poured tea, cup {day}.\n"
-        write(root, f"memory/2026-01-{day:02}.md", f"# Day {day}\n\n{said}")
-    write(root, "memory/2026-02-01.md", "# Bees\n\nThe beekeeper lent us a smoker, KX-417.\n")
-    write(root, "memory/2026-02-02.md", "# Leak\n\nThe kettle code is KX-417, and leaks.\n")
-    for day in range(3, 15):
-        write(root, f"memory/2026-02-{day:02}.md", f"# Parts\n\nOrdered part KX-500 no {day}.\n")
+    monkeypatch.setenv("MEMCLI_STORE", str(diary / "index.sqlite"))
 
     def told(*arguments: str) -> tuple[dict[str, Any], str]:
-        capsys.readouterr()
-        place = ("-w", str(root), "--now", "2026-03-01")
-        assert run(["search", *arguments, *place, "--json"]) == 0
-        record = json.loads(capsys.readouterr().out)
-        code = run(["search", *arguments, *place, "--exit-code", "--explain"])
-        is_low = record.get("verdict_reason", {}).get("code") == "low"
-        assert code == (is_low or record["verdict"] == "none")
-        return record, capsys.readouterr().err
+        line = ("search", *arguments, "-w", str(diary / "notes"), "--now", "2026-03-01")
+        found = record(*line)
+        is_low = found.get("verdict_reason", {}).get("code") == "low"
+        said = say(*line, "--exit-code", "--explain")
+        assert said.code == (is_low or found["verdict"] == "none")
+        return found, said.err
 
     return told
 

@@ -278,7 +278,7 @@ def _questions(options: Options) -> list[str]:
 
 def _check_several(options: Options, shape: Shape) -> None:
     """Raise UsageError for options that are for one question only."""
-    for name in ("open", "interactive", "why_not", "receipt"):
+    for name in ("open", "interactive", "why_not", "trace"):
         if getattr(options, name):
             raise UsageError(
                 f"--{name.replace('_', '-')} takes one question, not {len(options.query)}",
