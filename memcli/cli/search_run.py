@@ -185,14 +185,14 @@ def _lines_of(ref: str, command: CommandContext) -> Followed:
 def _write_course(
     lines: Followed, course: Course, command: CommandContext, *, as_json: bool
 ) -> None:
-    """Write the stages and the verdict."""
+    """Write the stages and the conclusion."""
     from memcli.search.options import options_of
     from memcli.search.stages import STAGES
-    from memcli.search.why_not import follow, verdict
+    from memcli.search.why_not import conclusion, follow
 
     wide = max(map(len, STAGES))
     terminal, trail = command.terminal, follow(course, lines.are_in)
-    told = verdict(trail, options_of(command.config, filters=Filters()))
+    told = conclusion(trail, options_of(command.config, filters=Filters()))
     if as_json:
         from memcli.render.jsonio import source_of
 
@@ -202,7 +202,7 @@ def _write_course(
             "path": lines.path,
             "start_line": lines.first,
             "end_line": lines.last,
-            "verdict": told,
+            "conclusion": told,
             "stages": [each._asdict() for each in trail.waypoints],
         }
         terminal.write_json(record)

@@ -80,7 +80,7 @@ def absent(answer: Answer) -> str:
     A long question always has such words.
     """
     words = [word for word in answer.unmatched if word not in answer.missing_phrases]
-    if answer.verdict == "good":
+    if answer.match == "strong":
         words = [word for word in words if word[:1].isupper()]
     if not answer.passages or answer.is_long or not words:
         return ""

@@ -91,15 +91,15 @@ def test_what_was_fitted_is_told_with_how_sure_half_a_cosine_makes() -> None:
 
 def test_all_outputs_agree_where_nobody_has_measured_the_model(ask: Asked) -> None:
     """What is found by meaning alone may be the answer, and is neither denied nor praised."""
-    for words, verdict in (("which cedar is it", "good"), ("quite something else", "weak")):
+    for words, match in (("which cedar is it", "strong"), ("quite something else", "weak")):
         record, _ = ask("search", words, "--json")
-        assert record["verdict"] == verdict
+        assert record["match"] == match
         assert (record["uncalibrated"]["code"], record["uncalibrated"]["reason"]) == (
             "uncalibrated", SAID
         )  # fmt: skip
         assert all(0 < each["confidence"] < 1 for each in record["results"])
         block, _ = ask("context", words, "--json")
-        assert (block["verdict"], block["uncalibrated"]) == (verdict, record["uncalibrated"])
+        assert (block["match"], block["uncalibrated"]) == (match, record["uncalibrated"])
         out, err = ask("search", words, "--exit-code")
         assert "No sure match" not in out + err
     assert "uncalibrated" not in ask("search", "cedar", "--mode", "keyword", "--json")[0]
@@ -144,9 +144,9 @@ def test_calibrating_gives_the_model_constants_of_its_own(ask: Asked, tmp_path: 
     (fingerprint,) = read(str(kept))
     assert read(str(kept))[fingerprint]._asdict() == record["constants"]
     found, _ = ask("search", "which cedar is it", "--json")
-    assert ("uncalibrated" in found, found["verdict"]) == (False, "good")
+    assert ("uncalibrated" in found, found["match"]) == (False, "strong")
     found = ask("search", "quite something else", "--json")[0]
-    assert (found["verdict"], found["verdict_reason"]["code"]) == ("weak", "low")
+    assert (found["match"], found["match_reason"]["code"]) == ("weak", "low")
     assert ask("search", "quite something else", "--exit-code", code=1)[1].startswith(
         "No sure match"
     )

@@ -95,7 +95,7 @@ LINES: dict[str, int] = {
     "completion bash": 0,
     "--help": 0,
     "bench init": 0,
-    "bench lane QUESTIONS --no-speed": 0,
+    "bench check QUESTIONS --no-speed": 0,
     "bench report": 0,
     "nosuch": 2,
     "search": 2,
@@ -179,11 +179,11 @@ EDGES: dict[str, Edge] = {
     "a cache that is a file": Edge(
         {"XDG_CACHE_HOME": "/dev/null"}, "",
         {4: ("index", "search p", "search y", "context", "compact --apply", "compact --undo",
-             "bench lane", "ls", "related mem"), 3: ("bench report", "get n")},
+             "bench check", "ls", "related mem"), 3: ("bench report", "get n")},
     ),
     "a store that is a folder": Edge(
         {"MEMCLI_STORE": "../folder"}, "os.mkdir('folder')",
-        {4: ("index", "search p", "search y", "context", "status", "bench lane", "ls",
+        {4: ("index", "search p", "search y", "context", "status", "bench check", "ls",
              "related mem"),
          3: ("bench report", "get n")},
     ),

@@ -82,8 +82,8 @@ def test_what_a_reranker_adds_to_a_score_does_not_make_an_answer_good(
     read, _ = ask("--rerank", "tokens", "-v", question="the keeper poured tea")
     leads = [r["results"][0]["score"] - r["results"][9]["score"] for r in (plain, read)]
     assert leads[0] < 0.05 < leads[1]
-    assert plain["verdict"] == read["verdict"] == "weak"
-    assert plain["verdict_reason"] == read["verdict_reason"]
+    assert plain["match"] == read["match"] == "weak"
+    assert plain["match_reason"] == read["match_reason"]
 
 
 def test_nothing_is_read_and_nothing_said_where_the_first_is_far_ahead(ask: Ask) -> None:

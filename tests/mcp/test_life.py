@@ -116,7 +116,7 @@ def test_a_server_ends_with_its_input(notes: Path, ended: list[subprocess.Popen[
     server = _serve("-w", str(notes))
     ended.append(server)
     _send(server, _search(1, "pool"))
-    assert _said(_answer(server)).startswith("verdict: good; index: up to date")
+    assert _said(_answer(server)).startswith("match: strong; index: up to date")
     code, seconds = _left(server)
     assert (code, seconds < SOON) == (0, True)
 
@@ -221,7 +221,7 @@ def test_lists_are_answered_without_a_workspace(
     assert _said(refused) == f"-w: there is no folder '{folder}'"
     notes.rename(folder)
     _send(server, _search(3, "pool"))
-    assert _said(_answer(server)).startswith("verdict: good; index: up to date")
+    assert _said(_answer(server)).startswith("match: strong; index: up to date")
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_what_is_no_message_is_survived_and_half_a_character_answered(
     answers = [_answer(server)]
     while answers[-1].get("id") != 7:
         answers.append(_answer(server))
-    assert _said(answers[-1]).startswith("verdict: good")
+    assert _said(answers[-1]).startswith("match: strong")
     for query in ("pool \ud83d", "\udc00pool", "pool \U0001f3ca", "pool \\ud83d"):
         _send(server, _search(1, query))
         assert "memory/2025-06-12-incident-review.md:10-18 | " in _said(_answer(server))

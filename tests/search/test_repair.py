@@ -73,7 +73,7 @@ def test_one_mistake_in_a_word_is_as_good_as_none(
     assert [[r[key] for key in told] for r in found["results"]] == [
         [r[key] for key in told] for r in right["results"]
     ]
-    assert found["verdict"] == right["verdict"]
+    assert found["match"] == right["match"]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_other_ways_to_write_what_the_notes_hold(
 ) -> None:
     found = ask(query, "--mode", "keyword")
     assert found["repairs"] == [{"typed": typed, "searched": searched, "how": how}]
-    assert found["verdict"] == "good"
+    assert found["match"] == "strong"
     assert found["results"][0]["path"] == f"memory/2025-06-{day}.md"
 
 

@@ -12,7 +12,7 @@ from memcli.cli.options import (
     DOCUMENTS,
     FILES,
     JSON,
-    WORKSPACE,
+    ONE_WORKSPACE,
     CommandArgument,
     Option,
     Options,
@@ -33,7 +33,7 @@ _HINT = 'memcli remember "The pool of api-7 holds 60 connections"'
 
 ARGUMENTS = (CommandArgument("words", "[TEXT...|-]", "The note, or - for stdin.", list),)
 OPTIONS = (
-    Option("--to", "Where: today's log, or the path of a file.", "PATH", default="today",
+    Option("--to", "today (today's log), or the path of a file.", "PATH", default="today",
         choices=DOCUMENTS),
     Option("--heading", "Section for the note, at the end of the file.", "TITLE", default=""),
     Option("--type", "user, feedback, project or reference.", "TYPE", default=""),
@@ -43,7 +43,7 @@ OPTIONS = (
     Option("--dry-run", "Show the note and write nothing."),
     Option("--explain", "Print the result of every rule."),
     Option("--undo", "Remove the last note, if nobody changed it."),
-    JSON, WORKSPACE, *COMMON,
+    JSON, ONE_WORKSPACE, *COMMON,
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memcli.cli.main import run
 from memcli.embedding.models import Calibration
-from memcli.search.confidence import THIRTIETH, judge, stands_out, verdict
+from memcli.search.confidence import THIRTIETH, judge, match_of, stands_out
 from memcli.search.ranked import RankedPassage
 from tests.commands import indexed, record, say
 from tests.search.makers import candidate, fused
@@ -99,11 +99,11 @@ def test_a_better_first_passage_and_chunks_that_are_farther_never_take_it_away(
 
 
 @pytest.mark.parametrize(
-    ("cosine", "told"), [(0.39, "weak"), (0.41, "good"), (0.21, "weak"), (0.19, "low")]
+    ("cosine", "told"), [(0.39, "weak"), (0.41, "strong"), (0.21, "weak"), (0.19, "low")]
 )
 def test_the_verdict_follows_the_confidence_of_the_first(cosine: float, told: str) -> None:
     passages = judge(fused(candidate(1, cosines=(cosine,))), None, rarity=1.0)
-    level, reason = verdict([passages[0]._replace(confidence=cosine)])
+    level, reason = match_of([passages[0]._replace(confidence=cosine)])
     assert (reason.code if reason else level) == told
 
 
@@ -134,9 +134,9 @@ def ask(diary: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
     def told(*arguments: str) -> tuple[dict[str, Any], str]:
         line = ("search", *arguments, "-w", str(diary / "notes"), "--now", "2026-03-01")
         found = record(*line)
-        is_low = found.get("verdict_reason", {}).get("code") == "low"
+        is_low = found.get("match_reason", {}).get("code") == "low"
         said = say(*line, "--exit-code", "--explain")
-        assert said.code == (is_low or found["verdict"] == "none")
+        assert said.code == (is_low or found["match"] == "none")
         return found, said.err
 
     return told
@@ -144,19 +144,19 @@ def ask(diary: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
 
 def test_many_that_match_alike_make_no_good_answer_and_both_outputs_say_why(ask: Asked) -> None:
     record, said = ask("the keeper poured tea")
-    assert (record["verdict"], record["verdict_reason"]) == ("weak", CLOSE)
-    assert "verdict weak: the tenth passage matches nearly as well as the first\n" in said
+    assert (record["match"], record["match_reason"]) == ("weak", CLOSE)
+    assert "match weak: the tenth passage matches nearly as well as the first\n" in said
     record, said = ask("who lent us a smoker")
-    assert record["verdict"] == "good"
-    assert "verdict_reason" not in record
-    assert "verdict weak" not in said
+    assert record["match"] == "strong"
+    assert "match_reason" not in record
+    assert "match weak" not in said
 
 
 def test_what_is_asked_for_to_the_letter_need_not_stand_out(ask: Asked) -> None:
     for asked in ("KX-500", '"poured tea"', 'what is "poured tea"'):
-        assert ask(asked)[0]["verdict"] == "good", asked
+        assert ask(asked)[0]["match"] == "strong", asked
     for asked in ("poured tea", "ordered part KX-500"):
-        assert ask(asked)[0]["verdict_reason"] == CLOSE, asked
+        assert ask(asked)[0]["match_reason"] == CLOSE, asked
 
 
 @pytest.mark.parametrize("leads", ["Odette", "Kate"])
@@ -177,11 +177,11 @@ def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
     assert 0 < abs(record["speaker_match"]) < 0.05
     assert (record["speaker_match"] < 0) == (leads == "Odette")
     if leads == "Kate":
-        assert "verdict_reason" not in record
+        assert "match_reason" not in record
         assert "What matches best is not said" not in found.err
         return
-    assert record["verdict"] == "weak"
-    assert record["verdict_reason"] == {
+    assert record["match"] == "weak"
+    assert record["match_reason"] == {
         "code": "others",
         "reason": "the best match is not by Kate",
     }
@@ -189,7 +189,7 @@ def test_the_words_of_others_make_no_good_answer_by_however_little_they_lead(
 
 
 def test_a_day_alone_is_answered_by_its_records(ask: Asked) -> None:
-    assert ask("2026-01")[0]["verdict"] == "good"
+    assert ask("2026-01")[0]["match"] == "strong"
 
 
 @pytest.mark.parametrize(
@@ -199,8 +199,8 @@ def test_other_ways_to_rank_are_believed_by_confidence_alone(
     ask: Asked, ranked: tuple[str, str]
 ) -> None:
     record, _ = ask("the keeper poured tea", *ranked)
-    assert record["verdict"] == "good"
-    assert "verdict_reason" not in record
+    assert record["match"] == "strong"
+    assert "match_reason" not in record
 
 
 @pytest.mark.parametrize("more", [("-n", "1"), ("--min-score", "0.9"), ("--budget", "60")])
@@ -208,7 +208,7 @@ def test_what_is_shown_of_the_passages_does_not_change_the_verdict(
     ask: Asked, more: tuple[str, ...]
 ) -> None:
     for asked in ("the keeper poured tea", "who lent us a smoker"):
-        assert ask(asked, *more)[0]["verdict"] == ask(asked)[0]["verdict"]
+        assert ask(asked, *more)[0]["match"] == ask(asked)[0]["match"]
 
 
 def test_the_verdict_and_the_floor_are_of_what_is_left_after_age_counts(
@@ -223,13 +223,13 @@ def test_the_verdict_and_the_floor_are_of_what_is_left_after_age_counts(
         assert recent["results"], more
     assert run([*asked, "--profile", "classic", "--now", "2026-01-01"]) == 0
     old = json.loads(capsys.readouterr().out)
-    assert (old["verdict"], old["results"]) == ("none", [])
+    assert (old["match"], old["results"]) == ("none", [])
 
 
 def test_a_literal_match_counts_as_much_as_its_age_leaves_of_it() -> None:
     (passage,) = fused(candidate(1, literal=True))
-    for faded, told in ((1.0, "good"), (0.3, "weak"), (0.0, "low")):
-        level, reason = verdict([passage._replace(faded=faded, confidence=0.1 * faded)])
+    for faded, told in ((1.0, "strong"), (0.3, "weak"), (0.0, "low")):
+        level, reason = match_of([passage._replace(faded=faded, confidence=0.1 * faded)])
         assert (reason.code if reason else level) == told
     judged = judge([passage, passage._replace(faded=0.5)], CONSTANTS, rarity=1.0)
     assert [each.confidence for each in judged] == [0.5, 0.25]
@@ -238,15 +238,15 @@ def test_a_literal_match_counts_as_much_as_its_age_leaves_of_it() -> None:
 def test_one_word_of_several_makes_no_good_answer(ask: Asked) -> None:
     record, _ = ask("why did the smoker burn through petrol")
     assert record["results"][0]["path"] == "memory/2026-02-01.md"
-    assert record["verdict"] == "weak"
-    assert record["verdict_reason"]["code"] == "one-word"
-    assert ask("who lent us a smoker")[0]["verdict"] == "good"
+    assert record["match"] == "weak"
+    assert record["match_reason"]["code"] == "one-word"
+    assert ask("who lent us a smoker")[0]["match"] == "strong"
 
 
 def test_stop_words_alone_get_a_low_confidence(ask: Asked) -> None:
     record, _ = ask("the of and")
     assert record["results"]
-    assert (record["verdict"], record["verdict_reason"]["code"]) == ("weak", "low")
+    assert (record["match"], record["match_reason"]["code"]) == ("weak", "low")
 
 
 def test_a_weak_match_is_said_first_and_names_the_words_that_no_note_contains(
