@@ -47,8 +47,7 @@ def messages_of(memcli: Memcli, url: str, line: str, folder: Path) -> int:
 
 
 @pytest.mark.parametrize(
-    "line",
-    [ASK, "context pool --now 2025-03-01", "ls", "related MEMORY.md:3"],
+    "line", [ASK, "ls", *by_night("context pool --now 2025-03-01", "related MEMORY.md:3")]
 )
 def test_another_server_answers(
     memcli: Memcli, url: str, there: Path, monkeypatch: pytest.MonkeyPatch, line: str
