@@ -81,6 +81,7 @@ def call_search(
 
     # The page is cut here, because the next one continues after the passages of this one.
     found = ask(memory, question, options._replace(budget=None), observe=_while_awaited(is_stopped))
+    found = found._replace(answer=answers.doubting_absent(found.answer))
     if arguments["limit"]:
         first = found.answer.passages[: arguments["limit"]]
         found = found._replace(answer=found.answer._replace(passages=first))
